@@ -103,6 +103,17 @@ fbp_status fbp_part_rename(const char *from, const char *to)
     return FBP_OK;
 }
 
+struct fbp_name fbp_name(const char *format, ...)
+{
+    struct fbp_name name;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(name.text, sizeof name.text, format, args); /* fbp_output_name_parts() checks */
+    va_end(args);
+    return name;
+}
+
 fbp_status fbp_part_name(char **out, const char *format, ...)
 {
     va_list args;
@@ -431,7 +442,7 @@ fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool 
 
 fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
 {
-    enum { MOST_LINKS = 40 };
+    enum { MOST_LINKS = 40, MOST_SUFFIX = 120 };
     char target[4096];
     ssize_t n = -1; /* also if the file does not exist */
 
@@ -454,6 +465,8 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         free(o->path);
         o->path = next;
     }
+    if (strlen(o->path) + MOST_SUFFIX > sizeof(struct fbp_name))
+        return fbp_fail(FBP_ERR_INVALID, "%.100s...: the name is too long", o->path);
     FBP_TRY(fbp_part_name(&o->part, "%s.part", o->path));
     return fbp_part_name(&o->log, "%s.log", o->part);
 }

@@ -45,11 +45,6 @@ static bool is_stack(struct fbp_output *o)
     return !o->store->put;
 }
 
-static bool is_mine(struct fbp_output *o, size_t z0, size_t nz)
-{
-    return memchr(o->sink.mine + z0, 1, nz);
-}
-
 /* --- Files that other programs changed --- */
 
 /* Identity of PATH.part: a hash of its inode and of its birth time, if known, because a new file
@@ -135,31 +130,25 @@ static fbp_status find_lost(struct fbp_output *o, size_t *lost)
 {
     struct fbp_peers w = {.output = o, .own = true};
     unsigned char *nameless = NULL; /* 1 for each slice that may have neither */
+    const size_t n = o->sink.info.n[2];
     struct fbp_peer_line line;
     void *scratch = NULL;
     fbp_status st;
 
-    *lost = o->sink.info.n[2];
-    FBP_TRY_GOTO(fbp_calloc((void **)&nameless, o->sink.info.n[2], 1, "a table of slices"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&nameless, n, 1, "a table of slices"));
     FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
-    for (size_t z = 0; z < o->sink.info.n[2]; z++) {
+    for (size_t z = 0; z < n; z++) {
         bool there = true;
-        char *part;
 
-        FBP_TRY_GOTO(fbp_sink_slice_name(o, z, ".part", &part));
-        st = fbp_file_exists(part, &there);
-        free(part);
-        if (st != FBP_OK)
-            goto fail;
+        FBP_TRY_GOTO(fbp_file_exists(fbp_sink_slice_name(o, z, ".part").text, &there));
         nameless[z] = !there;
     }
-    if (memchr(nameless, 1, o->sink.info.n[2]))
+    if (memchr(nameless, 1, n))
         while (fbp_peers_next_line(&w, &line, &st))
             if (nameless[line.z0] && o->store->has(o, NULL, line.z0, line.nz, line.hash, scratch))
                 nameless[line.z0] = 0;
-    const unsigned char *first = memchr(nameless, 1, o->sink.info.n[2]);
-    if (st == FBP_OK && first)
-        *lost = (size_t)(first - nameless);
+    const unsigned char *first = memchr(nameless, 1, n);
+    *lost = st == FBP_OK && first ? (size_t)(first - nameless) : n;
 fail:
     fbp_free(scratch);
     free(nameless);
@@ -171,23 +160,19 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 {
     const char *path = o->shared->manifest;
     bool gone = false;
-    char *text = NULL, *part;
+    char *text = NULL;
     size_t n = 0;
 
     FBP_TRY(fbp_read_text(path, FBP_JOURNAL_MOST_BYTES, &text, &n));
     const fbp_status st = find_named(o, text, &o->published);
     free(text);
-    FBP_TRY(st);
-    if (o->published)
-        return FBP_OK;
+    if (st != FBP_OK || o->published)
+        return st;
     FBP_TRY(find_lost(o, &n));
-    if (n < o->sink.info.n[2]) {
-        FBP_TRY(fbp_sink_slice_name(o, n, ".part", &part));
-        (void)!fbp_fail(FBP_ERR_IO,
-                        "%s: was removed before the stack was complete: run all parts again", part);
-        free(part);
-        return FBP_ERR_IO;
-    }
+    if (n < o->sink.info.n[2])
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: was removed before the stack was complete: run all parts again",
+                        fbp_sink_slice_name(o, n, ".part").text);
     FBP_TRY(fbp_stack_rename(o, o->sink.info.n[2], &gone));
     if (gone) /* removed after find_lost() */
         return fbp_fail(FBP_ERR_IO,
@@ -240,7 +225,6 @@ static bool is_recorded(struct fbp_output *o)
 {
     char first[FBP_JOURNAL_LINE], division[40], text[RECORD] = "";
     bool all = getxattr(o->layout.data_path, ATTRIBUTE, text, sizeof text - 1) > 0;
-    char *name;
 
     fbp_journal_first(o, first);
     snprintf(division, sizeof division, "\nof %zu\n", o->shared->own.n_parts);
@@ -250,10 +234,8 @@ static bool is_recorded(struct fbp_output *o)
     /* All its files must exist. */
     if (o->layout.side_path)
         all = all && access(o->layout.side_path, F_OK) == 0;
-    for (size_t z = 0; is_stack(o) && all && z < o->sink.info.n[2]; z++) {
-        all = fbp_sink_slice_name(o, z, "", &name) == FBP_OK && access(name, F_OK) == 0;
-        free(name);
-    }
+    for (size_t z = 0; is_stack(o) && all && z < o->sink.info.n[2]; z++)
+        all = access(fbp_sink_slice_name(o, z, "").text, F_OK) == 0;
     return all;
 }
 
@@ -489,7 +471,7 @@ static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, v
     struct fbp_peer_line line;
 
     for (const char *next = p->lines; !p->alive && fbp_peer_next(o, p, &next, &line);) {
-        if (line.synced || !is_mine(o, line.z0, line.nz) ||
+        if (line.synced || !memchr(o->sink.mine + line.z0, 1, line.nz) ||
             fbp_sink_has(&o->sink, line.z0, line.nz) ||
             !o->store->has(o, &p->boundary, line.z0, line.nz, line.hash, scratch))
             continue;
@@ -610,7 +592,7 @@ static fbp_status join(struct fbp_output *o, const struct fbp_part_inputs *input
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
-            if (is_mine(o, b->runs[i].z0, b->runs[i].nz))
+            if (memchr(o->sink.mine + b->runs[i].z0, 1, b->runs[i].nz))
                 st = refuse_running(o, &w.peer);
         for (const char *at = w.peer.lines; st == FBP_OK && fbp_peer_next(o, &w.peer, &at, &line);)
             if (line.synced)
@@ -761,17 +743,15 @@ fail:
 /* Check the files, publish, and remove all files that are no longer needed. */
 static fbp_status commit(struct fbp_output *o, const struct fbp_part_inputs *inputs, int manifest)
 {
-    char *side; /* small file that a kill during publication may have left */
+    /* Small file that a kill during publication may have left. */
+    const struct fbp_name side = fbp_name("%s.side", o->part);
 
     FBP_TRY(check_file(o));
     if (o->store->check)
         FBP_TRY(o->store->check(o));
-    FBP_TRY(fbp_part_name(&side, "%s.side", o->part));
-    fbp_status st = fbp_part_clear(inputs, side, true);
-    free(side);
-    FBP_TRY(st);
+    FBP_TRY(fbp_part_clear(inputs, side.text, true));
     FBP_TRY(fbp_output_lock_second(o, inputs));
-    st = publish(o, manifest);
+    const fbp_status st = publish(o, manifest);
     fbp_output_unlock_second(o);
     FBP_TRY(fbp_output_excuse(o, st));
     complete(o, manifest);

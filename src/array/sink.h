@@ -157,6 +157,12 @@ fbp_status fbp_part_cannot(const char *what, const char *path);
 
 fbp_status fbp_part_rename(const char *from, const char *to);
 
+/** Name of a file beside an output. */
+struct fbp_name {
+    char text[4096];
+};
+struct fbp_name fbp_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /** malloc'ed name; FBP_ERR_NOMEM. */
 fbp_status fbp_part_name(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -308,8 +314,8 @@ fbp_status fbp_journal_resume(struct fbp_output *o);
 
 /* sink_stack.c: stacks, which shared_output.c also finishes */
 
-/** malloc'ed "out/slice_0007.tif" plus the suffix `end`: ".part" or "". */
-fbp_status fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end, char **out);
+/** "out/slice_0007.tif" plus the suffix `end`: ".part" or "". */
+struct fbp_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end);
 
 /** Check that the disk of an open file has space for all slices. */
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);

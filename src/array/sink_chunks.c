@@ -56,41 +56,34 @@ enum {
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
 
-/* Longest side of a chunk: FBP_CHUNK, rounded to an even number, because pairs of samples must lie
- * in one chunk. */
-static size_t chunk_edge(void)
+/* Bytes of memory. */
+struct memory {
+    uint64_t chunk; /* a plain chunk */
+    uint64_t
+        unpacking; /* decompression of a packed chunk, some of whose slices are written again */
+    /* Per thread that raises a layer (a chunk, the means of four chunks, and a packed chunk that is
+     * read) or packs it (a chunk, plain and packed). */
+    uint64_t thread;
+};
+
+/* Compute the levels of a volume, and the memory for them. */
+static struct memory size_up(const size_t n[3], enum fbp_type type, bool compressed,
+                             struct fbp_levels *l)
 {
     const char *given = fbp_environment(FBP_ENV_CHUNK);
     const unsigned long edge = given ? strtoul(given, NULL, 10) : 0;
 
-    return edge >= 2 && edge <= MOST_EDGE ? (size_t)edge / 2 * 2 : FBP_CHUNK_EDGE;
-}
-
-static size_t plain_bytes(const struct fbp_levels *l, enum fbp_type type)
-{
-    return l->chunk[0] * l->chunk[1] * l->chunk[2] * fbp_type_size(type);
-}
-
-/* Memory of a thread that raises a layer (a chunk, the means of four chunks, and a packed chunk
- * that is read) or packs it (a chunk, plain and packed) [bytes]. */
-static uint64_t thread_bytes(size_t chunk_bytes, bool compressed)
-{
-    return compressed ? 2 * (uint64_t)chunk_bytes + compressBound(chunk_bytes) + ZLIB_BYTES
-                      : 2 * (uint64_t)chunk_bytes;
-}
-
-/* Memory for the decompression of one packed chunk, some of whose slices are written again
- * [bytes]. */
-static uint64_t unpacking_bytes(size_t chunk_bytes, bool compressed)
-{
-    return compressed ? chunk_bytes + compressBound(chunk_bytes) + ZLIB_BYTES : 0;
+    /* An even number, because pairs of samples must lie in one chunk. */
+    fbp_levels_make(n, edge >= 2 && edge <= MOST_EDGE ? (size_t)edge / 2 * 2 : FBP_CHUNK_EDGE, l);
+    const uint64_t chunk = l->chunk[0] * l->chunk[1] * l->chunk[2] * fbp_type_size(type);
+    const uint64_t packed = compressed ? compressBound(chunk) + ZLIB_BYTES : 0;
+    return (struct memory){chunk, compressed ? chunk + packed : 0, 2 * chunk + packed};
 }
 
 /* Number of threads that can raise or pack a layer within `bytes` of memory. */
-static size_t threads_in(size_t chunk_bytes, bool compressed, uint64_t bytes)
+static size_t threads_in(const struct memory *m, uint64_t bytes)
 {
-    const uint64_t one = unpacking_bytes(chunk_bytes, compressed);
-    const uint64_t n = bytes > one ? (bytes - one) / thread_bytes(chunk_bytes, compressed) : 0;
+    const uint64_t n = bytes > m->unpacking ? (bytes - m->unpacking) / m->thread : 0;
 
     return n < 1 ? 1 : n < MOST_THREADS ? (size_t)n : MOST_THREADS;
 }
@@ -100,100 +93,101 @@ static void needs(const size_t n[3], enum fbp_type type, bool compress, uint64_t
 {
     const size_t cores = (size_t)fbp_core_count();
     struct fbp_levels levels;
+    const struct memory m = size_up(n, type, compress, &levels);
+    const size_t fit = threads_in(&m, limit / MEMORY_SHARE);
 
-    fbp_levels_make(n, chunk_edge(), &levels);
-    const size_t chunk = plain_bytes(&levels, type);
-    const size_t fit = threads_in(chunk, compress, limit / MEMORY_SHARE);
     out->layer = levels.chunk[2];
-    out->writer_bytes += chunk;
-    out->level_bytes = unpacking_bytes(chunk, compress) +
-                       (fit < cores ? fit : cores) * thread_bytes(chunk, compress);
+    out->writer_bytes += m.chunk;
+    out->level_bytes = m.unpacking + (fit < cores ? fit : cores) * m.thread;
 }
 
-/* --- Files of chunks; k: index x, y, z of a chunk in its level --- */
+/* --- Files of chunks --- */
 
 enum { NAME_BYTES = 120 };
 
-/* Name of a file in the folder of the output. */
-struct name {
-    char text[NAME_BYTES];
+/* A chunk, and the names of its files in the folder: "L/Z/Y/X" for the packed file. */
+struct chunk {
+    size_t k[3]; /* index x, y, z in its level */
+    char plain[NAME_BYTES], packed[NAME_BYTES];
 };
 
-static struct name name_of(size_t level, const size_t k[3], const char *end)
+/* Chunk i of a layer. */
+static struct chunk chunk_of(const struct chunks *c, size_t level, size_t layer, size_t i)
 {
-    struct name name;
+    const size_t nx = c->levels.level[level].chunks[0];
+    struct chunk out = {.k = {i % nx, i / nx, layer}};
 
-    snprintf(name.text, sizeof name.text, "%zu/%zu/%zu/%zu%s", level, k[2], k[1], k[0], end);
-    return name;
+    snprintf(out.packed, NAME_BYTES, "%zu/%zu/%zu/%zu", level, layer, i / nx, i % nx);
+    snprintf(out.plain, NAME_BYTES, "%zu/%zu/%zu/%zu%s", level, layer, i / nx, i % nx,
+             c->compression ? ".part" : "");
+    return out;
 }
 
-static struct name plain_name(struct chunks *c, size_t level, const size_t k[3])
+/* Number of chunks in a layer. */
+static size_t chunks_in(const struct chunks *c, size_t level)
 {
-    return name_of(level, k, c->compression ? ".part" : "");
+    const size_t *n = c->levels.level[level].chunks;
+
+    return n[0] * n[1];
 }
 
-static fbp_status cannot(struct chunks *c, const char *what, const struct name *name)
+static fbp_status cannot(const struct chunks *c, const char *what, const char *name)
 {
     if (errno == ENOSPC || errno == EDQUOT)
         return fbp_fail_write(c->out.path, errno, 0);
-    return fbp_fail(FBP_ERR_IO, "%s/%s: cannot %s: %s%s", c->out.part, name->text, what,
-                    strerror(errno), fbp_write_remedy(errno));
+    return fbp_fail(FBP_ERR_IO, "%s/%s: cannot %s: %s%s", c->out.part, name, what, strerror(errno),
+                    fbp_write_remedy(errno));
 }
 
-static int open_in(struct chunks *c, const struct name *name, int flags)
+static int open_in(const struct chunks *c, const char *name, int flags)
 {
     int fd;
 
     do
-        fd = openat(c->out.fd, name->text, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+        fd = openat(c->out.fd, name, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
 
 /* Open a file; a missing file is created, together with its folders. */
-static fbp_status create(struct chunks *c, const struct name *name, int *fd)
+static fbp_status create(const struct chunks *c, const char *name, int *fd)
 {
-    struct name folder = *name;
+    char folder[NAME_BYTES];
 
     *fd = open_in(c, name, O_RDWR | O_CREAT);
-    if (*fd >= 0 || errno != ENOENT)
-        return *fd < 0 ? cannot(c, "create", name) : FBP_OK;
-    for (char *slash = strchr(folder.text, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdirat(c->out.fd, folder.text, 0777) < 0 && errno != EEXIST) /* another thread's */
+    for (const char *slash = strchr(name, '/'); *fd < 0 && errno == ENOENT && slash;
+         slash = strchr(slash + 1, '/')) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
+        if (mkdirat(c->out.fd, folder, 0777) < 0 && errno != EEXIST) /* another thread's */
             return cannot(c, "create the folder of", name);
-        *slash = '/';
+        *fd = open_in(c, name, O_RDWR | O_CREAT);
     }
-    *fd = open_in(c, name, O_RDWR | O_CREAT);
     return *fd < 0 ? cannot(c, "create", name) : FBP_OK;
 }
 
-static fbp_status close_written(struct chunks *c, int fd, const struct name *name, fbp_status st)
+static fbp_status close_written(const struct chunks *c, int fd, const char *name, fbp_status st)
 {
     return close(fd) < 0 && st == FBP_OK ? cannot(c, "close", name) : st;
 }
 
 /* Write a whole file under a temporary name, and rename it. */
-static fbp_status replace(struct chunks *c, const struct name *name, const void *data, size_t n)
+static fbp_status replace(const struct chunks *c, const char *name, const void *data, size_t n)
 {
-    struct name other;
+    char other[NAME_BYTES + 5];
     fbp_status st;
     int fd;
 
-    snprintf(other.text, sizeof other.text, "%.*s.new", NAME_BYTES - 5, name->text);
-    FBP_TRY(create(c, &other, &fd));
-    st = ftruncate(fd, 0) < 0 ? cannot(c, "empty", &other)
+    snprintf(other, sizeof other, "%s.new", name);
+    FBP_TRY(create(c, other, &fd));
+    st = ftruncate(fd, 0) < 0 ? cannot(c, "empty", other)
                               : fbp_write_at(fd, c->out.part, 0, data, n);
-    FBP_TRY(close_written(c, fd, &other, st));
-    return renameat(c->out.fd, other.text, c->out.fd, name->text) < 0 ? cannot(c, "rename", &other)
-                                                                      : FBP_OK;
+    FBP_TRY(close_written(c, fd, other, st));
+    return renameat(c->out.fd, other, c->out.fd, name) < 0 ? cannot(c, "rename", other) : FBP_OK;
 }
 
-/* Read the packed file of a chunk. */
-static fbp_status read_packed(struct chunks *c, size_t level, const size_t k[3], void *out)
+static fbp_status read_packed(const struct chunks *c, const struct chunk *k, void *out)
 {
-    const struct name name = name_of(level, k, "");
-    const int fd = open_in(c, &name, O_RDONLY);
+    const int fd = open_in(c, k->packed, O_RDONLY);
     uLongf got = c->chunk_bytes;
     bool whole = false;
     void *packed = NULL;
@@ -201,9 +195,9 @@ static fbp_status read_packed(struct chunks *c, size_t level, const size_t k[3],
     fbp_status st = FBP_OK;
 
     if (fd < 0)
-        return cannot(c, "open", &name);
+        return cannot(c, "open", k->packed);
     if (fstat(fd, &is) < 0) {
-        st = cannot(c, "look at", &name);
+        st = cannot(c, "look at", k->packed);
         goto fail;
     }
     if ((uint64_t)is.st_size <= compressBound(c->chunk_bytes)) {
@@ -215,75 +209,65 @@ static fbp_status read_packed(struct chunks *c, size_t level, const size_t k[3],
         st = fbp_fail(FBP_ERR_IO,
                       "%s/%s: cannot be inflated: it is damaged: remove %s and %s.log* and start "
                       "again",
-                      c->out.part, name.text, c->out.part, c->out.part);
+                      c->out.part, k->packed, c->out.part, c->out.part);
 fail:
     fbp_free(packed);
     close(fd);
     return st;
 }
 
-/* Decompress a packed chunk to a plain one, before some of its slices are read or written. *fd -1:
- * the chunk does not exist. */
-static fbp_status unpack(struct chunks *c, size_t level, const size_t k[3], int *fd)
+/* Open a plain chunk, which is decompressed first if it is packed. create_it: create a missing
+ * one; otherwise *fd is -1 if it is missing. */
+static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool create_it, int *fd)
 {
-    const struct name packed = name_of(level, k, ""), plain = plain_name(c, level, k);
     fbp_status st = FBP_OK;
     void *data = NULL;
-
-    pthread_mutex_lock(&c->unpacking);
-    *fd = open_in(c, &plain, O_RDWR); /* another thread may have decompressed and written it */
-    if (*fd < 0 && faccessat(c->out.fd, packed.text, F_OK, 0) == 0) {
-        FBP_TRY_GOTO(fbp_alloc(&data, c->chunk_bytes, "a chunk"));
-        FBP_TRY_GOTO(read_packed(c, level, k, data));
-        FBP_TRY_GOTO(replace(c, &plain, data, c->chunk_bytes));
-        *fd = open_in(c, &plain, O_RDWR);
-        if (*fd < 0)
-            st = cannot(c, "open", &plain);
-    }
-fail:
-    pthread_mutex_unlock(&c->unpacking);
-    fbp_free(data);
-    return st;
-}
-
-/* Open a plain chunk. create_it: create a missing one; otherwise *fd is -1 if it is missing. */
-static fbp_status open_plain(struct chunks *c, size_t level, const size_t k[3], bool create_it,
-                             int *fd)
-{
-    const struct name name = plain_name(c, level, k);
-    const size_t bytes = c->chunk_bytes;
     struct stat is;
 
-    *fd = open_in(c, &name, O_RDWR);
+    *fd = open_in(c, k->plain, O_RDWR);
     if (*fd < 0 && errno != ENOENT)
-        return cannot(c, "open", &name);
-    if (*fd < 0 && c->compression)
-        FBP_TRY(unpack(c, level, k, fd));
+        return cannot(c, "open", k->plain);
+    if (*fd < 0 && c->compression) {
+        pthread_mutex_lock(&c->unpacking);
+        *fd = open_in(c, k->plain, O_RDWR); /* another thread may have decompressed it */
+        if (*fd < 0 && faccessat(c->out.fd, k->packed, F_OK, 0) == 0) {
+            FBP_TRY_GOTO(fbp_alloc(&data, c->chunk_bytes, "a chunk"));
+            FBP_TRY_GOTO(read_packed(c, k, data));
+            FBP_TRY_GOTO(replace(c, k->plain, data, c->chunk_bytes));
+            *fd = open_in(c, k->plain, O_RDWR);
+            if (*fd < 0)
+                st = cannot(c, "open", k->plain);
+        }
+    fail:
+        pthread_mutex_unlock(&c->unpacking);
+        fbp_free(data);
+        FBP_TRY(st);
+    }
     if (!create_it)
         return FBP_OK;
     if (*fd < 0)
-        FBP_TRY(create(c, &name, fd));
+        FBP_TRY(create(c, k->plain, fd));
     if (fstat(*fd, &is) < 0)
-        return cannot(c, "look at", &name);
+        return cannot(c, "look at", k->plain);
     /* Samples of a chunk beyond the end of the volume are 0. */
-    return (size_t)is.st_size >= bytes || ftruncate(*fd, (off_t)bytes) == 0
+    return (size_t)is.st_size >= c->chunk_bytes || ftruncate(*fd, (off_t)c->chunk_bytes) == 0
                ? FBP_OK
-               : cannot(c, "enlarge", &name);
+               : cannot(c, "enlarge", k->plain);
 }
 
 /* FBP_ERR_IO if a chunk that was written, packed or plain, does not exist or has another size.
  * remedy: end of the message, after "or remove PATH.part"; NULL: "* and start again". */
-static fbp_status check_chunk(struct chunks *c, size_t level, const size_t k[3], const char *remedy)
+static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
 {
-    const struct name names[] = {plain_name(c, level, k), name_of(level, k, "")};
+    const char *const names[] = {k->plain, k->packed};
     const size_t most = compressBound(c->chunk_bytes);
     bool there = false, fits = false;
     struct stat is;
 
     for (size_t i = 0; i < (c->compression ? 2 : 1) && !there; i++) {
-        there = fstatat(c->out.fd, names[i].text, &is, AT_SYMLINK_NOFOLLOW) == 0;
+        there = fstatat(c->out.fd, names[i], &is, AT_SYMLINK_NOFOLLOW) == 0;
         if (!there && errno != ENOENT && errno != ENOTDIR)
-            return cannot(c, "look at", &names[i]);
+            return cannot(c, "look at", names[i]);
         fits = there && (i == 0 ? (uint64_t)is.st_size == c->chunk_bytes
                                 : is.st_size > 0 && (uint64_t)is.st_size <= most);
     }
@@ -292,22 +276,19 @@ static fbp_status check_chunk(struct chunks *c, size_t level, const size_t k[3],
     return fbp_fail(FBP_ERR_IO,
                     "%s/%s: %s: another program changed it while the output was written: put it "
                     "back and go on, or remove %s%s%s",
-                    c->out.part, names[1].text, there ? "has another size" : "is not there",
+                    c->out.part, k->packed, there ? "has another size" : "is not there",
                     there ? "it and " : "", c->out.part, remedy ? remedy : "* and start again");
 }
 
 /* Read a whole chunk, packed or plain. */
-static fbp_status read_chunk(struct chunks *c, size_t level, const size_t k[3], void *out)
+static fbp_status read_chunk(const struct chunks *c, const struct chunk *k, void *out)
 {
-    const struct name name = plain_name(c, level, k);
-    int fd;
-
-    FBP_TRY(check_chunk(c, level, k, NULL));
-    fd = open_in(c, &name, O_RDONLY);
+    FBP_TRY(check_chunk(c, k, NULL));
+    const int fd = open_in(c, k->plain, O_RDONLY);
     if (fd < 0 && errno == ENOENT && c->compression)
-        return read_packed(c, level, k, out);
+        return read_packed(c, k, out);
     if (fd < 0)
-        return cannot(c, "open", &name);
+        return cannot(c, "open", k->plain);
     const fbp_status st = fbp_read_at(fd, c->out.part, 0, out, c->chunk_bytes);
     close(fd);
     return st;
@@ -323,11 +304,11 @@ struct box {
 };
 
 /* Copy the samples that a box and a chunk have in common. piece: buffer of one chunk. */
-static fbp_status copy_common(struct chunks *c, const struct box *b, const size_t k[3], char *piece)
+static fbp_status copy_common(struct chunks *c, const struct box *b, const struct chunk *chunk,
+                              char *piece)
 {
     const struct fbp_levels *l = &c->levels;
     const size_t *edge = l->chunk, size = fbp_type_size(c->out.sink.info.type);
-    const struct name name = plain_name(c, 0, k);
     size_t at[3], n[3]; /* the common samples, relative to the chunk */
     size_t from[3];     /* first common sample, relative to the box */
     size_t inside[3];   /* samples of the chunk that lie in the volume */
@@ -335,7 +316,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const size_
     int fd = -1;
 
     for (int i = 0; i < 3; i++) {
-        const size_t first = k[i] * edge[i], end = first + edge[i];
+        const size_t first = chunk->k[i] * edge[i], end = first + edge[i];
         const size_t last = end < l->level[0].n[i] ? end : l->level[0].n[i];
         const size_t lo = first > b->first[i] ? first : b->first[i];
         const size_t hi = last < b->first[i] + b->n[i] ? last : b->first[i] + b->n[i];
@@ -344,9 +325,9 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const size_
         from[i] = lo - b->first[i];
         inside[i] = last - first;
     }
-    FBP_TRY_GOTO(open_plain(c, 0, k, b->write, &fd));
+    FBP_TRY_GOTO(open_plain(c, chunk, b->write, &fd));
     if (fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s/%s: is not there", c->out.part, name.text);
+        return fbp_fail(FBP_ERR_IO, "%s/%s: is not there", c->out.part, chunk->plain);
 
     /* Partial rows are copied one by one; whole rows of a slice, or of all slices, are copied
      * together. */
@@ -375,7 +356,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const size_
                 FBP_TRY_GOTO(fbp_write_at(fd, c->out.part, to, piece, bytes));
         }
 fail:
-    return fd < 0 ? st : close_written(c, fd, &name, st);
+    return fd < 0 ? st : close_written(c, fd, chunk->plain, st);
 }
 
 /* Copy n bytes in boxes of greatest possible size: a part of a row, whole rows of a slice, or whole
@@ -384,7 +365,7 @@ static fbp_status copy(struct chunks *c, uint64_t at, char *data, size_t n, bool
 {
     const size_t size = fbp_type_size(c->out.sink.info.type), nx = c->out.sink.info.n[0],
                  ny = c->out.sink.info.n[1];
-    const size_t *edge = c->levels.chunk;
+    const size_t *edge = c->levels.chunk, row = c->levels.level[0].chunks[0];
     fbp_status st = FBP_OK;
     void *piece = NULL;
 
@@ -403,8 +384,11 @@ static fbp_status copy(struct chunks *c, uint64_t at, char *data, size_t n, bool
             b.n[2] = left / (nx * ny);
         for (k[2] = z / edge[2]; k[2] * edge[2] < z + b.n[2] && st == FBP_OK; k[2]++)
             for (k[1] = y / edge[1]; k[1] * edge[1] < y + b.n[1] && st == FBP_OK; k[1]++)
-                for (k[0] = x / edge[0]; k[0] * edge[0] < x + b.n[0] && st == FBP_OK; k[0]++)
-                    st = copy_common(c, &b, k, piece);
+                for (k[0] = x / edge[0]; k[0] * edge[0] < x + b.n[0] && st == FBP_OK; k[0]++) {
+                    const struct chunk chunk = chunk_of(c, 0, k[2], k[1] * row + k[0]);
+
+                    st = copy_common(c, &b, &chunk, piece);
+                }
         done += b.n[0] * b.n[1] * b.n[2] * size;
     }
     fbp_free(piece);
@@ -427,7 +411,6 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
  * raising, of the next level's layer. */
 struct work {
     struct chunks *chunks;
-    const struct fbp_level *at; /* the level with index `level` */
     size_t level, layer;
     void *buffers[MOST_THREADS];
 };
@@ -446,62 +429,60 @@ static fbp_status raise_column(void *user, size_t item, int worker)
     const struct work *w = user;
     struct chunks *c = w->chunks;
     const enum fbp_type type = c->out.sink.info.type;
-    const struct fbp_level *below = w->at, *above = below + 1;
+    const struct fbp_level *below = &c->levels.level[w->level];
+    const struct chunk up = chunk_of(c, w->level + 1, w->layer / 2, item);
     const size_t *edge = c->levels.chunk, size = fbp_type_size(type);
     const size_t slice = c->chunk_bytes / edge[2];
-    const size_t up[3] = {item % above->chunks[0], item / above->chunks[0], w->layer / 2};
     const size_t nz = (voxels_in(below->n[2], edge[2], w->layer) + 1) / 2;
-    char *chunk = w->buffers[worker], *half = chunk + c->chunk_bytes;
+    char *data = w->buffers[worker], *half = data + c->chunk_bytes;
+    fbp_status st;
+    int fd = -1;
 
     memset(half, 0, nz * slice);
     for (size_t j = 0; j < 4; j++) {
-        const size_t k[3] = {2 * up[0] + j % 2, 2 * up[1] + j / 2, w->layer};
-        const size_t row = k[1] % 2 * (edge[1] / 2), column = k[0] % 2 * (edge[0] / 2);
-        struct fbp_level_box in = {.data = chunk, .step = {edge[0], edge[0] * edge[1]}};
+        const size_t x = 2 * up.k[0] + j % 2, y = 2 * up.k[1] + j / 2;
+        const size_t row = j / 2 * (edge[1] / 2), column = j % 2 * (edge[0] / 2);
+        struct fbp_level_box in = {.data = data, .step = {edge[0], edge[0] * edge[1]}};
         struct fbp_level_box out = {.data = half + (row * edge[0] + column) * size,
                                     .step = {edge[0], edge[0] * edge[1]}};
 
-        if (k[0] >= below->chunks[0] || k[1] >= below->chunks[1])
+        if (x >= below->chunks[0] || y >= below->chunks[1])
             continue;
+        const struct chunk k = chunk_of(c, w->level, w->layer, y * below->chunks[0] + x);
         for (int i = 0; i < 3; i++) {
-            in.n[i] = voxels_in(below->n[i], edge[i], k[i]);
+            in.n[i] = voxels_in(below->n[i], edge[i], k.k[i]);
             out.n[i] = (in.n[i] + 1) / 2;
         }
-        FBP_TRY(read_chunk(c, w->level, k, chunk));
+        FBP_TRY(read_chunk(c, &k, data));
         fbp_levels_mean(type, &in, &out);
     }
-    const struct name name = plain_name(c, w->level + 1, up);
-    fbp_status st;
-    int fd = -1;
-    FBP_TRY_GOTO(open_plain(c, w->level + 1, up, true, &fd));
+    FBP_TRY_GOTO(open_plain(c, &up, true, &fd));
     st = fbp_write_at(fd, c->out.part, w->layer % 2 * (edge[2] / 2) * slice, half, nz * slice);
 fail:
-    return fd < 0 ? st : close_written(c, fd, &name, st);
+    return fd < 0 ? st : close_written(c, fd, up.plain, st);
 }
 
 /* Compress a plain chunk into a file beside it. */
 static fbp_status pack_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
-    struct chunks *c = w->chunks;
-    const size_t nx = w->at->chunks[0], k[3] = {item % nx, item / nx, w->layer};
-    const struct name name = name_of(w->level, k, "");
-    char *chunk = w->buffers[worker], *packed = chunk + c->chunk_bytes;
+    const struct chunks *c = w->chunks;
+    const struct chunk k = chunk_of(c, w->level, w->layer, item);
+    Bytef *plain = w->buffers[worker], *packed = plain + c->chunk_bytes;
     uLongf n = compressBound(c->chunk_bytes);
 
-    FBP_TRY(read_chunk(c, w->level, k, chunk));
-    if (compress2((Bytef *)packed, &n, (const Bytef *)chunk, c->chunk_bytes, c->compression) !=
-        Z_OK)
+    FBP_TRY(read_chunk(c, &k, plain));
+    if (compress2(packed, &n, plain, c->chunk_bytes, c->compression) != Z_OK)
         return fbp_fail_nomem(1 << 18, "zlib");
-    return replace(c, &name, packed, n);
+    return replace(c, k.packed, packed, n);
 }
 
 /* Raise or pack a layer (RAISED, PACKED), and record it. */
 static fbp_status do_layer(struct chunks *c, size_t level, size_t layer, unsigned char what)
 {
     const bool raise = what == RAISED;
-    struct work w = {.chunks = c, .at = &c->levels.level[level], .level = level, .layer = layer};
-    const size_t *n = (raise ? w.at + 1 : w.at)->chunks, items = n[0] * n[1];
+    struct work w = {.chunks = c, .level = level, .layer = layer};
+    const size_t items = chunks_in(c, raise ? level + 1 : level);
     const size_t second = raise ? c->chunk_bytes : compressBound(c->chunk_bytes);
     const size_t cores = (size_t)fbp_core_count();
     const size_t most = cores < c->threads ? cores : c->threads;
@@ -521,17 +502,9 @@ fail:
         fbp_free(w.buffers[i]);
     FBP_TRY(st);
 
-    if (!raise) { /* only after all chunks are packed: after a kill, each chunk exists plain or
-                     packed */
-        size_t k[3] = {0, 0, layer};
-
-        for (k[1] = 0; k[1] < n[1]; k[1]++)
-            for (k[0] = 0; k[0] < n[0]; k[0]++) {
-                const struct name name = plain_name(c, level, k);
-
-                unlinkat(c->out.fd, name.text, 0);
-            }
-    }
+    /* Only after all chunks are packed: after a kill, each chunk exists plain or packed. */
+    for (size_t i = 0; !raise && i < items; i++)
+        unlinkat(c->out.fd, chunk_of(c, level, layer, i).plain, 0);
     pthread_mutex_lock(&c->out.sink.lock);
     c->done[level][layer] |= what;
     pthread_mutex_unlock(&c->out.sink.lock);
@@ -542,29 +515,26 @@ fail:
     return fbp_append(c->out.log_fd, c->out.log, line);
 }
 
-/* Get the slices [*z0, *z1) of level 0 from which a layer is computed. */
-static void slices_of(struct chunks *c, size_t level, size_t layer, size_t *z0, size_t *z1)
+/* Number of slices of level 0 from which a layer is computed; *z0: the first. */
+static size_t slices_of(const struct chunks *c, size_t level, size_t layer, size_t *z0)
 {
-    const struct fbp_levels *l = &c->levels;
-    const size_t n = c->out.sink.info.n[2], deep = l->chunk[2] * l->level[level].step[2];
+    const size_t deep = c->levels.chunk[2] * c->levels.level[level].step[2];
 
     *z0 = layer * deep;
-    *z1 = n - *z0 < deep ? n : *z0 + deep;
+    return voxels_in(c->out.sink.info.n[2], deep, layer);
 }
 
 /* Whether this process writes all slices of a layer. */
-static bool is_own(struct chunks *c, size_t level, size_t layer)
+static bool is_own(const struct chunks *c, size_t level, size_t layer)
 {
-    size_t z0, z1;
+    const unsigned char *mine = c->out.sink.mine;
+    size_t z0;
+    const size_t n = slices_of(c, level, layer, &z0);
 
-    slices_of(c, level, layer, &z0, &z1);
-    for (size_t z = z0; c->out.sink.mine && z < z1; z++)
-        if (!c->out.sink.mine[z])
-            return false;
-    return true;
+    return !mine || !memchr(mine + z0, 0, n);
 }
 
-static bool is_raised(struct chunks *c, size_t level)
+static bool is_raised(const struct chunks *c, size_t level)
 {
     return level + 1 < c->levels.n_levels;
 }
@@ -574,14 +544,13 @@ static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
 {
     struct chunks *c = (struct chunks *)o;
 
-    for (size_t z = z0; z < z0 + nz; z++) {
-        size_t layer = z / c->levels.chunk[2], first, end;
+    for (size_t z = z0, first; z < z0 + nz; z++) {
+        size_t layer = z / c->levels.chunk[2];
         fbp_status st = FBP_OK;
 
-        slices_of(c, 0, layer, &first, &end);
-        pthread_mutex_lock(&c->out.sink.lock);
-        bool complete = ++c->put[layer] == end - first;
-        pthread_mutex_unlock(&c->out.sink.lock);
+        pthread_mutex_lock(&o->sink.lock);
+        bool complete = ++c->put[layer] == slices_of(c, 0, layer, &first);
+        pthread_mutex_unlock(&o->sink.lock);
         if (!complete || !is_own(c, 0, layer))
             continue;
 
@@ -622,14 +591,13 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
 }
 
 /* Check that all chunks of a layer exist.  remedy: as in check_chunk(). */
-static fbp_status check_layer(struct chunks *c, size_t level, size_t layer, const char *remedy)
+static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer,
+                              const char *remedy)
 {
-    const size_t *n = c->levels.level[level].chunks;
-    size_t k[3] = {0, 0, layer};
-
-    for (k[1] = 0; k[1] < n[1]; k[1]++)
-        for (k[0] = 0; k[0] < n[0]; k[0]++)
-            FBP_TRY(check_chunk(c, level, k, remedy));
+    for (size_t i = 0; i < chunks_in(c, level); i++) {
+        const struct chunk k = chunk_of(c, level, layer, i);
+        FBP_TRY(check_chunk(c, &k, remedy));
+    }
     return FBP_OK;
 }
 
@@ -665,8 +633,6 @@ static fbp_status check_peers(struct fbp_output *o)
 }
 
 /* --- The folder --- */
-
-static const char old_end[] = ".part.old"; /* suffix of an image that is being replaced */
 
 static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at)
 {
@@ -733,14 +699,11 @@ static fbp_status check_folder(const char *path)
  * rename the old one back. */
 static fbp_status settle(struct fbp_output *o)
 {
-    fbp_status st = FBP_OK;
-    char *old;
+    const struct fbp_name old = fbp_name("%s.old", o->part);
 
-    FBP_TRY(fbp_part_name(&old, "%s%s", o->path, old_end));
-    if (access(old, F_OK) == 0)
-        st = access(o->path, F_OK) == 0 ? remove_tree(old) : fbp_part_rename(old, o->path);
-    free(old);
-    return st;
+    if (access(old.text, F_OK) != 0)
+        return FBP_OK;
+    return access(o->path, F_OK) == 0 ? remove_tree(old.text) : fbp_part_rename(old.text, o->path);
 }
 
 static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
@@ -798,32 +761,29 @@ static fbp_status create_folder(struct fbp_output *o)
 /* Check that the disk has space for all chunks that do not exist yet. */
 static fbp_status check_room(struct fbp_output *o)
 {
-    struct chunks *c = (struct chunks *)o;
-    const uint64_t left = fbp_disk_free(c->out.fd);
+    const struct chunks *c = (const struct chunks *)o;
+    const uint64_t left = fbp_disk_free(o->fd), most = c->chunk_bytes;
     uint64_t need = 0;
 
-    for (size_t l = 0; l < c->levels.n_levels && !c->out.compress; l++) {
-        const size_t *n = c->levels.level[l].chunks, most = c->chunk_bytes;
+    for (size_t l = 0; l < c->levels.n_levels && !o->compress; l++) {
+        const size_t layers = c->levels.level[l].chunks[2], items = chunks_in(c, l);
         char name[24];
-        size_t k[3];
 
-        need += (uint64_t)n[0] * n[1] * n[2] * most;
+        need += layers * items * most;
         snprintf(name, sizeof name, "%zu", l);
-        if (faccessat(c->out.fd, name, F_OK, 0) < 0)
+        if (faccessat(o->fd, name, F_OK, 0) < 0)
             continue;
-        for (k[2] = 0; k[2] < n[2]; k[2]++)
-            for (k[1] = 0; k[1] < n[1]; k[1]++)
-                for (k[0] = 0; k[0] < n[0]; k[0]++) {
-                    const struct name chunk = plain_name(c, l, k);
-                    struct stat is;
+        for (size_t i = 0; i < layers * items; i++) {
+            struct stat is;
 
-                    if (fstatat(c->out.fd, chunk.text, &is, AT_SYMLINK_NOFOLLOW) == 0) {
-                        const uint64_t taken = (uint64_t)is.st_blocks * 512;
-                        need -= taken < most ? taken : most;
-                    }
-                }
+            if (fstatat(o->fd, chunk_of(c, l, i / items, i % items).plain, &is,
+                        AT_SYMLINK_NOFOLLOW) < 0)
+                continue;
+            const uint64_t taken = (uint64_t)is.st_blocks * 512;
+            need -= taken < most ? taken : most;
+        }
     }
-    return need <= left ? FBP_OK : fbp_fail_disk_full(c->out.path, need, left);
+    return need <= left ? FBP_OK : fbp_fail_disk_full(o->path, need, left);
 }
 
 static fbp_status sync_chunks(struct fbp_output *o)
@@ -869,11 +829,11 @@ static fbp_status complete(struct chunks *c)
 /* Complete all levels, write the text files, sync, rename. */
 static fbp_status publish(struct fbp_output *o)
 {
+    const struct fbp_name old = fbp_name("%s.old", o->part); /* image that is being replaced */
     struct chunks *c = (struct chunks *)o;
     fbp_status st = FBP_OK;
     bool more = true;
     struct stat is;
-    char *old;
 
     FBP_TRY(complete(c));
     FBP_TRY(check_folder(o->path));
@@ -899,22 +859,18 @@ static fbp_status publish(struct fbp_output *o)
 
     /* Folders that are not empty cannot be replaced atomically on all systems. Therefore an older
      * image is renamed first, and removed after the new one has its final name. */
-    FBP_TRY(fbp_part_name(&old, "%s%s", o->path, old_end));
     if (lstat(o->path, &is) == 0) {
-        FBP_TRY_GOTO(remove_tree(old));
-        FBP_TRY_GOTO(fbp_part_rename(o->path, old));
+        FBP_TRY(remove_tree(old.text));
+        FBP_TRY(fbp_part_rename(o->path, old.text));
     }
     st = fbp_part_rename(o->part, o->path);
     if (st != FBP_OK) {
-        (void)!rename(old, o->path);
-        goto fail;
+        (void)!rename(old.text, o->path);
+        return st;
     }
     o->published = true;
     fbp_sync_folder(o->path);
-    st = remove_tree(old);
-fail:
-    free(old);
-    return st;
+    return remove_tree(old.text);
 }
 
 /* --- Opening and closing --- */
@@ -962,9 +918,9 @@ static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request 
     pthread_mutex_init(&c->unpacking, NULL);
     FBP_TRY(fbp_output_name_file(o, rq, check_folder));
     c->compression = o->compress ? FASTEST : 0;
-    fbp_levels_make(s->info.n, chunk_edge(), &c->levels);
-    c->chunk_bytes = plain_bytes(&c->levels, s->info.type);
-    c->threads = threads_in(c->chunk_bytes, o->compress, memory);
+    const struct memory m = size_up(s->info.n, s->info.type, o->compress, &c->levels);
+    c->chunk_bytes = (size_t)m.chunk;
+    c->threads = threads_in(&m, memory);
     o->block = c->levels.chunk[2] * (uint64_t)s->slice_bytes;
     if (s->fingerprint) { /* a different chunk size or compression is a different output */
         s->fingerprint = fbp_hash(s->fingerprint, c->levels.chunk, sizeof c->levels.chunk);

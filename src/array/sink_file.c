@@ -68,17 +68,8 @@ static fbp_status sync_part(struct fbp_output *o)
 fbp_status fbp_output_clear_beside(struct fbp_output *o, const struct fbp_part_inputs *inputs,
                                    bool ours)
 {
-    static const char *const ends[] = {".z", ".side"}; /* files that publication creates */
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        char *name;
-
-        FBP_TRY(fbp_part_name(&name, "%s%s", o->part, ends[i]));
-        const fbp_status st = fbp_part_clear(inputs, name, ours);
-        free(name);
-        FBP_TRY(st);
-    }
-    return FBP_OK;
+    FBP_TRY(fbp_part_clear(inputs, fbp_name("%s.z", o->part).text, ours));
+    return fbp_part_clear(inputs, fbp_name("%s.side", o->part).text, ours);
 }
 
 static fbp_status reserve(struct fbp_output *o)
@@ -293,22 +284,17 @@ static fbp_status check_rename(const char *from, const char *to)
 static fbp_status remove_described(struct fbp_output *o, const char *data)
 {
     const char *old = o->layout.data_path;
+    const struct fbp_name beside = fbp_name("%s.json", old);
     struct fbp_array_info info = {.type = FBP_TYPE_NONE};
     bool described = false;
-    char *beside;
-    fbp_status st;
 
-    FBP_TRY(fbp_part_name(&beside, "%s.json", old));
-    st = fbp_parse_description_beside(old, &info, &described);
-    if (st == FBP_OK && described) {
-        st = check_rename(data, old);
-        if (st == FBP_OK && unlink(old) < 0 && errno != ENOENT)
-            st = fbp_part_cannot("replace", old);
-        if (st == FBP_OK && unlink(beside) < 0)
-            st = fbp_part_cannot("remove", beside);
-    }
-    free(beside);
-    return st;
+    FBP_TRY(fbp_parse_description_beside(old, &info, &described));
+    if (!described)
+        return FBP_OK;
+    FBP_TRY(check_rename(data, old));
+    if (unlink(old) < 0 && errno != ENOENT)
+        return fbp_part_cannot("replace", old);
+    return unlink(beside.text) < 0 ? fbp_part_cannot("remove", beside.text) : FBP_OK;
 }
 
 /* Rename the file with the samples; write the small header file beside it, if the format has
@@ -316,7 +302,7 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
 static fbp_status publish_names(struct fbp_output *o, const char *data)
 {
     const struct fbp_layout *l = &o->layout;
-    char *side;
+    const struct fbp_name side = fbp_name("%s.side", o->part);
     fbp_status st;
     int fd;
 
@@ -329,11 +315,10 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     }
 
     /* Before any rename, because the disk may be full. */
-    FBP_TRY(fbp_part_name(&side, "%s.part.side", o->path));
-    FBP_TRY_GOTO(fbp_part_create(side, &fd));
-    st = fbp_write_at(fd, side, 0, l->side_text, strlen(l->side_text));
+    FBP_TRY(fbp_part_create(side.text, &fd));
+    st = fbp_write_at(fd, side.text, 0, l->side_text, strlen(l->side_text));
     if (st == FBP_OK)
-        st = fbp_sync_file(fd, side);
+        st = fbp_sync_file(fd, side.text);
     close(fd);
     if (st != FBP_OK)
         goto fail;
@@ -341,39 +326,35 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     /* The header file must never describe other samples. Therefore old samples are removed first
      * and new ones renamed last: after an interruption there is one volume or none. */
     FBP_TRY_GOTO(check_rename(data, l->data_path));
-    FBP_TRY_GOTO(check_rename(side, l->side_path));
+    FBP_TRY_GOTO(check_rename(side.text, l->side_path));
     if (unlink(l->data_path) < 0 && errno != ENOENT) {
         st = fbp_part_cannot("replace", l->data_path);
         goto fail;
     }
-    FBP_TRY_GOTO(fbp_part_rename(side, l->side_path));
+    FBP_TRY_GOTO(fbp_part_rename(side.text, l->side_path));
     st = fbp_part_rename(data, l->data_path);
     o->published = st == FBP_OK;
     if (st != FBP_OK)
         unlink(l->side_path);
 fail:
     if (st != FBP_OK)
-        unlink(side);
-    free(side);
+        unlink(side.text);
     return st;
 }
 
 /* Sync PATH.part, compress it if requested, and rename it. */
 static fbp_status publish(struct fbp_output *o)
 {
-    char *packed;
+    const struct fbp_name packed = fbp_name("%s.z", o->part);
 
     if (!o->compress) {
         FBP_TRY(sync_part(o));
         return publish_names(o, o->part);
     }
-    FBP_TRY(fbp_part_name(&packed, "%s.z", o->part));
-    fbp_status st = compress_part(o, packed);
-    if (st == FBP_OK)
-        st = publish_names(o, packed);
+    FBP_TRY(compress_part(o, packed.text));
+    const fbp_status st = publish_names(o, packed.text);
     if (st != FBP_OK)
-        unlink(packed);
-    free(packed);
+        unlink(packed.text);
     return st;
 }
 
@@ -417,8 +398,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     struct fbp_layout *l = &o->layout;
     const char *path = rq->path;
     size_t n = strlen(path); /* length of the file's name; the name of an array may follow */
-    char known[400], *whole;
-    fbp_status st;
+    char known[400];
 
     /* The format. */
     if (!rq->format)
@@ -442,11 +422,10 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
     if (o->sink.fingerprint && path[n]) /* another array in the file is another output */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
-    FBP_TRY(fbp_part_name(&whole, "%s%s", o->path, path + n));
-    st = o->format->layout_with ? o->format->layout_with(rq->context, whole, &o->sink.info, l)
-                                : o->format->layout(whole, &o->sink.info, o->compress, l);
-    free(whole);
-    FBP_TRY(st);
+    const struct fbp_name whole = fbp_name("%s%s", o->path, path + n);
+    FBP_TRY(o->format->layout_with
+                ? o->format->layout_with(rq->context, whole.text, &o->sink.info, l)
+                : o->format->layout(whole.text, &o->sink.info, o->compress, l));
     if (l->side_path && (strlen(o->path) != n || memcmp(path, o->path, n) != 0))
         return fbp_fail(FBP_ERR_INVALID,
                         "%.*s: is a link, but the output is of two files, which are looked for "

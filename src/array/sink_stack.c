@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,41 +24,31 @@ struct stack {
     struct fbp_pattern pattern; /* suffix NULL: a single file */
 };
 
-static struct stack *stack_of(struct fbp_output *o)
-{
-    return (struct stack *)o;
-}
-
 /* --- Names --- */
 
-fbp_status fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end, char **out)
+struct fbp_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end)
 {
-    const struct fbp_pattern *p = &stack_of(o)->pattern;
-    char *name = p->suffix ? fbp_pattern_name(p, z) : fbp_strdup(o->path);
+    const struct fbp_pattern *p = &((struct stack *)o)->pattern;
 
-    *out = name ? fbp_format("%s%s", name, end) : NULL;
-    free(name);
-    return *out ? FBP_OK : fbp_fail_nomem(strlen(o->path), "a path");
+    return p->suffix ? fbp_name("%.*s%0*zu%.*s%s", p->n_prefix, p->prefix, p->width, z, p->n_suffix,
+                                p->suffix, end)
+                     : fbp_name("%s%s", o->path, end);
 }
 
 /* Check that all slices can be renamed: a name in use would stop publication halfway. */
 static fbp_status check_names(struct fbp_output *o)
 {
-    for (size_t z = 0; z < o->sink.info.n[2]; z++) {
-        char *name;
-
-        FBP_TRY(fbp_sink_slice_name(o, z, "", &name));
-        const fbp_status st = fbp_output_check(name);
-        free(name);
-        FBP_TRY(st);
-    }
+    for (size_t z = 0; z < o->sink.info.n[2]; z++)
+        FBP_TRY(fbp_output_check(fbp_sink_slice_name(o, z, "").text));
     return FBP_OK;
 }
 
-/* Scan the stack's folder, if it exists. inputs NULL: check that only slices of this volume match
- * the pattern. Otherwise remove temporary slices of any volume, if they are `ours` or empty. */
+/* Scan the folder of a pattern, if it exists. inputs NULL: check that only slices of this volume
+ * match the pattern. Otherwise remove temporary slices of any volume, if they are `ours` or empty.
+ */
 static fbp_status scan_folder(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
 {
+    const struct fbp_pattern *pattern = &((struct stack *)o)->pattern;
     const char *end = inputs ? ".part" : "";
     DIR *dir = opendir(o->folder);
     const struct dirent *e;
@@ -67,31 +58,24 @@ static fbp_status scan_folder(struct fbp_output *o, const struct fbp_part_inputs
         return FBP_OK;
     while (dir && st == FBP_OK && (errno = 0, e = readdir(dir))) {
         const size_t n = strlen(e->d_name), n_end = strlen(end);
-        char *file = NULL, *name = NULL, *path = NULL; /* path: the expected name */
         unsigned long long number;
-        bool same = false;
+        char file[NAME_MAX + 1];
 
         if (n <= n_end || strcmp(e->d_name + n - n_end, end) != 0)
             continue;
-        st = fbp_part_name(&file, "%.*s", (int)(n - n_end), e->d_name);
-        const bool fits = st == FBP_OK && fbp_pattern_fits(&stack_of(o)->pattern, file, &number);
-        if (fits && (inputs || number < o->sink.info.n[2])) {
-            st = fbp_sink_slice_name(o, (size_t)number, "", &name);
-            same = st == FBP_OK && strcmp(fbp_base_name(name), file) == 0;
-        }
-        if (st == FBP_OK && fits && !same && !inputs)
+        memcpy(file, e->d_name, n - n_end);
+        file[n - n_end] = '\0';
+        if (!fbp_pattern_fits(pattern, file, &number))
+            continue;
+        const struct fbp_name name = fbp_sink_slice_name(o, (size_t)number, end);
+        const bool same = strcmp(fbp_base_name(name.text), e->d_name) == 0;
+        if (inputs && same)
+            st = fbp_part_clear(inputs, name.text, ours);
+        else if (!inputs && (!same || number >= o->sink.info.n[2]))
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s: %s is there and no slice of this volume of %zu: remove it or choose "
                           "another folder",
                           o->path, file, o->sink.info.n[2]);
-        if (same && inputs) {
-            path = fbp_path_join(o->path, e->d_name);
-            st = path ? fbp_part_clear(inputs, path, ours)
-                      : fbp_fail_nomem(strlen(o->path), "a path");
-        }
-        free(file);
-        free(name);
-        free(path);
     }
     if (st == FBP_OK && (!dir || errno != 0))
         st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path, strerror(errno));
@@ -102,48 +86,38 @@ static fbp_status scan_folder(struct fbp_output *o, const struct fbp_part_inputs
 
 fbp_status fbp_stack_check_others(struct fbp_output *o)
 {
-    return stack_of(o)->pattern.suffix ? scan_folder(o, NULL, false) : FBP_OK;
+    return ((struct stack *)o)->pattern.suffix ? scan_folder(o, NULL, false) : FBP_OK;
 }
 
 /* --- Temporary slices --- */
 
 static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
 {
-    return stack_of(o)->pattern.suffix ? scan_folder(o, inputs, ours)
-                                       : fbp_part_clear(inputs, o->part, ours);
+    return ((struct stack *)o)->pattern.suffix ? scan_folder(o, inputs, ours)
+                                               : fbp_part_clear(inputs, o->part, ours);
 }
 
 fbp_status fbp_stack_clear_missing(struct fbp_output *o, const struct fbp_part_inputs *inputs)
 {
-    for (size_t z = 0; z < o->sink.info.n[2]; z++) {
-        char *part;
+    const struct fbp_sink *s = &o->sink;
 
-        if (o->sink.have[z] || (o->sink.mine && !o->sink.mine[z]))
-            continue;
-        FBP_TRY(fbp_sink_slice_name(o, z, ".part", &part));
-        const fbp_status st = fbp_part_clear(inputs, part, true);
-        free(part);
-        FBP_TRY(st);
-    }
+    for (size_t z = 0; z < s->info.n[2]; z++)
+        if (!s->have[z] && (!s->mine || s->mine[z]))
+            FBP_TRY(fbp_part_clear(inputs, fbp_sink_slice_name(o, z, ".part").text, true));
     return FBP_OK;
 }
 
 static bool remove_parts(struct fbp_output *o)
 {
-    for (size_t z = 0; z < o->sink.info.n[2]; z++) {
-        char *part;
-
-        if (fbp_sink_slice_name(o, z, ".part", &part) == FBP_OK)
-            unlink(part);
-        free(part);
-    }
+    for (size_t z = 0; z < o->sink.info.n[2]; z++)
+        unlink(fbp_sink_slice_name(o, z, ".part").text);
     return true;
 }
 
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd)
 {
     /* The size of compressed files is not known in advance. */
-    const uint64_t need = stack_of(o)->format->slices->compressed
+    const uint64_t need = ((struct stack *)o)->format->slices->compressed
                               ? 0
                               : (uint64_t)o->sink.slice_bytes * o->sink.info.n[2];
     const uint64_t left = fbp_disk_free(fd);
@@ -154,28 +128,25 @@ fbp_status fbp_stack_check_room(struct fbp_output *o, int fd)
 static bool has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                 uint64_t hash, void *scratch)
 {
-    static const char *const ends[] = {".part", ""};
     bool found = false;
 
     (void)boundary;
-    for (size_t i = 0; !found && nz == 1 && i < 2; i++) {
+    for (int i = 0; !found && nz == 1 && i < 2; i++) {
+        const struct fbp_name name = fbp_sink_slice_name(o, z0, i == 0 ? ".part" : "");
         uint64_t size = 0, h = 0;
-        char *name = NULL;
         int fd = -1;
 
-        found = fbp_sink_slice_name(o, z0, ends[i], &name) == FBP_OK &&
-                fbp_open_file(name, &fd, &size) == FBP_OK;
+        found = fbp_open_file(name.text, &fd, &size) == FBP_OK;
         for (uint64_t at = 0; found && at < size; at += FBP_WRITE_BUFFER_BYTES) {
             const size_t n =
                 size - at < FBP_WRITE_BUFFER_BYTES ? (size_t)(size - at) : FBP_WRITE_BUFFER_BYTES;
 
-            found = fbp_read_at(fd, name, at, scratch, n) == FBP_OK;
+            found = fbp_read_at(fd, name.text, at, scratch, n) == FBP_OK;
             h = found ? fbp_hash(h, scratch, n) : h;
         }
         found = found && h == hash;
         if (fd >= 0)
             close(fd);
-        free(name);
     }
     fbp_message_clear(); /* these slices are computed again */
     return found;
@@ -225,7 +196,6 @@ static fbp_status write_slice(void *user, size_t item, int worker)
     struct fbp_array_info slice = o->sink.info;
     struct fbp_write_buffer p = {0};
     uint64_t clipped = 0;
-    char *name;
     fbp_status st;
     int fd;
 
@@ -239,13 +209,9 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         slice.slices = o->sink.info.n[2];
     }
 
-    FBP_TRY(fbp_sink_slice_name(o, z, ".part", &name));
-    st = fbp_part_create(name, &fd);
-    if (st != FBP_OK) {
-        free(name);
-        return st;
-    }
-    FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, name, 0));
+    const struct fbp_name name = fbp_sink_slice_name(o, z, ".part");
+    FBP_TRY(fbp_part_create(name.text, &fd));
+    FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, name.text, 0));
     FBP_TRY_GOTO(w->stack->format->slices->encode(
         &p, &slice, (const char *)w->data + item * fbp_sink_given_bytes(&o->sink), &clipped));
     FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
@@ -253,14 +219,13 @@ static fbp_status write_slice(void *user, size_t item, int worker)
 fail:
     fbp_write_buffer_close(&p);
     if (close(fd) < 0 && st == FBP_OK)
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot close: %s", name, strerror(errno));
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot close: %s", name.text, strerror(errno));
     if (st == FBP_OK && o->sink.fingerprint)
         st = fbp_journal_append(o, z, 1, p.hash);
     if (st == FBP_OK)
         fbp_sink_mark_clipped(&o->sink, z, 1, clipped);
     else
-        unlink(name);
-    free(name);
+        unlink(name.text);
     return st;
 }
 
@@ -286,22 +251,17 @@ static fbp_status write_slices(struct fbp_sink *s, size_t z0, size_t nz, const v
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone)
 {
     for (size_t z = 0; z < n; z++) {
-        char *part = NULL, *name = NULL;
-        fbp_status st = fbp_sink_slice_name(o, z, ".part", &part);
+        const struct fbp_name part = fbp_sink_slice_name(o, z, ".part");
+        const struct fbp_name name = fbp_sink_slice_name(o, z, "");
 
-        if (st == FBP_OK)
-            st = fbp_sink_slice_name(o, z, "", &name);
-        if (st == FBP_OK && rename(part, name) < 0) {
-            *gone |= errno == ENOENT && access(name, F_OK) != 0;
-            if (errno != ENOENT)
-                st = fbp_fail(FBP_ERR_IO,
-                              "%s: cannot be renamed to %s: %s: some slices of the stack are new, "
-                              "the others follow when any run of this output is started",
-                              part, name, strerror(errno));
-        }
-        free(part);
-        free(name);
-        FBP_TRY(st);
+        if (rename(part.text, name.text) == 0)
+            continue;
+        if (errno != ENOENT)
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: cannot be renamed to %s: %s: some slices of the stack are new, "
+                            "the others follow when any run of this output is started",
+                            part.text, name.text, strerror(errno));
+        *gone |= access(name.text, F_OK) != 0;
     }
     if (n > 0)
         fbp_sync_folder(o->path);
@@ -346,13 +306,7 @@ static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_param
 
     FBP_TRY(fbp_calloc((void **)&is, o->sink.info.n[2], sizeof *is, "a table of slices"));
     for (size_t z = 0; z < o->sink.info.n[2]; z++) {
-        char *name;
-
-        FBP_TRY_GOTO(fbp_sink_slice_name(o, z, "", &name));
-        st = fbp_stat(name, &is[n], &there);
-        free(name);
-        if (st != FBP_OK)
-            goto fail;
+        FBP_TRY_GOTO(fbp_stat(fbp_sink_slice_name(o, z, "").text, &is[n], &there));
         n += there;
     }
     for (size_t i = 0; i < params->n_keep && st == FBP_OK && !hit; i++) {
@@ -410,7 +364,7 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
     } else {
         FBP_TRY(fbp_output_name_parts(o, NULL));
     }
-    FBP_TRY(fbp_sink_slice_name(o, 0, "", &o->layout.data_path));
+    FBP_TRY(fbp_part_name(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
     if (p->suffix && p->width > 0) /* "out/%d.tif" can name the files of "out/%04d.tif" */
         FBP_TRY(fbp_part_name(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
                               p->n_suffix, p->suffix));
