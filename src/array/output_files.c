@@ -23,37 +23,40 @@
 
 /* --- Files that fbp may use --- */
 
-/* Find the files that are read; the caller frees out->is, also after an error. */
-static fbp_status open_inputs(struct fbp_part_inputs *out, const struct fbp_sink_params *params)
+/* Find the files that are read. */
+static fbp_status open_inputs(struct fbp_output *o, const struct fbp_sink_params *params)
 {
+    struct fbp_part_inputs *in = &o->inputs;
     fbp_status st = FBP_OK;
 
-    *out = (struct fbp_part_inputs){.params = params};
-    for (size_t i = 0; i < params->n_keep && st == FBP_OK; i++) {
-        struct fbp_files files = {.path = params->keep[i]};
+    *in = (struct fbp_part_inputs){.keep = params->keep, .n_keep = params->n_keep};
+    for (size_t i = 0; i < in->n_keep && st == FBP_OK; i++) {
+        struct fbp_files files = {.path = in->keep[i]};
 
         for (const char *file; files.path && (file = fbp_files_next(&files, &st));) {
             bool there = false;
 
-            if (out->n == out->room) {
-                const size_t room = out->room ? 2 * out->room : 64;
-                struct stat *more = realloc(out->is, room * sizeof *more);
+            if (in->n == in->room) {
+                const size_t room = in->room ? 2 * in->room : 64;
+                struct stat *more = realloc(in->is, room * sizeof *more);
                 if (!more) {
                     st = fbp_fail_nomem(room * sizeof *more, "a table of input files");
                     continue;
                 }
-                out->is = more;
-                out->room = room;
+                in->is = more;
+                in->room = room;
             }
-            st = fbp_stat(file, &out->is[out->n], &there);
-            out->n += there;
+            st = fbp_stat(file, &in->is[in->n], &there);
+            in->n += there;
         }
     }
     return st;
 }
 
-static bool is_input(const struct fbp_part_inputs *in, const struct stat *file)
+static bool is_input(struct fbp_output *o, const struct stat *file)
 {
+    const struct fbp_part_inputs *in = &o->inputs;
+
     for (size_t i = 0; i < in->n; i++)
         if (in->is[i].st_dev == file->st_dev && in->is[i].st_ino == file->st_ino)
             return true;
@@ -68,16 +71,16 @@ static fbp_status refuse_input(const char *path)
                     path);
 }
 
-fbp_status fbp_part_spare(const struct fbp_part_inputs *in, const char *path)
+fbp_status fbp_part_spare(struct fbp_output *o, const char *path)
 {
     struct stat st;
     bool there;
 
-    for (size_t i = 0; i < in->params->n_keep; i++)
-        if (in->params->keep[i] && strcmp(in->params->keep[i], path) == 0)
+    for (size_t i = 0; i < o->inputs.n_keep; i++)
+        if (o->inputs.keep[i] && strcmp(o->inputs.keep[i], path) == 0)
             return refuse_input(path);
     FBP_TRY(fbp_stat(path, &st, &there));
-    return there && is_input(in, &st) ? refuse_input(path) : FBP_OK;
+    return there && is_input(o, &st) ? refuse_input(path) : FBP_OK;
 }
 
 fbp_status fbp_part_refuse(const char *path, const char *why)
@@ -128,8 +131,7 @@ fbp_status fbp_part_name(char **out, const char *format, ...)
 }
 
 /* Check that a file can be a temporary file of fbp, and is not an input. */
-static fbp_status check_file(const struct fbp_part_inputs *in, const struct stat *st,
-                             const char *path)
+static fbp_status check_file(struct fbp_output *o, const struct stat *st, const char *path)
 {
     const char *strange = S_ISLNK(st->st_mode)    ? "it is a link"
                           : S_ISDIR(st->st_mode)  ? "it is a folder"
@@ -137,7 +139,7 @@ static fbp_status check_file(const struct fbp_part_inputs *in, const struct stat
                           : st->st_nlink > 1      ? "it has other names, too: a hard link"
                                                   : NULL;
 
-    if (in && is_input(in, st))
+    if (o && is_input(o, st))
         return refuse_input(path);
     return strange ? fbp_part_refuse(path, strange) : FBP_OK;
 }
@@ -180,8 +182,8 @@ fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
 }
 
 /* Check a locked file, which must begin like a journal, or be empty. */
-static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const char *path,
-                                bool *left, bool *made)
+static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, bool *left,
+                                bool *made)
 {
     static const char journal[] = "fbp-journal ";
     char text[sizeof FBP_PART_LOCK] = "";
@@ -189,7 +191,7 @@ static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const 
 
     if (fstat(fd, &st) < 0)
         return fbp_part_cannot("look at", path);
-    FBP_TRY(check_file(in, &st, path));
+    FBP_TRY(check_file(o, &st, path));
     const size_t n = (uint64_t)st.st_size < sizeof text ? (size_t)st.st_size : sizeof text - 1;
     FBP_TRY(fbp_read_at(fd, path, 0, text, n));
     if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
@@ -199,8 +201,8 @@ static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const 
     return FBP_OK;
 }
 
-fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, bool create, bool wait,
-                         int *fd, bool *left, bool *made)
+fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bool wait, int *fd,
+                         bool *left, bool *made)
 {
     static const struct timespec moment = {.tv_nsec = 10000000L};
     enum { ATTEMPTS = 100, PATIENCE_SECONDS = 600 };
@@ -244,7 +246,7 @@ fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, boo
         } else {                                         /* also on file systems without locks */
             st = fbp_part_find_named(*fd, path, &named); /* another process may have removed it */
             if (st == FBP_OK && named)
-                st = check_journal(in, *fd, path, left, made);
+                st = check_journal(o, *fd, path, left, made);
             if (st == FBP_OK && named)
                 return FBP_OK;
         }
@@ -257,13 +259,13 @@ fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, boo
     return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
 }
 
-fbp_status fbp_part_clear(const struct fbp_part_inputs *in, const char *path, bool ours)
+fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours)
 {
     struct stat st;
 
     if (lstat(path, &st) < 0)
         return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
-    FBP_TRY(check_file(in, &st, path));
+    FBP_TRY(check_file(o, &st, path));
     if (!ours && st.st_size > 0)
         return fbp_part_refuse(path, "there is no journal of it");
     return unlink(path) == 0 || errno == ENOENT ? FBP_OK : fbp_part_cannot("remove", path);
@@ -278,7 +280,7 @@ fbp_status fbp_part_create(const char *path, int *fd)
                            : fbp_part_cannot("create", path);
 }
 
-fbp_status fbp_part_reopen(const struct fbp_part_inputs *in, const char *path, int *fd)
+fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
 {
     const uid_t me = geteuid();
     struct stat is;
@@ -287,7 +289,7 @@ fbp_status fbp_part_reopen(const struct fbp_part_inputs *in, const char *path, i
     *fd = open_retry(path, O_RDWR);
     if (*fd < 0)
         return errno == ENOENT ? FBP_OK : cannot_open(path);
-    st = fstat(*fd, &is) < 0 ? fbp_part_cannot("look at", path) : check_file(in, &is, path);
+    st = fstat(*fd, &is) < 0 ? fbp_part_cannot("look at", path) : check_file(o, &is, path);
     if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: belongs to another user: start anew without --resume, or choose another "
@@ -384,7 +386,8 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
     return true;
 }
 
-fbp_status fbp_journal_resume(struct fbp_output *o)
+/* Mark the slices of all journal lines whose samples are stored. */
+static fbp_status resume_journal(struct fbp_output *o)
 {
     char *text = NULL, *line, *newline;
     size_t n = 0, z0, nz;
@@ -421,6 +424,7 @@ void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
     o->put = store->put;
     o->format = rq->format;
     o->compress = rq->params->compress;
+    o->resume = rq->params->resume;
     o->fd = o->log_fd = o->lock_fd = -1;
 }
 
@@ -471,14 +475,14 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
     return fbp_part_name(&o->log, "%s.log", o->part);
 }
 
-fbp_status fbp_output_lock_second(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+fbp_status fbp_output_lock_second(struct fbp_output *o)
 {
     bool left = false;
     char *line;
 
     if (!o->lock_path)
         return FBP_OK;
-    FBP_TRY(fbp_part_lock(inputs, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
+    FBP_TRY(fbp_part_lock(o, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
     if (left) /* the journal belongs to another output of that name and is not changed */
         return FBP_OK;
     if (ftruncate(o->lock_fd, 0) < 0)
@@ -497,6 +501,45 @@ void fbp_output_unlock_second(struct fbp_output *o)
         close(o->lock_fd);
     o->lock_made = false;
     o->lock_fd = -1;
+}
+
+/* Begin or resume an output of this process alone, whose journal is locked. left: an earlier run
+ * wrote the journal. */
+static fbp_status begin_alone(struct fbp_output *o, bool left)
+{
+    const bool stack = !o->store->put;
+    bool found = false;
+
+    if (stack)
+        FBP_TRY(fbp_stack_check_others(o));
+    if (left && o->resume)
+        FBP_TRY(fbp_journal_find(o, &found));
+    if (found && !stack) {
+        FBP_TRY(o->store->reopen(o));
+        found = o->fd >= 0;
+    }
+    if (!found)
+        FBP_TRY(o->store->clear(o, left));
+    FBP_TRY(fbp_output_clear_beside(o, left));
+    if (!found) { /* otherwise a failure from here on must not remove files that can be resumed */
+        o->log_made = true; /* the files that it lists are removed */
+        if (stack)
+            FBP_TRY(fbp_stack_check_room(o, o->log_fd));
+        /* The journal is created first: a kill can then never leave a PATH.part without a
+         * journal. */
+        FBP_TRY(fbp_journal_create(o));
+        if (!stack)
+            FBP_TRY(o->store->create(o));
+        o->owned = true;
+    }
+    if (!stack) {
+        FBP_TRY(o->store->reserve(o));
+        FBP_TRY(fbp_output_write_header(o));
+    }
+    if (!found)
+        return FBP_OK;
+    FBP_TRY(resume_journal(o));
+    return stack ? fbp_stack_clear_missing(o) : FBP_OK;
 }
 
 /* Rename the slices of a stack whose run was stopped while it renamed them. */
@@ -520,31 +563,29 @@ static fbp_status finish_names(struct fbp_output *o)
 
 fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq)
 {
-    const bool stack = !o->store->put, resume = rq->params->resume;
-    const bool joins = rq->share && !rq->share->first;
-    struct fbp_part_inputs inputs = {0};
-    bool left = false;
+    const bool stack = !o->store->put;
+    bool left = false, is_shared = false;
     fbp_status st;
 
-    FBP_TRY_GOTO(open_inputs(&inputs, rq->params));
-    if (joins) {
-        st = fbp_shared_output_join(o, &inputs, rq->share);
+    FBP_TRY_GOTO(open_inputs(o, rq->params));
+    if (rq->share && !rq->share->first) {
+        st = fbp_shared_output_join(o, rq->share);
         goto fail;
     }
-    FBP_TRY_GOTO(fbp_part_spare(&inputs, stack ? o->log : o->part));
-    FBP_TRY_GOTO(fbp_part_lock(&inputs, o->log, true, false, &o->log_fd, &left, &o->log_made));
-    FBP_TRY_GOTO(fbp_output_lock_second(o, &inputs));
+    FBP_TRY_GOTO(fbp_part_spare(o, stack ? o->log : o->part));
+    FBP_TRY_GOTO(fbp_part_lock(o, o->log, true, false, &o->log_fd, &left, &o->log_made));
+    FBP_TRY_GOTO(fbp_output_lock_second(o));
     if (left)
-        FBP_TRY_GOTO(fbp_shared_output_yield(o, resume));
-    const bool resume_shared = resume && fbp_shared_output_is_left(o);
-    if (stack && left && !resume_shared)
+        FBP_TRY_GOTO(fbp_shared_output_yield(o, &is_shared));
+    if (stack && left && !is_shared)
         FBP_TRY_GOTO(finish_names(o));
-    if (rq->share || resume_shared)
-        st = fbp_shared_output_take_over(o, &inputs, rq->share, left, resume);
+    if (rq->share || is_shared)
+        st = fbp_shared_output_take_over(o, rq->share, left && !is_shared);
     else
-        st = o->store->begin(o, &inputs, left, resume);
+        st = begin_alone(o, left);
 fail:
-    free(inputs.is);
+    free(o->inputs.is);
+    o->inputs = (struct fbp_part_inputs){0};
     return st;
 }
 

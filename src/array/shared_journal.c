@@ -50,17 +50,14 @@ struct place {
 
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out)
 {
-    size_t runs = 0;
+    const size_t most = n / 2 + 1; /* every other slice */
 
-    for (size_t z = 0; z < n; z++)
-        runs += mine[z] && (z == 0 || !mine[z - 1]);
-    FBP_TRY(fbp_calloc((void **)&out->runs, runs ? runs : 1, sizeof *out->runs, "runs of slices"));
+    FBP_TRY(fbp_calloc((void **)&out->runs, most, sizeof *out->runs, "runs of slices"));
     for (size_t z = 0; z < n; z++) {
-        if (!mine[z])
-            continue;
-        if (z == 0 || !mine[z - 1])
+        if (mine[z] && (z == 0 || !mine[z - 1]))
             out->runs[out->n_runs++].z0 = z;
-        out->runs[out->n_runs - 1].nz++;
+        if (mine[z])
+            out->runs[out->n_runs - 1].nz++;
     }
     return FBP_OK;
 }
@@ -147,7 +144,7 @@ fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t 
         if (p.n == 0)
             return fbp_fail(FBP_ERR_INVALID, "%s: slice %llu is not this part's", o->path,
                             (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));
-        FBP_TRY(p.fd == o->fd ? o->store->put(output, p.at, from, p.n)
+        FBP_TRY(p.fd == o->fd ? o->store->put(o, p.at, from, p.n)
                               : fbp_write_at(p.fd, p.path, p.at, from, p.n));
         from += p.n;
         at += p.n;

@@ -388,15 +388,14 @@ static fbp_status drop_peers(struct fbp_output *o)
     return st;
 }
 
-static fbp_status clear_old(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+static fbp_status clear_old(struct fbp_output *o, bool ours)
 {
     FBP_TRY(drop_peers(o));
-    return o->store->clear(o, inputs, ours);
+    return o->store->clear(o, ours);
 }
 
 /* Check that the manifest belongs to this output. Otherwise it is rewritten or refused. */
-static fbp_status take_manifest(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                const struct manifest *m)
+static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;
     char line[FBP_JOURNAL_LINE];
@@ -415,7 +414,7 @@ static fbp_status take_manifest(struct fbp_output *o, const struct fbp_part_inpu
     if (!m->left || m->old || (m->publish && !m->ours && !there)) {
         if (ftruncate(m->fd, 0) < 0)
             return fbp_fail_write(path, errno, 0);
-        FBP_TRY(clear_old(o, inputs, false));
+        FBP_TRY(clear_old(o, false));
         o->shared->joined = true;
         if (is_stack(o))
             FBP_TRY(fbp_stack_check_room(o, m->fd));
@@ -459,7 +458,7 @@ static fbp_status take_manifest(struct fbp_output *o, const struct fbp_part_inpu
     o->shared->joined = true;
     if (!lost)
         return FBP_OK;
-    FBP_TRY(clear_old(o, inputs, true));
+    FBP_TRY(clear_old(o, true));
     return ftruncate(m->fd, (off_t)strlen(line)) == 0 ? FBP_OK : fbp_fail_write(path, errno, 0);
 }
 
@@ -515,7 +514,7 @@ static fbp_status read_alone(struct fbp_output *o, struct fbp_slice_run *all, st
     return FBP_OK;
 }
 
-static fbp_status recover(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+static fbp_status recover(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
     struct fbp_peer alone = {0};
@@ -531,7 +530,7 @@ static fbp_status recover(struct fbp_output *o, const struct fbp_part_inputs *in
     FBP_TRY_GOTO(read_alone(o, &all, &alone));
     FBP_TRY_GOTO(recover_peer(o, &alone, scratch));
     if (is_stack(o))
-        st = fbp_stack_clear_missing(o, inputs);
+        st = fbp_stack_clear_missing(o);
 fail:
     free(alone.text);
     fbp_free(scratch);
@@ -542,14 +541,14 @@ fail:
 
 /* Open PATH.part. The first process reserves its full size before it begins a journal. Therefore,
  * if PATH.part is too short and a journal exists, slices of the journal were lost. */
-static fbp_status open_part(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+static fbp_status open_part(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
     fbp_status st = FBP_OK;
     size_t journals = 0;
     struct stat is;
 
-    FBP_TRY(o->store->reopen(o, inputs));
+    FBP_TRY(o->store->reopen(o));
     if (o->fd < 0) {
         FBP_TRY(o->store->create(o));
         return o->store->reserve(o);
@@ -571,19 +570,18 @@ static fbp_status open_part(struct fbp_output *o, const struct fbp_part_inputs *
 }
 
 /* Join; the manifest is locked. */
-static fbp_status join(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                       struct manifest *m)
+static fbp_status join(struct fbp_output *o, struct manifest *m)
 {
     struct fbp_peers w = {.output = o};
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;
 
     FBP_TRY(read_manifest(o, m));
-    if (m->alone && inputs->params->resume) { /* parts resume the output of one process */
+    if (m->alone && o->resume) { /* parts resume the output of one process */
         FBP_TRY(share_journal(m->fd, o->shared->manifest));
         FBP_TRY(read_manifest(o, m));
     }
-    FBP_TRY(take_manifest(o, inputs, m));
+    FBP_TRY(take_manifest(o, m));
     if (o->shared->complete)
         return FBP_OK;
     if (is_stack(o))
@@ -600,12 +598,11 @@ static fbp_status join(struct fbp_output *o, const struct fbp_part_inputs *input
     }
     FBP_TRY(st);
     if (!is_stack(o)) /* after the journals: PATH.part then contains the samples that they list */
-        FBP_TRY(open_part(o, inputs));
+        FBP_TRY(open_part(o));
     return fbp_peers_begin_journal(o);
 }
 
-fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                  const struct fbp_sink_share *share)
+fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_share *share)
 {
     struct manifest m = {.fd = -1};
     fbp_status st;
@@ -619,62 +616,56 @@ fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_part_in
     o->put = fbp_boundary_put;
     o->sink.calls = &shared_calls;
     FBP_TRY(fbp_boundary_runs(o->sink.mine, o->sink.info.n[2], &o->shared->boundary));
-    FBP_TRY(fbp_part_spare(inputs, o->shared->manifest));
+    FBP_TRY(fbp_part_spare(o, o->shared->manifest));
     if (!is_stack(o))
-        FBP_TRY(fbp_part_spare(inputs, o->part));
-    FBP_TRY(fbp_part_lock(inputs, o->shared->manifest, true, true, &m.fd, &m.left, &made));
-    st = fbp_output_lock_second(o, inputs); /* no process writes these files under another name */
+        FBP_TRY(fbp_part_spare(o, o->part));
+    FBP_TRY(fbp_part_lock(o, o->shared->manifest, true, true, &m.fd, &m.left, &made));
+    st = fbp_output_lock_second(o); /* no process writes these files under another name */
     if (st == FBP_OK) {
         fbp_output_unlock_second(o);
-        st = join(o, inputs, &m);
+        st = join(o, &m);
     }
     if (!m.left && !o->shared->joined)
         unlink(o->shared->manifest); /* locked: no process has started with it */
     close(m.fd);
     if (st == FBP_OK && !o->shared->complete)
-        st = recover(o, inputs);
+        st = recover(o);
     if (o->shared->complete)
         fbp_sink_mark(&o->sink, 0, o->sink.info.n[2]);
     return st;
 }
 
-bool fbp_shared_output_is_left(struct fbp_output *o)
-{
-    char text[sizeof FBP_PART_MANIFEST] = "";
-
-    return pread(o->log_fd, text, sizeof text - 1, 0) == (ssize_t)sizeof text - 1 &&
-           strcmp(text, FBP_PART_MANIFEST) == 0;
-}
-
-fbp_status fbp_shared_output_yield(struct fbp_output *o, bool resume)
+fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared)
 {
     char *text = NULL;
     size_t n = 0;
 
-    if (!fbp_shared_output_is_left(o))
-        return FBP_OK;
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
+    *is_shared = strncmp(text, FBP_PART_MANIFEST, strlen(FBP_PART_MANIFEST)) == 0;
     const bool is_record = strstr(text, "\ncomplete "); /* complete: cannot be resumed */
     free(text);
-    if (is_record)
-        return ftruncate(o->log_fd, 0) == 0 ? FBP_OK : fbp_fail_write(o->log, errno, 0);
-    return resume ? FBP_OK : drop_peers(o);
+    if (!*is_shared || (o->resume && !is_record))
+        return FBP_OK;
+    *is_shared = false;
+    if (!is_record)
+        return drop_peers(o);
+    return ftruncate(o->log_fd, 0) == 0 ? FBP_OK : fbp_fail_write(o->log, errno, 0);
 }
 
-fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                       const struct fbp_sink_share *share, bool left, bool resume)
+fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_sink_share *share,
+                                       bool alone)
 {
-    const struct fbp_sink_share alone = {.part = 1, .n_parts = 1};
+    const struct fbp_sink_share one = {.part = 1, .n_parts = 1};
     bool found = false;
 
-    if (left && !(resume && fbp_shared_output_is_left(o))) {
-        if (resume)
+    if (alone) {
+        if (o->resume)
             FBP_TRY(fbp_journal_find(o, &found));
         if (found) {
             FBP_TRY(share_journal(o->log_fd, o->log));
         } else {
-            FBP_TRY(o->store->clear(o, inputs, true));
-            FBP_TRY(fbp_output_clear_beside(o, inputs, true));
+            FBP_TRY(o->store->clear(o, true));
+            FBP_TRY(fbp_output_clear_beside(o, true));
             if (ftruncate(o->log_fd, 0) < 0)
                 return fbp_fail_write(o->log, errno, 0);
         }
@@ -687,7 +678,7 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_pa
         FBP_TRY(fbp_alloc((void **)&o->sink.mine, o->sink.info.n[2], "a table of slices"));
         memset(o->sink.mine, 1, o->sink.info.n[2]);
     }
-    return fbp_shared_output_join(o, inputs, share ? share : &alone);
+    return fbp_shared_output_join(o, share ? share : &one);
 }
 
 /* --- Finishing --- */
@@ -741,7 +732,7 @@ fail:
 }
 
 /* Check the files, publish, and remove all files that are no longer needed. */
-static fbp_status commit(struct fbp_output *o, const struct fbp_part_inputs *inputs, int manifest)
+static fbp_status commit(struct fbp_output *o, int manifest)
 {
     /* Small file that a kill during publication may have left. */
     const struct fbp_name side = fbp_name("%s.side", o->part);
@@ -749,8 +740,8 @@ static fbp_status commit(struct fbp_output *o, const struct fbp_part_inputs *inp
     FBP_TRY(check_file(o));
     if (o->store->check)
         FBP_TRY(o->store->check(o));
-    FBP_TRY(fbp_part_clear(inputs, side.text, true));
-    FBP_TRY(fbp_output_lock_second(o, inputs));
+    FBP_TRY(fbp_part_clear(o, side.text, true));
+    FBP_TRY(fbp_output_lock_second(o));
     const fbp_status st = publish(o, manifest);
     fbp_output_unlock_second(o);
     FBP_TRY(fbp_output_excuse(o, st));
@@ -777,8 +768,6 @@ static fbp_status check_renamed(struct fbp_output *o)
 
 static fbp_status finish(struct fbp_output *o)
 {
-    const struct fbp_sink_params none = {.struct_size = sizeof none};
-    const struct fbp_part_inputs inputs = {.params = &none};
     struct fbp_shared_output *j = o->shared;
     struct fbp_peers w = {.output = o};
     struct fbp_peer_line synced;
@@ -804,7 +793,7 @@ static fbp_status finish(struct fbp_output *o)
     if (j->own.led)
         return FBP_OK;
 
-    FBP_TRY(fbp_part_lock(&inputs, j->manifest, false, true, &fd, &left, &made));
+    FBP_TRY(fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made));
     if (!is_stack(o)) {
         st = fbp_part_find_named(o->fd, o->part, &unpublished);
         if (st != FBP_OK)
@@ -839,7 +828,7 @@ static fbp_status finish(struct fbp_output *o)
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
     } else if (is_stack(o) || unpublished) {
-        st = commit(o, &inputs, fd);
+        st = commit(o, fd);
     } else { /* the process that renamed it ended before it removed its files */
         FBP_TRY_GOTO(check_renamed(o));
         complete(o, fd);
@@ -897,8 +886,6 @@ static bool has_slices(struct fbp_output *o)
 
 static void leave(struct fbp_output *o)
 {
-    const struct fbp_sink_params none = {.struct_size = sizeof none};
-    const struct fbp_part_inputs inputs = {.params = &none};
     struct fbp_cancel_scope deaf = {.deaf = true}, *before;
     const struct fbp_shared_output *j = o->shared;
     struct stat st;
@@ -917,7 +904,7 @@ static void leave(struct fbp_output *o)
 
     /* The last process to leave an output without slices removes it. */
     before = fbp_cancel_scope(&deaf);
-    if (fbp_part_lock(&inputs, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {
+    if (fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {
         if (!has_slices(o)) {
             (void)o->store->remove(o);
             unlink(j->manifest);

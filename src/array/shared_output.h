@@ -61,15 +61,12 @@ struct fbp_shared_output {
 
 /** Open all files, and mark the slices that are stored according to the journals of other
  *  processes. */
-fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                  const struct fbp_sink_share *share);
+fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_share *share);
 
-/** Whether the journal that was just locked is the manifest of a shared output. */
-bool fbp_shared_output_is_left(struct fbp_output *o);
-
-/** If the locked journal is a manifest, check that no process of that output runs, and remove its
- *  files unless `resume` is set. The record of a complete output is only emptied. */
-fbp_status fbp_shared_output_yield(struct fbp_output *o, bool resume);
+/** If the journal, which an earlier run left and this process has locked, is a manifest that is not
+ *  resumed, check that no process of that output runs, and remove its files. The record of a
+ *  complete output is only emptied. *is_shared: it is a manifest, and is resumed. */
+fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared);
 
 /**
  * Join a shared output as its first process, or resume alone an output that several processes
@@ -77,10 +74,10 @@ fbp_status fbp_shared_output_yield(struct fbp_output *o, bool resume);
  * becomes the manifest.
  *
  * share  slices of this process; NULL: all
- * left   a journal of an earlier run exists
+ * alone  the journal is of an earlier run of a single process
  */
-fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                       const struct fbp_sink_share *share, bool left, bool resume);
+fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_sink_share *share,
+                                       bool alone);
 
 /* shared_journal.c: boundary blocks */
 

@@ -26,7 +26,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+struct fbp_boundary;
 struct fbp_device_memory;
+struct fbp_output;
+struct fbp_shared_output;
 
 /** Arguments with which a sink is opened. */
 struct fbp_sink_request {
@@ -109,15 +112,8 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * beside a journal of fbp, and only if it is a regular file with a single name.
  */
 
-/** Files that are read, identified by device and inode. */
-struct fbp_part_inputs {
-    const struct fbp_sink_params *params; /**< names of the files */
-    struct stat *is;
-    size_t n, room;
-};
-
 /** FBP_ERR_INVALID if this temporary file of an output is one of the files that are read. */
-fbp_status fbp_part_spare(const struct fbp_part_inputs *inputs, const char *path);
+fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
 /** First bytes of a journal that is only a lock, and of the manifest of a shared output. */
 #define FBP_PART_LOCK     "fbp-journal 2 lock "
@@ -134,20 +130,20 @@ fbp_status fbp_part_spare(const struct fbp_part_inputs *inputs, const char *path
  * @return FBP_ERR_IO if another process holds the lock, FBP_ERR_INVALID if the file is not a
  *         journal
  */
-fbp_status fbp_part_lock(const struct fbp_part_inputs *inputs, const char *path, bool create,
-                         bool wait, int *fd, bool *left, bool *made);
+fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bool wait, int *fd,
+                         bool *left, bool *made);
 
 /** Whether `path` is still the name of the open file fd. */
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
 
 /** Remove a file if it is `ours` or empty; refuse any other file. */
-fbp_status fbp_part_clear(const struct fbp_part_inputs *inputs, const char *path, bool ours);
+fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours);
 
 /** Create a file for reading and writing; refuse an existing file. */
 fbp_status fbp_part_create(const char *path, int *fd);
 
 /** Open a file of an earlier run; *fd -1: it does not exist. */
-fbp_status fbp_part_reopen(const struct fbp_part_inputs *inputs, const char *path, int *fd);
+fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd);
 
 /** Fail with "PATH: is there and was not left by fbp (WHY)": FBP_ERR_INVALID. */
 fbp_status fbp_part_refuse(const char *path, const char *why);
@@ -168,10 +164,6 @@ fbp_status fbp_part_name(char **out, const char *format, ...) __attribute__((for
 
 /* output_files.c: sinks with files */
 
-struct fbp_boundary;
-struct fbp_output;
-struct fbp_shared_output;
-
 /** How a kind of sink stores samples until the output is complete. */
 struct fbp_store {
     /** Writes or reads bytes [at, at + n) of PATH.part; for chunks, bytes of level 0. NULL: each
@@ -184,15 +176,11 @@ struct fbp_store {
     /** Whether slices are stored with this hash. scratch: FBP_WRITE_BUFFER_BYTES. */
     bool (*has)(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                 uint64_t hash, void *scratch);
-    /** Begins or resumes an output of this process alone, whose journal is locked; left: an earlier
-     *  run wrote the journal. */
-    fbp_status (*begin)(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool left,
-                        bool resume);
     fbp_status (*create)(struct fbp_output *o); /**< creates PATH.part */
     /** Opens an existing PATH.part; o->fd -1: it does not exist. */
-    fbp_status (*reopen)(struct fbp_output *o, const struct fbp_part_inputs *inputs);
+    fbp_status (*reopen)(struct fbp_output *o);
     /** Removes the temporary samples of an earlier run, if they are `ours` or empty. */
-    fbp_status (*clear)(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours);
+    fbp_status (*clear)(struct fbp_output *o, bool ours);
     /** Removes the temporary samples; false: some still exist. */
     bool (*remove)(struct fbp_output *o);
     /** Reserves disk space for all samples, or checks it. A full disk is thus reported before any
@@ -207,6 +195,14 @@ struct fbp_store {
     void (*close)(struct fbp_output *o); /**< frees members of the kind; NULL */
 };
 
+/** Files that are read, identified by device and inode. */
+struct fbp_part_inputs {
+    const char *const *keep; /**< names of arrays */
+    size_t n_keep;
+    struct stat *is;
+    size_t n, room;
+};
+
 /** A sink with files. */
 struct fbp_output {
     struct fbp_sink sink;
@@ -214,6 +210,8 @@ struct fbp_output {
     /** store->put(), or for a shared output a function that separates boundary blocks. */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     struct fbp_shared_output *shared; /**< NULL: one process writes the output */
+    struct fbp_part_inputs inputs;    /**< of this output, during opening; else empty */
+    bool resume;                      /**< continue the files of an earlier run */
     bool compress;                    /**< the samples are compressed when all are written */
     bool passing; /**< temporary file that is read back and removed: no sync to disk is necessary */
     bool owned;   /**< this sink may keep or remove the temporary files */
@@ -263,22 +261,17 @@ fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *
 fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st);
 
 /** Lock o->lock_path, if it is set. */
-fbp_status fbp_output_lock_second(struct fbp_output *o, const struct fbp_part_inputs *inputs);
+fbp_status fbp_output_lock_second(struct fbp_output *o);
 void fbp_output_unlock_second(struct fbp_output *o);
 
 /** Remove the files that publication of one file creates, if they are `ours` or empty. */
-fbp_status fbp_output_clear_beside(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                   bool ours);
+fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours);
 
 /** Size of the complete PATH.part [bytes]. */
 uint64_t fbp_output_part_bytes(struct fbp_output *o);
 
 /** Write the header of the format to PATH.part. */
 fbp_status fbp_output_write_header(struct fbp_output *o);
-
-/** Begin or resume PATH.part (store->begin). */
-fbp_status fbp_output_begin_part(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                 bool left, bool resume);
 
 /** Store slices in PATH.part, unchanged or converted to integers (store->write). */
 fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
@@ -309,9 +302,6 @@ fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64
 bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t *nz,
                       uint64_t *hash);
 
-/** Mark the slices of all journal lines whose samples are stored. */
-fbp_status fbp_journal_resume(struct fbp_output *o);
-
 /* sink_stack.c: stacks, which shared_output.c also finishes */
 
 /** "out/slice_0007.tif" plus the suffix `end`: ".part" or "". */
@@ -324,7 +314,7 @@ fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);
 fbp_status fbp_stack_check_others(struct fbp_output *o);
 
 /** Remove temporary slices that this process has still to write. */
-fbp_status fbp_stack_clear_missing(struct fbp_output *o, const struct fbp_part_inputs *inputs);
+fbp_status fbp_stack_clear_missing(struct fbp_output *o);
 
 /** Rename the first n slices to their final names; some may be renamed already. *gone: some slices
  *  do not exist. */

@@ -706,13 +706,13 @@ static fbp_status settle(struct fbp_output *o)
     return access(o->path, F_OK) == 0 ? remove_tree(old.text) : fbp_part_rename(old.text, o->path);
 }
 
-static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+static fbp_status clear(struct fbp_output *o, bool ours)
 {
     const uid_t me = geteuid();
     struct stat st;
 
     if (lstat(o->part, &st) == 0) {
-        FBP_TRY(fbp_part_spare(inputs, o->part));
+        FBP_TRY(fbp_part_spare(o, o->part));
         if (!S_ISDIR(st.st_mode))
             return fbp_part_refuse(o->part, "it is no folder");
         if (rmdir(o->part) < 0) {
@@ -734,20 +734,17 @@ static bool remove_part(struct fbp_output *o)
     return access(o->part, F_OK) < 0;
 }
 
-static fbp_status reopen(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+static fbp_status reopen(struct fbp_output *o)
 {
     const uid_t me = geteuid();
     struct stat is;
 
-    (void)inputs;
     o->fd = open(o->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (o->fd < 0)
         return errno == ENOENT ? FBP_OK : fbp_part_refuse(o->part, strerror(errno));
-    if (fstat(o->fd, &is) == 0 && (is.st_uid == me || me == 0))
-        return FBP_OK;
-    close(o->fd);
-    o->fd = -1;
-    return fbp_part_refuse(o->part, "it belongs to another user");
+    return fstat(o->fd, &is) == 0 && (is.st_uid == me || me == 0)
+               ? FBP_OK
+               : fbp_part_refuse(o->part, "it belongs to another user");
 }
 
 static fbp_status create_folder(struct fbp_output *o)
@@ -806,8 +803,7 @@ static fbp_status complete(struct chunks *c)
             size_t level, layer;
             unsigned what;
 
-            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow
-             */
+            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the next tests */
             if (sscanf(at, "layer %zu %zu %u", &level, &layer, &what) == 3 && level < l->n_levels &&
                 layer < l->level[level].chunks[2])
                 c->done[level][layer] |= (unsigned char)what;
@@ -897,7 +893,6 @@ static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request 
         .write = write_chunks,
         .count = count,
         .has = fbp_output_has,
-        .begin = fbp_output_begin_part,
         .create = create_folder,
         .reopen = reopen,
         .clear = clear,

@@ -44,14 +44,14 @@ static fbp_status create(struct fbp_output *o)
     return fbp_part_create(o->part, &o->fd);
 }
 
-static fbp_status reopen(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+static fbp_status reopen(struct fbp_output *o)
 {
-    return fbp_part_reopen(inputs, o->part, &o->fd);
+    return fbp_part_reopen(o, o->part, &o->fd);
 }
 
-static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+static fbp_status clear(struct fbp_output *o, bool ours)
 {
-    return fbp_part_clear(inputs, o->part, ours);
+    return fbp_part_clear(o, o->part, ours);
 }
 
 static bool remove_part(struct fbp_output *o)
@@ -65,11 +65,10 @@ static fbp_status sync_part(struct fbp_output *o)
     return fbp_sync_file(o->fd, o->part);
 }
 
-fbp_status fbp_output_clear_beside(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                   bool ours)
+fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours)
 {
-    FBP_TRY(fbp_part_clear(inputs, fbp_name("%s.z", o->part).text, ours));
-    return fbp_part_clear(inputs, fbp_name("%s.side", o->part).text, ours);
+    FBP_TRY(fbp_part_clear(o, fbp_name("%s.z", o->part).text, ours));
+    return fbp_part_clear(o, fbp_name("%s.side", o->part).text, ours);
 }
 
 static fbp_status reserve(struct fbp_output *o)
@@ -115,32 +114,6 @@ fbp_status fbp_output_write_header(struct fbp_output *o)
 fail:
     fbp_write_buffer_close(&p);
     return st;
-}
-
-fbp_status fbp_output_begin_part(struct fbp_output *o, const struct fbp_part_inputs *inputs,
-                                 bool left, bool resume)
-{
-    bool found = false;
-
-    if (left && resume)
-        FBP_TRY(fbp_journal_find(o, &found));
-    if (found)
-        FBP_TRY(o->store->reopen(o, inputs));
-    const bool fresh = o->fd < 0;
-    if (fresh)
-        FBP_TRY(o->store->clear(o, inputs, left));
-    FBP_TRY(fbp_output_clear_beside(o, inputs, left));
-    if (fresh) { /* otherwise a failure from here on must not remove files that can be resumed */
-        o->log_made = true; /* the files that it lists are removed */
-        /* The journal is created first: a kill can then never leave a PATH.part without a
-         * journal. */
-        FBP_TRY(fbp_journal_create(o));
-        FBP_TRY(o->store->create(o));
-        o->owned = true;
-    }
-    FBP_TRY(o->store->reserve(o));
-    FBP_TRY(fbp_output_write_header(o));
-    return fresh ? FBP_OK : fbp_journal_resume(o);
 }
 
 fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
@@ -205,63 +178,62 @@ bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, s
 
 /* --- Publication --- */
 
-struct deflater {
-    z_stream z;
-    uint64_t at; /* next byte of the compressed file */
-    unsigned char in[1 << 18], out[1 << 18];
-};
-
 /* Compress PATH.part into a new file. The header is written last, because it contains the
  * compressed size. */
 static fbp_status compress_part(struct fbp_output *o, const char *path)
 {
+    enum { IN_BYTES = 1 << 18, WINDOW = 15, GZIP = 16 };
     const uint64_t start = o->format->packs_header ? 0 : o->layout.header_bytes;
     const uint64_t total = fbp_output_part_bytes(o); /* with the header, if it is packed */
-    const int frame = o->format->gzip ? 15 + 16 : 15;
-    struct deflater *d = NULL;
+    struct fbp_write_buffer p = {0};
+    z_stream z = {0};
     bool begun = false;
+    void *in = NULL;
     fbp_status st;
     int fd;
 
     FBP_TRY(fbp_part_create(path, &fd));
-    FBP_TRY_GOTO(fbp_calloc((void **)&d, 1, sizeof *d, "zlib"));
-    d->at = start;
+    FBP_TRY_GOTO(fbp_alloc(&in, IN_BYTES, "zlib"));
+    FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, path, start));
     /* Noise compresses little at any level. */
-    begun = deflateInit2(&d->z, Z_BEST_SPEED, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    begun = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW + (o->format->gzip ? GZIP : 0), 8,
+                         Z_DEFAULT_STRATEGY) == Z_OK;
     if (!begun) {
         st = fbp_fail_nomem(1 << 18, "zlib");
         goto fail;
     }
     for (uint64_t at = 0; at < total;) {
-        const size_t n = total - at < sizeof d->in ? (size_t)(total - at) : sizeof d->in;
+        const size_t n = total - at < IN_BYTES ? (size_t)(total - at) : IN_BYTES;
 
         FBP_TRY_GOTO(fbp_check_cancelled());
-        FBP_TRY_GOTO(fbp_read_at(o->fd, o->part, at, d->in, n));
+        FBP_TRY_GOTO(fbp_read_at(o->fd, o->part, at, in, n));
         at += n;
-        d->z.next_in = d->in;
-        d->z.avail_in = (uInt)n;
+        z.next_in = in;
+        z.avail_in = (uInt)n;
         do {
-            d->z.next_out = d->out;
-            d->z.avail_out = sizeof d->out;
-            if (deflate(&d->z, at == total ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
+            z.next_out = (Bytef *)p.buf + p.n;
+            z.avail_out = (uInt)(FBP_WRITE_BUFFER_BYTES - p.n);
+            if (deflate(&z, at == total ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
                 st = fbp_fail(FBP_ERR_IO, "%s: zlib failed", path);
                 goto fail;
             }
-            const size_t packed = sizeof d->out - d->z.avail_out;
-            FBP_TRY_GOTO(fbp_write_at(fd, path, d->at, d->out, packed));
-            d->at += packed;
-        } while (d->z.avail_out == 0);
+            p.n = FBP_WRITE_BUFFER_BYTES - z.avail_out;
+            if (z.avail_out == 0)
+                FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
+        } while (z.avail_out == 0);
     }
+    FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
     if (!o->format->packs_header) {
         fbp_layout_clear(&o->layout);
-        FBP_TRY_GOTO(o->format->layout(o->path, &o->sink.info, d->at - start, &o->layout));
+        FBP_TRY_GOTO(o->format->layout(o->path, &o->sink.info, p.at - start, &o->layout));
         FBP_TRY_GOTO(fbp_write_at(fd, path, 0, o->layout.header, o->layout.header_bytes));
     }
     st = fbp_sync_file(fd, path);
 fail:
     if (begun)
-        deflateEnd(&d->z);
-    free(d);
+        deflateEnd(&z);
+    fbp_write_buffer_close(&p);
+    fbp_free(in);
     if (close(fd) < 0 && st == FBP_OK)
         st = fbp_part_cannot("close", path);
     if (st != FBP_OK)
@@ -379,7 +351,6 @@ static const struct fbp_store store = {
     .get = get,
     .write = fbp_output_write,
     .has = fbp_output_has,
-    .begin = fbp_output_begin_part,
     .create = create,
     .reopen = reopen,
     .clear = clear,

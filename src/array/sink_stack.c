@@ -43,13 +43,12 @@ static fbp_status check_names(struct fbp_output *o)
     return FBP_OK;
 }
 
-/* Scan the folder of a pattern, if it exists. inputs NULL: check that only slices of this volume
- * match the pattern. Otherwise remove temporary slices of any volume, if they are `ours` or empty.
- */
-static fbp_status scan_folder(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+/* Scan the folder of a pattern, if it exists: check that only slices of this volume match the
+ * pattern; or `clear`: remove temporary slices of any volume, if they are `ours` or empty. */
+static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
 {
     const struct fbp_pattern *pattern = &((struct stack *)o)->pattern;
-    const char *end = inputs ? ".part" : "";
+    const char *end = clear ? ".part" : "";
     DIR *dir = opendir(o->folder);
     const struct dirent *e;
     fbp_status st = FBP_OK;
@@ -69,9 +68,9 @@ static fbp_status scan_folder(struct fbp_output *o, const struct fbp_part_inputs
             continue;
         const struct fbp_name name = fbp_sink_slice_name(o, (size_t)number, end);
         const bool same = strcmp(fbp_base_name(name.text), e->d_name) == 0;
-        if (inputs && same)
-            st = fbp_part_clear(inputs, name.text, ours);
-        else if (!inputs && (!same || number >= o->sink.info.n[2]))
+        if (clear && same)
+            st = fbp_part_clear(o, name.text, ours);
+        else if (!clear && (!same || number >= o->sink.info.n[2]))
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s: %s is there and no slice of this volume of %zu: remove it or choose "
                           "another folder",
@@ -86,24 +85,24 @@ static fbp_status scan_folder(struct fbp_output *o, const struct fbp_part_inputs
 
 fbp_status fbp_stack_check_others(struct fbp_output *o)
 {
-    return ((struct stack *)o)->pattern.suffix ? scan_folder(o, NULL, false) : FBP_OK;
+    return ((struct stack *)o)->pattern.suffix ? scan_folder(o, false, false) : FBP_OK;
 }
 
 /* --- Temporary slices --- */
 
-static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+static fbp_status clear(struct fbp_output *o, bool ours)
 {
-    return ((struct stack *)o)->pattern.suffix ? scan_folder(o, inputs, ours)
-                                               : fbp_part_clear(inputs, o->part, ours);
+    return ((struct stack *)o)->pattern.suffix ? scan_folder(o, true, ours)
+                                               : fbp_part_clear(o, o->part, ours);
 }
 
-fbp_status fbp_stack_clear_missing(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+fbp_status fbp_stack_clear_missing(struct fbp_output *o)
 {
     const struct fbp_sink *s = &o->sink;
 
     for (size_t z = 0; z < s->info.n[2]; z++)
         if (!s->have[z] && (!s->mine || s->mine[z]))
-            FBP_TRY(fbp_part_clear(inputs, fbp_sink_slice_name(o, z, ".part").text, true));
+            FBP_TRY(fbp_part_clear(o, fbp_sink_slice_name(o, z, ".part").text, true));
     return FBP_OK;
 }
 
@@ -150,26 +149,6 @@ static bool has(struct fbp_output *o, const struct fbp_boundary *boundary, size_
     }
     fbp_message_clear(); /* these slices are computed again */
     return found;
-}
-
-static fbp_status begin(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool left,
-                        bool resume)
-{
-    bool found = false;
-
-    FBP_TRY(fbp_stack_check_others(o));
-    if (left && resume)
-        FBP_TRY(fbp_journal_find(o, &found));
-    if (found) {
-        FBP_TRY(fbp_journal_resume(o));
-        return fbp_stack_clear_missing(o, inputs);
-    }
-    FBP_TRY(clear(o, inputs, left));
-    o->log_made = true;
-    FBP_TRY(fbp_stack_check_room(o, o->log_fd));
-    FBP_TRY(fbp_journal_create(o));
-    o->owned = true;
-    return FBP_OK;
 }
 
 static fbp_status sync_slices(struct fbp_output *o)
@@ -341,7 +320,6 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
     static const struct fbp_store store = {
         .write = write_slices,
         .has = has,
-        .begin = begin,
         .clear = clear,
         .remove = remove_parts,
         .sync = sync_slices,
