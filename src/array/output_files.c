@@ -304,21 +304,6 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
 
 /* --- The journal --- */
 
-/* Read the first line of a journal; "": incomplete because of a kill. */
-static fbp_status read_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
-{
-    struct stat st;
-
-    if (fstat(o->log_fd, &st) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", o->log, strerror(errno));
-    const size_t n = st.st_size < FBP_JOURNAL_LINE ? (size_t)st.st_size : FBP_JOURNAL_LINE - 1;
-    FBP_TRY(fbp_read_at(o->log_fd, o->log, 0, line, n));
-    line[n] = '\0';
-    char *end = strchr(line, '\n');
-    line[end ? end + 1 - line : 0] = '\0';
-    return FBP_OK;
-}
-
 static const char *behind_version(const char *line)
 {
     return strncmp(line, "fbp-journal ", 12) == 0 && line[12] >= '1' && line[12] <= '3' &&
@@ -347,20 +332,22 @@ fbp_status fbp_journal_create(struct fbp_output *o)
 
 fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
 {
-    char line[FBP_JOURNAL_LINE], old[FBP_JOURNAL_LINE];
+    char line[FBP_JOURNAL_LINE], *text = NULL;
+    size_t n = 0;
 
-    *found = false;
-    FBP_TRY(read_first(o, old));
-    if (!old[0] || strncmp(behind_version(old), "lock ", 5) == 0)
-        return FBP_OK;
+    FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     fbp_journal_first(o, line);
-    if (strcmp(behind_version(line), behind_version(old)) != 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: belongs to a run with other settings or data: use the same ones to "
-                        "resume it, or start anew without --resume",
-                        o->part);
-    *found = true;
-    return FBP_OK;
+    const char *old = behind_version(text), *ours = behind_version(line);
+    /* A first line without an end was cut off by a kill. */
+    const bool none = !strchr(text, '\n') || strncmp(old, "lock ", 5) == 0;
+    *found = !none && strncmp(old, ours, strlen(ours)) == 0;
+    free(text);
+    if (none || *found)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: belongs to a run with other settings or data: use the same ones to "
+                    "resume it, or start anew without --resume",
+                    o->part);
 }
 
 fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash)
@@ -546,19 +533,17 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
 static fbp_status finish_names(struct fbp_output *o)
 {
     unsigned long long n[3] = {0};
-    char first[FBP_JOURNAL_LINE];
     bool gone = false;
     char *text = NULL;
     size_t bytes = 0;
 
-    FBP_TRY(read_first(o, first));
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is not a size */
-    if (sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
-        return FBP_OK;
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &bytes));
-    const bool publish = strstr(text, "\npublish\n");
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is not a size */
+    if (sscanf(behind_version(text), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3 ||
+        !strstr(text, "\npublish\n"))
+        n[2] = 0;
     free(text);
-    return publish ? fbp_stack_rename(o, (size_t)n[2], &gone) : FBP_OK;
+    return fbp_stack_rename(o, (size_t)n[2], &gone);
 }
 
 fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq)

@@ -26,8 +26,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char boundary_end[] = ".edges", refresh_end[] = ".look";
@@ -226,16 +224,10 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     const char *given = fbp_environment(FBP_ENV_STRIPE);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = (uint64_t)1 << 30;
     char host[80] = "?", line[200];
-    unsigned number = 0;
     struct stat st;
 
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
-        struct timespec now = {0};
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        number = (unsigned)now.tv_nsec ^ (unsigned)getpid() << 16;
-    }
     FBP_TRY(fbp_part_name(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
-                          number));
+                          (unsigned)fbp_random_number()));
     FBP_TRY(fbp_part_create(o->log, &o->log_fd));
     (void)!flock(o->log_fd, LOCK_EX); /* readers may hold the lock for a moment */
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)

@@ -194,16 +194,16 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
 
-/* Format the line "complete" with the output's size and time. */
-static fbp_status describe_output(struct fbp_output *o, char line[LINE])
+/* Format the line "complete" with the output's size and time; false: there is no output. */
+static bool describe_output(struct fbp_output *o, char line[LINE])
 {
     struct stat st;
 
     if (stat(o->layout.data_path, &st) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", o->path, strerror(errno));
+        return false;
     snprintf(line, LINE, "\ncomplete %llu %lld.%09ld\n", (unsigned long long)st.st_size,
              (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-    return FBP_OK;
+    return true;
 }
 
 /* Whether a manifest or record states that the output is complete, and its size and time still
@@ -212,12 +212,7 @@ static bool is_complete(struct fbp_output *o, const char *text)
 {
     char line[LINE];
 
-    if (!strstr(text, "\ncomplete "))
-        return false;
-    if (describe_output(o, line) == FBP_OK)
-        return strstr(text, line);
-    fbp_message_clear();
-    return false;
+    return strstr(text, "\ncomplete ") && describe_output(o, line) && strstr(text, line);
 }
 
 /* Whether a complete output with a record of the same settings and number of parts exists. */
@@ -265,7 +260,8 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
         FBP_TRY(o->store->settle(o));
     bool recorded = o->shared->own.first; /* processes that start together end together */
     if (!recorded) {
-        FBP_TRY(describe_output(o, line));
+        if (!describe_output(o, line))
+            return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", o->path, strerror(errno));
         fbp_journal_first(o, record);
         strcat(record, line + 1); /* record already ends with a newline */
         n = strlen(record);

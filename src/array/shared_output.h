@@ -1,31 +1,25 @@
 /** @file shared_output.h  An output that several processes write, each its own slices (internal).
  *
- * Until the output PATH is complete, these files exist beside it:
+ * docs/design-output.md explains the rules. Until the output PATH is complete, these files exist
+ * beside it:
  *
- * PATH.part: the samples at their final positions (stack: one file per slice). The first process
- * creates it and reserves its disk space; the others open it.
+ * PATH.part: the samples at their final positions (stack: one file per slice).
  *
- * PATH.part.log: the manifest. Its first line describes the output. A process locks it while it
- * joins and while it publishes, never while slices are computed.
+ * PATH.part.log: the manifest. A process locks it while it joins and while it publishes.
  *
- * PATH.part.log.3of16.1a2b3c4d: the journal of one process. Only this process writes it, and it
- * holds its lock until it ends.
+ * PATH.part.log.3of16.1a2b3c4d: the journal of one process, which holds its lock until it ends.
  *
  * PATH.part.log.3of16.1a2b3c4d.edges: boundary blocks, which are the samples of that process in
  * blocks of PATH.part that it shares with other processes.
  *
  * Two processes never write to the same block of PATH.part, because network file systems do not
  * merge such writes. A block is a page, or more if the file system reports a larger block, or a
- * layer of chunks in OME-Zarr. If slices of a process begin or end within a block, these bytes go
- * to its file of boundary blocks. The process that finds all slices stored writes the header and
- * all boundary blocks into PATH.part, and renames it.
+ * layer of chunks in OME-Zarr. The process that finds all slices stored writes the header and all
+ * boundary blocks into PATH.part, and renames it.
  *
  * A line of a journal is valid for other processes if a line "synced" follows, which is written
  * when the samples are on disk. Slices without "synced" of a process that has ended are recovered:
  * the next owner of these slices reads them and compares their hash.
- *
- * output_files.c calls shared_output.c; shared_journal.c implements the journals and the
- * boundary blocks.
  */
 #ifndef FBP_SRC_ARRAY_SHARED_OUTPUT_H
 #define FBP_SRC_ARRAY_SHARED_OUTPUT_H

@@ -74,21 +74,10 @@ fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours)
 static fbp_status reserve(struct fbp_output *o)
 {
     const uint64_t need = fbp_output_part_bytes(o);
-    struct stat st;
-
     const int error = fbp_disk_reserve(o->fd, need);
+
     if (error == 0)
         return FBP_OK;
-    if (error == EOPNOTSUPP) { /* not supported here: check the free space */
-        if (fstat(o->fd, &st) < 0)
-            return fbp_part_cannot("look at", o->part);
-        const uint64_t taken = (uint64_t)st.st_blocks * 512, left = fbp_disk_free(o->fd);
-        if (need > taken && need - taken > left)
-            return fbp_fail_disk_full(o->path, need - taken, left);
-        if ((uint64_t)st.st_size < need && ftruncate(o->fd, (off_t)need) < 0)
-            return fbp_fail_write(o->path, errno, need);
-        return FBP_OK;
-    }
     if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
         errno = error;
         return fbp_part_cannot("reserve space", o->part);

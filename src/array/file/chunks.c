@@ -1,6 +1,6 @@
 /*
  * Arrays in chunks: a cache of decoded chunks for readers (Zarr, HDF5), and sizes and means of the
- * smaller volumes of an OME-Zarr image for array/chunked*.c.
+ * smaller volumes of an OME-Zarr image for array/sink_chunks.c.
  */
 #include "array/file/format.h"
 #include "base/base.h"

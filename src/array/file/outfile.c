@@ -98,18 +98,23 @@ void fbp_sync_folder(const char *path)
 
 /* ---- output files */
 
+uint64_t fbp_random_number(void)
+{
+    struct timespec now = {0};
+    uint64_t number = 0;
+
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number)
+        return number;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 16;
+}
+
 /* A hidden random name: a folder of views does not count it. */
 static char *temporary_name(const char *path)
 {
-    unsigned long long number = 0;
     char name[40];
 
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
-        struct timespec now = {0};
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        number = (unsigned long long)now.tv_nsec << 32 ^ (unsigned long long)getpid();
-    }
-    snprintf(name, sizeof name, ".fbp-%016llx.part", number);
+    snprintf(name, sizeof name, ".fbp-%016llx.part", (unsigned long long)fbp_random_number());
     return fbp_path_join(path, name);
 }
 
@@ -292,14 +297,21 @@ uint64_t fbp_disk_free(int fd)
 
 int fbp_disk_reserve(int fd, uint64_t bytes)
 {
+    struct stat st;
     int code;
 
     do
         code = fallocate(fd, 0, 0, (off_t)bytes);
     while (code < 0 && errno == EINTR);
-    if (code == 0)
-        return 0;
-    return errno == ENOSYS || errno == EINVAL ? EOPNOTSUPP : errno;
+    if (code == 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+        return code == 0 ? 0 : errno;
+    /* The file system cannot reserve blocks: only the free ones are counted. */
+    if (fstat(fd, &st) < 0)
+        return errno;
+    const uint64_t taken = (uint64_t)st.st_blocks * 512;
+    if (bytes > taken && bytes - taken > fbp_disk_free(fd))
+        return ENOSPC;
+    return (uint64_t)st.st_size >= bytes || ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
 }
 
 fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left)
@@ -358,9 +370,7 @@ fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_
     if (out->fd < 0)
         return scratch_failed(folder, "cannot make a file there", errno);
     uint64_t left = fbp_disk_free(out->fd);
-    int error = bytes > left ? ENOSPC : fbp_disk_reserve(out->fd, bytes);
-    if (error == EOPNOTSUPP) /* blocks cannot be reserved: only the free ones were counted */
-        error = ftruncate(out->fd, (off_t)bytes) < 0 ? errno : 0;
+    const int error = bytes > left ? ENOSPC : fbp_disk_reserve(out->fd, bytes);
     if (error == 0)
         return FBP_OK;
     if (error == ENOSPC && bytes <= left)

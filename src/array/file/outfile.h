@@ -46,6 +46,9 @@ fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 /** Free the struct; a file that was not published is removed. */
 void fbp_outfile_clear(struct fbp_outfile *out);
 
+/** Number for the name of a temporary file. */
+uint64_t fbp_random_number(void);
+
 /** Advice for an errno of creating a file, as the end of a message; "": none. */
 const char *fbp_write_remedy(int error);
 
@@ -61,8 +64,8 @@ fbp_status fbp_sync_file(int fd, const char *path);
 /** Free bytes on a file's disk for this user; UINT64_MAX: unknown. */
 uint64_t fbp_disk_free(int fd);
 
-/** Reserve the first bytes of a file.
- *  @return 0; EOPNOTSUPP on a file system that cannot; another errno. */
+/** Reserve the first bytes of a file; on a file system that cannot do that, enlarge the file if the
+ *  disk has enough free space. @return 0, or an errno */
 int fbp_disk_reserve(int fd, uint64_t bytes);
 
 /** Fail with "PATH: the disk is too small" for `need` bytes, with advice: FBP_ERR_IO. left: free

@@ -1,7 +1,7 @@
 /*
  * OME-Zarr 0.4 on Zarr version 2: an image as a folder of chunks, one file each.
  * https://ngff.openmicroscopy.org/0.4, https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
- * array/formats.c lists it; array/chunked*.c writes the chunks.
+ * array/formats.c lists it; array/sink_chunks.c writes the chunks.
  */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
