@@ -433,7 +433,7 @@ fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool 
 
 fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
 {
-    enum { MOST_LINKS = 40, MOST_SUFFIX = 120 };
+    enum { MOST_LINKS = 40, MOST_SUFFIX = 400 }; /* a number of a slice, suffixes */
     char target[4096];
     ssize_t n = -1; /* also if the file does not exist */
 
@@ -494,7 +494,7 @@ void fbp_output_unlock_second(struct fbp_output *o)
  * wrote the journal. */
 static fbp_status begin_alone(struct fbp_output *o, bool left)
 {
-    const bool stack = !o->store->put;
+    const bool stack = fbp_output_is_stack(o);
     bool found = false;
 
     if (stack)
@@ -548,7 +548,7 @@ static fbp_status finish_names(struct fbp_output *o)
 
 fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq)
 {
-    const bool stack = !o->store->put;
+    const bool stack = fbp_output_is_stack(o);
     bool left = false, is_shared = false;
     fbp_status st;
 

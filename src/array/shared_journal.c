@@ -241,7 +241,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     e->block = e->block < page ? page : e->block < most ? e->block : most;
     if (o->block)
         e->block = o->block;
-    if (o->store->put) {
+    if (!fbp_output_is_stack(o)) {
         FBP_TRY(fbp_part_name(&e->path, "%s%s", o->log, boundary_end));
         FBP_TRY(fbp_part_create(e->path, &e->fd));
     }
@@ -319,7 +319,7 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
     p->synced = p->lines;
     for (const char *at = p->lines; (at = strstr(at, "synced\n")); at++)
         p->synced = at;
-    if (p->boundary.n_runs == 0 || !o->store->put)
+    if (p->boundary.n_runs == 0 || fbp_output_is_stack(o))
         return FBP_OK;
     FBP_TRY(fbp_part_name(&p->boundary.path, "%s%s", p->path, boundary_end));
     return open_peer(p->boundary.path, &p->boundary.fd);
@@ -411,7 +411,7 @@ bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *p, const char **
         line[n] = '\0';
         *out = (struct fbp_peer_line){.synced = begin < p->synced};
         if (fbp_journal_read(o, line, &out->z0, &out->nz, &out->hash) &&
-            (!o->store->put || has_boundary(o, &p->boundary, out->z0, out->nz)))
+            (fbp_output_is_stack(o) || has_boundary(o, &p->boundary, out->z0, out->nz)))
             return true;
     }
     return false;

@@ -39,12 +39,6 @@ static const struct fbp_sink_calls shared_calls;
 
 enum { LINE = 120 };
 
-/* Whether each slice is a file of its own. */
-static bool is_stack(struct fbp_output *o)
-{
-    return !o->store->put;
-}
-
 /* --- Files that other programs changed --- */
 
 /* Identity of PATH.part: a hash of its inode and of its birth time, if known, because a new file
@@ -73,7 +67,7 @@ static fbp_status check_file(struct fbp_output *o)
     struct statfs fs;
     uint64_t hash;
 
-    if (is_stack(o) || o->block || fstatfs(o->fd, &fs) < 0)
+    if (fbp_output_is_stack(o) || o->block || fstatfs(o->fd, &fs) < 0)
         return FBP_OK;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if ((unsigned)fs.f_type == others[i])
@@ -115,7 +109,7 @@ static fbp_status find_named(struct fbp_output *o, const char *text, bool *named
     struct stat is;
 
     *named = true;
-    if (!is_stack(o)) {
+    if (!fbp_output_is_stack(o)) {
         FBP_TRY(fbp_stat(o->layout.data_path, &is, named));
         if (*named)
             snprintf(line, sizeof line, "\npublish %llu\n", (unsigned long long)is.st_ino);
@@ -229,7 +223,7 @@ static bool is_recorded(struct fbp_output *o)
     /* All its files must exist. */
     if (o->layout.side_path)
         all = all && access(o->layout.side_path, F_OK) == 0;
-    for (size_t z = 0; is_stack(o) && all && z < o->sink.info.n[2]; z++)
+    for (size_t z = 0; fbp_output_is_stack(o) && all && z < o->sink.info.n[2]; z++)
         all = access(fbp_sink_slice_name(o, z, "").text, F_OK) == 0;
     return all;
 }
@@ -403,7 +397,7 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
         o->shared->complete = true;
         return FBP_OK;
     }
-    if (!is_stack(o))
+    if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_stat(o->part, &st, &there));
 
     /* This is the first process, or the manifest belongs to an older, finished output. */
@@ -412,7 +406,7 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
             return fbp_fail_write(path, errno, 0);
         FBP_TRY(clear_old(o, false));
         o->shared->joined = true;
-        if (is_stack(o))
+        if (fbp_output_is_stack(o))
             FBP_TRY(fbp_stack_check_room(o, m->fd));
         return fbp_append(m->fd, path, line);
     }
@@ -438,14 +432,14 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     bool lost = !there, published = m->publish;
     if (m->complete) {
         lost = false;
-    } else if (m->publish && is_stack(o) && !m->named) {
+    } else if (m->publish && fbp_output_is_stack(o) && !m->named) {
         size_t first;
 
         FBP_TRY(find_lost(o, &first));
         lost = first < o->sink.info.n[2];
         if (!lost)
             FBP_TRY(fbp_output_excuse(o, name_slices(o, m->fd)));
-    } else if (m->publish && !is_stack(o)) {
+    } else if (m->publish && !fbp_output_is_stack(o)) {
         published = !there;
         lost = !there && !m->named;
     }
@@ -476,8 +470,8 @@ static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, v
 
             if (!o->sink.mine[z] || o->sink.have[z])
                 continue;
-            uint64_t hash = is_stack(o) ? line.hash : 0;
-            for (size_t done = 0; !is_stack(o) && done < o->sink.slice_bytes;) {
+            uint64_t hash = fbp_output_is_stack(o) ? line.hash : 0;
+            for (size_t done = 0; !fbp_output_is_stack(o) && done < o->sink.slice_bytes;) {
                 const size_t left = o->sink.slice_bytes - done;
                 const size_t n = left < FBP_WRITE_BUFFER_BYTES ? left : FBP_WRITE_BUFFER_BYTES;
 
@@ -525,7 +519,7 @@ static fbp_status recover(struct fbp_output *o)
         goto fail;
     FBP_TRY_GOTO(read_alone(o, &all, &alone));
     FBP_TRY_GOTO(recover_peer(o, &alone, scratch));
-    if (is_stack(o))
+    if (fbp_output_is_stack(o))
         st = fbp_stack_clear_missing(o);
 fail:
     free(alone.text);
@@ -580,7 +574,7 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
     FBP_TRY(take_manifest(o, m));
     if (o->shared->complete)
         return FBP_OK;
-    if (is_stack(o))
+    if (fbp_output_is_stack(o))
         FBP_TRY(fbp_stack_check_others(o));
     while (fbp_peers_next(&w, &st)) { /* no running process may own slices of this process */
         const struct fbp_boundary *b = &w.peer.boundary;
@@ -593,7 +587,8 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
                 fbp_sink_mark(&o->sink, line.z0, line.nz);
     }
     FBP_TRY(st);
-    if (!is_stack(o)) /* after the journals: PATH.part then contains the samples that they list */
+    if (!fbp_output_is_stack(
+            o)) /* after the journals: PATH.part then contains the samples that they list */
         FBP_TRY(open_part(o));
     return fbp_peers_begin_journal(o);
 }
@@ -613,7 +608,7 @@ fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_sh
     o->sink.calls = &shared_calls;
     FBP_TRY(fbp_boundary_runs(o->sink.mine, o->sink.info.n[2], &o->shared->boundary));
     FBP_TRY(fbp_part_spare(o, o->shared->manifest));
-    if (!is_stack(o))
+    if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_part_spare(o, o->part));
     FBP_TRY(fbp_part_lock(o, o->shared->manifest, true, true, &m.fd, &m.left, &made));
     st = fbp_output_lock_second(o); /* no process writes these files under another name */
@@ -691,14 +686,14 @@ static fbp_status publish(struct fbp_output *o, int manifest)
     struct stat is;
     fbp_status st;
 
-    if (!is_stack(o)) {
+    if (!fbp_output_is_stack(o)) {
         if (fstat(o->fd, &is) < 0)
             return fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", o->part, strerror(errno));
         snprintf(text, sizeof text, "publish %llu\n", (unsigned long long)is.st_ino);
     }
     FBP_TRY(fbp_append(manifest, o->shared->manifest, text));
     FBP_TRY(fbp_sync_file(manifest, o->shared->manifest));
-    if (is_stack(o))
+    if (fbp_output_is_stack(o))
         return name_slices(o, manifest);
 
     FBP_TRY(fbp_output_write_header(o));
@@ -751,7 +746,7 @@ static fbp_status check_renamed(struct fbp_output *o)
 {
     bool named = true;
 
-    if (!is_stack(o))
+    if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_part_find_named(o->fd, o->layout.data_path, &named));
     if (named)
         return FBP_OK;
@@ -777,9 +772,9 @@ static fbp_status finish(struct fbp_output *o)
 
     /* The slices of this process are synced to disk; then the journal gets its line "synced". */
     FBP_TRY(o->store->sync(o));
-    if (!is_stack(o))
+    if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_sync_file(j->boundary.fd, j->boundary.path));
-    if (!is_stack(o) && !o->block) {
+    if (!fbp_output_is_stack(o) && !o->block) {
         snprintf(line, sizeof line, "file 0 %016llx\n", (unsigned long long)identity_of(o));
         FBP_TRY(fbp_append(o->log_fd, o->log, line));
     }
@@ -790,7 +785,7 @@ static fbp_status finish(struct fbp_output *o)
         return FBP_OK;
 
     FBP_TRY(fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made));
-    if (!is_stack(o)) {
+    if (!fbp_output_is_stack(o)) {
         st = fbp_part_find_named(o->fd, o->part, &unpublished);
         if (st != FBP_OK)
             goto fail;
@@ -823,7 +818,7 @@ static fbp_status finish(struct fbp_output *o)
                           "run it again with --resume",
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
-    } else if (is_stack(o) || unpublished) {
+    } else if (fbp_output_is_stack(o) || unpublished) {
         st = commit(o, fd);
     } else { /* the process that renamed it ended before it removed its files */
         FBP_TRY_GOTO(check_renamed(o));

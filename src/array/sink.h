@@ -232,6 +232,12 @@ struct fbp_output {
     struct fbp_layout layout;             /**< of a stack only data_path: its first slice */
 };
 
+/** Whether each slice is a file of its own. */
+static inline bool fbp_output_is_stack(const struct fbp_output *o)
+{
+    return !o->store->put;
+}
+
 /** Functions of all tables of sinks with files. */
 fbp_status fbp_output_finish(struct fbp_sink *s);
 size_t fbp_output_kept(struct fbp_sink *s);

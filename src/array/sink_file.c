@@ -383,6 +383,8 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     if (o->sink.fingerprint && path[n]) /* another array in the file is another output */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
     const struct fbp_name whole = fbp_name("%s%s", o->path, path + n);
+    if (strlen(whole.text) + 1 == sizeof whole.text)
+        return fbp_fail(FBP_ERR_INVALID, "%.100s...: the name is too long", path);
     FBP_TRY(o->format->layout_with
                 ? o->format->layout_with(rq->context, whole.text, &o->sink.info, l)
                 : o->format->layout(whole.text, &o->sink.info, o->compress, l));
