@@ -3,6 +3,7 @@
 #include "recon_report.h"
 
 #include "commit.h"
+#include "fbp/version.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,11 @@
 #ifndef FBP_DIRECTIONS_H
 #define FBP_DIRECTIONS_H
 
-#include "fbp/geometry.h"
+#include "fbp/types.h"
 
 FBP_BEGIN
+
+struct fbp_view; /* geometry.h */
 
 /** Arrangement of the directions.  theta is the angle from the pole, -pi/2 to pi/2. */
 enum fbp_direction_set {

@@ -19,8 +19,6 @@
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H
 
-#include "fbp/version.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

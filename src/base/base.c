@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/text.h"
+#include "fbp/version.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"
+#include "fbp/geometry.h"
 
 #include "base/base.h"
 #include "base/math.h"

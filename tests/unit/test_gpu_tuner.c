@@ -2,6 +2,7 @@
  * shape, which one is taken and kept, and that nothing of it ever ends a run. */
 #include "backend/gpu/host.h"
 #include "backend/gpu/tuner.h"
+#include "fbp/version.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

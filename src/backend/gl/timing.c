@@ -4,6 +4,7 @@
 #include "backend/gl/gl.h"
 
 #include "base/system.h"
+#include "fbp/version.h"
 
 #include <epoxy/gl.h>
 

@@ -15,7 +15,6 @@
 #define FBP_SRC_BACKEND_GPU_GPU_KERNEL_H
 
 #include "backend/backend.h"
-#include "backend/partners.h"
 
 /** Greatest number of views, or groups of symmetric views, per pass: their parameters fit the
  *  constant cache.  A voxel adds them one by one, therefore passes do not change the result. */

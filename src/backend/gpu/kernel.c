@@ -4,6 +4,7 @@
 
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
+#include "backend/partners.h"
 #include "backend/slab.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
+#include "backend/partners.h"
 #include "backend/slab.h"
 #include "weight/ray.h"
 

@@ -4,6 +4,7 @@
 
 #include "backend/gpu/host.h"
 #include "backend/slab.h"
+#include "fbp/version.h"
 
 #include <math.h>
 #include <stdio.h>
