@@ -17,23 +17,23 @@ static fbp_status limits(int index, struct fbp_limits *out)
 
 static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
-    static cudaEvent_t begin, end;
+    static gpuEvent_t begin, end;
     const struct cuda_device *dev = cuda_of(device);
-    cudaStream_t stream = dev->streams[stage].stream;
+    gpuStream_t stream = dev->streams[stage].stream;
     float ms;
 
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     if (!seconds) {
-        CUDA_TRY(cudaEventCreate(&begin));
-        CUDA_TRY(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
-        CUDA_TRY(cudaEventRecord(begin, stream));
+        CUDA_TRY(gpuEventCreate(&begin));
+        CUDA_TRY(gpuEventCreateWithFlags(&end, gpuEventBlockingSync));
+        CUDA_TRY(gpuEventRecord(begin, stream));
         return FBP_OK;
     }
-    CUDA_TRY(cudaEventRecord(end, stream));
-    CUDA_TRY(cudaEventSynchronize(end));
-    CUDA_TRY(cudaEventElapsedTime(&ms, begin, end));
-    CUDA_TRY(cudaEventDestroy(begin));
-    CUDA_TRY(cudaEventDestroy(end));
+    CUDA_TRY(gpuEventRecord(end, stream));
+    CUDA_TRY(gpuEventSynchronize(end));
+    CUDA_TRY(gpuEventElapsedTime(&ms, begin, end));
+    CUDA_TRY(gpuEventDestroy(begin));
+    CUDA_TRY(gpuEventDestroy(end));
     *seconds = 1e-3 * (double)ms;
     return FBP_OK;
 }

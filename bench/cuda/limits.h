@@ -2,8 +2,7 @@
 #ifndef FBP_BENCH_CUDA_LIMITS_H
 #define FBP_BENCH_CUDA_LIMITS_H
 
-#include <cuda_runtime_api.h>
-
+#include "backend/cuda/gpu_runtime.h"
 #include "bench/common/modules.h"
 
 FBP_BEGIN
@@ -11,23 +10,23 @@ FBP_BEGIN
 fbp_status cuda_limits(int ordinal, struct fbp_limits *out);
 
 /** Launch: multiply-adds without memory; *n is their number. */
-cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStream_t stream);
+gpuError_t cuda_limits_fma(int multiprocessors, float *out, double *n, gpuStream_t stream);
 
 /** Launch: bilinear fetches of texels of 1, 2 or 4 channels from a layer; *n is their number. */
-cudaError_t cuda_limits_fetch(int multiprocessors, cudaTextureObject_t texture, int channels,
-                              float *out, double *n, cudaStream_t stream);
+gpuError_t cuda_limits_fetch(int multiprocessors, gpuTextureObject_t texture, int channels,
+                             float *out, double *n, gpuStream_t stream);
 
 /** Launch: loads of 4, 8 or 16 bytes, neighbours by neighbours, that hit the first cache, from
  *  CUDA_LOADED bytes; *n is the number of bytes that threads get. */
 enum { CUDA_LOADED = 32 << 10 };
-cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out,
-                             double *n, cudaStream_t stream);
+gpuError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out, double *n,
+                            gpuStream_t stream);
 
 /** Launch: bytes that are no NaN as fp16 or fp32, nor zero. */
-cudaError_t cuda_limits_fill(unsigned *words, size_t n, cudaStream_t stream);
+gpuError_t cuda_limits_fill(unsigned *words, size_t n, gpuStream_t stream);
 FBP_END
 
-#ifdef __CUDACC__
+#ifdef GPU_COMPILER
 
 /** What a loop keeps of all it reads. */
 static __device__ inline float cuda_add_up(float v)
@@ -45,5 +44,5 @@ static __device__ inline float cuda_add_up(float4 v)
     return (v.x + v.y) + (v.z + v.w);
 }
 
-#endif /* __CUDACC__ */
+#endif /* GPU_COMPILER */
 #endif /* FBP_BENCH_CUDA_LIMITS_H */

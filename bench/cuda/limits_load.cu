@@ -20,8 +20,8 @@ template <typename T> static __global__ void load(const T *__restrict__ from, fl
         out[blockIdx.x * THREADS + threadIdx.x] = sum[0];
 }
 
-cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out,
-                             double *n, cudaStream_t stream)
+gpuError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out, double *n,
+                            gpuStream_t stream)
 {
     const int blocks = multiprocessors * BLOCKS;
 
@@ -32,5 +32,5 @@ cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, f
     else
         load<float4><<<blocks, THREADS, 0, stream>>>((const float4 *)from, out);
     *n = (double)blocks * THREADS * ROUNDS * LOADS * width;
-    return cudaGetLastError();
+    return gpuGetLastError();
 }

@@ -13,8 +13,8 @@ extern const struct cuda_kernel cuda_s0_kernels[];
 
 /** As cuda_convolve_rows() (filter_kernels.h): one block a row, row and taps in shared memory; rows
  * that do not fit go to that one. */
-cudaError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
-                             unsigned half_width, float2 *out, cudaStream_t stream);
+gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
+                            unsigned half_width, float2 *out, gpuStream_t stream);
 FBP_END
 
 #endif /* FBP_BENCH_CUDA_S0_H */

@@ -51,7 +51,7 @@ static __device__ inline s0_line line_of(const s0_view &view, float tx, float ty
             view.layer};
 }
 
-static __device__ inline float sample(cudaTextureObject_t views, const s0_line &line, float t)
+static __device__ inline float sample(gpuTextureObject_t views, const s0_line &line, float t)
 {
     return line.weight * tex2DLayered<float>(views, line.u, fmaf(t, line.dv, line.v0), line.layer);
 }
@@ -87,7 +87,7 @@ static __device__ inline void finish(const s0_voxels &voxels, const float *line)
 
 /* One walk; the I views of a sum in one assignment, J of them. */
 template <bool DIRECT, int I, int J>
-static __device__ void walk_packed(const s0_views<I * J> &views, cudaTextureObject_t texture,
+static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObject_t texture,
                                    float tx, float ty, const s0_voxels &voxels)
 {
     float line[DIRECT ? 1 : LINE];
@@ -113,7 +113,7 @@ static __device__ void walk_packed(const s0_views<I * J> &views, cudaTextureObje
 
 /* A walk for every view, or for J of them. */
 template <bool DIRECT, int I, int J>
-static __device__ void walk_apart(const s0_views<I * J> &views, cudaTextureObject_t texture,
+static __device__ void walk_apart(const s0_views<I * J> &views, gpuTextureObject_t texture,
                                   float tx, float ty, const s0_voxels &voxels)
 {
     float line[DIRECT ? 1 : LINE];
@@ -137,7 +137,7 @@ static __device__ void walk_apart(const s0_views<I * J> &views, cudaTextureObjec
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
 static __global__ void __launch_bounds__(THREADS)
     backproject(const __grid_constant__ s0_views<I * J> views, const gpu_grid g,
-                cudaTextureObject_t texture, int length, float *volume)
+                gpuTextureObject_t texture, int length, float *volume)
 {
     const int x = COALESCED ? blockIdx.x * TILE_X + threadIdx.x : blockIdx.x;
     const int y =
@@ -173,7 +173,7 @@ template <int N> static s0_views<N> views_of(const struct cuda_bp *bp, int first
 }
 
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
-static cudaError_t launch(const struct cuda_bp *bp)
+static gpuError_t launch(const struct cuda_bp *bp)
 {
     const struct gpu_grid *g = &bp->grid;
     const int length = DIRECT || g->nz < LINE ? g->nz : LINE;
@@ -186,7 +186,7 @@ static cudaError_t launch(const struct cuda_bp *bp)
         backproject<COALESCED, I, PACKED, DIRECT, J>
             <<<COALESCED ? tiles : rows, block, 0, bp->stream>>>(
                 views_of<I * J>(bp, at), *g, bp->views->texture, length, bp->volume);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>

@@ -68,7 +68,7 @@ struct run {
     const struct cuda_views *views;
     float *volume;
     size_t shared[2]; /* bytes, of whole and half */
-    cudaStream_t stream;
+    gpuStream_t stream;
     size_t n_launches;
 };
 
@@ -94,14 +94,13 @@ static fbp_status keep_occupancy(const struct s1_entry *e, enum fbp_s1_part part
     int own;
 
     *shared = 0;
-    CUDA_TRY(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, e->part[FBP_S1_ALL], threads, 0));
-    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&own, e->part[part], threads, 0));
+    CUDA_TRY(gpuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, e->part[FBP_S1_ALL], threads, 0));
+    CUDA_TRY(gpuOccupancyMaxActiveBlocksPerMultiprocessor(&own, e->part[part], threads, 0));
     if (own <= *blocks)
         return FBP_OK;
-    CUDA_TRY(cudaOccupancyAvailableDynamicSMemPerBlock(shared, e->part[part], *blocks, threads));
-    CUDA_TRY(cudaFuncSetAttribute(e->part[part], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)*shared));
+    CUDA_TRY(gpuOccupancyAvailableDynamicSMemPerBlock(shared, e->part[part], *blocks, threads));
+    CUDA_TRY(gpuFuncSetAttribute(e->part[part], gpuFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)*shared));
     return FBP_OK;
 }
 
@@ -114,13 +113,12 @@ static fbp_status launch(struct run *r, bool half, size_t view, size_t n)
     const dim3 grid = {((unsigned)g.nx + s->block_x - 1) / s->block_x,
                        ((unsigned)g.ny + s->block_y - 1) / s->block_y,
                        ((unsigned)g.nz + s->voxels - 1) / s->voxels};
-    cudaTextureObject_t texture = r->views->texture;
+    gpuTextureObject_t texture = r->views->texture;
     struct s1_launch views;
     void *arguments[] = {&views, &g, &texture, &r->volume};
 
     make_launch(r, view, n, &views);
-    CUDA_TRY(
-        cudaLaunchKernel(e->part[r->part], grid, block, arguments, r->shared[half], r->stream));
+    CUDA_TRY(gpuLaunchKernel(e->part[r->part], grid, block, arguments, r->shared[half], r->stream));
     r->n_launches++;
     return FBP_OK;
 }
@@ -140,33 +138,33 @@ static fbp_status launch_all(struct run *r)
     return FBP_OK;
 }
 
-static fbp_status time_run(struct run *r, cudaEvent_t begin, cudaEvent_t end, double *seconds)
+static fbp_status time_run(struct run *r, gpuEvent_t begin, gpuEvent_t end, double *seconds)
 {
     float ms;
 
-    CUDA_TRY(cudaEventRecord(begin, r->stream));
+    CUDA_TRY(gpuEventRecord(begin, r->stream));
     FBP_TRY(launch_all(r));
-    CUDA_TRY(cudaEventRecord(end, r->stream));
-    CUDA_TRY(cudaEventSynchronize(end));
-    CUDA_TRY(cudaEventElapsedTime(&ms, begin, end));
+    CUDA_TRY(gpuEventRecord(end, r->stream));
+    CUDA_TRY(gpuEventSynchronize(end));
+    CUDA_TRY(gpuEventElapsedTime(&ms, begin, end));
     *seconds = 1e-3 * (double)ms;
     return FBP_OK;
 }
 
 static fbp_status time_with_events(struct run *r, double *seconds)
 {
-    cudaEvent_t begin, end;
+    gpuEvent_t begin, end;
 
-    CUDA_TRY(cudaEventCreate(&begin));
-    const cudaError_t error = cudaEventCreate(&end);
+    CUDA_TRY(gpuEventCreate(&begin));
+    const gpuError_t error = gpuEventCreate(&end);
     fbp_status st = FBP_OK;
-    if (error != cudaSuccess) {
-        st = cuda_failed(error, "cudaEventCreate(end)");
+    if (error != gpuSuccess) {
+        st = cuda_failed(error, GPU_TEXT(gpuEventCreate(end)));
     } else {
         st = time_run(r, begin, end, seconds);
-        (void)cudaEventDestroy(end);
+        (void)gpuEventDestroy(end);
     }
-    (void)cudaEventDestroy(begin);
+    (void)gpuEventDestroy(begin);
     return st;
 }
 
@@ -175,14 +173,14 @@ static fbp_status prepare(struct run *r, struct fbp_s1_time *out)
 {
     const struct fbp_s1_shape *s = &r->kernel->shape;
     const int threads = (int)(s->block_x * s->block_y);
-    struct cudaFuncAttributes attributes;
+    gpuFuncAttributes attributes;
     int blocks, most;
 
     if (r->kernel->half.views)
         FBP_TRY(keep_occupancy(&r->kernel->half, r->part, threads, &blocks, &r->shared[1]));
     FBP_TRY(keep_occupancy(&r->kernel->whole, r->part, threads, &blocks, &r->shared[0]));
-    CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, r->dev->index));
-    CUDA_TRY(cudaFuncGetAttributes(&attributes, r->kernel->whole.part[r->part]));
+    CUDA_TRY(gpuDeviceGetAttribute(&most, gpuDevAttrMaxThreadsPerMultiProcessor, r->dev->index));
+    CUDA_TRY(gpuFuncGetAttributes(&attributes, r->kernel->whole.part[r->part]));
     out->occupancy = (double)blocks * threads / most;
     out->registers = attributes.numRegs;
     return FBP_OK;
@@ -214,7 +212,7 @@ static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const v
     *out = (struct fbp_s1_time){0};
     if (!r.kernel || dev->kernel != &cuda_kernel_matrix_fast)
         return gpu_host->fail(FBP_ERR_INVALID, "S1: there is no kernel %zu for this job", index);
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     FBP_TRY(prepare(&r, out));
     FBP_TRY(time_with_events(&r, &out->seconds));
     out->n_launches = r.n_launches;

@@ -2,8 +2,7 @@
 #ifndef FBP_BENCH_CUDA_S4_H
 #define FBP_BENCH_CUDA_S4_H
 
-#include <cuda_runtime_api.h>
-
+#include "backend/cuda/gpu_runtime.h"
 #include "bench/common/modules.h"
 
 FBP_BEGIN

@@ -5,8 +5,9 @@
  *
  * As on the CPU (backend/cpu/convolve.c), powers of two scale both rows of a pair to the same
  * magnitude, so that the larger row does not cause rounding errors in the smaller one. */
+#define FBP_RAY_FLOAT
 #include "backend/cuda/dft.h"
-#include "backend/cuda/filter_load.h"
+#include "backend/cuda/filter_kernels.h"
 
 enum {
     INNER = GPU_CHAIN_INNER,
@@ -300,19 +301,19 @@ size_t cuda_chain_static_bytes(void)
     return sizeof(shared);
 }
 
-cudaError_t cuda_chain_open(size_t length)
+gpuError_t cuda_chain_open(size_t length)
 {
     const instance *k = find(length);
-    return cudaFuncSetAttribute(k->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)gpu_chain_row_bytes(length));
+    return gpuFuncSetAttribute(k->kernel, gpuFuncAttributeMaxDynamicSharedMemorySize,
+                               (int)gpu_chain_row_bytes(length));
 }
 
-cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream)
+gpuError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, gpuStream_t stream)
 {
     const instance *k = find(length);
     cuda_chain parameter = *chain;
     void *arguments[] = {&parameter};
 
-    return cudaLaunchKernel(k->kernel, dim3(chain->pairs.n), dim3(k->threads), arguments,
-                            gpu_chain_row_bytes(length), stream);
+    return gpuLaunchKernel(k->kernel, dim3(chain->pairs.n), dim3(k->threads), arguments,
+                           gpu_chain_row_bytes(length), stream);
 }

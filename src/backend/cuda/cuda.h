@@ -26,26 +26,26 @@ enum { CUDA_EVENTS = 64 };
 /** The second stream of stage OUT: it scales some slices and computes their statistics while the
  *  stage's own stream copies the slices before. */
 struct cuda_unpacking {
-    cudaStream_t stream;
-    cudaEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< per buffer: last fill, last copy */
+    gpuStream_t stream;
+    gpuEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< per buffer: last fill, last copy */
     unsigned next; /**< number of fills so far; fill i uses buffer i % GPU_STAGES */
 };
 
 /** Timestamps for the timeline of a run (pipeline/timeline.c). */
 struct cuda_timestamps {
     pthread_mutex_t lock;
-    cudaEvent_t *events;
-    size_t n, room;   /**< number of events recorded, and created */
-    size_t n_read;    /**< number of timestamps read; at n, the events are recorded anew from 0 */
-    cudaEvent_t zero; /**< reference event of all timestamps */
-    double seconds;   /**< time of `zero` by fbp_seconds() */
+    gpuEvent_t *events;
+    size_t n, room;  /**< number of events recorded, and created */
+    size_t n_read;   /**< number of timestamps read; at n, the events are recorded anew from 0 */
+    gpuEvent_t zero; /**< reference event of all timestamps */
+    double seconds;  /**< time of `zero` by fbp_seconds() */
 };
 
 /** The stream of a stage. */
 struct cuda_stream {
-    cudaStream_t stream;
-    cudaEvent_t events[CUDA_EVENTS]; /**< the event of ticket t is events[t % CUDA_EVENTS] */
-    atomic_uint_fast64_t ticket;     /**< last ticket */
+    gpuStream_t stream;
+    gpuEvent_t events[CUDA_EVENTS]; /**< the event of ticket t is events[t % CUDA_EVENTS] */
+    atomic_uint_fast64_t ticket;    /**< last ticket */
 };
 
 typedef int cufft_plan;
@@ -58,7 +58,7 @@ struct cuda_device {
     const struct cuda_kernel *kernel;
     struct gpu_tuner tuner; /**< chooses the kernel's shape (tile and window) */
     struct {
-        cudaEvent_t begin, end;
+        gpuEvent_t begin, end;
     } trials[GPU_TUNER_TRIALS]; /**< events around the passes that the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
@@ -81,7 +81,7 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
 
 /** Set the message of a failed CUDA call: its name, CUDA's text, a remedy.
  * @return FBP_ERR_NOMEM if device memory is exhausted, else FBP_ERR_DEVICE */
-fbp_status cuda_failed(cudaError_t error, const char *call);
+fbp_status cuda_failed(gpuError_t error, const char *call);
 
 #if defined __clang_analyzer__ && !defined FBP_CUDA_ENTRY_C
 /* Shows the analyzer that a failure is never FBP_OK, like fbp_fail() in base/base.h. */
@@ -89,20 +89,20 @@ fbp_status cuda_failed(cudaError_t error, const char *call);
 #endif
 
 /** Call CUDA's runtime; if the call fails, return cuda_failed() from the calling function. */
-#define CUDA_TRY(call)                            \
-    do {                                          \
-        const cudaError_t cuda_try_ = (call);     \
-        if (cuda_try_ != cudaSuccess)             \
-            return cuda_failed(cuda_try_, #call); \
+#define CUDA_TRY(call)                                     \
+    do {                                                   \
+        const gpuError_t cuda_try_ = (call);               \
+        if (cuda_try_ != gpuSuccess)                       \
+            return cuda_failed(cuda_try_, GPU_TEXT(call)); \
     } while (0)
 
 /** Did a CUDA call succeed?  For calls whose failure does not fail the run: CUDA's error is
  *  cleared. */
-static inline bool cuda_is_done(cudaError_t error)
+static inline bool cuda_is_done(gpuError_t error)
 {
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return error == cudaSuccess;
+    if (error != gpuSuccess)
+        (void)gpuGetLastError();
+    return error == gpuSuccess;
 }
 
 /** CUDA's ordinal of the device with this index of the library. */
@@ -165,7 +165,7 @@ fbp_status cuda_fft_create(cufft_plan *out, size_t n, size_t rows, size_t *work_
 void cuda_fft_destroy(cufft_plan *plan);
 
 /** Set the scratch and the stream of a plan. */
-fbp_status cuda_fft_place(cufft_plan plan, void *work, cudaStream_t stream);
+fbp_status cuda_fft_place(cufft_plan plan, void *work, gpuStream_t stream);
 
 /** Transform the rows of the plan in place, without a scale factor. */
 fbp_status cuda_fft_run(cufft_plan plan, float2 *rows, bool inverse);
@@ -209,7 +209,7 @@ enum { CUDA_PEER_PROBE = 64 << 10 };
 struct cuda_peer_end {
     int device;
     char *memory;
-    cudaStream_t stream;
+    gpuStream_t stream;
 };
 
 /** Enable the access of `device` to the memory of `other`.  `device` becomes current; CUDA's error

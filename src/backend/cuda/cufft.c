@@ -22,7 +22,7 @@ static struct {
                           int *onembed, int ostride, int odist, int type, int batch,
                           size_t *work_bytes);
     int (*set_work_area)(cufft_plan, void *);
-    int (*set_stream)(cufft_plan, cudaStream_t);
+    int (*set_stream)(cufft_plan, gpuStream_t);
     int (*exec_c2c)(cufft_plan, float2 *, float2 *, int direction);
     int (*destroy)(cufft_plan);
 } fft = {.once = PTHREAD_ONCE_INIT};
@@ -131,7 +131,7 @@ void cuda_fft_destroy(cufft_plan *plan)
     *plan = CUFFT_NO_PLAN;
 }
 
-fbp_status cuda_fft_place(cufft_plan plan, void *work, cudaStream_t stream)
+fbp_status cuda_fft_place(cufft_plan plan, void *work, gpuStream_t stream)
 {
     FFT_TRY(fft.set_work_area(plan, work));
     FFT_TRY(fft.set_stream(plan, stream));

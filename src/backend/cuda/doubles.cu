@@ -1,6 +1,7 @@
 /* The filter of plane integrals in double, step by step: repair, weights, convolution, layout of
  * views.  filter.c launches these kernels. */
-#include "backend/cuda/filter_load.h"
+#define FBP_RAY_FLOAT
+#include "backend/cuda/filter_kernels.h"
 
 enum { THREADS = 128 };
 
@@ -23,11 +24,11 @@ static __global__ void __launch_bounds__(THREADS) repair(const cuda_doubles d, c
     }
 }
 
-cudaError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                                cudaStream_t stream)
+gpuError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                               gpuStream_t stream)
 {
     repair<<<d->n_views * d->load_rows, THREADS, 0, stream>>>(*d, *prep);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -45,11 +46,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-cudaError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
-                              cudaStream_t stream)
+gpuError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
+                             gpuStream_t stream)
 {
     load<<<n, THREADS, 0, stream>>>(*d, first, out);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Convolve THREADS outputs of a row; inputs pass through shared memory. */
@@ -75,12 +76,12 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = sum;
 }
 
-cudaError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
-                                  unsigned half_width, double *out, cudaStream_t stream)
+gpuError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
+                                 unsigned half_width, double *out, gpuStream_t stream)
 {
     convolve<<<dim3(n, (length + THREADS - 1) / THREADS), THREADS, 0, stream>>>(in, length, taps,
                                                                                 half_width, out);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Store one row, and behind the last one of its view zeros that fill its group of frames. */
@@ -99,10 +100,10 @@ static __global__ void __launch_bounds__(THREADS)
             out[(size_t)c * frames + f] = f == f0 && c < d.length ? in[c] : 0;
 }
 
-cudaError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
-                               const double *rows, unsigned columns, unsigned groups,
-                               unsigned frames, double *views, cudaStream_t stream)
+gpuError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
+                              const double *rows, unsigned columns, unsigned groups,
+                              unsigned frames, double *views, gpuStream_t stream)
 {
     store<<<n, THREADS, 0, stream>>>(*d, first, rows, columns, groups, frames, views);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }

@@ -8,10 +8,11 @@
  * nearest 1/256 of a texel first, v before the first row of the batch is subtracted, so that the
  * division into slabs does not change it. */
 #include "backend/cuda/frame.h"
+#include "backend/cuda/kernel.h"
 #include "backend/gpu/gpu_known.h"
 
 struct layout {
-    cudaTextureObject_t views;
+    gpuTextureObject_t views;
     int first;
     float texels;  /* per column */
     float inverse; /* 1 / scale of the views */
@@ -60,7 +61,7 @@ static __global__ void __launch_bounds__(Tile::THREADS)
     cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
 }
 
-template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct cuda_bp *bp)
+template <bool COLUMN, class Tile> static gpuError_t launch_tile(const struct cuda_bp *bp)
 {
     const struct gpu_grid *g = &bp->grid;
     const layout in = {bp->views->texture, (int)bp->first, (float)bp->views->texels,
@@ -72,14 +73,14 @@ template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct c
 
     kernel<<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
         bp->pass, *g, extent, in, bp->volume);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 enum { SHAPES = 3 };
 
-template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
+template <bool COLUMN> static gpuError_t launch(const struct cuda_bp *bp)
 {
-    static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
+    static gpuError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
         launch_tile<COLUMN, cuda_tile<32, 8, 8, 16>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 16>>,
         launch_tile<COLUMN, cuda_tile<32, 8, 4, 16>>};
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static cudaStream_t filter_stream(const struct cuda_device *dev)
+static gpuStream_t filter_stream(const struct cuda_device *dev)
 {
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
@@ -64,7 +64,7 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
     const struct fbp_job *job = dev->job;
     const struct gpu_tables *t = &dev->tables;
     const struct cuda_prep prep = prep_of(dev);
-    cudaStream_t stream = filter_stream(dev);
+    gpuStream_t stream = filter_stream(dev);
     size_t r0, r1;
 
     CUDA_TRY(cuda_prepare_rows(raw, &prep, stream));
@@ -106,7 +106,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     const unsigned length = (unsigned)t->row_length, n = pairs->n;
     float2 *rows = table(dev, t->rows), *work = table(dev, t->work);
     const void *filter = table(dev, t->filter);
-    cudaStream_t stream = filter_stream(dev);
+    gpuStream_t stream = filter_stream(dev);
     struct cuda_pad pad;
 
     *out = rows;
@@ -194,7 +194,7 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
                              .n_columns = (unsigned)job->padded.panel.n_columns,
                              .group0 = group0};
 
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     if (!job->filtering.columns)
         pairs.weights = weights_of(dev);
     if (prepared) {
@@ -238,9 +238,9 @@ static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch
     const struct gpu_planes p = gpu_planes_of(job, b->n_rows);
     const size_t n = b->n_views * b->n_rows;
     double *rows = table(dev, t->rows), *work = table(dev, t->work);
-    cudaStream_t stream = filter_stream(dev);
+    gpuStream_t stream = filter_stream(dev);
 
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     CUDA_TRY(cuda_repair_doubles(&d, &prep, stream));
     for (size_t at = 0; at < n; at += t->rows_per_call) {
         const unsigned some = (unsigned)(n - at < t->rows_per_call ? n - at : t->rows_per_call);
@@ -284,9 +284,9 @@ fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float 
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpyAsync(host, rows, n * sizeof *host, cudaMemcpyDeviceToHost,
-                             dev->streams[FBP_STAGE_OUT].stream));
+    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(gpuMemcpyAsync(host, rows, n * sizeof *host, gpuMemcpyDeviceToHost,
+                            dev->streams[FBP_STAGE_OUT].stream));
     return FBP_OK;
 }
 
@@ -297,13 +297,13 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledg
     dev->counts_once = ledger->bits != NULL;
     if (!ledger->bits)
         return FBP_OK;
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     /* The stream orders the copy with the filter's work.  Pageable memory is read before
-     * cudaMemcpyAsync() returns. */
+     * gpuMemcpyAsync() returns. */
     CUDA_TRY(
-        cudaMemcpyAsync(table(dev, dev->tables.ledger), (const void *)(uintptr_t)ledger->bits,
-                        fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
-                        cudaMemcpyHostToDevice, filter_stream(dev)));
+        gpuMemcpyAsync(table(dev, dev->tables.ledger), (const void *)(uintptr_t)ledger->bits,
+                       fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
+                       gpuMemcpyHostToDevice, filter_stream(dev)));
     return FBP_OK;
 }
 
@@ -312,9 +312,9 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     const struct cuda_device *dev = cuda_of(device);
     uint64_t counters[2] = {0, 0};
 
-    CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpy(counters, table(dev, dev->tables.counters), sizeof counters,
-                        cudaMemcpyDeviceToHost));
+    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(gpuMemcpy(counters, table(dev, dev->tables.counters), sizeof counters,
+                       gpuMemcpyDeviceToHost));
     *out = (struct fbp_prep_counts){.not_finite = counters[0], .clipped = counters[1]};
     return FBP_OK;
 }
@@ -326,11 +326,11 @@ static size_t row_bytes(void)
     const char *method = gpu_host->environment(FBP_ENV_FFT);
     int n = 0, bytes, least = 0;
 
-    if ((method && strcmp(method, "cufft") == 0) || cudaGetDeviceCount(&n) != cudaSuccess)
+    if ((method && strcmp(method, "cufft") == 0) || gpuGetDeviceCount(&n) != gpuSuccess)
         return 0;
     for (int i = 0; i < n; i++)
-        if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, i) ==
-                cudaSuccess &&
+        if (gpuDeviceGetAttribute(&bytes, gpuDevAttrMaxSharedMemoryPerBlockOptin, i) ==
+                gpuSuccess &&
             (least == 0 || bytes < least))
             least = bytes;
     return (size_t)least > cuda_chain_static_bytes() ? (size_t)least - cuda_chain_static_bytes()
@@ -341,7 +341,7 @@ const struct gpu_filter_capabilities cuda_offer = {row_bytes, cuda_fft_found};
 
 static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {
-    CUDA_TRY(cudaMemcpy(table(user, at), data, bytes, cudaMemcpyHostToDevice));
+    CUDA_TRY(gpuMemcpy(table(user, at), data, bytes, gpuMemcpyHostToDevice));
     return FBP_OK;
 }
 

@@ -1,6 +1,7 @@
 /* The steps of the filter as separate kernels, with one block per row or per pair of rows. filter.c
  * launches these kernels. */
-#include "backend/cuda/filter_load.h"
+#define FBP_RAY_FLOAT
+#include "backend/cuda/filter_kernels.h"
 
 enum { THREADS = 256 };
 
@@ -39,11 +40,11 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
         cuda_row_counted(prep, view, detector_row);
 }
 
-cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
-                              cudaStream_t stream)
+gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
+                             gpuStream_t stream)
 {
     prepare<<<raw->n_views * raw->load_rows, THREADS, 0, stream>>>(*raw, *prep);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Sources are good pixels, hence the order in which bad ones are bridged does not matter. */
@@ -65,14 +66,14 @@ static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, uns
     samples[b.pixel - shift] = sum;
 }
 
-cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
-                               unsigned n_bridges, unsigned row0, unsigned n_rows,
-                               cudaStream_t stream)
+gpuError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
+                              unsigned n_bridges, unsigned row0, unsigned n_rows,
+                              gpuStream_t stream)
 {
     const dim3 grid((n_bridges + THREADS - 1) / THREADS, raw->n_views);
 
     bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0, n_rows);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Weigh a row per block; blockIdx.y counts views. */
@@ -123,7 +124,7 @@ static __global__ void __launch_bounds__(THREADS)
             out[(size_t)j * nc] = sum[j];
 }
 
-cudaError_t cuda_filter_columns(const struct cuda_columns *p, cudaStream_t stream)
+gpuError_t cuda_filter_columns(const struct cuda_columns *p, gpuStream_t stream)
 {
     const dim3 rows(p->n_rows, p->n);
     const dim3 pieces((p->raw.n_columns + THREADS - 1) / THREADS,
@@ -131,7 +132,7 @@ cudaError_t cuda_filter_columns(const struct cuda_columns *p, cudaStream_t strea
 
     weigh_columns<<<rows, THREADS, 0, stream>>>(*p);
     convolve_columns<<<pieces, THREADS, 0, stream>>>(*p);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -158,11 +159,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-cudaError_t cuda_pad_rows(const struct cuda_pairs *p, unsigned row_length, float2 *out,
-                          cudaStream_t stream)
+gpuError_t cuda_pad_rows(const struct cuda_pairs *p, unsigned row_length, float2 *out,
+                         gpuStream_t stream)
 {
     pad<<<p->n, THREADS, 0, stream>>>(*p, row_length, out);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -176,11 +177,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
-                               cudaStream_t stream)
+gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
+                              gpuStream_t stream)
 {
     multiply<<<n, THREADS, 0, stream>>>(rows, length, response);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Convolve a tile of THREADS outputs of a row; inputs pass through shared memory, a tile at a time.
@@ -214,21 +215,21 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = make_float2((float)x, (float)y);
 }
 
-cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
-                               unsigned half_width, float2 *out, cudaStream_t stream)
+gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
+                              unsigned half_width, float2 *out, gpuStream_t stream)
 {
     const dim3 grid(n, (length + THREADS - 1) / THREADS);
 
     convolve<<<grid, THREADS, 0, stream>>>(in, length, taps, half_width, out);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
-cudaError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
-                                    const double *taps, unsigned half_width, float2 *out,
-                                    cudaStream_t stream)
+gpuError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
+                                   const double *taps, unsigned half_width, float2 *out,
+                                   gpuStream_t stream)
 {
     const dim3 grid(n, (length + THREADS - 1) / THREADS);
 
     convolve<<<grid, THREADS, 0, stream>>>(in, length, taps, half_width, out);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }

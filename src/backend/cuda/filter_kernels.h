@@ -1,20 +1,22 @@
-/** @file filter_kernels.h  Functions that launch the filter's kernels, and their parameters
- * (internal; C and CUDA C++).  filter.c calls these functions; filter.cu, chain.cu, pad.cu and
- * doubles.cu implement them.
+/** @file filter_kernels.h  Functions that launch the filter's kernels, their parameters, and device
+ * functions that these kernels share (internal; C and CUDA C++).  filter.c calls the functions;
+ * filter.cu, chain.cu, pad.cu and doubles.cu implement them.  Weights of rays are computed in float
+ * if FBP_RAY_FLOAT is defined, else in double.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 #define FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 
-#ifdef __CUDACC__ /* before anything that includes weight/ray.h and filter/pad.h */
+#include "backend/cuda/gpu_runtime.h"
+
+#ifdef GPU_COMPILER /* before anything that includes weight/ray.h and filter/pad.h */
 #    define FBP_RAY_INLINE static __device__ inline
 #    define FBP_PAD_FN     static __host__ __device__ inline
+#    include <cfloat>
 #endif
 #include "backend/gpu/tables.h"
 #include "filter/pad.h"
 #include "prep/prep.h"
 #include "weight/ray.h"
-
-#include <cuda_runtime_api.h>
 
 /** A raw batch [n_views][load_rows][n_columns] in device memory. */
 struct cuda_raw {
@@ -112,70 +114,228 @@ struct cuda_doubles {
 
 FBP_BEGIN
 /** Compute line integrals in place; samples that are not finite are interpolated along the row. */
-cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
-                              cudaStream_t stream);
+gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
+                             gpuStream_t stream);
 
 /** Interpolate bad pixels of detector rows [row0, row0 + n_rows) from good ones. */
-cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
-                               unsigned n_bridges, unsigned row0, unsigned n_rows,
-                               cudaStream_t stream);
+gpuError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
+                              unsigned n_bridges, unsigned row0, unsigned n_rows,
+                              gpuStream_t stream);
 
 /** Weight views and convolve them along their columns, in place.  Of the loaded rows, the S rows at
  *  either end are correct only if the detector ends there.  Each sample is the sum of the same
  * terms in the same order for any range of loaded rows. */
-cudaError_t cuda_filter_columns(const struct cuda_columns *columns, cudaStream_t stream);
+gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
 
 /** Fit the extrapolation of prepared rows beyond the panel.  Must precede the filter, which may
  *  overwrite the rows. */
-cudaError_t cuda_pad_find(const struct cuda_pad *pad, cudaStream_t stream);
+gpuError_t cuda_pad_find(const struct cuda_pad *pad, gpuStream_t stream);
 
 /** Add the filtered extrapolation to filtered pairs [pairs.n][stride]. */
-cudaError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned stride,
-                         cudaStream_t stream);
+gpuError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned stride,
+                        gpuStream_t stream);
 
 /** Copy rows to out[n][row_length], weighted if there are weights, with zeros on either side. */
-cudaError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
-                          cudaStream_t stream);
+gpuError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
+                         gpuStream_t stream);
 
 /** Multiply n spectra of `length` values by the real, even response [length/2 + 1]. */
-cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
-                               cudaStream_t stream);
+gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
+                              gpuStream_t stream);
 
 /** Convolve n rows of `length` samples: out[c] = sum_i in[i] taps[S + c - i], S = half_width (the
  *  filter of Okitsu et al. 2008).  The second function has taps and sums in double. */
-cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
-                               unsigned half_width, float2 *out, cudaStream_t stream);
-cudaError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
-                                    const double *taps, unsigned half_width, float2 *out,
-                                    cudaStream_t stream);
+gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
+                              unsigned half_width, float2 *out, gpuStream_t stream);
+gpuError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
+                                   const double *taps, unsigned half_width, float2 *out,
+                                   gpuStream_t stream);
 
 /** Bytes of static shared memory of a block of the chain. */
 size_t cuda_chain_static_bytes(void);
 
 /** Set the dynamic shared memory of the chain's kernel for this length on the current device. */
-cudaError_t cuda_chain_open(size_t length);
+gpuError_t cuda_chain_open(size_t length);
 
 /** Filter pairs of rows in one launch.  length: length of the transform. */
-cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream);
+gpuError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, gpuStream_t stream);
 
 /** Interpolate samples that are not finite along their rows, and count them. */
-cudaError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                                cudaStream_t stream);
+gpuError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                               gpuStream_t stream);
 
 /** Copy rows [first, first + n) of the batch, counted as [view][row], to out[n][length]: weighted,
  *  samples `apart` columns from each other, zeros in all other columns. */
-cudaError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
-                              cudaStream_t stream);
+gpuError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
+                             gpuStream_t stream);
 
 /** Convolve rows as cuda_convolve_rows() does, one real row instead of a pair. */
-cudaError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
-                                  unsigned half_width, double *out, cudaStream_t stream);
+gpuError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
+                                 unsigned half_width, double *out, gpuStream_t stream);
 
 /** Store filtered rows [first, first + n) in views [view][group][column][frame] (struct
  * gpu_planes), with zeros after the last column and frame. */
-cudaError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
-                               const double *rows, unsigned columns, unsigned groups,
-                               unsigned frames, double *views, cudaStream_t stream);
+gpuError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
+                              const double *rows, unsigned columns, unsigned groups,
+                              unsigned frames, double *views, gpuStream_t stream);
 FBP_END
 
+#ifdef GPU_COMPILER
+
+/* From raw samples to weighted line integrals. */
+
+/** Sample `at` of a raw batch, from `counts` if set, else from `samples`. */
+static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
+{
+    return raw.counts ? (float)raw.counts[at] : raw.samples[at];
+}
+
+/** Does the preparation change finite samples (logarithm, beam hardening)? */
+static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
+{
+    return p.intensity || p.hardening.n > 0;
+}
+
+/** Line integral of a measured sample: -log of the transmission, like fbp_transmission(), then the
+ *  polynomial of beam hardening, like fbp_harden() (both in prep/prep.h).  pixel: index in `dark`
+ * and `gain`; *clipped is incremented if the transmission is below 1e-6. */
+static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
+                                                  unsigned *clipped)
+{
+    if (p.intensity) {
+        const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
+        float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
+        if (p.gain && gain == 0) /* a bad pixel, interpolated later */
+            t = 1;
+        if (t < least && t >= -FLT_MAX) { /* not -inf, which is interpolated later */
+            t = least;
+            ++*clipped;
+        }
+        x = -logf(t);
+    }
+    if (p.hardening.n == 0)
+        return x;
+    float sum = 0;
+#    pragma unroll
+    for (unsigned i = FBP_HARDENING_TERMS; i > 0; i--)
+        sum = fmaf(sum, x, p.hardening.a[i - 1]);
+    return sum * x;
+}
+
+/** Add the counts n of all lanes of a warp to *to. */
+static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
+{
+    for (int lane = 16; lane > 0; lane /= 2)
+        n += __shfl_xor_sync(0xffffffffu, n, lane);
+    if (n > 0 && threadIdx.x % 32 == 0)
+        atomicAdd(to, (unsigned long long)n);
+}
+
+/** Are repaired samples of this row counted?  cuda_row_counted() clears the bit that is read here,
+ *  so all threads of the block must call this function first.  Rows of one launch are distinct. */
+static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
+{
+    const size_t at = (size_t)view * p.panel_rows + row;
+
+    return !p.ledger || (p.ledger[at / 32] >> at % 32 & 1);
+}
+
+/** Clear the row's bit.  One thread of the block calls this function. */
+static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view, unsigned row)
+{
+    const size_t at = (size_t)view * p.panel_rows + row;
+
+    if (p.ledger)
+        atomicAnd(&p.ledger[at / 32], ~(1u << at % 32));
+}
+
+/** Interpolate samples that are not finite along a row, like bridge_row() in prep/prep.c; samples
+ *  are `step` apart.  One thread calls this function, because such rows are rare.  Returns the
+ *  number of repaired samples. */
+template <class T>
+static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
+{
+    unsigned repaired = 0, last = n; /* last: the last finite sample; n: none yet */
+
+    for (unsigned c = 0; c < n; c++) {
+        const T next = x[c * step];
+        if (!isfinite(next))
+            continue;
+        const unsigned first = last == n ? 0 : last + 1;
+        const T before = last == n ? next : x[last * step];
+        for (unsigned i = first; i < c; i++, repaired++)
+            x[i * step] =
+                last == n ? next : before + (next - before) * (T)(i - last) / (T)(c - last);
+        last = c;
+    }
+    const T tail = last == n ? 0 : x[last * step];
+    for (unsigned i = last == n ? 0 : last + 1; i < n; i++, repaired++)
+        x[i * step] = tail;
+    return repaired;
+}
+
+/** A pair of rows: the same detector row of two adjacent views. */
+struct cuda_pair {
+    size_t first[2]; /**< index in the raw batch of each row's first sample */
+    unsigned n;      /**< rows of the pair, 1 or 2 */
+    unsigned row;    /**< detector row */
+    size_t pixel;    /**< index of that row's first pixel in images of the detector */
+    unsigned view;   /**< index in the scan of the first row's view; the second row: view + 1 */
+};
+
+/** The pair of rows of complex row p.first + local. */
+static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
+{
+    const unsigned at = p.first + local, turn = at % p.turns, nc = p.raw.n_columns;
+    const unsigned group = 2 * (at / p.turns / p.n_rows), row = p.row0 + at / p.turns % p.n_rows;
+    const size_t view = turn * p.n_groups + group;
+    const size_t first = (view * p.raw.load_rows + (row - p.raw.first_row)) * nc;
+
+    return {{first, first + (size_t)p.raw.load_rows * nc},
+            group + 1 < p.n_groups ? 2u : 1u,
+            row,
+            (size_t)row * nc,
+            p.view0 + turn * p.part_views + group};
+}
+
+/** Compute the factors of the weights that are constant along each row, into shared memory.  The
+ *  block's first two threads compute one row each. */
+static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
+                                             fbp_ray_row *rays)
+{
+    if (w.views && threadIdx.x < rows.n)
+        fbp_ray_row_of(&w.rays, &w.views[rows.view + threadIdx.x], rows.row, &rays[threadIdx.x]);
+}
+
+/** Are there weights? */
+static __device__ inline bool cuda_has_weights(const cuda_weights &w)
+{
+    return w.image || w.views;
+}
+
+/** Weight of column c in row i of a pair; rays: from cuda_find_rays(). */
+static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pair &rows,
+                                           const fbp_ray_row *rays, unsigned i, unsigned c,
+                                           unsigned n_columns)
+{
+    if (w.image)
+        return w.image[rows.pixel + c] * w.lines[(size_t)(rows.view + i) * n_columns + c];
+    if (w.lines)
+        return fbp_ray_geometry(&w.rays, &rays[i], (float)c) *
+               w.lines[(size_t)(rows.view + i) * n_columns + c];
+    return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
+}
+
+/** v, samples c of both rows, times their weights. */
+static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_pair &rows,
+                                              const fbp_ray_row *rays, unsigned c,
+                                              unsigned n_columns, float2 v)
+{
+    v.x *= cuda_weight(w, rows, rays, 0, c, n_columns);
+    if (rows.n > 1)
+        v.y *= cuda_weight(w, rows, rays, 1, c, n_columns);
+    return v;
+}
+
+#endif /* GPU_COMPILER */
 #endif /* FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H */

@@ -1,6 +1,6 @@
 /** @file frame.h  Device functions that backprojection kernels share: voxels of a thread, sums,
- * copies to shared memory, visibility of a block in a view, symmetric voxels (internal; CUDA C++).
- * exact.cu, fast.cu, orbit_*.cu, store.cu and planes_parts.h include it.
+ * visibility of a block in a view, symmetric voxels (internal; CUDA C++).
+ * exact.cu, fast.cu, orbit_*.cu and store.cu include it.
  *
  * A block of X x Y x LAYERS threads computes X x Y columns of SLICES * LAYERS voxels; each thread
  * computes SLICES voxels, LAYERS slices apart.  A warp covers WARP adjacent columns in each of
@@ -12,7 +12,8 @@
 #ifndef FBP_SRC_BACKEND_CUDA_FRAME_H
 #define FBP_SRC_BACKEND_CUDA_FRAME_H
 
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/gpu_runtime.h"
+#include "backend/gpu/gpu_kernel.h"
 
 #include <type_traits>
 
@@ -146,49 +147,6 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
     for (int k = 0; k < SLICES; k++)
         if (p.inside && p.z + k * LAYERS < nz)
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
-}
-
-/* Asynchronous copies to shared memory, which need sm_80 or later, and loads from 32-bit addresses
- * of shared memory. */
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-enum { CUDA_CAN_COPY = 0 };
-#else
-enum { CUDA_CAN_COPY = 1 };
-#endif
-
-/** Start a copy of 16 bytes to shared memory; if `there` is false, 16 zero bytes are written. */
-[[maybe_unused]] static __device__ inline void cuda_copy_16_bytes(unsigned to, const void *from,
-                                                                  bool there)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 :
-                 : "r"(to), "l"(from), "r"(there ? 16 : 0)
-                 : "memory");
-#endif
-}
-
-/** End a group: the copies that this thread started since the last call. */
-[[maybe_unused]] static __device__ inline void cuda_end_of_copy(void)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" : : : "memory");
-#endif
-}
-
-/** Wait until all groups of this thread are complete except for the latest LEFT. */
-template <int LEFT> [[maybe_unused]] static __device__ inline void cuda_wait_for_copies(void)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
-#endif
-}
-
-template <int OFFSET> static __device__ inline float cuda_load_shared(unsigned at)
-{
-    float value;
-    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(value) : "r"(at), "n"(OFFSET));
-    return value;
 }
 
 /* Visibility: the views of a pass whose detector the projection of a block's box of voxels meets.

@@ -8,20 +8,19 @@
 #ifndef FBP_SRC_BACKEND_CUDA_KERNEL_H
 #define FBP_SRC_BACKEND_CUDA_KERNEL_H
 
+#include "backend/cuda/gpu_runtime.h"
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/tables.h"
-
-#include <cuda_runtime_api.h>
 
 /** A device buffer of filtered views, in plain memory or in a layered texture. */
 struct cuda_views {
     size_t n_groups, n_rows; /**< capacity: groups of symmetric views, rows per view */
     void *memory;            /**< plain memory; NULL: a texture, which the next members describe */
-    cudaArray_t array;       /**< one layer of gpu_row_texels() x n_rows texels per group */
-    cudaSurfaceObject_t surface; /**< writes `array` */
-    cudaTextureObject_t texture; /**< reads `array`: linear interpolation, zeros outside */
-    unsigned texels;             /**< texels per detector column: gpu_texels_per_column() */
-    float scale;                 /**< factor of stored samples: 1, or a power of two for fp16 */
+    gpuArray_t array;        /**< one layer of gpu_row_texels() x n_rows texels per group */
+    gpuSurfaceObject_t surface; /**< writes `array` */
+    gpuTextureObject_t texture; /**< reads `array`: linear interpolation, zeros outside */
+    unsigned texels;            /**< texels per detector column: gpu_texels_per_column() */
+    float scale;                /**< factor of stored samples: 1, or a power of two for fp16 */
 };
 
 /**
@@ -52,7 +51,7 @@ struct cuda_bp {
     float *volume; /**< from slice grid.z0 on */
     const struct fbp_slab *slab;
     int shape; /**< index of the kernel's shape (tile and window) */
-    cudaStream_t stream;
+    gpuStream_t stream;
 };
 
 /** Parameters of cuda_kernel.fetch(): slices [z0, z1) of a slab are written to
@@ -63,23 +62,23 @@ struct cuda_fetch {
     size_t z0, z1;
     const float *volume;
     float *out;
-    cudaStream_t stream;
+    gpuStream_t stream;
 };
 
 /** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
     struct gpu_kernel gpu; /**< first member, because job->selection.entry points to both */
     /** The filter in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
-    cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
-                            unsigned half_width, float2 *out, cudaStream_t stream);
+    gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
+                           unsigned half_width, float2 *out, gpuStream_t stream);
     /** Store filtered rows, and the zeros around them, in the kernel's layout. */
-    cudaError_t (*store)(const struct fbp_job *job, const struct cuda_rows *rows,
-                         const struct cuda_views *views, cudaStream_t stream);
+    gpuError_t (*store)(const struct fbp_job *job, const struct cuda_rows *rows,
+                        const struct cuda_views *views, gpuStream_t stream);
     /** Add the views of a pass to the volume. */
-    cudaError_t (*backproject)(const struct cuda_bp *bp);
+    gpuError_t (*backproject)(const struct cuda_bp *bp);
     /** Convert slices of the kernel's volume to output.  NULL: the volume is [z][y][x];
      * cuda_scale() converts it. */
-    cudaError_t (*fetch)(const struct cuda_fetch *fetch);
+    gpuError_t (*fetch)(const struct cuda_fetch *fetch);
 };
 
 FBP_BEGIN
@@ -104,38 +103,38 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
 /* store.cu: filtered rows into the layouts of views */
 
 /** Store rows in plain memory between borders of zeros; in a texture of fp32; in one of fp16. */
-cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                             const struct cuda_views *views, cudaStream_t stream);
-cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
-                            const struct cuda_views *views, cudaStream_t stream);
-cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
-                            const struct cuda_views *views, cudaStream_t stream);
+gpuError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, gpuStream_t stream);
+gpuError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
+                           const struct cuda_views *views, gpuStream_t stream);
+gpuError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
+                           const struct cuda_views *views, gpuStream_t stream);
 
 /** Store rows of plane integrals. */
-cudaError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                              const struct cuda_views *views, cudaStream_t stream);
+gpuError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                             const struct cuda_views *views, gpuStream_t stream);
 
 /** Write filtered rows in order to out[n_views][n_rows][n_columns]. */
-cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream);
+gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream);
 
 /* volume.cu: slices on their way to the host */
 
 /** Convert slices of a volume of symmetric voxels to output (cuda_kernel.fetch). */
-cudaError_t cuda_symmetric_fetch(const struct cuda_fetch *f);
+gpuError_t cuda_symmetric_fetch(const struct cuda_fetch *f);
 
 /** out[i] = scale * in[i] + shift for n floats. */
-cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
-                       cudaStream_t stream);
+gpuError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
+                      gpuStream_t stream);
 
 /** Add n voxels to the statistics found[GPU_STATISTICS_BLOCKS]. */
-cudaError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
-                               cudaStream_t stream);
-cudaError_t cuda_statistics_of_doubles(const double *in, size_t n,
-                                       struct gpu_block_statistics_double *found,
-                                       cudaStream_t stream);
+gpuError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
+                              gpuStream_t stream);
+gpuError_t cuda_statistics_of_doubles(const double *in, size_t n,
+                                      struct gpu_block_statistics_double *found,
+                                      gpuStream_t stream);
 FBP_END
 
-#ifdef __CUDACC__
+#ifdef GPU_COMPILER
 
 /** Position in the batch of a row of texels, whose lanes begin at complex row `local` of r. */
 struct cuda_place {
@@ -149,13 +148,5 @@ static __device__ inline cuda_place cuda_place_of(const cuda_rows &r, unsigned l
     return {r.group0 + 2 * pair, at % r.n_rows, 2 * pair + 1 < r.n_groups};
 }
 
-/** 1/x to within one unit in the last place. */
-static __device__ inline float cuda_reciprocal(float x)
-{
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    return r;
-}
-
-#endif /* __CUDACC__ */
+#endif /* GPU_COMPILER */
 #endif /* FBP_SRC_BACKEND_CUDA_KERNEL_H */

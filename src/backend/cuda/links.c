@@ -24,7 +24,7 @@ enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 struct end {
     int ordinal;
     char *host, *memory;
-    cudaStream_t streams[N_DIRECTIONS];
+    gpuStream_t streams[N_DIRECTIONS];
     bool enabled[FBP_MOST_LINKED]; /* cuda_link_connect() enabled access to that device's memory */
 };
 
@@ -35,18 +35,18 @@ struct meter {
 
 bool cuda_link_identify(int ordinal, char *out, size_t n)
 {
-    struct cudaDeviceProp p;
+    gpuDeviceProp_t p;
     char bus_id[CUDA_BUS_ID];
     unsigned char id[4];
     int driver = 0;
 
-    if (!cuda_is_done(cudaGetDeviceProperties(&p, ordinal)) ||
-        !cuda_is_done(cudaDriverGetVersion(&driver)))
+    if (!cuda_is_done(gpuGetDeviceProperties(&p, ordinal)) ||
+        !cuda_is_done(gpuDriverGetVersion(&driver)))
         return false;
     cuda_bus_of(ordinal, bus_id);
     memcpy(id, p.uuid.bytes, sizeof id);
     snprintf(out, n, "%.100s %02x%02x%02x%02x at %s, driver for CUDA %d.%d", p.name, id[0], id[1],
-             id[2], id[3], bus_id, driver / 1000, driver % 1000 / 10);
+             id[2], id[3], bus_id, GPU_MAJOR(driver), GPU_MINOR(driver));
     return true;
 }
 
@@ -56,11 +56,10 @@ void cuda_link_peer(int from, int to, struct fbp_peer *out)
 
     *out = (struct fbp_peer){.rank = 0};
     if (from == to ||
+        !cuda_is_done(gpuDeviceGetP2PAttribute(&direct, gpuDevP2PAttrAccessSupported, from, to)) ||
         !cuda_is_done(
-            cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, from, to)) ||
-        !cuda_is_done(
-            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to)) ||
-        !cuda_is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, from, to)))
+            gpuDeviceGetP2PAttribute(&atomics, gpuDevP2PAttrNativeAtomicSupported, from, to)) ||
+        !cuda_is_done(gpuDeviceGetP2PAttribute(&rank, gpuDevP2PAttrPerformanceRank, from, to)))
         return;
     *out = (struct fbp_peer){.direct = direct != 0, .atomics = atomics != 0, .rank = rank};
 }
@@ -68,10 +67,10 @@ void cuda_link_peer(int from, int to, struct fbp_peer *out)
 static fbp_status open_end(struct end *e, int ordinal)
 {
     e->ordinal = ordinal;
-    CUDA_TRY(cudaSetDevice(ordinal));
+    CUDA_TRY(gpuSetDevice(ordinal));
     for (int i = 0; i < N_DIRECTIONS; i++)
-        CUDA_TRY(cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking));
-    CUDA_TRY(cudaMalloc((void **)&e->memory, CUDA_LINK_DEVICE_BYTES));
+        CUDA_TRY(gpuStreamCreateWithFlags(&e->streams[i], gpuStreamNonBlocking));
+    CUDA_TRY(gpuMalloc((void **)&e->memory, CUDA_LINK_DEVICE_BYTES));
     e->host = cuda_pin(CUDA_LINK_HOST_BYTES, TOUCHING_THREADS, cuda_node_of(ordinal));
     if (e->host)
         return FBP_OK;
@@ -105,19 +104,19 @@ void cuda_link_close(void **meter)
 
     for (size_t k = 0; m && k < m->n; k++) {
         struct end *e = &m->ends[k];
-        (void)cudaSetDevice(e->ordinal);
+        (void)gpuSetDevice(e->ordinal);
         for (int i = 0; i < N_DIRECTIONS; i++)
             if (e->streams[i]) {
-                (void)cudaStreamSynchronize(e->streams[i]);
-                (void)cudaStreamDestroy(e->streams[i]);
+                (void)gpuStreamSynchronize(e->streams[i]);
+                (void)gpuStreamDestroy(e->streams[i]);
             }
         for (size_t i = 0; i < m->n; i++)
             if (e->enabled[i])
-                (void)cudaDeviceDisablePeerAccess(m->ends[i].ordinal);
+                (void)gpuDeviceDisablePeerAccess(m->ends[i].ordinal);
         if (e->memory)
-            (void)cudaFree(e->memory);
+            (void)gpuFree(e->memory);
         cuda_unpin(e->host);
-        (void)cudaGetLastError();
+        (void)gpuGetLastError();
     }
     free(m);
     *meter = NULL;
@@ -147,11 +146,11 @@ static const struct end *end_of(const struct meter *m, int at, int other)
 }
 
 /* The stream of a flow; the stream's device becomes current. */
-static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
+static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, gpuStream_t *out)
 {
     const struct end *e = end_of(m, f->from, f->to);
 
-    CUDA_TRY(cudaSetDevice(e->ordinal));
+    CUDA_TRY(gpuSetDevice(e->ordinal));
     *out = e->streams[f->from == FBP_HOST ? UP : f->to == FBP_HOST ? DOWN : ACROSS];
     return FBP_OK;
 }
@@ -161,7 +160,7 @@ static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flow
                               size_t bytes, int copies, double *seconds)
 {
     const double begin = fbp_seconds();
-    cudaStream_t stream;
+    gpuStream_t stream;
 
     for (size_t i = 0; i < (size_t)copies * n; i++) {
         const struct fbp_flow *f = &flows[i % n];
@@ -170,20 +169,19 @@ static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flow
         const char *source = up ? to->host : from->memory;
         char *target =
             down ? from->host + CUDA_LINK_HOST_BYTES / 2 : to->memory + CUDA_LINK_DEVICE_BYTES / 2;
-        const enum cudaMemcpyKind kind = up     ? cudaMemcpyHostToDevice
-                                         : down ? cudaMemcpyDeviceToHost
-                                                : cudaMemcpyDeviceToDevice;
+        const gpuMemcpyKind kind = up     ? gpuMemcpyHostToDevice
+                                   : down ? gpuMemcpyDeviceToHost
+                                          : gpuMemcpyDeviceToDevice;
 
         FBP_TRY(use_stream(m, f, &stream));
         if (from == to)
-            CUDA_TRY(cudaMemcpyAsync(target, source, bytes, kind, stream));
+            CUDA_TRY(gpuMemcpyAsync(target, source, bytes, kind, stream));
         else
-            CUDA_TRY(
-                cudaMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
+            CUDA_TRY(gpuMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
     }
     for (size_t k = 0; k < n; k++) {
         FBP_TRY(use_stream(m, &flows[k], &stream));
-        CUDA_TRY(cudaStreamSynchronize(stream));
+        CUDA_TRY(gpuStreamSynchronize(stream));
     }
     *seconds = fbp_seconds() - begin;
     return FBP_OK;

@@ -62,7 +62,7 @@ static void *pin_large(size_t bytes, int n_threads, int node)
         gpu_host->pool_for(pool, (whole + CHUNK - 1) / CHUNK, touch, b);
         gpu_host->pool_destroy(&pool);
     }
-    if (!cuda_is_done(cudaHostRegister(b->memory, whole, cudaHostRegisterPortable))) {
+    if (!cuda_is_done(gpuHostRegister(b->memory, whole, gpuHostRegisterPortable))) {
         (void)munmap(b->memory, whole);
         free(b);
         return NULL;
@@ -81,7 +81,7 @@ void *cuda_pin(size_t bytes, int n_threads, int node)
     if (out)
         return out;
     const bool placed = gpu_host->numa_begin(node);
-    if (!cuda_is_done(cudaHostAlloc(&out, bytes ? bytes : 1, cudaHostAllocPortable)))
+    if (!cuda_is_done(gpuHostAlloc(&out, bytes ? bytes : 1, gpuHostAllocPortable)))
         out = NULL;
     if (placed)
         gpu_host->numa_end();
@@ -101,11 +101,11 @@ void cuda_unpin(void *memory)
         *at = b->next;
     pthread_mutex_unlock(&blocks.lock);
     if (b) {
-        (void)cudaHostUnregister(memory);
+        (void)gpuHostUnregister(memory);
         (void)munmap(memory, b->bytes);
         free(b);
     } else {
-        (void)cudaFreeHost(memory);
+        (void)gpuFreeHost(memory);
     }
 }
 
@@ -115,7 +115,7 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 
     (void)what; /* the message does not name it: the limit is the total of locked memory */
     *out = NULL;
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
     if (*out)
         return FBP_OK;
@@ -134,12 +134,12 @@ void cuda_host_release(fbp_device *device, void *memory)
 static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
 {
     const struct gpu_kernel *k = &dev->kernel->gpu;
-    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
-    struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray};
-    const struct cudaTextureDesc texture = {
-        .addressMode = {cudaAddressModeBorder, cudaAddressModeBorder, cudaAddressModeBorder},
-        .filterMode = cudaFilterModeLinear,
-        .readMode = cudaReadModeElementType};
+    const gpuExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
+    gpuResourceDesc resource = {.resType = gpuResourceTypeArray};
+    const gpuTextureDesc texture = {
+        .addressMode = {gpuAddressModeBorder, gpuAddressModeBorder, gpuAddressModeBorder},
+        .filterMode = gpuFilterModeLinear,
+        .readMode = gpuReadModeElementType};
     int bits[4] = {0};
 
     v->scale = 1;
@@ -149,32 +149,32 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
         v->scale = dev->half_scale;
     }
     if (!k->channels) {
-        CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
+        CUDA_TRY(gpuMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
         return FBP_OK;
     }
     for (int i = 0; i < k->channels && i < 4; i++)
         bits[i] = k->bits;
-    const struct cudaChannelFormatDesc texel =
-        cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
+    const gpuChannelFormatDesc texel =
+        gpuCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], gpuChannelFormatKindFloat);
     v->texels = gpu_texels_per_column(k, dev->job);
     CUDA_TRY(
-        cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
+        gpuMalloc3DArray(&v->array, &texel, extent, gpuArrayLayered | gpuArraySurfaceLoadStore));
     resource.res.array.array = v->array;
-    CUDA_TRY(cudaCreateSurfaceObject(&v->surface, &resource));
-    CUDA_TRY(cudaCreateTextureObject(&v->texture, &resource, &texture, NULL));
+    CUDA_TRY(gpuCreateSurfaceObject(&v->surface, &resource));
+    CUDA_TRY(gpuCreateTextureObject(&v->texture, &resource, &texture, NULL));
     return FBP_OK;
 }
 
 static void drop_views(struct cuda_views *v)
 {
     if (v->texture)
-        (void)cudaDestroyTextureObject(v->texture);
+        (void)gpuDestroyTextureObject(v->texture);
     if (v->surface)
-        (void)cudaDestroySurfaceObject(v->surface);
+        (void)gpuDestroySurfaceObject(v->surface);
     if (v->array)
-        (void)cudaFreeArray(v->array);
+        (void)gpuFreeArray(v->array);
     if (v->memory)
-        (void)cudaFree(v->memory);
+        (void)gpuFree(v->memory);
     free(v);
 }
 
@@ -184,9 +184,9 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
     const size_t lanes = dev->job->selection.symmetric_views;
 
     *out = NULL;
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     if (buffer->purpose != FBP_FOR_FILTERED) {
-        CUDA_TRY(cudaMalloc(out, buffer->bytes ? buffer->bytes : 1));
+        CUDA_TRY(gpuMalloc(out, buffer->bytes ? buffer->bytes : 1));
         return FBP_OK;
     }
     struct cuda_views *v = calloc(1, sizeof *v);
@@ -205,11 +205,11 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
 
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem)
 {
-    (void)cudaSetDevice(cuda_of(device)->index);
+    (void)gpuSetDevice(cuda_of(device)->index);
     if (purpose == FBP_FOR_FILTERED)
         drop_views(mem);
     else
-        (void)cudaFree(mem);
+        (void)gpuFree(mem);
 }
 
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
@@ -229,32 +229,32 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
 
 /* CUDA's attributes of memory; false: CUDA does not manage it, or its first and last byte differ in
  * type or device. */
-static bool memory_kind(const void *memory, size_t bytes, struct cudaPointerAttributes *out)
+static bool memory_kind(const void *memory, size_t bytes, gpuPointerAttributes *out)
 {
-    struct cudaPointerAttributes last;
+    gpuPointerAttributes last;
     const void *end = (const char *)memory + (bytes ? bytes - 1 : 0);
 
-    return cuda_is_done(cudaPointerGetAttributes(out, memory)) &&
-           out->type != cudaMemoryTypeUnregistered &&
-           cuda_is_done(cudaPointerGetAttributes(&last, end)) && out->type == last.type &&
+    return cuda_is_done(gpuPointerGetAttributes(out, memory)) &&
+           out->type != gpuMemoryTypeUnregistered &&
+           cuda_is_done(gpuPointerGetAttributes(&last, end)) && out->type == last.type &&
            out->device == last.device;
 }
 
 bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes)
 {
     const int index = cuda_of(device)->index;
-    struct cudaPointerAttributes a;
+    gpuPointerAttributes a;
 
-    return cudaSetDevice(index) == cudaSuccess && memory_kind(memory, bytes, &a) &&
-           (a.type != cudaMemoryTypeDevice || a.device == index);
+    return gpuSetDevice(index) == gpuSuccess && memory_kind(memory, bytes, &a) &&
+           (a.type != gpuMemoryTypeDevice || a.device == index);
 }
 
 int cuda_memory_owner(const void *memory, size_t bytes)
 {
-    struct cudaPointerAttributes a;
+    gpuPointerAttributes a;
 
     if (!memory_kind(memory, bytes, &a) ||
-        (a.type != cudaMemoryTypeDevice && a.type != cudaMemoryTypeManaged))
+        (a.type != gpuMemoryTypeDevice && a.type != gpuMemoryTypeManaged))
         return -1;
     return a.device;
 }
@@ -264,7 +264,7 @@ int cuda_memory_owner(const void *memory, size_t bytes)
 struct device_memory {
     struct fbp_device_memory far; /* first member: functions for the caller */
     int index;                    /* CUDA's ordinal */
-    cudaStream_t queue, stream;   /* the caller's stream; the stream of copies */
+    gpuStream_t queue, stream;    /* the caller's stream; the stream of copies */
     pthread_mutex_t lock;
 };
 
@@ -272,16 +272,16 @@ struct device_memory {
  * caller, whose current device must not change. */
 static fbp_status enter(int ordinal, int *before)
 {
-    CUDA_TRY(cudaGetDevice(before));
+    CUDA_TRY(gpuGetDevice(before));
     if (*before != ordinal)
-        CUDA_TRY(cudaSetDevice(ordinal));
+        CUDA_TRY(gpuSetDevice(ordinal));
     return FBP_OK;
 }
 
 static void leave(int ordinal, int before)
 {
     if (before != ordinal)
-        (void)cudaSetDevice(before);
+        (void)gpuSetDevice(before);
 }
 
 /* Wait for the caller's stream.  The device must be current, because a default stream belongs to
@@ -292,33 +292,33 @@ static fbp_status settle(struct fbp_device_memory *far)
     int before;
 
     FBP_TRY(enter(f->index, &before));
-    const cudaError_t e = cudaStreamSynchronize(f->queue);
+    const gpuError_t e = gpuStreamSynchronize(f->queue);
     leave(f->index, before);
-    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamSynchronize");
+    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuStreamSynchronize));
 }
 
 static fbp_status copy(struct fbp_device_memory *far, const struct fbp_strided_copy *p)
 {
     struct device_memory *f = (struct device_memory *)(void *)far;
-    cudaError_t e;
+    gpuError_t e;
 
     pthread_mutex_lock(&f->lock);
     if (p->n == 1)
-        e = cudaMemcpyAsync(p->to, p->from, p->bytes, cudaMemcpyDefault, f->stream);
+        e = gpuMemcpyAsync(p->to, p->from, p->bytes, gpuMemcpyDefault, f->stream);
     else
-        e = cudaMemcpy2DAsync(p->to, p->to_stride, p->from, p->from_stride, p->bytes, p->n,
-                              cudaMemcpyDefault, f->stream);
-    if (e == cudaSuccess)
-        e = cudaStreamSynchronize(f->stream);
+        e = gpuMemcpy2DAsync(p->to, p->to_stride, p->from, p->from_stride, p->bytes, p->n,
+                             gpuMemcpyDefault, f->stream);
+    if (e == gpuSuccess)
+        e = gpuStreamSynchronize(f->stream);
     pthread_mutex_unlock(&f->lock);
-    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaMemcpyAsync");
+    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuMemcpyAsync));
 }
 
 static void close_memory(struct fbp_device_memory *far)
 {
     struct device_memory *f = (struct device_memory *)(void *)far;
 
-    (void)cudaStreamDestroy(f->stream);
+    (void)gpuStreamDestroy(f->stream);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }
@@ -326,26 +326,26 @@ static void close_memory(struct fbp_device_memory *far)
 /* Create a stream on the device with this ordinal. */
 static fbp_status make_queue(int ordinal, void **out)
 {
-    cudaStream_t stream = NULL;
+    gpuStream_t stream = NULL;
     int before;
 
     *out = NULL;
     FBP_TRY(enter(ordinal, &before));
-    const cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    const gpuError_t e = gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking);
     leave(ordinal, before);
     *out = stream;
-    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamCreateWithFlags");
+    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuStreamCreateWithFlags));
 }
 
 static fbp_status wait_for_queue(void *queue)
 {
-    CUDA_TRY(cudaStreamSynchronize(queue));
+    CUDA_TRY(gpuStreamSynchronize(queue));
     return FBP_OK;
 }
 
 static void drop_queue(void *queue)
 {
-    (void)cudaStreamDestroy(queue);
+    (void)gpuStreamDestroy(queue);
 }
 
 static fbp_status open_memory(int index, void *queue, struct fbp_device_memory **out)
@@ -372,15 +372,15 @@ static fbp_status open_memory(int index, void *queue, struct fbp_device_memory *
 static fbp_status alloc_memory(int index, size_t bytes, void **out)
 {
     *out = NULL;
-    CUDA_TRY(cudaSetDevice(cuda_ordinal(index)));
-    CUDA_TRY(cudaMalloc(out, bytes ? bytes : 1));
+    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
+    CUDA_TRY(gpuMalloc(out, bytes ? bytes : 1));
     return FBP_OK;
 }
 
 static void release_memory(int index, void *memory)
 {
-    (void)cudaSetDevice(cuda_ordinal(index));
-    (void)cudaFree(memory);
+    (void)gpuSetDevice(cuda_ordinal(index));
+    (void)gpuFree(memory);
 }
 
 const struct fbp_device_memory_access cuda_device_memory = {

@@ -4,6 +4,7 @@
  * computes them once for all slices of its symmetric voxels, and keeps samples of a slice that the
  * next slice needs as well. */
 #include "backend/cuda/frame.h"
+#include "backend/cuda/kernel.h"
 #include "backend/gpu/gpu_known.h"
 
 /* Number of symmetric views, and slices of a thread. */
@@ -133,7 +134,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     cuda_store_sums(volume, p, d.nx, d.ny, g.nz, sum);
 }
 
-template <class S> static cudaError_t launch(const struct cuda_bp *bp)
+template <class S> static gpuError_t launch(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
     const struct gpu_grid *g = &bp->grid;
@@ -145,7 +146,7 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
     gpu_find_domain(bp->job, bp->slab, &d);
     kernel<<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(bp->pass, *g, d, in,
                                                                               views, bp->volume);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()

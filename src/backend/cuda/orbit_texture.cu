@@ -7,6 +7,7 @@
  * first row of the batch is subtracted, so that the division into slabs does not change it (see
  * fast.cu); u because truncation by the units would shift samples by 1/512 texel on average. */
 #include "backend/cuda/frame.h"
+#include "backend/cuda/kernel.h"
 #include "backend/gpu/gpu_known.h"
 
 /* Number of symmetric views, and the tile. */
@@ -17,7 +18,7 @@ template <int T, class Tile_> struct shape {
 };
 
 struct layout {
-    cudaTextureObject_t views;
+    gpuTextureObject_t views;
     int first;
     float texels;      /* per column */
     float width, rows; /* size of a view in texels */
@@ -78,7 +79,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     cuda_store_sums<S::Tile::LAYERS>(volume, p, d.nx, d.ny, g.nz, sum);
 }
 
-template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
+template <class S> static gpuError_t launch_shape(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
     const struct gpu_grid *g = &bp->grid;
@@ -96,14 +97,14 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
     gpu_find_domain(bp->job, bp->slab, &d);
     kernel<<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(bp->pass, *g, d, in,
                                                                               bp->volume);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Samples of two layers lie in one column.  If texels are wide, they are nearer to each other than
  * samples of two lines. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
-template <int T> static cudaError_t launch(const struct cuda_bp *bp)
+template <int T> static gpuError_t launch(const struct cuda_bp *bp)
 {
     enum { SLICES = 16 / T };
 

@@ -1,10 +1,7 @@
 /* Extrapolation of rows beyond the panel's ends (filter/pad.h): kernels that fit the extrapolation
  * and add its filtered values to filtered rows; filter.c launches these kernels.  Weights of rays
- * are computed in double in this file, because filter_kernels.h is included before filter_load.h
- * defines FBP_RAY_FLOAT. */
+ * are computed in double in this file. */
 #include "backend/cuda/filter_kernels.h"
-
-#include "backend/cuda/filter_load.h"
 
 enum { THREADS = 256, WARP = 32, ENDS = 4 }; /* ENDS: of both rows of a pair */
 
@@ -56,10 +53,10 @@ static __global__ void __launch_bounds__(ENDS *WARP) find_ends(const __grid_cons
         p.ends[blockIdx.x * ENDS + 2 * i + end] = out;
 }
 
-cudaError_t cuda_pad_find(const struct cuda_pad *p, cudaStream_t stream)
+gpuError_t cuda_pad_find(const struct cuda_pad *p, gpuStream_t stream)
 {
     find_ends<<<p->pairs.n, ENDS * WARP, 0, stream>>>(*p);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 static __device__ inline float added(const cuda_pad &p, const fbp_pad_end &e, int end, unsigned c)
@@ -88,9 +85,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-cudaError_t cuda_pad_add(const struct cuda_pad *p, float2 *rows, unsigned stride,
-                         cudaStream_t stream)
+gpuError_t cuda_pad_add(const struct cuda_pad *p, float2 *rows, unsigned stride, gpuStream_t stream)
 {
     add_ends<<<p->pairs.n, THREADS, 0, stream>>>(*p, rows, stride);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }

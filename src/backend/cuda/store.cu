@@ -4,8 +4,7 @@
  * view of a group (channel = lane).  Rows with two texels per column begin and end with the mean of
  * the outermost sample and zero. */
 #include "backend/cuda/frame.h"
-
-#include <cuda_fp16.h>
+#include "backend/cuda/kernel.h"
 
 enum { THREADS = 256 };
 
@@ -79,8 +78,8 @@ static __global__ void store_border(unsigned width, size_t group, unsigned n_row
         views[blockIdx.z * group + (size_t)row * width + at] = 0;
 }
 
-cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                             const struct cuda_views *views, cudaStream_t stream)
+gpuError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, gpuStream_t stream)
 {
     const gpu_plain to = gpu_plain_of(job, rows->n_rows);
     const unsigned width = to.stride * rows->n_lanes;
@@ -97,7 +96,7 @@ cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *
     if (rows->first == 0)
         store_border<<<dim3(blocks_of(width, THREADS), 2 * GPU_BORDER, rows->n_groups), THREADS, 0,
                        stream>>>(width, to.group * rows->n_lanes, rows->n_rows, memory);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Copy a lane of a pair of rows. */
@@ -117,13 +116,13 @@ static __global__ void copy_rows(const cuda_rows r, float *out)
         to[(size_t)r.n_rows * r.n_columns] = q.y;
 }
 
-cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream)
+gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream)
 {
     for_parts(*rows, [&](const cuda_rows &part) {
         const dim3 grid(blocks_of(part.n_columns, THREADS), part.n / part.n_lanes, part.n_lanes);
         copy_rows<<<grid, THREADS, 0, stream>>>(part, out);
     });
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* Layout of struct gpu_planes, as a kernel parameter. */
@@ -153,8 +152,8 @@ static __global__ void store_planes(const cuda_rows r, const planes_layout to, f
     }
 }
 
-cudaError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                              const struct cuda_views *views, cudaStream_t stream)
+gpuError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                             const struct cuda_views *views, gpuStream_t stream)
 {
     const gpu_planes p = gpu_planes_of(job, rows->n_rows);
     const planes_layout to = {(unsigned)p.columns, (unsigned)p.groups, (unsigned)p.frames};
@@ -164,7 +163,7 @@ cudaError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows 
         store_planes<<<dim3(blocks_of(to.columns, THREADS), part.n), THREADS, 0, stream>>>(part, to,
                                                                                            memory);
     });
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 /* A sample in the format of a texture, fp32 or fp16. */
@@ -190,7 +189,7 @@ using word = std::conditional_t<
 
 /* Write samples of neighbouring texels, from byte x of a row on. */
 template <class Bits, int N>
-static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to, int x, int y,
+static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to, int x, int y,
                                       int layer)
 {
     constexpr int BYTES = N * (int)sizeof(Bits), STEP = BYTES < 16 ? BYTES : 16;
@@ -202,7 +201,7 @@ static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to
 
 /* Store all lanes of the texels of a column, for both groups of a pair. */
 template <class Bits, int LANES, int TEXELS>
-static __global__ void store_texels(const cuda_rows r, float scale, cudaSurfaceObject_t views)
+static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceObject_t views)
 {
     enum { N = LANES * TEXELS, LAST = LANES * (TEXELS - 1) };
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * LANES;
@@ -239,7 +238,7 @@ static __global__ void store_texels(const cuda_rows r, float scale, cudaSurfaceO
 
 /* Clear rows [row, end) of all groups, which a larger batch has filled; `width` samples per row. */
 template <class Bits>
-static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObject_t views)
+static __global__ void store_zeros(unsigned width, unsigned row, gpuSurfaceObject_t views)
 {
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -249,8 +248,8 @@ static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObje
 }
 
 template <class Bits>
-static cudaError_t store(const struct cuda_rows *rows, const struct cuda_views *views,
-                         cudaStream_t stream)
+static gpuError_t store(const struct cuda_rows *rows, const struct cuda_views *views,
+                        gpuStream_t stream)
 {
     const unsigned width = (views->texels * rows->n_columns + views->texels - 1) * rows->n_lanes;
     const unsigned rest = (unsigned)views->n_rows - rows->n_rows;
@@ -269,18 +268,18 @@ static cudaError_t store(const struct cuda_rows *rows, const struct cuda_views *
         store_zeros<Bits>
             <<<dim3(blocks_of(width, THREADS), rest, rows->n_groups), THREADS, 0, stream>>>(
                 width, rows->n_rows, views->surface);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
-cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
-                            const struct cuda_views *views, cudaStream_t stream)
+gpuError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
+                           const struct cuda_views *views, gpuStream_t stream)
 {
     (void)job;
     return store<float>(rows, views, stream);
 }
 
-cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
-                            const struct cuda_views *views, cudaStream_t stream)
+gpuError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
+                           const struct cuda_views *views, gpuStream_t stream)
 {
     (void)job;
     return store<unsigned short>(rows, views, stream);

@@ -8,9 +8,9 @@ fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *vol
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemsetAsync(volume, 0, gpu_volume_bytes(dev->job, slab),
-                             dev->streams[FBP_STAGE_BP].stream));
+    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(gpuMemsetAsync(volume, 0, gpu_volume_bytes(dev->job, slab),
+                            dev->streams[FBP_STAGE_BP].stream));
     return FBP_OK;
 }
 
@@ -46,7 +46,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
         bp.grid.wanted = (const void *)(dev->memory + dev->tables.wanted);
     below.nz = z0 - slab->z0;
     bp.volume = (void *)((char *)volume + gpu_volume_size(k, job, &below) * fbp_value_size(job));
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     if (k->planes) { /* all views of the batch in one pass */
         bp.planes = (const struct gpu_plane *)(const void *)(dev->memory + dev->tables.planes) +
                     batch->view0;
@@ -71,7 +71,7 @@ static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, voi
 {
     const struct fbp_job *job = dev->job;
     struct cuda_unpacking *u = &dev->unpacking;
-    cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
+    gpuStream_t out = dev->streams[FBP_STAGE_OUT].stream;
     const size_t slice = fbp_slab_slice(f->slab), value = fbp_value_size(job);
     const size_t z0 = f->z0, z1 = f->z1, n = (z1 - z0) * slice;
     const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
@@ -81,9 +81,9 @@ static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, voi
         CUDA_TRY(fbp_in_double(job)
                      ? cuda_statistics_of_doubles(voxels, n, found_of(dev), u->stream)
                      : cuda_statistics_of(voxels, n, found_of(dev), u->stream));
-        CUDA_TRY(cudaEventRecord(u->filled[0], u->stream));
-        CUDA_TRY(cudaMemcpyAsync(to, voxels, n * value, cudaMemcpyDefault, out));
-        CUDA_TRY(cudaStreamWaitEvent(out, u->filled[0], 0));
+        CUDA_TRY(gpuEventRecord(u->filled[0], u->stream));
+        CUDA_TRY(gpuMemcpyAsync(to, voxels, n * value, gpuMemcpyDefault, out));
+        CUDA_TRY(gpuStreamWaitEvent(out, u->filled[0], 0));
         return FBP_OK;
     }
     /* The kernels write memory of this device directly.  For other memory they write a buffer,
@@ -97,19 +97,19 @@ static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, voi
         f->out = direct ? chunk
                         : (void *)(dev->memory + dev->tables.slices + at * dev->tables.slice_bytes);
         if (!direct)
-            CUDA_TRY(cudaStreamWaitEvent(f->stream, u->copied[at], 0));
+            CUDA_TRY(gpuStreamWaitEvent(f->stream, u->copied[at], 0));
         if (dev->kernel->fetch)
             CUDA_TRY(dev->kernel->fetch(f));
         else
             CUDA_TRY(cuda_scale(f->volume + (f->z0 - f->slab->z0) * slice, m, (float)job->scale,
                                 (float)job->shift, f->out, f->stream));
         CUDA_TRY(cuda_statistics_of(f->out, m, found_of(dev), f->stream));
-        CUDA_TRY(cudaEventRecord(u->filled[at], f->stream));
-        CUDA_TRY(cudaStreamWaitEvent(out, u->filled[at], 0));
+        CUDA_TRY(gpuEventRecord(u->filled[at], f->stream));
+        CUDA_TRY(gpuStreamWaitEvent(out, u->filled[at], 0));
         if (direct)
             continue;
-        CUDA_TRY(cudaMemcpyAsync(chunk, f->out, m * sizeof(float), cudaMemcpyDefault, out));
-        CUDA_TRY(cudaEventRecord(u->copied[at], out));
+        CUDA_TRY(gpuMemcpyAsync(chunk, f->out, m * sizeof(float), gpuMemcpyDefault, out));
+        CUDA_TRY(gpuEventRecord(u->copied[at], out));
     }
     return FBP_OK;
 }
@@ -121,7 +121,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     const size_t value = fbp_value_size(dev->job), n = (z1 - z0) * fbp_slab_slice(slab);
     const size_t frame = gpu_volume_size(&dev->kernel->gpu, dev->job, slab);
 
-    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(gpuSetDevice(dev->index));
     for (size_t i = 0; i < fbp_channels(dev->job); i++) {
         struct cuda_fetch f = {.job = dev->job,
                                .slab = slab,
@@ -137,19 +137,19 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
-    cudaStream_t stream = dev->unpacking.stream;
+    gpuStream_t stream = dev->unpacking.stream;
     struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS]; /* room for floats, too */
     const size_t bytes =
         GPU_STATISTICS_BLOCKS *
         (fbp_in_double(dev->job) ? sizeof *found : sizeof(struct gpu_block_statistics));
 
-    CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), bytes, cudaMemcpyDeviceToHost, stream));
-    CUDA_TRY(cudaStreamSynchronize(stream));
+    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(gpuMemcpyAsync(found, found_of(dev), bytes, gpuMemcpyDeviceToHost, stream));
+    CUDA_TRY(gpuStreamSynchronize(stream));
     if (fbp_in_double(dev->job))
         gpu_statistics_take_double(found, out);
     else
         gpu_statistics_take((void *)found, out);
-    CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, bytes, cudaMemcpyHostToDevice, stream));
+    CUDA_TRY(gpuMemcpyAsync(found_of(dev), found, bytes, gpuMemcpyHostToDevice, stream));
     return FBP_OK;
 }

@@ -11,15 +11,15 @@ static __global__ void scale_and_shift(const float *__restrict__ in, size_t n, f
         out[i] = scale * in[i] + shift;
 }
 
-cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
-                       cudaStream_t stream)
+gpuError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
+                      gpuStream_t stream)
 {
     static const size_t THREADS = 256, MOST_BLOCKS = 4096;
     const size_t wanted = (n + THREADS - 1) / THREADS;
     const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
 
     scale_and_shift<<<blocks, THREADS, 0, stream>>>(in, n, scale, shift, out);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 enum { VOXEL_THREADS = 256, AT_ONCE = 8 }; /* AT_ONCE: concurrent loads of a thread */
@@ -66,19 +66,18 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
         found[blockIdx.x] = of[0];
 }
 
-cudaError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
-                               cudaStream_t stream)
+gpuError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
+                              gpuStream_t stream)
 {
     add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(in, n, found);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
-cudaError_t cuda_statistics_of_doubles(const double *in, size_t n,
-                                       struct gpu_block_statistics_double *found,
-                                       cudaStream_t stream)
+gpuError_t cuda_statistics_of_doubles(const double *in, size_t n,
+                                      struct gpu_block_statistics_double *found, gpuStream_t stream)
 {
     add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(in, n, found);
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
 
 enum { TILE = 32, THREAD_ROWS = 8 };
@@ -169,7 +168,7 @@ static __global__ void __launch_bounds__(TILE *THREAD_ROWS)
     }
 }
 
-cudaError_t cuda_symmetric_fetch(const struct cuda_fetch *f)
+gpuError_t cuda_symmetric_fetch(const struct cuda_fetch *f)
 {
     static const size_t THREADS = 128, MOST_SLICES = 65535;
     const struct fbp_job *job = f->job;
@@ -192,5 +191,5 @@ cudaError_t cuda_symmetric_fetch(const struct cuda_fetch *f)
             unpack_halves<<<dim3((p.nx + THREADS - 1) / THREADS, p.ny, n), THREADS, 0, f->stream>>>(
                 p, (const float2 *)f->volume, out);
     }
-    return cudaGetLastError();
+    return gpuGetLastError();
 }
