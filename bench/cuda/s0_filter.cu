@@ -43,7 +43,7 @@ gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const
                           ((size_t)half_width + 1) * sizeof(float);
 
     if (shared > SHARED)
-        return cuda_convolve_rows(in, n, length, taps, half_width, out, stream);
+        return cuda_convolve_rows(in, n, length, taps, false, half_width, out, stream);
     convolve_row<<<n, THREADS, shared, stream>>>(in, (int)length, taps, (int)half_width, out);
     return gpuGetLastError();
 }

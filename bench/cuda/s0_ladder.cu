@@ -202,7 +202,6 @@ static constexpr struct cuda_kernel kernel(const char *name)
                 .channels = 1,
                 .bits = 32},
         .convolve = cuda_s0_convolve,
-        .store = cuda_store_fp32,
         .backproject = launch<COALESCED, I, PACKED, DIRECT, J>,
     };
 }

@@ -1,7 +1,9 @@
 /* The filter of plane integrals in double, step by step: repair, weights, convolution, layout of
- * views.  filter.c launches these kernels. */
+ * views.  filter.c calls cuda_filter_doubles(). */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
+
+#include <utility>
 
 enum { THREADS = 128 };
 
@@ -24,13 +26,6 @@ static __global__ void __launch_bounds__(THREADS) repair(const cuda_doubles d, c
     }
 }
 
-gpuError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                               gpuStream_t stream)
-{
-    repair<<<d->n_views * d->load_rows, THREADS, 0, stream>>>(*d, *prep);
-    return gpuGetLastError();
-}
-
 static __global__ void __launch_bounds__(THREADS)
     load(const cuda_doubles d, unsigned first, double *out)
 {
@@ -44,13 +39,6 @@ static __global__ void __launch_bounds__(THREADS)
         const bool there = c < d.n_columns && c * d.apart == from;
         out[(size_t)blockIdx.x * d.length + i] = there ? weight * in[c] : 0;
     }
-}
-
-gpuError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
-                             gpuStream_t stream)
-{
-    load<<<n, THREADS, 0, stream>>>(*d, first, out);
-    return gpuGetLastError();
 }
 
 /* Convolve THREADS outputs of a row; inputs pass through shared memory. */
@@ -76,14 +64,6 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = sum;
 }
 
-gpuError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
-                                 unsigned half_width, double *out, gpuStream_t stream)
-{
-    convolve<<<dim3(n, (length + THREADS - 1) / THREADS), THREADS, 0, stream>>>(in, length, taps,
-                                                                                half_width, out);
-    return gpuGetLastError();
-}
-
 /* Store one row, and behind the last one of its view zeros that fill its group of frames. */
 static __global__ void __launch_bounds__(THREADS)
     store(const cuda_doubles d, unsigned first, const double *__restrict__ rows, unsigned columns,
@@ -100,10 +80,23 @@ static __global__ void __launch_bounds__(THREADS)
             out[(size_t)c * frames + f] = f == f0 && c < d.length ? in[c] : 0;
 }
 
-gpuError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
-                              const double *rows, unsigned columns, unsigned groups,
-                              unsigned frames, double *views, gpuStream_t stream)
+gpuError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                               const struct cuda_doubles_filter *f, gpuStream_t stream)
 {
-    store<<<n, THREADS, 0, stream>>>(*d, first, rows, columns, groups, frames, views);
+    const unsigned n = d->n_views * d->n_rows, across = (d->length + THREADS - 1) / THREADS;
+
+    repair<<<d->n_views * d->load_rows, THREADS, 0, stream>>>(*d, *prep);
+    for (unsigned at = 0, some; at < n; at += some) {
+        double *from = f->rows, *to = f->work;
+        some = min(n - at, f->rows_per_call);
+        load<<<some, THREADS, 0, stream>>>(*d, at, from);
+        for (unsigned i = 0; i < f->passes; i++) {
+            convolve<<<dim3(some, across), THREADS, 0, stream>>>(from, d->length, f->taps,
+                                                                 f->half_width, to);
+            std::swap(from, to);
+        }
+        store<<<some, THREADS, 0, stream>>>(*d, at, from, f->columns, f->groups, f->frames,
+                                            f->views);
+    }
     return gpuGetLastError();
 }

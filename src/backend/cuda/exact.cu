@@ -269,11 +269,7 @@ template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
 {
     known.n_shapes = SHAPES;
     known.candidates = candidates<COLUMN>;
-    return {
-        .gpu = known,
-        .store = cuda_plain_store,
-        .backproject = launch<COLUMN>,
-    };
+    return {.gpu = known, .backproject = launch<COLUMN>};
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_matrix_exact =

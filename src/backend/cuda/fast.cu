@@ -99,18 +99,17 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-template <bool COLUMN>
-static constexpr cuda_kernel kernel_of(gpu_kernel known, decltype(cuda_kernel::store) store)
+template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
 {
     known.n_shapes = SHAPES;
     known.candidates = candidates;
-    return {.gpu = known, .store = store, .backproject = launch<COLUMN>};
+    return {.gpu = known, .backproject = launch<COLUMN>};
 }
 
 /* A batch has fewer views than a texture may have layers. */
 extern "C" const struct cuda_kernel cuda_kernel_matrix_half =
-    kernel_of<false>(gpu_known[GPU_MATRIX_HALF], cuda_store_fp16);
+    kernel_of<false>(gpu_known[GPU_MATRIX_HALF]);
 extern "C" const struct cuda_kernel cuda_kernel_matrix_fast =
-    kernel_of<false>(gpu_known[GPU_MATRIX_FAST], cuda_store_fp32);
+    kernel_of<false>(gpu_known[GPU_MATRIX_FAST]);
 extern "C" const struct cuda_kernel cuda_kernel_column_half =
-    kernel_of<true>(gpu_known[GPU_COLUMN_HALF], cuda_store_fp16);
+    kernel_of<true>(gpu_known[GPU_COLUMN_HALF]);

@@ -67,12 +67,10 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
     gpuStream_t stream = filter_stream(dev);
     size_t r0, r1;
 
-    CUDA_TRY(cuda_prepare_rows(raw, &prep, stream));
     fbp_needed_rows(job, b, &r0, &r1);
-    if (job->filtering.prep->n_bridges)
-        CUDA_TRY(cuda_bridge_pixels(raw, table(dev, t->bridges),
-                                    (unsigned)job->filtering.prep->n_bridges, (unsigned)r0,
-                                    (unsigned)(r1 - r0), stream));
+    CUDA_TRY(cuda_prepare_rows(raw, &prep, table(dev, t->bridges),
+                               (unsigned)job->filtering.prep->n_bridges, (unsigned)r0,
+                               (unsigned)(r1 - r0), stream));
     if (!job->filtering.columns)
         return FBP_OK;
     struct cuda_columns columns = {.raw = *raw,
@@ -145,12 +143,11 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     for (unsigned i = 0; t->way == GPU_FILTER_SPATIAL && i < job->filtering.design->passes; i++) {
         const unsigned half_width = (unsigned)job->filtering.design->half_width;
         float2 *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
-        if (t->in_double)
-            CUDA_TRY(cuda_convolve_in_double(from, n, length, filter, half_width, to, stream));
-        else if (dev->kernel->convolve)
+        if (dev->kernel->convolve && !t->in_double)
             CUDA_TRY(dev->kernel->convolve(from, n, length, filter, half_width, to, stream));
         else
-            CUDA_TRY(cuda_convolve_rows(from, n, length, filter, half_width, to, stream));
+            CUDA_TRY(
+                cuda_convolve_rows(from, n, length, filter, t->in_double, half_width, to, stream));
         *out = to;
     }
     if (job->filtering.pad)
@@ -210,66 +207,53 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
         if (plain)
             CUDA_TRY(cuda_plain_rows(&rows, plain, filter_stream(dev)));
         else
-            CUDA_TRY(dev->kernel->store(job, &rows, views, filter_stream(dev)));
+            CUDA_TRY(cuda_store(job, &rows, views, filter_stream(dev)));
     }
     return FBP_OK;
 }
 
-/* Filter a batch of plane integrals in double into `views`. */
-static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch *b, void *raw,
-                                 const struct cuda_views *views)
-{
-    const struct fbp_job *job = dev->job;
-    const struct gpu_tables *t = &dev->tables;
-    const struct fbp_filter_design *f = job->filtering.design;
-    const struct cuda_doubles d = {.samples = raw,
-                                   .n_views = (unsigned)b->n_views,
-                                   .load_rows = (unsigned)b->load_rows,
-                                   .n_columns = (unsigned)job->panel.n_columns,
-                                   .view0 = (unsigned)b->view0,
-                                   .first_row = (unsigned)b->load_row0,
-                                   .row0 = (unsigned)b->row0,
-                                   .n_rows = (unsigned)b->n_rows,
-                                   .pad_left = (unsigned)job->padded.left,
-                                   .apart = (unsigned)job->padded.inserted + 1,
-                                   .length = (unsigned)job->padded.panel.n_columns,
-                                   .weights = job->input.filtered ? NULL : table(dev, t->scales)};
-    const struct cuda_prep prep = prep_of(dev);
-    const struct gpu_planes p = gpu_planes_of(job, b->n_rows);
-    const size_t n = b->n_views * b->n_rows;
-    double *rows = table(dev, t->rows), *work = table(dev, t->work);
-    gpuStream_t stream = filter_stream(dev);
-
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(cuda_repair_doubles(&d, &prep, stream));
-    for (size_t at = 0; at < n; at += t->rows_per_call) {
-        const unsigned some = (unsigned)(n - at < t->rows_per_call ? n - at : t->rows_per_call);
-        const double *filtered = rows;
-        CUDA_TRY(cuda_load_doubles(&d, (unsigned)at, some, rows, stream));
-        for (unsigned i = 0; !job->input.filtered && i < f->passes; i++) {
-            double *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
-            CUDA_TRY(cuda_convolve_doubles(from, some, d.length, table(dev, t->filter),
-                                           (unsigned)f->half_width, to, stream));
-            filtered = to;
-        }
-        CUDA_TRY(cuda_store_doubles(&d, (unsigned)at, some, filtered, (unsigned)p.columns,
-                                    (unsigned)p.groups, (unsigned)p.frames, (double *)views->memory,
-                                    stream));
-    }
-    return FBP_OK;
-}
-
-fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *b, void *raw, void *filtered)
 {
     struct cuda_device *dev = cuda_of(device);
+    const struct fbp_job *job = dev->job;
+    const struct gpu_tables *t = &dev->tables;
     unsigned group0;
 
-    if (batch->n_rows == 0)
+    if (b->n_rows == 0)
         return FBP_OK;
-    const struct cuda_views views = cuda_views_at(dev->kernel, dev->job, batch, filtered, &group0);
-    if (fbp_in_double(dev->job))
-        return filter_doubles(dev, batch, raw, &views);
-    return filter_batch(dev, batch, raw, &views, group0, NULL);
+    const struct cuda_views views = cuda_views_at(dev->kernel, job, b, filtered, &group0);
+    if (!fbp_in_double(job))
+        return filter_batch(dev, b, raw, &views, group0, NULL);
+    const struct cuda_prep prep = prep_of(dev);
+    const struct gpu_planes p = gpu_planes_of(job, b->n_rows);
+    const struct cuda_doubles rows = {.samples = raw,
+                                      .n_views = (unsigned)b->n_views,
+                                      .load_rows = (unsigned)b->load_rows,
+                                      .n_columns = (unsigned)job->panel.n_columns,
+                                      .view0 = (unsigned)b->view0,
+                                      .first_row = (unsigned)b->load_row0,
+                                      .row0 = (unsigned)b->row0,
+                                      .n_rows = (unsigned)b->n_rows,
+                                      .pad_left = (unsigned)job->padded.left,
+                                      .apart = (unsigned)job->padded.inserted + 1,
+                                      .length = (unsigned)job->padded.panel.n_columns,
+                                      .weights =
+                                          job->input.filtered ? NULL : table(dev, t->scales)};
+    struct cuda_doubles_filter filter = {.rows_per_call = (unsigned)t->rows_per_call,
+                                         .rows = table(dev, t->rows),
+                                         .work = table(dev, t->work),
+                                         .columns = (unsigned)p.columns,
+                                         .groups = (unsigned)p.groups,
+                                         .frames = (unsigned)p.frames,
+                                         .views = views.memory};
+    if (!job->input.filtered) {
+        filter.taps = table(dev, t->filter);
+        filter.half_width = (unsigned)job->filtering.design->half_width;
+        filter.passes = job->filtering.design->passes;
+    }
+    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cuda_filter_doubles(&rows, &prep, &filter, filter_stream(dev)));
+    return FBP_OK;
 }
 
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,

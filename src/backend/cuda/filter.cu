@@ -40,13 +40,6 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
         cuda_row_counted(prep, view, detector_row);
 }
 
-gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
-                             gpuStream_t stream)
-{
-    prepare<<<raw->n_views * raw->load_rows, THREADS, 0, stream>>>(*raw, *prep);
-    return gpuGetLastError();
-}
-
 /* Sources are good pixels, hence the order in which bad ones are bridged does not matter. */
 static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
                               unsigned r0, unsigned n_rows)
@@ -66,13 +59,15 @@ static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, uns
     samples[b.pixel - shift] = sum;
 }
 
-gpuError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
-                              unsigned n_bridges, unsigned row0, unsigned n_rows,
-                              gpuStream_t stream)
+gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
+                             const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
+                             unsigned n_rows, gpuStream_t stream)
 {
-    const dim3 grid((n_bridges + THREADS - 1) / THREADS, raw->n_views);
-
-    bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0, n_rows);
+    prepare<<<raw->n_views * raw->load_rows, THREADS, 0, stream>>>(*raw, *prep);
+    if (n_bridges > 0) {
+        const dim3 grid((n_bridges + THREADS - 1) / THREADS, raw->n_views);
+        bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0, n_rows);
+    }
     return gpuGetLastError();
 }
 
@@ -215,21 +210,14 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = make_float2((float)x, (float)y);
 }
 
-gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
-                              unsigned half_width, float2 *out, gpuStream_t stream)
+gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
+                              bool in_double, unsigned half_width, float2 *out, gpuStream_t stream)
 {
     const dim3 grid(n, (length + THREADS - 1) / THREADS);
 
-    convolve<<<grid, THREADS, 0, stream>>>(in, length, taps, half_width, out);
-    return gpuGetLastError();
-}
-
-gpuError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
-                                   const double *taps, unsigned half_width, float2 *out,
-                                   gpuStream_t stream)
-{
-    const dim3 grid(n, (length + THREADS - 1) / THREADS);
-
-    convolve<<<grid, THREADS, 0, stream>>>(in, length, taps, half_width, out);
+    if (in_double)
+        convolve<<<grid, THREADS, 0, stream>>>(in, length, (const double *)taps, half_width, out);
+    else
+        convolve<<<grid, THREADS, 0, stream>>>(in, length, (const float *)taps, half_width, out);
     return gpuGetLastError();
 }

@@ -112,15 +112,23 @@ struct cuda_doubles {
     const double *weights;    /**< one per view of the scan; NULL: none */
 };
 
-FBP_BEGIN
-/** Compute line integrals in place; samples that are not finite are interpolated along the row. */
-gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
-                             gpuStream_t stream);
+/** The filter of a struct cuda_doubles, and where filtered rows are stored: [view][group][column]
+ *  [frame] (struct gpu_planes), with zeros after the last column and frame. */
+struct cuda_doubles_filter {
+    const double *taps;
+    unsigned half_width, passes; /**< passes 0: rows are filtered already */
+    unsigned rows_per_call;
+    double *rows, *work; /**< scratch [rows_per_call][length], each */
+    unsigned columns, groups, frames;
+    double *views;
+};
 
-/** Interpolate bad pixels of detector rows [row0, row0 + n_rows) from good ones. */
-gpuError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
-                              unsigned n_bridges, unsigned row0, unsigned n_rows,
-                              gpuStream_t stream);
+FBP_BEGIN
+/** Compute line integrals in place; samples that are not finite are interpolated along the row, and
+ *  bad pixels of detector rows [row0, row0 + n_rows) from good ones. */
+gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
+                             const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
+                             unsigned n_rows, gpuStream_t stream);
 
 /** Weight views and convolve them along their columns, in place.  Of the loaded rows, the S rows at
  *  either end are correct only if the detector ends there.  Each sample is the sum of the same
@@ -144,12 +152,9 @@ gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const f
                               gpuStream_t stream);
 
 /** Convolve n rows of `length` samples: out[c] = sum_i in[i] taps[S + c - i], S = half_width (the
- *  filter of Okitsu et al. 2008).  The second function has taps and sums in double. */
-gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
-                              unsigned half_width, float2 *out, gpuStream_t stream);
-gpuError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
-                                   const double *taps, unsigned half_width, float2 *out,
-                                   gpuStream_t stream);
+ *  filter of Okitsu et al. 2008).  Taps and sums are double if in_double, else float. */
+gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
+                              bool in_double, unsigned half_width, float2 *out, gpuStream_t stream);
 
 /** Bytes of static shared memory of a block of the chain. */
 size_t cuda_chain_static_bytes(void);
@@ -160,24 +165,10 @@ gpuError_t cuda_chain_open(size_t length);
 /** Filter pairs of rows in one launch.  length: length of the transform. */
 gpuError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, gpuStream_t stream);
 
-/** Interpolate samples that are not finite along their rows, and count them. */
-gpuError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                               gpuStream_t stream);
-
-/** Copy rows [first, first + n) of the batch, counted as [view][row], to out[n][length]: weighted,
- *  samples `apart` columns from each other, zeros in all other columns. */
-gpuError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
-                             gpuStream_t stream);
-
-/** Convolve rows as cuda_convolve_rows() does, one real row instead of a pair. */
-gpuError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
-                                 unsigned half_width, double *out, gpuStream_t stream);
-
-/** Store filtered rows [first, first + n) in views [view][group][column][frame] (struct
- * gpu_planes), with zeros after the last column and frame. */
-gpuError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
-                              const double *rows, unsigned columns, unsigned groups,
-                              unsigned frames, double *views, gpuStream_t stream);
+/** Filter all rows of a batch in double: samples that are not finite are interpolated along their
+ *  rows and counted; rows are weighted, extended to `length` columns and convolved. */
+gpuError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                               const struct cuda_doubles_filter *filter, gpuStream_t stream);
 FBP_END
 
 #ifdef GPU_COMPILER

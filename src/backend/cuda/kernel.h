@@ -54,15 +54,13 @@ struct cuda_bp {
     gpuStream_t stream;
 };
 
-/** Parameters of cuda_kernel.fetch(): slices [z0, z1) of a slab are written to
- *  out[z1 - z0][ny][nx], scaled and shifted. */
+/** Slices [z0, z1) of a slab, which cuda_convert() writes to out[z1 - z0][ny][nx]. */
 struct cuda_fetch {
     const struct fbp_job *job;
     const struct fbp_slab *slab;
     size_t z0, z1;
     const float *volume;
     float *out;
-    gpuStream_t stream;
 };
 
 /** A GPU kernel and the functions that launch it. */
@@ -71,14 +69,8 @@ struct cuda_kernel {
     /** The filter in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
     gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                            unsigned half_width, float2 *out, gpuStream_t stream);
-    /** Store filtered rows, and the zeros around them, in the kernel's layout. */
-    gpuError_t (*store)(const struct fbp_job *job, const struct cuda_rows *rows,
-                        const struct cuda_views *views, gpuStream_t stream);
     /** Add the views of a pass to the volume. */
     gpuError_t (*backproject)(const struct cuda_bp *bp);
-    /** Convert slices of the kernel's volume to output.  NULL: the volume is [z][y][x];
-     * cuda_scale() converts it. */
-    gpuError_t (*fetch)(const struct cuda_fetch *fetch);
 };
 
 FBP_BEGIN
@@ -102,36 +94,24 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
 
 /* store.cu: filtered rows into the layouts of views */
 
-/** Store rows in plain memory between borders of zeros; in a texture of fp32; in one of fp16. */
-gpuError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                            const struct cuda_views *views, gpuStream_t stream);
-gpuError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
-                           const struct cuda_views *views, gpuStream_t stream);
-gpuError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
-                           const struct cuda_views *views, gpuStream_t stream);
-
-/** Store rows of plane integrals. */
-gpuError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                             const struct cuda_views *views, gpuStream_t stream);
+/** Store filtered rows, and the zeros around them, in the layout of the job's kernel: a texture,
+ * rows of plane integrals, or plain memory. */
+gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                      const struct cuda_views *views, gpuStream_t stream);
 
 /** Write filtered rows in order to out[n_views][n_rows][n_columns]. */
 gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream);
 
 /* volume.cu: slices on their way to the host */
 
-/** Convert slices of a volume of symmetric voxels to output (cuda_kernel.fetch). */
-gpuError_t cuda_symmetric_fetch(const struct cuda_fetch *f);
+/** Convert slices to output: scaled, shifted, and in the order [z][y][x], also from the layout of
+ *  symmetric voxels. */
+gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream);
 
-/** out[i] = scale * in[i] + shift for n floats. */
-gpuError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
-                      gpuStream_t stream);
-
-/** Add n voxels to the statistics found[GPU_STATISTICS_BLOCKS]. */
-gpuError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
+/** Add n voxels, float or double, to the statistics of GPU_STATISTICS_BLOCKS blocks: struct
+ *  gpu_block_statistics or struct gpu_block_statistics_double. */
+gpuError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
                               gpuStream_t stream);
-gpuError_t cuda_statistics_of_doubles(const double *in, size_t n,
-                                      struct gpu_block_statistics_double *found,
-                                      gpuStream_t stream);
 FBP_END
 
 #ifdef GPU_COMPILER

@@ -152,12 +152,7 @@ template <class S> static gpuError_t launch(const struct cuda_bp *bp)
 template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
     static_assert(gpu_known[ID].turns == S::TURNS);
-    return {
-        .gpu = gpu_known[ID],
-        .store = cuda_plain_store,
-        .backproject = launch<S>,
-        .fetch = cuda_symmetric_fetch,
-    };
+    return {.gpu = gpu_known[ID], .backproject = launch<S>};
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_rot90_exact =

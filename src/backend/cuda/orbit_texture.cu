@@ -133,12 +133,7 @@ template <gpu_id ID> static constexpr cuda_kernel kernel_of()
 
     known.n_shapes = SHAPES;
     known.candidates = candidates<T, B>;
-    return {
-        .gpu = known,
-        .store = B == 16 ? cuda_store_fp16 : cuda_store_fp32,
-        .backproject = launch<T>,
-        .fetch = cuda_symmetric_fetch,
-    };
+    return {.gpu = known, .backproject = launch<T>};
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_rot90_half = kernel_of<GPU_ROT90_HALF>();

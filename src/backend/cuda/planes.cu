@@ -115,17 +115,15 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return 1;
 }
 
-template <class T>
-static constexpr cuda_kernel kernel_of(gpu_kernel known, decltype(cuda_kernel::store) store)
+template <class T> static constexpr cuda_kernel kernel_of(gpu_kernel known)
 {
     known.n_shapes = SHAPES;
     known.candidates = candidates;
-    return {.gpu = known, .store = store, .backproject = launch<T>};
+    return {.gpu = known, .backproject = launch<T>};
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_planes_exact =
-    kernel_of<float>(gpu_known[GPU_PLANES_EXACT], cuda_planes_store);
+    kernel_of<float>(gpu_known[GPU_PLANES_EXACT]);
 
-/* Rows are stored by cuda_store_doubles(). */
 extern "C" const struct cuda_kernel cuda_kernel_planes_double =
-    kernel_of<double>(gpu_known[GPU_PLANES_DOUBLE], nullptr);
+    kernel_of<double>(gpu_known[GPU_PLANES_DOUBLE]);

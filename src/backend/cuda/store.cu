@@ -1,8 +1,7 @@
-/* Kernels that store filtered rows in the layouts of views (launched by filter.c through struct
- * cuda_kernel): plain memory with borders of zeros, rows of plane integrals, and layered textures
- * of fp32, or of fp16 scaled by a power of two into its range.  A texel holds one sample of each
- * view of a group (channel = lane).  Rows with two texels per column begin and end with the mean of
- * the outermost sample and zero. */
+/* Kernels that store filtered rows in the layouts of views (called by filter.c): plain memory with
+ * borders of zeros, rows of plane integrals, and layered textures of fp32, or of fp16 scaled by a
+ * power of two into its range.  A texel holds one sample of each view of a group (channel = lane).
+ * Rows with two texels per column begin and end with the mean of the outermost sample and zero. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
@@ -78,27 +77,6 @@ static __global__ void store_border(unsigned width, size_t group, unsigned n_row
         views[blockIdx.z * group + (size_t)row * width + at] = 0;
 }
 
-gpuError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                            const struct cuda_views *views, gpuStream_t stream)
-{
-    const gpu_plain to = gpu_plain_of(job, rows->n_rows);
-    const unsigned width = to.stride * rows->n_lanes;
-    float *memory = (float *)views->memory;
-
-    for_lanes(rows->n_lanes, [&](auto lanes) {
-        constexpr int LANES = lanes;
-        for_parts(*rows, [&](const cuda_rows &part) {
-            store_plain<LANES>
-                <<<dim3(blocks_of(to.stride, THREADS), part.n / LANES), THREADS, 0, stream>>>(
-                    part, to, memory);
-        });
-    });
-    if (rows->first == 0)
-        store_border<<<dim3(blocks_of(width, THREADS), 2 * GPU_BORDER, rows->n_groups), THREADS, 0,
-                       stream>>>(width, to.group * rows->n_lanes, rows->n_rows, memory);
-    return gpuGetLastError();
-}
-
 /* Copy a lane of a pair of rows. */
 static __global__ void copy_rows(const cuda_rows r, float *out)
 {
@@ -150,20 +128,6 @@ static __global__ void store_planes(const cuda_rows r, const planes_layout to, f
         if (p.second)
             out[view + f] = f == first ? q.y : 0;
     }
-}
-
-gpuError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                             const struct cuda_views *views, gpuStream_t stream)
-{
-    const gpu_planes p = gpu_planes_of(job, rows->n_rows);
-    const planes_layout to = {(unsigned)p.columns, (unsigned)p.groups, (unsigned)p.frames};
-    float *memory = (float *)views->memory;
-
-    for_parts(*rows, [&](const cuda_rows &part) {
-        store_planes<<<dim3(blocks_of(to.columns, THREADS), part.n), THREADS, 0, stream>>>(part, to,
-                                                                                           memory);
-    });
-    return gpuGetLastError();
 }
 
 /* A sample in the format of a texture, fp32 or fp16. */
@@ -248,8 +212,8 @@ static __global__ void store_zeros(unsigned width, unsigned row, gpuSurfaceObjec
 }
 
 template <class Bits>
-static gpuError_t store(const struct cuda_rows *rows, const struct cuda_views *views,
-                        gpuStream_t stream)
+static void store_in_texture(const struct cuda_rows *rows, const struct cuda_views *views,
+                             gpuStream_t stream)
 {
     const unsigned width = (views->texels * rows->n_columns + views->texels - 1) * rows->n_lanes;
     const unsigned rest = (unsigned)views->n_rows - rows->n_rows;
@@ -268,19 +232,40 @@ static gpuError_t store(const struct cuda_rows *rows, const struct cuda_views *v
         store_zeros<Bits>
             <<<dim3(blocks_of(width, THREADS), rest, rows->n_groups), THREADS, 0, stream>>>(
                 width, rows->n_rows, views->surface);
+}
+
+gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                      const struct cuda_views *views, gpuStream_t stream)
+{
+    const gpu_kernel *k = gpu_kernel_of(job);
+    float *memory = (float *)views->memory;
+
+    if (k->channels) {
+        if (k->bits == 16)
+            store_in_texture<unsigned short>(rows, views, stream);
+        else
+            store_in_texture<float>(rows, views, stream);
+    } else if (k->planes) {
+        const gpu_planes p = gpu_planes_of(job, rows->n_rows);
+        const planes_layout to = {(unsigned)p.columns, (unsigned)p.groups, (unsigned)p.frames};
+        for_parts(*rows, [&](const cuda_rows &part) {
+            store_planes<<<dim3(blocks_of(to.columns, THREADS), part.n), THREADS, 0, stream>>>(
+                part, to, memory);
+        });
+    } else {
+        const gpu_plain to = gpu_plain_of(job, rows->n_rows);
+        const unsigned width = to.stride * rows->n_lanes;
+        for_lanes(rows->n_lanes, [&](auto lanes) {
+            constexpr int LANES = lanes;
+            for_parts(*rows, [&](const cuda_rows &part) {
+                store_plain<LANES>
+                    <<<dim3(blocks_of(to.stride, THREADS), part.n / LANES), THREADS, 0, stream>>>(
+                        part, to, memory);
+            });
+        });
+        if (rows->first == 0)
+            store_border<<<dim3(blocks_of(width, THREADS), 2 * GPU_BORDER, rows->n_groups), THREADS,
+                           0, stream>>>(width, to.group * rows->n_lanes, rows->n_rows, memory);
+    }
     return gpuGetLastError();
-}
-
-gpuError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
-                           const struct cuda_views *views, gpuStream_t stream)
-{
-    (void)job;
-    return store<float>(rows, views, stream);
-}
-
-gpuError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
-                           const struct cuda_views *views, gpuStream_t stream)
-{
-    (void)job;
-    return store<unsigned short>(rows, views, stream);
 }

@@ -66,70 +66,52 @@ static void *found_of(const struct cuda_device *dev)
     return dev->memory + dev->tables.found;
 }
 
-/* Fetch one frame to host[z1 - z0][ny][nx]; f: the volume of the frame and the range of slices. */
-static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, void *to)
-{
-    const struct fbp_job *job = dev->job;
-    struct cuda_unpacking *u = &dev->unpacking;
-    gpuStream_t out = dev->streams[FBP_STAGE_OUT].stream;
-    const size_t slice = fbp_slab_slice(f->slab), value = fbp_value_size(job);
-    const size_t z0 = f->z0, z1 = f->z1, n = (z1 - z0) * slice;
-    const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
-
-    if (step == 0) { /* no scale or shift: statistics are computed during the copy */
-        const void *voxels = (const char *)f->volume + (z0 - f->slab->z0) * slice * value;
-        CUDA_TRY(fbp_in_double(job)
-                     ? cuda_statistics_of_doubles(voxels, n, found_of(dev), u->stream)
-                     : cuda_statistics_of(voxels, n, found_of(dev), u->stream));
-        CUDA_TRY(gpuEventRecord(u->filled[0], u->stream));
-        CUDA_TRY(gpuMemcpyAsync(to, voxels, n * value, gpuMemcpyDefault, out));
-        CUDA_TRY(gpuStreamWaitEvent(out, u->filled[0], 0));
-        return FBP_OK;
-    }
-    /* The kernels write memory of this device directly.  For other memory they write a buffer,
-     * which is then copied; a buffer is written again only after its last copy. */
-    const bool direct = cuda_memory_owner(to, n * sizeof(float)) == dev->index;
-    for (; f->z0 < z1; f->z0 = f->z1) {
-        const unsigned at = u->next++ % GPU_STAGES;
-        float *chunk = (float *)to + (f->z0 - z0) * slice;
-        f->z1 = f->z0 + step < z1 ? f->z0 + step : z1;
-        const size_t m = (f->z1 - f->z0) * slice;
-        f->out = direct ? chunk
-                        : (void *)(dev->memory + dev->tables.slices + at * dev->tables.slice_bytes);
-        if (!direct)
-            CUDA_TRY(gpuStreamWaitEvent(f->stream, u->copied[at], 0));
-        if (dev->kernel->fetch)
-            CUDA_TRY(dev->kernel->fetch(f));
-        else
-            CUDA_TRY(cuda_scale(f->volume + (f->z0 - f->slab->z0) * slice, m, (float)job->scale,
-                                (float)job->shift, f->out, f->stream));
-        CUDA_TRY(cuda_statistics_of(f->out, m, found_of(dev), f->stream));
-        CUDA_TRY(gpuEventRecord(u->filled[at], f->stream));
-        CUDA_TRY(gpuStreamWaitEvent(out, u->filled[at], 0));
-        if (direct)
-            continue;
-        CUDA_TRY(gpuMemcpyAsync(chunk, f->out, m * sizeof(float), gpuMemcpyDefault, out));
-        CUDA_TRY(gpuEventRecord(u->copied[at], out));
-    }
-    return FBP_OK;
-}
-
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                       const void *volume, void *host)
 {
     struct cuda_device *dev = cuda_of(device);
-    const size_t value = fbp_value_size(dev->job), n = (z1 - z0) * fbp_slab_slice(slab);
-    const size_t frame = gpu_volume_size(&dev->kernel->gpu, dev->job, slab);
+    const struct fbp_job *job = dev->job;
+    struct cuda_unpacking *u = &dev->unpacking;
+    gpuStream_t out = dev->streams[FBP_STAGE_OUT].stream;
+    const size_t slice = fbp_slab_slice(slab), value = fbp_value_size(job), n = (z1 - z0) * slice;
+    const size_t frame = gpu_volume_size(&dev->kernel->gpu, job, slab);
+    const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
 
     CUDA_TRY(gpuSetDevice(dev->index));
-    for (size_t i = 0; i < fbp_channels(dev->job); i++) {
-        struct cuda_fetch f = {.job = dev->job,
-                               .slab = slab,
-                               .z0 = z0,
-                               .z1 = z1,
-                               .volume = (const void *)((const char *)volume + i * frame * value),
-                               .stream = dev->unpacking.stream};
-        FBP_TRY(fetch_frame(dev, &f, (char *)host + i * n * value));
+    for (size_t i = 0; i < fbp_channels(job); i++) {
+        const char *from = (const char *)volume + i * frame * value;
+        char *to = (char *)host + i * n * value; /* [z1 - z0][ny][nx] */
+        if (step == 0) { /* no scale or shift: statistics are computed during the copy */
+            const void *voxels = from + (z0 - slab->z0) * slice * value;
+            CUDA_TRY(cuda_statistics_of(voxels, n, fbp_in_double(job), found_of(dev), u->stream));
+            CUDA_TRY(gpuEventRecord(u->filled[0], u->stream));
+            CUDA_TRY(gpuMemcpyAsync(to, voxels, n * value, gpuMemcpyDefault, out));
+            CUDA_TRY(gpuStreamWaitEvent(out, u->filled[0], 0));
+            continue;
+        }
+        /* The kernels write memory of this device directly.  For other memory they write a buffer,
+         * which is then copied; a buffer is written again only after its last copy. */
+        const bool direct = cuda_memory_owner(to, n * sizeof(float)) == dev->index;
+        struct cuda_fetch f = {.job = job, .slab = slab, .volume = (const void *)from};
+        for (f.z0 = z0; f.z0 < z1; f.z0 = f.z1) {
+            const unsigned at = u->next++ % GPU_STAGES;
+            float *chunk = (float *)(void *)to + (f.z0 - z0) * slice;
+            f.z1 = f.z0 + step < z1 ? f.z0 + step : z1;
+            const size_t m = (f.z1 - f.z0) * slice;
+            f.out = direct
+                        ? chunk
+                        : (void *)(dev->memory + dev->tables.slices + at * dev->tables.slice_bytes);
+            if (!direct)
+                CUDA_TRY(gpuStreamWaitEvent(u->stream, u->copied[at], 0));
+            CUDA_TRY(cuda_convert(&f, u->stream));
+            CUDA_TRY(cuda_statistics_of(f.out, m, false, found_of(dev), u->stream));
+            CUDA_TRY(gpuEventRecord(u->filled[at], u->stream));
+            CUDA_TRY(gpuStreamWaitEvent(out, u->filled[at], 0));
+            if (direct)
+                continue;
+            CUDA_TRY(gpuMemcpyAsync(chunk, f.out, m * sizeof(float), gpuMemcpyDefault, out));
+            CUDA_TRY(gpuEventRecord(u->copied[at], out));
+        }
     }
     return FBP_OK;
 }

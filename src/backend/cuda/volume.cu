@@ -11,17 +11,6 @@ static __global__ void scale_and_shift(const float *__restrict__ in, size_t n, f
         out[i] = scale * in[i] + shift;
 }
 
-gpuError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
-                      gpuStream_t stream)
-{
-    static const size_t THREADS = 256, MOST_BLOCKS = 4096;
-    const size_t wanted = (n + THREADS - 1) / THREADS;
-    const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
-
-    scale_and_shift<<<blocks, THREADS, 0, stream>>>(in, n, scale, shift, out);
-    return gpuGetLastError();
-}
-
 enum { VOXEL_THREADS = 256, AT_ONCE = 8 }; /* AT_ONCE: concurrent loads of a thread */
 
 template <class T, class Found> static __device__ inline void note(T x, Found *found)
@@ -66,17 +55,15 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
         found[blockIdx.x] = of[0];
 }
 
-gpuError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
+gpuError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
                               gpuStream_t stream)
 {
-    add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(in, n, found);
-    return gpuGetLastError();
-}
-
-gpuError_t cuda_statistics_of_doubles(const double *in, size_t n,
-                                      struct gpu_block_statistics_double *found, gpuStream_t stream)
-{
-    add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(in, n, found);
+    if (in_double)
+        add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(
+            (const double *)in, n, (gpu_block_statistics_double *)found);
+    else
+        add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(
+            (const float *)in, n, (gpu_block_statistics *)found);
     return gpuGetLastError();
 }
 
@@ -168,28 +155,37 @@ static __global__ void __launch_bounds__(TILE *THREAD_ROWS)
     }
 }
 
-gpuError_t cuda_symmetric_fetch(const struct cuda_fetch *f)
+gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream)
 {
-    static const size_t THREADS = 128, MOST_SLICES = 65535;
+    static const size_t THREADS = 256, MOST_BLOCKS = 4096, HALVES_THREADS = 128,
+                        MOST_SLICES = 65535;
     const struct fbp_job *job = f->job;
+    const size_t turns = gpu_kernel_of(job)->turns, slice = f->slab->nx * f->slab->ny;
     unpack p = {.nx = (int)f->slab->nx,
                 .ny = (int)f->slab->ny,
                 .scale = (float)job->scale,
                 .shift = (float)job->shift};
     const gpu_domain &d = p.domain;
 
+    if (turns == 1) {
+        const size_t n = (f->z1 - f->z0) * slice, wanted = (n + THREADS - 1) / THREADS;
+        const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
+        scale_and_shift<<<blocks, THREADS, 0, stream>>>(f->volume + (f->z0 - f->slab->z0) * slice,
+                                                        n, p.scale, p.shift, f->out);
+        return gpuGetLastError();
+    }
     gpu_find_domain(job, f->slab, &p.domain);
     for (size_t z = f->z0; z < f->z1; z += MOST_SLICES) {
         const unsigned n = (unsigned)(f->z1 - z < MOST_SLICES ? f->z1 - z : MOST_SLICES);
-        float *out = f->out + (z - f->z0) * f->slab->nx * f->slab->ny;
+        float *out = f->out + (z - f->z0) * slice;
         p.first = (int)(z - f->slab->z0);
-        if (job->selection.symmetric_views == 4)
+        if (turns == 4)
             unpack_quarters<<<dim3((d.nx + TILE - 1) / TILE, (d.ny + TILE - 1) / TILE, n),
-                              dim3(TILE, THREAD_ROWS), 0, f->stream>>>(p, (const float4 *)f->volume,
-                                                                       out);
+                              dim3(TILE, THREAD_ROWS), 0, stream>>>(p, (const float4 *)f->volume,
+                                                                    out);
         else
-            unpack_halves<<<dim3((p.nx + THREADS - 1) / THREADS, p.ny, n), THREADS, 0, f->stream>>>(
-                p, (const float2 *)f->volume, out);
+            unpack_halves<<<dim3((p.nx + HALVES_THREADS - 1) / HALVES_THREADS, p.ny, n),
+                            HALVES_THREADS, 0, stream>>>(p, (const float2 *)f->volume, out);
     }
     return gpuGetLastError();
 }
