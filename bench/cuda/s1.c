@@ -210,7 +210,7 @@ static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const v
                     .stream = dev->streams[FBP_STAGE_BP].stream};
 
     *out = (struct fbp_s1_time){0};
-    if (!r.kernel || dev->kernel != &cuda_kernel_matrix_fast)
+    if (!r.kernel || dev->kernel != &cuda_kernel_MATRIX_FAST)
         return gpu_host->fail(FBP_ERR_INVALID, "S1: there is no kernel %zu for this job", index);
     CUDA_TRY(gpuSetDevice(dev->index));
     FBP_TRY(prepare(&r, out));

@@ -60,8 +60,8 @@ static void feeds_choose_as_scans_do(void **state)
         const double right = gpu_pixels_per_voxel(&of_scan), is = gpu_pixels_per_voxel(&of_feed);
         if (!(is > 0.8 * right && is < 1.2 * right))
             fail_msg("%zu: %g pixels a voxel, not %g", sides[i], is, right);
-        assert_int_equal(gpu_texels_per_column(&cuda_kernel_matrix_fast.gpu, &of_feed),
-                         gpu_texels_per_column(&cuda_kernel_matrix_fast.gpu, &of_scan));
+        assert_int_equal(gpu_texels_per_column(&cuda_kernel_MATRIX_FAST.gpu, &of_feed),
+                         gpu_texels_per_column(&cuda_kernel_MATRIX_FAST.gpu, &of_scan));
     }
 }
 

@@ -48,9 +48,6 @@ struct cuda_stream {
     atomic_uint_fast64_t ticket;    /**< last ticket */
 };
 
-typedef int cufft_plan;
-enum { CUFFT_NO_PLAN = -1 };
-
 struct cuda_device {
     const struct fbp_job *job;
     int index; /**< CUDA's ordinal */
@@ -66,7 +63,7 @@ struct cuda_device {
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
     bool counts_once; /**< the bitmap of rows (tables.ledger) is valid; false: all rows count */
-    cufft_plan plan;  /**< CUFFT_NO_PLAN: rows are filtered without cuFFT */
+    gpuFft_t plan;    /**< GPU_NO_FFT: rows are filtered without cuFFT */
     struct gpu_principal *principal; /**< per view */
     float half_scale;                /**< scale of views in fp16; 0: not computed yet */
     uint64_t reached; /**< bit (ordinal % 64) per device that passed cuda_peer_reach() */
@@ -161,14 +158,14 @@ bool cuda_fft_found(void);
 
 /** Create a plan for `rows` complex transforms of length n in place; rows are contiguous.
  * @param[out] work_bytes  bytes of scratch that the plan needs; the caller allocates them */
-fbp_status cuda_fft_create(cufft_plan *out, size_t n, size_t rows, size_t *work_bytes);
-void cuda_fft_destroy(cufft_plan *plan);
+fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_bytes);
+void cuda_fft_destroy(gpuFft_t *plan);
 
 /** Set the scratch and the stream of a plan. */
-fbp_status cuda_fft_place(cufft_plan plan, void *work, gpuStream_t stream);
+fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream);
 
 /** Transform the rows of the plan in place, without a scale factor. */
-fbp_status cuda_fft_run(cufft_plan plan, float2 *rows, bool inverse);
+fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse);
 
 /* filter.c: raw views to filtered views; slots of the backend except for the first two */
 

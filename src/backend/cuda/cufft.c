@@ -16,15 +16,15 @@ enum { SUCCESS = 0, C2C = 0x29, FORWARD = -1, INVERSE = 1 };
 static struct {
     pthread_once_t once;
     bool found;
-    int (*create)(cufft_plan *);
-    int (*set_auto_allocation)(cufft_plan, int);
-    int (*make_plan_many)(cufft_plan, int rank, int *n, int *inembed, int istride, int idist,
+    int (*create)(gpuFft_t *);
+    int (*set_auto_allocation)(gpuFft_t, int);
+    int (*make_plan_many)(gpuFft_t, int rank, int *n, int *inembed, int istride, int idist,
                           int *onembed, int ostride, int odist, int type, int batch,
                           size_t *work_bytes);
-    int (*set_work_area)(cufft_plan, void *);
-    int (*set_stream)(cufft_plan, gpuStream_t);
-    int (*exec_c2c)(cufft_plan, float2 *, float2 *, int direction);
-    int (*destroy)(cufft_plan);
+    int (*set_work_area)(gpuFft_t, void *);
+    int (*set_stream)(gpuFft_t, gpuStream_t);
+    int (*exec_c2c)(gpuFft_t, float2 *, float2 *, int direction);
+    int (*destroy)(gpuFft_t);
 } fft = {.once = PTHREAD_ONCE_INIT};
 
 static void *open_below(const char *root, const char *folder, const char *name)
@@ -38,7 +38,7 @@ static void *open_below(const char *root, const char *folder, const char *name)
  * functions; once per process. */
 static void find_library(void)
 {
-    static const char *const names[] = {"libcufft.so.12", "libcufft.so.11"};
+    static const char *const names[] = {GPU_FFT_LIBRARIES};
     static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                           "targets/sbsa-linux/lib"};
     static const char *const pip_files[] = {"cu13/lib/libcufft.so.12", "cufft/lib/libcufft.so.12",
@@ -46,18 +46,19 @@ static void find_library(void)
     const char *const roots[] = {gpu_host->environment(FBP_ENV_CUDA_HOME),
                                  gpu_host->environment(FBP_ENV_CUDA_PATH), "/usr/local/cuda",
                                  "/opt/cuda"};
-    static const size_t N_NAMES = 2, N_FOLDERS = 4, N_ROOTS = 4, N_PIP = 3;
+    static const size_t N_NAMES = sizeof names / sizeof *names, N_FOLDERS = 4, N_ROOTS = 4,
+                        N_PIP = 3;
     const struct {
         const char *name;
         void *function;
     } functions[] = {
-        {"cufftCreate", &fft.create},
-        {"cufftSetAutoAllocation", &fft.set_auto_allocation},
-        {"cufftMakePlanMany", &fft.make_plan_many},
-        {"cufftSetWorkArea", &fft.set_work_area},
-        {"cufftSetStream", &fft.set_stream},
-        {"cufftExecC2C", &fft.exec_c2c},
-        {"cufftDestroy", &fft.destroy},
+        {GPU_FFT("Create"), &fft.create},
+        {GPU_FFT("SetAutoAllocation"), &fft.set_auto_allocation},
+        {GPU_FFT("MakePlanMany"), &fft.make_plan_many},
+        {GPU_FFT("SetWorkArea"), &fft.set_work_area},
+        {GPU_FFT("SetStream"), &fft.set_stream},
+        {GPU_FFT("ExecC2C"), &fft.exec_c2c},
+        {GPU_FFT("Destroy"), &fft.destroy},
     };
     char own[4096];
     void *handle = NULL;
@@ -110,11 +111,11 @@ static fbp_status check(int result, const char *call)
 
 #define FFT_TRY(call) FBP_TRY(check((call), #call))
 
-fbp_status cuda_fft_create(cufft_plan *out, size_t n, size_t rows, size_t *work_bytes)
+fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_bytes)
 {
     int length = (int)n;
 
-    *out = CUFFT_NO_PLAN;
+    *out = GPU_NO_FFT;
     if (n > INT_MAX / 2 || rows > INT_MAX / 2)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED, "cuda: no transform of %zu points", n);
     FFT_TRY(fft.create(out));
@@ -124,21 +125,21 @@ fbp_status cuda_fft_create(cufft_plan *out, size_t n, size_t rows, size_t *work_
     return FBP_OK;
 }
 
-void cuda_fft_destroy(cufft_plan *plan)
+void cuda_fft_destroy(gpuFft_t *plan)
 {
-    if (*plan != CUFFT_NO_PLAN)
+    if (*plan != GPU_NO_FFT)
         (void)fft.destroy(*plan);
-    *plan = CUFFT_NO_PLAN;
+    *plan = GPU_NO_FFT;
 }
 
-fbp_status cuda_fft_place(cufft_plan plan, void *work, gpuStream_t stream)
+fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream)
 {
     FFT_TRY(fft.set_work_area(plan, work));
     FFT_TRY(fft.set_stream(plan, stream));
     return FBP_OK;
 }
 
-fbp_status cuda_fft_run(cufft_plan plan, float2 *rows, bool inverse)
+fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse)
 {
     FFT_TRY(fft.exec_c2c(plan, rows, rows, inverse ? INVERSE : FORWARD));
     return FBP_OK;

@@ -3,7 +3,6 @@
 #define FBP_CUDA_ENTRY_C
 #include "backend/cuda/cuda.h"
 
-#include "backend/gpu/gpu_known.h"
 #include "backend/rows.h"
 
 #include <ctype.h>
@@ -20,22 +19,9 @@ static struct {
     char isa[4][24]; /* names of the instruction set of the first device, [precision - 1] */
 } found;
 
-/* All kernels, fastest first, in the order of gpu_known. */
-static const struct gpu_kernel *const kernels[] = {
-    [GPU_PLANES_EXACT] = &cuda_kernel_planes_exact.gpu,
-    [GPU_PLANES_DOUBLE] = &cuda_kernel_planes_double.gpu,
-    [GPU_ROT90_HALF] = &cuda_kernel_rot90_half.gpu,
-    [GPU_ROT90_EXACT] = &cuda_kernel_rot90_exact.gpu,
-    [GPU_ROT180_HALF] = &cuda_kernel_rot180_half.gpu,
-    [GPU_ROT180_FAST] = &cuda_kernel_rot180_fast.gpu,
-    [GPU_ROT180_EXACT] = &cuda_kernel_rot180_exact.gpu,
-    [GPU_COLUMN_HALF] = &cuda_kernel_column_half.gpu,
-    [GPU_COLUMN_EXACT] = &cuda_kernel_column_exact.gpu,
-    [GPU_MATRIX_HALF] = &cuda_kernel_matrix_half.gpu,
-    [GPU_MATRIX_FAST] = &cuda_kernel_matrix_fast.gpu,
-    [GPU_MATRIX_EXACT] = &cuda_kernel_matrix_exact.gpu,
-    [GPU_N_KNOWN] = NULL,
-};
+/* All kernels, fastest first. */
+#define KERNEL(ID, ...) &cuda_kernel_##ID.gpu,
+static const struct gpu_kernel *const kernels[] = {GPU_KNOWN(KERNEL) NULL};
 
 const struct cuda_kernel *cuda_kernels_by_name;
 
@@ -219,7 +205,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->index = found.ordinal[index];
     dev->node = cuda_node_of(dev->index);
     dev->kernel = cuda_kernel_of(job);
-    dev->plan = CUFFT_NO_PLAN;
+    dev->plan = GPU_NO_FFT;
     pthread_mutex_init(&dev->timestamps.lock, NULL);
     const fbp_status st = build(dev);
     if (st != FBP_OK)

@@ -10,7 +10,6 @@
  * methods have the same arithmetic, so all shapes give the same bits. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
-#include "backend/gpu/gpu_known.h"
 
 /** Tile and window of a kernel; blocks per multiprocessor, which limit registers. */
 template <class Tile_, class Window_, int BLOCKS_> struct shape {
@@ -272,7 +271,7 @@ template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
     return {.gpu = known, .backproject = launch<COLUMN>};
 }
 
-extern "C" const struct cuda_kernel cuda_kernel_matrix_exact =
+extern "C" const struct cuda_kernel cuda_kernel_MATRIX_EXACT =
     kernel_of<false>(gpu_known[GPU_MATRIX_EXACT]);
-extern "C" const struct cuda_kernel cuda_kernel_column_exact =
+extern "C" const struct cuda_kernel cuda_kernel_COLUMN_EXACT =
     kernel_of<true>(gpu_known[GPU_COLUMN_EXACT]);

@@ -9,7 +9,6 @@
  * division into slabs does not change it. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
-#include "backend/gpu/gpu_known.h"
 
 struct layout {
     gpuTextureObject_t views;
@@ -107,9 +106,9 @@ template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
 }
 
 /* A batch has fewer views than a texture may have layers. */
-extern "C" const struct cuda_kernel cuda_kernel_matrix_half =
+extern "C" const struct cuda_kernel cuda_kernel_MATRIX_HALF =
     kernel_of<false>(gpu_known[GPU_MATRIX_HALF]);
-extern "C" const struct cuda_kernel cuda_kernel_matrix_fast =
+extern "C" const struct cuda_kernel cuda_kernel_MATRIX_FAST =
     kernel_of<false>(gpu_known[GPU_MATRIX_FAST]);
-extern "C" const struct cuda_kernel cuda_kernel_column_half =
+extern "C" const struct cuda_kernel cuda_kernel_COLUMN_HALF =
     kernel_of<true>(gpu_known[GPU_COLUMN_HALF]);

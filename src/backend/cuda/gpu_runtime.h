@@ -11,7 +11,7 @@
  *   __cvta_generic_to_shared() are missing in HIP;
  * - sums rounded downwards: __fadd_rd(), __fmaf_rd() and __dadd_rd() are optional in HIP;
  * - for kernels of fp16 and of precision fast, a GPU with texture units;
- * - hipFFT in place of cuFFT, which cufft.c loads.
+ * - the folders in which cufft.c searches for hipFFT, whose functions are those of cuFFT.
  *
  * The HIP branch was compiled with the host code and headers of HIP 6.3; no kernel was.
  */
@@ -148,6 +148,10 @@ typedef struct GPU_NAME(TextureDesc) gpuTextureDesc;
 #if defined(__HIP_PLATFORM_AMD__)
 typedef hipDeviceProp_t gpuDeviceProp_t;
 typedef hipPointerAttribute_t gpuPointerAttributes;
+typedef struct hipfftHandle_t *gpuFft_t;
+#    define GPU_NO_FFT                             NULL
+#    define GPU_FFT(name)                          "hipfft" name
+#    define GPU_FFT_LIBRARIES                      "libhipfft.so.0"
 #    define gpuDevAttrComputeCapabilityMajor       hipDeviceAttributeComputeCapabilityMajor
 #    define gpuDevAttrComputeCapabilityMinor       hipDeviceAttributeComputeCapabilityMinor
 #    define gpuDevAttrMaxSharedMemoryPerBlockOptin hipDeviceAttributeSharedMemPerBlockOptin
@@ -173,6 +177,10 @@ typedef struct {
 typedef struct cudaDeviceProp gpuDeviceProp_t;
 typedef struct cudaPointerAttributes gpuPointerAttributes;
 typedef struct cudaMemcpy3DPeerParms gpuMemcpy3DPeerParms;
+typedef int gpuFft_t;
+#    define GPU_NO_FFT                               (-1)
+#    define GPU_FFT(name)                            "cufft" name
+#    define GPU_FFT_LIBRARIES                        "libcufft.so.12", "libcufft.so.11"
 #    define gpuDevAttrComputeCapabilityMajor         cudaDevAttrComputeCapabilityMajor
 #    define gpuDevAttrComputeCapabilityMinor         cudaDevAttrComputeCapabilityMinor
 #    define gpuDevAttrMaxSharedMemoryPerBlockOptin   cudaDevAttrMaxSharedMemoryPerBlockOptin

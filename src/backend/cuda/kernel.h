@@ -2,14 +2,14 @@
  * functions that store filtered rows in their layouts (internal; C and CUDA C++).
  *
  * entry.c lists the kernels; filter.c and volume.c launch the one that was selected for the job.  A
- * new kernel needs a .cu file that ends in its `struct cuda_kernel`, a line in
- * backend/gpu/gpu_known.h, and a line in entry.c.
+ * new kernel needs a line in backend/gpu/gpu_known.h, and a .cu file that ends in its
+ * `struct cuda_kernel`.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_KERNEL_H
 #define FBP_SRC_BACKEND_CUDA_KERNEL_H
 
 #include "backend/cuda/gpu_runtime.h"
-#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_known.h"
 #include "backend/gpu/tables.h"
 
 /** A device buffer of filtered views, in plain memory or in a layered texture. */
@@ -74,13 +74,10 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
-extern const struct cuda_kernel cuda_kernel_planes_exact, cuda_kernel_planes_double;
-extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast,
-    cuda_kernel_matrix_exact;
-extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_exact;
-extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
-extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
-    cuda_kernel_rot180_exact;
+/** The kernels of GPU_KNOWN: cuda_kernel_PLANES_EXACT, … */
+#define CUDA_KERNEL(ID, ...) extern const struct cuda_kernel cuda_kernel_##ID;
+GPU_KNOWN(CUDA_KERNEL)
+#undef CUDA_KERNEL
 
 /** Kernels that are used only if a job names them, ended by a NULL name; NULL: none.  Set by
  *  fbp-bench's module. */

@@ -5,7 +5,6 @@
  * next slice needs as well. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
-#include "backend/gpu/gpu_known.h"
 
 /* Number of symmetric views, and slices of a thread. */
 template <int T, int S> struct shape {
@@ -155,7 +154,7 @@ template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
     return {.gpu = gpu_known[ID], .backproject = launch<S>};
 }
 
-extern "C" const struct cuda_kernel cuda_kernel_rot90_exact =
+extern "C" const struct cuda_kernel cuda_kernel_ROT90_EXACT =
     kernel_of<shape<4, 4>, GPU_ROT90_EXACT>();
-extern "C" const struct cuda_kernel cuda_kernel_rot180_exact =
+extern "C" const struct cuda_kernel cuda_kernel_ROT180_EXACT =
     kernel_of<shape<2, 8>, GPU_ROT180_EXACT>();

@@ -8,7 +8,6 @@
  * fast.cu); u because truncation by the units would shift samples by 1/512 texel on average. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
-#include "backend/gpu/gpu_known.h"
 
 /* Number of symmetric views, and the tile. */
 template <int T, class Tile_> struct shape {
@@ -136,6 +135,6 @@ template <gpu_id ID> static constexpr cuda_kernel kernel_of()
     return {.gpu = known, .backproject = launch<T>};
 }
 
-extern "C" const struct cuda_kernel cuda_kernel_rot90_half = kernel_of<GPU_ROT90_HALF>();
-extern "C" const struct cuda_kernel cuda_kernel_rot180_half = kernel_of<GPU_ROT180_HALF>();
-extern "C" const struct cuda_kernel cuda_kernel_rot180_fast = kernel_of<GPU_ROT180_FAST>();
+extern "C" const struct cuda_kernel cuda_kernel_ROT90_HALF = kernel_of<GPU_ROT90_HALF>();
+extern "C" const struct cuda_kernel cuda_kernel_ROT180_HALF = kernel_of<GPU_ROT180_HALF>();
+extern "C" const struct cuda_kernel cuda_kernel_ROT180_FAST = kernel_of<GPU_ROT180_FAST>();

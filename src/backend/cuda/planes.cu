@@ -2,7 +2,6 @@
  * batch in one launch. */
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
-#include "backend/gpu/gpu_known.h"
 
 /* Bytes of a stage of the ring.  A block has two stages beside its lists, and 48 KiB of shared
  * memory without a request. */
@@ -122,8 +121,8 @@ template <class T> static constexpr cuda_kernel kernel_of(gpu_kernel known)
     return {.gpu = known, .backproject = launch<T>};
 }
 
-extern "C" const struct cuda_kernel cuda_kernel_planes_exact =
+extern "C" const struct cuda_kernel cuda_kernel_PLANES_EXACT =
     kernel_of<float>(gpu_known[GPU_PLANES_EXACT]);
 
-extern "C" const struct cuda_kernel cuda_kernel_planes_double =
+extern "C" const struct cuda_kernel cuda_kernel_PLANES_DOUBLE =
     kernel_of<double>(gpu_known[GPU_PLANES_DOUBLE]);

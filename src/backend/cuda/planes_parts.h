@@ -47,12 +47,7 @@ template <> struct planes_real<double> {
     }
 };
 
-static __device__ inline float planes_fma(float a, float b, float c)
-{
-    return fmaf(a, b, c);
-}
-
-static __device__ inline double planes_fma(double a, double b, double c)
+template <class T> static __device__ inline T planes_fma(T a, T b, T c)
 {
     return fma(a, b, c);
 }

@@ -131,18 +131,14 @@ static __global__ void store_planes(const cuda_rows r, const planes_layout to, f
 }
 
 /* A sample in the format of a texture, fp32 or fp16. */
-template <class Bits> static __device__ inline Bits pack(float value, float scale);
-
-template <> __device__ inline float pack<float>(float value, float scale)
+template <class Bits> static __device__ inline Bits pack(float value, float scale)
 {
-    (void)scale;
-    return value;
-}
+    const float most = 65504; /* of fp16 */
 
-template <> __device__ inline unsigned short pack<unsigned short>(float value, float scale)
-{
-    const float most = 65504;
-    return __half_as_ushort(__float2half_rn(fminf(fmaxf(value * scale, -most), most)));
+    if constexpr (sizeof(Bits) == sizeof(float))
+        return value;
+    else
+        return __half_as_ushort(__float2half_rn(fminf(fmaxf(value * scale, -most), most)));
 }
 
 /* Type of N bytes for surf2DLayeredwrite(). */
