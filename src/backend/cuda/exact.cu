@@ -264,14 +264,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return n;
 }
 
-template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
-{
-    known.n_shapes = SHAPES;
-    known.candidates = candidates<COLUMN>;
-    return {.gpu = known, .backproject = launch<COLUMN>};
-}
-
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_EXACT =
-    kernel_of<false>(gpu_known[GPU_MATRIX_EXACT]);
+    cuda_kernel_from(gpu_known[GPU_MATRIX_EXACT], launch<false>, SHAPES, candidates<false>);
 extern "C" const struct cuda_kernel cuda_kernel_COLUMN_EXACT =
-    kernel_of<true>(gpu_known[GPU_COLUMN_EXACT]);
+    cuda_kernel_from(gpu_known[GPU_COLUMN_EXACT], launch<true>, SHAPES, candidates<true>);

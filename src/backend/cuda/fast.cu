@@ -98,17 +98,10 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
-{
-    known.n_shapes = SHAPES;
-    known.candidates = candidates;
-    return {.gpu = known, .backproject = launch<COLUMN>};
-}
-
 /* A batch has fewer views than a texture may have layers. */
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_HALF =
-    kernel_of<false>(gpu_known[GPU_MATRIX_HALF]);
+    cuda_kernel_from(gpu_known[GPU_MATRIX_HALF], launch<false>, SHAPES, candidates);
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_FAST =
-    kernel_of<false>(gpu_known[GPU_MATRIX_FAST]);
+    cuda_kernel_from(gpu_known[GPU_MATRIX_FAST], launch<false>, SHAPES, candidates);
 extern "C" const struct cuda_kernel cuda_kernel_COLUMN_HALF =
-    kernel_of<true>(gpu_known[GPU_COLUMN_HALF]);
+    cuda_kernel_from(gpu_known[GPU_COLUMN_HALF], launch<true>, SHAPES, candidates);

@@ -113,6 +113,17 @@ FBP_END
 
 #ifdef GPU_COMPILER
 
+/** A kernel of the backend; without shapes if n_shapes is 0. */
+static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
+                                              decltype(cuda_kernel::backproject) backproject,
+                                              int n_shapes = 0,
+                                              decltype(gpu_kernel::candidates) candidates = nullptr)
+{
+    known.n_shapes = n_shapes;
+    known.candidates = candidates;
+    return {.gpu = known, .backproject = backproject};
+}
+
 /** Position in the batch of a row of texels, whose lanes begin at complex row `local` of r. */
 struct cuda_place {
     unsigned group, row; /**< layer and row of the real parts; imaginary parts: layer group + 1 */

@@ -148,13 +148,8 @@ template <class S> static gpuError_t launch(const struct cuda_bp *bp)
     return gpuGetLastError();
 }
 
-template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
-{
-    static_assert(gpu_known[ID].turns == S::TURNS);
-    return {.gpu = gpu_known[ID], .backproject = launch<S>};
-}
-
+static_assert(gpu_known[GPU_ROT90_EXACT].turns == 4 && gpu_known[GPU_ROT180_EXACT].turns == 2);
 extern "C" const struct cuda_kernel cuda_kernel_ROT90_EXACT =
-    kernel_of<shape<4, 4>, GPU_ROT90_EXACT>();
+    cuda_kernel_from(gpu_known[GPU_ROT90_EXACT], launch<shape<4, 4>>);
 extern "C" const struct cuda_kernel cuda_kernel_ROT180_EXACT =
-    kernel_of<shape<2, 8>, GPU_ROT180_EXACT>();
+    cuda_kernel_from(gpu_known[GPU_ROT180_EXACT], launch<shape<2, 8>>);

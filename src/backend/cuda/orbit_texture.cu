@@ -127,12 +127,9 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
 
 template <gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
-    constexpr int T = (int)gpu_known[ID].turns, B = gpu_known[ID].bits;
-    gpu_kernel known = gpu_known[ID];
+    constexpr int T = (int)gpu_known[ID].turns;
 
-    known.n_shapes = SHAPES;
-    known.candidates = candidates<T, B>;
-    return {.gpu = known, .backproject = launch<T>};
+    return cuda_kernel_from(gpu_known[ID], launch<T>, SHAPES, candidates<T, gpu_known[ID].bits>);
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_ROT90_HALF = kernel_of<GPU_ROT90_HALF>();

@@ -114,15 +114,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return 1;
 }
 
-template <class T> static constexpr cuda_kernel kernel_of(gpu_kernel known)
-{
-    known.n_shapes = SHAPES;
-    known.candidates = candidates;
-    return {.gpu = known, .backproject = launch<T>};
-}
-
 extern "C" const struct cuda_kernel cuda_kernel_PLANES_EXACT =
-    kernel_of<float>(gpu_known[GPU_PLANES_EXACT]);
-
+    cuda_kernel_from(gpu_known[GPU_PLANES_EXACT], launch<float>, SHAPES, candidates);
 extern "C" const struct cuda_kernel cuda_kernel_PLANES_DOUBLE =
-    kernel_of<double>(gpu_known[GPU_PLANES_DOUBLE]);
+    cuda_kernel_from(gpu_known[GPU_PLANES_DOUBLE], launch<double>, SHAPES, candidates);
