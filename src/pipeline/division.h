@@ -34,10 +34,6 @@ struct fbp_cut {
 /** Estimate the cost from 64 slices, with a sample of voxels and views. */
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out);
 
-/** First slice of slab i, if n slices are cut into n_slabs slabs of the same cost; i = n_slabs: n.
- *  A slab has at least one slice. */
-size_t fbp_cut_slice(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i);
-
 /** Mean cost of slices [z0, z1) of the n computed slices; 1 if it is not known. */
 double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1);
 

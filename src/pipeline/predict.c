@@ -75,66 +75,43 @@ static bool draw(struct course *c, struct lane *l)
     return true;
 }
 
-static double seconds_of(const struct course *c, const struct fbp_task *t, double voxels, size_t z0,
-                         size_t z1)
-{
-    const double cost =
-        fbp_cut_cost(&c->work->cut, c->n_slices, z0 - c->first_slice, z1 - c->first_slice);
-
-    if (t->batch.n_rows == 0)
-        return 0;
-    return voxels * (double)t->batch.n_views * c->rates->update * cost + c->rates->call;
-}
-
-/* Set the amounts of a batch's arrival: read, upload and filter it here; or copy it, if another
- * device filters it. */
-static void load_step(struct course *c, struct lane *l, struct step *out)
-{
-    const struct fbp_work *w = c->work;
-    const struct fbp_job *job = c->job;
-    const struct fbp_batch *b = &l->tasks[l->task].batch;
-    const double samples = (double)b->n_views * (double)job->panel.n_columns;
-    struct lane **filters = w->shared ? &c->filters[l->task] : NULL;
-
-    if (filters && *filters) {
-        out->amount[SHARE] = (double)w->filtered_bytes / (double)job->n_views * (double)b->n_views;
-        return;
-    }
-    if (filters)
-        *filters = l;
-    out->loads = true;
-    out->amount[UP] = samples * (double)b->load_rows * (double)fbp_raw_size(job);
-    out->amount[READ] = c->machine->read > 0 ? out->amount[UP] : 0;
-    out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
-}
-
-/* Set the amounts of a finished block: bytes of partial volumes from other processes, and bytes
- * that this process writes. */
-static void own_part(const struct course *c, struct step *out)
-{
-    const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
-
-    out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
-    out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] / n : 0;
-}
-
+/* Set the amounts of the current step of a device: slices [z0, z1) of its task. */
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
+    const struct fbp_batch *b = &t->batch;
+    const struct fbp_work *w = c->work;
     const double voxels =
         (double)fbp_slab_slice(&t->slab) * (double)(z1 - z0) * (double)fbp_channels(c->job);
+    const double cost =
+        fbp_cut_cost(&w->cut, c->n_slices, z0 - c->first_slice, z1 - c->first_slice);
     size_t a, e;
 
     *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};
     const bool ends = !fbp_task_block(t, l->block + 1, &a, &e);
     out->spends = t->loads && ends;
     out->last = t->last && ends;
-    out->amount[BP] = seconds_of(c, t, voxels, z0, z1);
-    if (t->loads && l->block == 0)
-        load_step(c, l, out);
+    if (b->n_rows > 0)
+        out->amount[BP] = voxels * (double)b->n_views * c->rates->update * cost + c->rates->call;
+    if (t->loads && l->block == 0 && w->shared && c->filters[l->task]) {
+        /* another device filters the batch, and this one copies it */
+        out->amount[SHARE] =
+            (double)w->filtered_bytes / (double)c->job->n_views * (double)b->n_views;
+    } else if (t->loads && l->block == 0) {
+        const double samples = (double)b->n_views * (double)c->job->panel.n_columns;
+        if (w->shared)
+            c->filters[l->task] = l;
+        out->loads = true;
+        out->amount[UP] = samples * (double)b->load_rows * (double)fbp_raw_size(c->job);
+        out->amount[READ] = c->machine->read > 0 ? out->amount[UP] : 0;
+        out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
+    }
     if (t->final) {
+        /* this process adds and writes a part of each block */
+        const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
         out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
-        own_part(c, out);
+        out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
+        out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] / n : 0;
     }
 }
 
@@ -185,6 +162,11 @@ static bool may_begin(struct course *c, struct lane *l, enum stage s)
     }
 }
 
+static bool is_busy(const struct lane *l, enum stage s)
+{
+    return l->begun[s] > l->done[s];
+}
+
 static void end_step(struct lane *l, enum stage s)
 {
     const struct step *step = &l->steps[l->done[s]++ % AHEAD];
@@ -197,9 +179,14 @@ static void end_step(struct lane *l, enum stage s)
         l->fetched += step->last;
 }
 
-/* Begin all steps that can begin now.  A step with amount 0 passes a stage at once. */
-static void begin_all(struct course *c, struct lane *l)
+/* End steps that are complete except for rounding errors, and begin all steps that can begin now.
+ * A step with amount 0 passes a stage at once. */
+static void change_steps(struct course *c, struct lane *l)
 {
+    for (enum stage s = READ; s < STAGES; s++)
+        if (is_busy(l, s) && l->left[s] <= 1e-9 * l->steps[l->done[s] % AHEAD].amount[s])
+            end_step(l, s);
+
     for (bool again = true; again;) {
         again = false;
         for (enum stage s = READ; s < STAGES; s++) {
@@ -214,11 +201,6 @@ static void begin_all(struct course *c, struct lane *l)
             again = true;
         }
     }
-}
-
-static bool is_busy(const struct lane *l, enum stage s)
-{
-    return l->begun[s] > l->done[s];
 }
 
 static double limit(double rate)
@@ -332,24 +314,6 @@ static bool go_on(struct course *c)
     return true;
 }
 
-/* End steps that are complete except for rounding errors. */
-static void end_all(struct lane *l)
-{
-    for (enum stage s = READ; s < STAGES; s++)
-        if (is_busy(l, s) && l->left[s] <= 1e-9 * l->steps[l->done[s] % AHEAD].amount[s])
-            end_step(l, s);
-}
-
-static void follow(struct course *c)
-{
-    do {
-        for (size_t i = 0; i < c->work->n_workers; i++) {
-            end_all(&c->lanes[i]);
-            begin_all(c, &c->lanes[i]);
-        }
-    } while (!fbp_stopped() && go_on(c));
-}
-
 static fbp_status open_lanes(struct course *c)
 {
     const size_t n = c->work->n_workers;
@@ -361,32 +325,6 @@ static fbp_status open_lanes(struct course *c)
         FBP_TRY(fbp_calloc((void **)&c->lanes[i].tasks, c->work->n_batches + 1,
                            sizeof *c->lanes[i].tasks, "what devices would do"));
     return FBP_OK;
-}
-
-static void close_lanes(struct course *c)
-{
-    for (size_t i = 0; c->lanes && i < c->work->n_workers; i++)
-        free(c->lanes[i].tasks);
-    free(c->lanes);
-    free((void *)c->filters);
-}
-
-static void sum_up(const struct course *c, struct fbp_predicted *out, double *sums)
-{
-    double most[STAGES] = {0};
-
-    for (size_t i = 0; i < c->work->n_workers; i++)
-        for (enum stage s = READ; s < STAGES; s++)
-            most[s] = fmax(most[s], c->lanes[i].busy[s]);
-    *sums = most[SUM];
-    *out = (struct fbp_predicted){.read = most[READ],
-                                  .upload = most[UP],
-                                  .filter = most[FILTER],
-                                  .share = most[SHARE],
-                                  .backproject = most[BP],
-                                  .fetch = most[DOWN],
-                                  .write = most[WRITE],
-                                  .total = c->machine->begin + c->now};
 }
 
 fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
@@ -405,16 +343,34 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
     static const struct fbp_machine nothing_shared = {0};
     struct course c = {
         .machine = machine ? machine : &nothing_shared, .rates = rates, .job = job, .work = w};
+    double most[STAGES] = {0};
 
     *out = (struct fbp_predicted){0};
     *sums = 0;
     fbp_roi_slices(job, &c.first_slice, &c.n_slices);
     const fbp_status st = open_lanes(&c);
     if (st == FBP_OK) {
-        follow(&c);
-        sum_up(&c, out, sums);
+        do {
+            for (size_t i = 0; i < w->n_workers; i++)
+                change_steps(&c, &c.lanes[i]);
+        } while (!fbp_stopped() && go_on(&c));
+        for (size_t i = 0; i < w->n_workers; i++)
+            for (enum stage s = READ; s < STAGES; s++)
+                most[s] = fmax(most[s], c.lanes[i].busy[s]);
+        *sums = most[SUM];
+        *out = (struct fbp_predicted){.read = most[READ],
+                                      .upload = most[UP],
+                                      .filter = most[FILTER],
+                                      .share = most[SHARE],
+                                      .backproject = most[BP],
+                                      .fetch = most[DOWN],
+                                      .write = most[WRITE],
+                                      .total = c.machine->begin + c.now};
     }
-    close_lanes(&c);
+    for (size_t i = 0; c.lanes && i < w->n_workers; i++)
+        free(c.lanes[i].tasks);
+    free(c.lanes);
+    free((void *)c.filters);
     return st;
 }
 
@@ -427,34 +383,6 @@ struct sample {
     float *host;
     void *raw, *filtered, *volume;
 };
-
-/* Slices in the middle of the volume with about `wanted` updates for one group of views.  Kernels
- * that set up a whole voxel column at a time are slow with single slices. */
-static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work,
-                                   size_t wanted)
-{
-    struct fbp_slab out = fbp_slab_asked(job, 0, 1);
-    const size_t updates = fbp_slab_slice(&out) * work->group_views;
-    size_t first, n;
-
-    fbp_roi_slices(job, &first, &n);
-    out.nz = updates < wanted ? wanted / updates : 1;
-    if (out.nz > work->slab_slices)
-        out.nz = work->slab_slices;
-    out.z0 = first + (n - out.nz) / 2;
-    return out;
-}
-
-/* Views of the first batch, at most one group.  It has no rows if the slices need none. */
-static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
-                                     const struct fbp_slab *slab)
-{
-    struct fbp_batch out = fbp_work_batch(work, job, slab, 0);
-
-    if (out.n_views > work->group_views)
-        out.n_views = work->group_views;
-    return out;
-}
 
 static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job *job,
                               struct sample *s, const struct fbp_batch *batch,
@@ -483,26 +411,25 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     return FBP_OK;
 }
 
-/* Whole volume relative to the sample: ratio of voxels if the sample of a region has some, else
- * ratio of slices. */
-static double times_sampled(const struct fbp_job *job, const struct fbp_slab *slab)
-{
-    size_t first, n;
-
-    fbp_roi_slices(job, &first, &n);
-    const uint64_t all = fbp_wanted_voxels(job, slab, first, first + n);
-    const uint64_t sampled = fbp_wanted_voxels(job, slab, slab->z0, slab->z0 + slab->nz);
-
-    return job->requested.region && sampled ? (double)all / (double)sampled
-                                            : (double)n / (double)slab->nz;
-}
-
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double filtered_times, double *seconds)
 {
     const bool own = b->can.own_memory;
-    const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
-    const struct fbp_batch batch = sample_batch(job, work, &slab);
+    struct fbp_slab slab = fbp_slab_asked(job, 0, 1);
+    const size_t wanted = own ? LARGE_SAMPLE : SAMPLE_UPDATES;
+    const size_t updates = fbp_slab_slice(&slab) * work->group_views;
+    size_t first, n;
+
+    /* Slices in the middle of the volume with about `wanted` updates for one group of views:
+     * kernels that set up a whole voxel column at a time are slow with single slices. */
+    fbp_roi_slices(job, &first, &n);
+    slab.nz = updates < wanted ? wanted / updates : 1;
+    if (slab.nz > work->slab_slices)
+        slab.nz = work->slab_slices;
+    slab.z0 = first + (n - slab.nz) / 2;
+    struct fbp_batch batch = fbp_work_batch(work, job, &slab, 0);
+    if (batch.n_views > work->group_views)
+        batch.n_views = work->group_views;
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * fbp_value_size(job);
     const struct fbp_buffer raw = {FBP_FOR_RAW,
                                    fbp_raw_device_bytes(job, fbp_raw_samples(job, &batch)),
@@ -530,8 +457,13 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
 
     const double rows = filtered_times * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
+    const uint64_t voxels = fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz);
+    const double times =
+        job->requested.region && voxels
+            ? (double)fbp_wanted_voxels(job, &slab, first, first + n) / (double)voxels
+            : (double)n / (double)slab.nz;
     *seconds = (filter * rows / (sampled * (double)batch.n_rows) +
-                backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) *
+                backproject * times * (double)job->n_views / sampled) *
                (double)fbp_time_points(job) / (double)work->n_workers;
 fail:
     if (s.dev) {

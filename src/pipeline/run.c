@@ -26,55 +26,71 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
     return true;
 }
 
-/* The slab without slices at both ends that the sink already has; nz 0: it has all slices. */
-static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
-{
-    while (slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0)) {
-        slab.z0++;
-        slab.nz--;
-    }
-    while (slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0 + slab.nz - 1))
-        slab.nz--;
-    return slab;
-}
-
-/* Add the missing part of slab `at` to the work list, or to the skipped slabs if it lies outside
- * the region. */
-static void add_slab(struct run_state *run, size_t at)
-{
-    const struct fbp_run_request *rq = run->rq;
-    const struct fbp_job *job = rq->job;
-    const struct fbp_slab slab = missing_part(rq, fbp_work_slab(rq->work, job, at));
-
-    if (slab.nz == 0) {
-        run->report.slabs_resumed++;
-        return;
-    }
-    const uint64_t voxels = fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz);
-    if (voxels == 0) {
-        fbp_slabs_skip(&run->slabs, slab);
-        return;
-    }
-    run->n_slabs++;
-    run->updates_total +=
-        voxels * fbp_channels(job) * fbp_work_own_views(job, rq->work->group_views);
-    fbp_slabs_add(&run->slabs, slab);
-}
-
-/* Fill the work list with the slabs of the workers of this run. */
+/* Fill the work list with the slabs of the workers of this run, without slices at both ends that
+ * the sink already has. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
+    const struct fbp_job *job = rq->job;
     const struct fbp_work *work = rq->work;
-    const size_t n_slabs = fbp_work_slabs(work, rq->job);
+    const size_t n_slabs = fbp_work_slabs(work, job);
+    struct fbp_slabs *list = &run->slabs;
 
-    const fbp_status st = fbp_slabs_create(&run->slabs, rq->job, work);
-    FBP_TRY(fbp_shared_create(&run->shared, rq->job, work)); /* both can be destroyed now */
+    const fbp_status st = fbp_slabs_create(list, job, work);
+    FBP_TRY(fbp_shared_create(&run->shared, job, work)); /* both can be destroyed now */
     FBP_TRY(st);
     for (size_t all = rq->first_worker; all < n_slabs; all += work->n_workers)
-        for (size_t i = 0; i < run->n_workers && all + i < n_slabs; i++)
-            add_slab(run, all + i);
+        for (size_t i = 0; i < run->n_workers && all + i < n_slabs; i++) {
+            struct fbp_slab slab = fbp_work_slab(work, job, all + i);
+            for (; slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0); slab.nz--)
+                slab.z0++;
+            while (slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0 + slab.nz - 1))
+                slab.nz--;
+            const uint64_t voxels = fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz);
+            if (slab.nz == 0) {
+                run->report.slabs_resumed++;
+            } else if (voxels == 0) { /* outside the region */
+                list->list[list->n_most - ++list->n_skipped] = slab;
+            } else {
+                list->list[list->n++] = slab;
+                run->n_slabs++;
+                run->updates_total +=
+                    voxels * fbp_channels(job) * fbp_work_own_views(job, work->group_views);
+            }
+        }
     return FBP_OK;
+}
+
+/* Store this thread's failure as that of the run, if it is the first, and stop the run. */
+static fbp_status fail_run(struct run_state *s, fbp_status status)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->status == FBP_OK) {
+        s->status = status;
+        snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    }
+    pthread_mutex_unlock(&s->lock);
+    atomic_store(&s->stop, true);
+    for (size_t i = 0; i < s->n_workers; i++)
+        fbp_worker_abort(&s->workers[i]);
+    fbp_slabs_abort(&s->slabs);
+    fbp_shared_abort(&s->shared);
+    return status;
+}
+
+/* Call the caller's progress function, with s->lock held.  Returns true if the run is cancelled. */
+static bool report_progress(struct run_state *s)
+{
+    const struct fbp_progress p = {.struct_size = sizeof p,
+                                   .done = s->updates_done,
+                                   .total = s->updates_total,
+                                   .views_read = s->views_read,
+                                   .slabs_done = s->slabs_done,
+                                   .n_slabs = s->n_slabs,
+                                   .seconds = fbp_seconds() - s->started,
+                                   .waiting_for = s->waiting_for};
+
+    return s->rq->progress && s->rq->progress(s->rq->user, &p);
 }
 
 struct stage_start {
@@ -90,9 +106,9 @@ static bool run_stops(void *user)
     if (atomic_load(&s->stop))
         return true;
     pthread_mutex_lock(&s->lock);
-    const bool cancel = fbp_run_report_progress(s);
+    const bool cancel = report_progress(s);
     pthread_mutex_unlock(&s->lock);
-    return cancel && fbp_run_cancelled(s, "interrupted") != FBP_OK;
+    return cancel && fail_run(s, fbp_fail(FBP_ERR_CANCELLED, "interrupted")) != FBP_OK;
 }
 
 static void *stage_main(void *arg)
@@ -108,38 +124,6 @@ static void *stage_main(void *arg)
         fbp_worker_return(start->worker);
     (void)fbp_cancel_scope(NULL);
     return NULL;
-}
-
-/* Start the four stages of a worker, even if one of them fails at once: the last stage to end
- * returns unfinished slabs.  Returns the number of threads that were started. */
-static size_t start_stages(struct run_state *run, struct worker *w, pthread_t *threads,
-                           struct stage_start *starts)
-{
-    static void (*const stages[N_THREADS])(struct worker *) = {
-        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
-
-    for (size_t k = 0; k < N_THREADS; k++) {
-        starts[k] = (struct stage_start){stages[k], w};
-        if (pthread_create(&threads[k], NULL, stage_main, &starts[k]) != 0) {
-            fbp_run_failed(run,
-                           fbp_fail(FBP_ERR_NOMEM,
-                                    "threads: the system grants no more: close other programs"));
-            return k;
-        }
-    }
-    return N_THREADS;
-}
-
-/* Run all stages of all workers until the last stage has ended. */
-static void run_stages(struct run_state *run, pthread_t *threads, struct stage_start *starts)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < run->n_workers; i++)
-        if (run->workers[i].run) /* fbp_worker_begin() succeeded */
-            n += start_stages(run, &run->workers[i], threads + n, starts + n);
-    for (size_t i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
 }
 
 /* Sum up times and statistics of all workers in *out. */
@@ -197,18 +181,6 @@ static void *open_one(void *arg)
     return NULL;
 }
 
-/* Open all devices at once, the first in this thread.  Failures are stored in the workers. */
-static void open_all(struct opening *list, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        list[i].has_thread = pthread_create(&list[i].thread, NULL, open_one, &list[i]) == 0;
-    for (size_t i = 0; i < n; i++)
-        if (list[i].has_thread)
-            pthread_join(list[i].thread, NULL);
-        else
-            (void)open_one(&list[i]);
-}
-
 /* The first worker whose device has not failed.  If all have failed: NULL, with status and message
  * of the first worker. */
 static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
@@ -240,7 +212,14 @@ fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *b
                                    .work = work,
                                    .device = devices[i],
                                    .stop = fbp_cancel_flag()};
-    open_all(list, n_devices);
+    for (size_t i = 1; i < n_devices; i++) /* all at once, the first in this thread */
+        list[i].has_thread = pthread_create(&list[i].thread, NULL, open_one, &list[i]) == 0;
+    for (size_t i = 0; i < n_devices; i++)
+        if (list[i].has_thread)
+            pthread_join(list[i].thread, NULL);
+        else
+            (void)open_one(&list[i]); /* failures are stored in the workers */
+
     if (first_usable(out, &st))
         st = fbp_check_cancelled();
 fail:
@@ -313,51 +292,54 @@ static fbp_status begin_workers(struct run_state *run)
     }
     if (run->n_working == 0) {
         fbp_message_adopt(run->workers[0].why);
-        fbp_run_failed(run, run->workers[0].status);
+        (void)!fail_run(run, run->workers[0].status);
     }
     fbp_message_adopt(run->message);
     return run->status;
 }
 
-static void end_workers(struct run_state *run)
-{
-    for (size_t i = 0; i < run->n_workers; i++)
-        if (run->workers[i].run)
-            fbp_worker_end(&run->workers[i]);
-    fbp_slabs_destroy(&run->slabs);
-    fbp_shared_destroy(&run->shared);
-}
-
-/* Read the devices' timestamps after all is computed.  If a device fails now, its bars keep the
- * times of the host. */
-static void settle_timeline(struct run_state *run)
-{
-    for (size_t i = 0; i < run->n_workers; i++) {
-        struct worker *w = &run->workers[i];
-        if (atomic_load(&w->gone))
-            continue;
-        const fbp_status st = fbp_timeline_settle(run->rq->timeline, w->dev);
-        if (st != FBP_OK)
-            fbp_run_stage_failed(run, w, st);
-    }
-}
-
 /* Compute all slabs with opened workers, and fill in the report. */
 static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
 {
-    const size_t n = N_THREADS * run->n_workers;
+    static void (*const stages[N_THREADS])(struct worker *) = {
+        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
+    const size_t most = N_THREADS * run->n_workers;
     pthread_t *threads = NULL;
     struct stage_start *starts = NULL;
+    size_t n = 0;
     fbp_status st = FBP_OK;
 
     FBP_TRY_GOTO(list_slabs(run));
-    FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&threads, most, sizeof *threads, "threads"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&starts, most, sizeof *starts, "threads"));
     FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
-    run_stages(run, threads, starts);
-    if (run->status == FBP_OK)
-        settle_timeline(run);
+
+    /* Start all four stages of a worker, even if one of them fails at once: the last stage to end
+     * returns unfinished slabs. */
+    for (size_t i = 0; i < run->n_workers; i++)
+        for (size_t k = 0; run->workers[i].run && k < N_THREADS; k++, n++) {
+            starts[n] = (struct stage_start){stages[k], &run->workers[i]};
+            if (pthread_create(&threads[n], NULL, stage_main, &starts[n]) == 0)
+                continue;
+            (void)!fail_run(run,
+                            fbp_fail(FBP_ERR_NOMEM,
+                                     "threads: the system grants no more: close other programs"));
+            break;
+        }
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+
+    /* Read the devices' timestamps now that all is computed.  If a device fails, its bars keep the
+     * times of the host. */
+    for (size_t i = 0; run->status == FBP_OK && i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (atomic_load(&w->gone))
+            continue;
+        st = fbp_timeline_settle(run->rq->timeline, w->dev);
+        if (st != FBP_OK)
+            fbp_run_stage_failed(run, w, st);
+    }
     st = run->status;
     fbp_message_adopt(run->message);
     name_the_gone(run);
@@ -365,7 +347,11 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
 fail:
     free(threads);
     free(starts);
-    end_workers(run);
+    for (size_t i = 0; i < run->n_workers; i++)
+        if (run->workers[i].run)
+            fbp_worker_end(&run->workers[i]);
+    fbp_slabs_destroy(&run->slabs);
+    fbp_shared_destroy(&run->shared);
     return st;
 }
 
@@ -395,33 +381,14 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
     return st;
 }
 
-void fbp_run_failed(struct run_state *s, fbp_status status)
-{
-    pthread_mutex_lock(&s->lock);
-    if (s->status == FBP_OK) {
-        s->status = status;
-        snprintf(s->message, sizeof s->message, "%s", fbp_message());
-    }
-    pthread_mutex_unlock(&s->lock);
-    atomic_store(&s->stop, true);
-    for (size_t i = 0; i < s->n_workers; i++)
-        fbp_worker_abort(&s->workers[i]);
-    fbp_slabs_abort(&s->slabs);
-    fbp_shared_abort(&s->shared);
-}
-
-/* Can the run continue without this worker?  Only after its first failure, of the device or of
- * memory, with other workers left. */
-static bool can_be_dropped(struct run_state *s, const struct worker *w, fbp_status status)
-{
-    return (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&
-           !atomic_load(&s->stop) && !atomic_load(&w->gone);
-}
-
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
-    const bool followed = atomic_load(&w->gone), drop = can_be_dropped(s, w, status);
+    /* The run continues without this worker only after its first failure, of the device or of
+     * memory, with other workers left. */
+    const bool followed = atomic_load(&w->gone);
+    const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&
+                      !atomic_load(&s->stop) && !followed;
     if (drop) {
         s->n_working--;
         fbp_worker_set_failed(w, status);
@@ -430,30 +397,9 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
     if (drop) {
         fbp_shared_return(&s->shared, fbp_worker_index(w));
         fbp_worker_abort(w);
-    } else if (!followed)
-        fbp_run_failed(s, status);
-}
-
-fbp_status fbp_run_cancelled(struct run_state *s, const char *how)
-{
-    const fbp_status st = fbp_fail(FBP_ERR_CANCELLED, "%s", how);
-
-    fbp_run_failed(s, st);
-    return st;
-}
-
-bool fbp_run_report_progress(struct run_state *s)
-{
-    const struct fbp_progress p = {.struct_size = sizeof p,
-                                   .done = s->updates_done,
-                                   .total = s->updates_total,
-                                   .views_read = s->views_read,
-                                   .slabs_done = s->slabs_done,
-                                   .n_slabs = s->n_slabs,
-                                   .seconds = fbp_seconds() - s->started,
-                                   .waiting_for = s->waiting_for};
-
-    return s->rq->progress && s->rq->progress(s->rq->user, &p);
+    } else if (!followed) {
+        (void)!fail_run(s, status);
+    }
 }
 
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
@@ -463,7 +409,7 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
     s->updates_done += updates;
     s->slabs_done += slabs;
     s->views_read = views_read;
-    const bool cancel = fbp_run_report_progress(s);
+    const bool cancel = report_progress(s);
     pthread_mutex_unlock(&s->lock);
-    return cancel ? fbp_run_cancelled(s, "cancelled") : fbp_check_cancelled();
+    return cancel ? fail_run(s, fbp_fail(FBP_ERR_CANCELLED, "cancelled")) : fbp_check_cancelled();
 }

@@ -18,74 +18,35 @@ fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job
 
 /* ---- Bitmaps of rows ---- */
 
-/* Bits [first, end) of a bitmap: rows [r0, r1) of a view. */
-struct bits {
-    size_t first, end;
-};
-
-static struct bits bits_of(const struct fbp_row_bitmap *l, size_t view, size_t r0, size_t r1)
-{
-    return (struct bits){view * l->n_rows + r0, view * l->n_rows + r1};
-}
-
-/* Mask of the bits that lie in a word; at least one does. */
-static unsigned in_word(const struct bits *b, size_t word)
+/* Mask of the bits [first, end) of a bitmap that lie in a word; at least one does. */
+static unsigned bits_in(size_t word, size_t first, size_t end)
 {
     const size_t at = word * FBP_ROW_BITMAP_BITS;
-    const size_t lo = b->first > at ? b->first - at : 0, hi = b->end - at;
+    const size_t lo = first > at ? first - at : 0, hi = end - at;
 
     return (hi < FBP_ROW_BITMAP_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
-/* Set or clear the bits of rows, without atomic operations. */
-static void set_rows(struct fbp_row_bitmap *l, size_t view, size_t r0, size_t r1, bool has)
-{
-    const struct bits b = bits_of(l, view, r0, r1);
-
-    for (size_t w = b.first / FBP_ROW_BITMAP_BITS; w * FBP_ROW_BITMAP_BITS < b.end; w++)
-        if (has)
-            l->bits[w] |= in_word(&b, w);
-        else
-            l->bits[w] &= ~in_word(&b, w);
-}
-
-/* Move the bits of rows [r0, r1) of a view that `from` has to `to`. */
-static void move(struct fbp_row_bitmap *from, size_t view, size_t r0, size_t r1,
-                 struct fbp_row_bitmap *to)
-{
-    const struct bits b = bits_of(from, view, r0, r1);
-
-    for (size_t w = b.first / FBP_ROW_BITMAP_BITS; w * FBP_ROW_BITMAP_BITS < b.end; w++) {
-        const unsigned moved = from->bits[w] & in_word(&b, w);
-        from->bits[w] &= ~moved;
-        to->bits[w] |= moved;
-    }
-}
-
-/* Set or clear the rows of view k that slices [z0, z1) need, with the rows that the filter along
- * columns needs. */
-static void set_needed(struct fbp_row_bitmap *out, const struct fbp_job *job, size_t k, size_t z0,
-                       size_t z1, bool has)
-{
-    const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
-    size_t r0, r1;
-
-    job->rows(job, k, k + 1, z0, z1, &r0, &r1);
-    if (r0 == r1)
-        return;
-    r0 = r0 > reach ? r0 - reach : 0;
-    r1 = n_rows - r1 > reach ? r1 + reach : n_rows;
-    set_rows(out, k, r0, r1, has);
-}
-
-/* Set or clear the rows that the job's share of the slices needs. */
+/* Set or clear the rows that the job's share of the slices needs, with the rows that the filter
+ * along columns needs. */
 static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, bool has)
 {
-    size_t z0, n;
+    const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
+    size_t z0, n, r0, r1;
 
     fbp_roi_slices(job, &z0, &n);
-    for (size_t k = 0; n > 0 && k < job->n_views; k++)
-        set_needed(out, job, k, z0, z0 + n, has);
+    for (size_t k = 0; n > 0 && k < job->n_views; k++) {
+        job->rows(job, k, k + 1, z0, z0 + n, &r0, &r1);
+        if (r0 == r1)
+            continue;
+        const size_t first = k * n_rows + (r0 > reach ? r0 - reach : 0);
+        const size_t end = k * n_rows + (n_rows - r1 > reach ? r1 + reach : n_rows);
+        for (size_t w = first / FBP_ROW_BITMAP_BITS; w * FBP_ROW_BITMAP_BITS < end; w++)
+            if (has)
+                out->bits[w] |= bits_in(w, first, end);
+            else
+                out->bits[w] &= ~bits_in(w, first, end);
+    }
 }
 
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job)
@@ -107,19 +68,6 @@ void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger)
     *ledger = (struct fbp_row_bitmap){0};
 }
 
-/* Move the rows that a batch needs from `rest` to `out`. */
-static void share_batch(struct fbp_row_bitmap *rest, const struct fbp_job *job,
-                        const struct fbp_batch *b, struct fbp_row_bitmap *out)
-{
-    size_t r0, r1;
-
-    if (b->n_rows == 0)
-        return;
-    fbp_needed_rows(job, b, &r0, &r1);
-    for (size_t k = 0; k < b->n_views; k++)
-        move(rest, fbp_batch_view(job, b, k), r0, r1, out);
-}
-
 void fbp_row_bitmap_zero(struct fbp_row_bitmap *l)
 {
     memset(l->bits, 0, fbp_row_bitmap_words(l->n_views, l->n_rows) * sizeof *l->bits);
@@ -128,10 +76,24 @@ void fbp_row_bitmap_zero(struct fbp_row_bitmap *l)
 void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                           const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out)
 {
+    size_t r0, r1;
+
     fbp_row_bitmap_zero(out);
-    for (size_t i = 0; i < n_tasks; i++)
-        if (tasks[i].loads)
-            share_batch(rest, job, &tasks[i].batch, out);
+    for (size_t i = 0; i < n_tasks; i++) {
+        const struct fbp_batch *b = &tasks[i].batch;
+        if (!tasks[i].loads || b->n_rows == 0)
+            continue;
+        fbp_needed_rows(job, b, &r0, &r1);
+        for (size_t k = 0; k < b->n_views; k++) {
+            const size_t row = fbp_batch_view(job, b, k) * rest->n_rows;
+            const size_t first = row + r0, end = row + r1;
+            for (size_t w = first / FBP_ROW_BITMAP_BITS; w * FBP_ROW_BITMAP_BITS < end; w++) {
+                const unsigned moved = rest->bits[w] & bits_in(w, first, end);
+                rest->bits[w] &= ~moved;
+                out->bits[w] |= moved;
+            }
+        }
+    }
 }
 
 void fbp_row_bitmap_add(struct fbp_row_bitmap *to, const struct fbp_row_bitmap *rows)
@@ -165,35 +127,6 @@ void fbp_slabs_destroy(struct fbp_slabs *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab)
-{
-    s->list[s->n++] = slab;
-}
-
-/* Skipped slabs fill the list from its end; n + n_skipped is at most n_most. */
-void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab)
-{
-    s->list[s->n_most - ++s->n_skipped] = slab;
-}
-
-const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i)
-{
-    return &s->list[s->n_most - 1 - i];
-}
-
-/* Take the next slab; false if none is left. */
-static bool take(struct fbp_slabs *s, struct fbp_slab *out)
-{
-    pthread_mutex_lock(&s->lock);
-    const bool found = s->n_drawn < s->n;
-    if (found) {
-        *out = s->list[s->n_drawn++];
-        s->n_open++;
-    }
-    pthread_mutex_unlock(&s->lock);
-    return found;
-}
-
 /* Make a slab's tasks by fbp_work_tasks(), with the same `first`; free() the result.
  * With follow, the stage that reads joins tasks while other threads read the planned ones: two
  * lists.  Else both are one list. */
@@ -218,7 +151,14 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     struct fbp_slab slab;
 
     *out = NULL;
-    if (!take(s, &slab))
+    pthread_mutex_lock(&s->lock);
+    const bool found = s->n_drawn < s->n;
+    if (found) {
+        slab = s->list[s->n_drawn++];
+        s->n_open++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (!found)
         return FBP_OK;
     const fbp_status st = create_item(out, s->job, s->work, &slab, first);
     if (st != FBP_OK) /* else other workers would wait for this slab forever */
@@ -251,25 +191,13 @@ void fbp_slabs_abort(struct fbp_slabs *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void close_one(struct fbp_slabs *s)
-{
-    s->n_open--;
-    pthread_cond_broadcast(&s->changed);
-}
-
-void fbp_slabs_done(struct fbp_slabs *s)
-{
-    pthread_mutex_lock(&s->lock);
-    close_one(s);
-    pthread_mutex_unlock(&s->lock);
-}
-
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
 {
     pthread_mutex_lock(&s->lock);
     if (missing.nz > 0) /* n_drawn > 0, because this slab was taken */
         s->list[--s->n_drawn] = missing;
-    close_one(s);
+    s->n_open--;
+    pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -394,27 +322,17 @@ struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b)
     return out;
 }
 
-/* Set the state of a batch, unless it was freed or another worker took it. */
-static void set_state(struct fbp_shared *s, size_t b, size_t worker, struct fbp_shared_batch next)
+void fbp_shared_set(struct fbp_shared *s, size_t b, size_t worker, enum fbp_shared_state state,
+                    const struct fbp_event *ready)
 {
     pthread_mutex_lock(&s->lock);
     struct fbp_shared_batch *at = &s->list[b];
     if (at->by == worker && at->state != FBP_SHARED_FREE) {
-        at->state = next.state;
-        at->ready = next.ready;
+        at->state = state;
+        at->ready = ready ? *ready : (struct fbp_event){0};
     }
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
-}
-
-void fbp_shared_read(struct fbp_shared *s, size_t b, size_t worker)
-{
-    set_state(s, b, worker, (struct fbp_shared_batch){.state = FBP_SHARED_READ});
-}
-
-void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_event ready)
-{
-    set_state(s, b, worker, (struct fbp_shared_batch){.state = FBP_SHARED_QUEUED, .ready = ready});
 }
 
 void fbp_shared_counted(struct fbp_shared *s, size_t worker)

@@ -316,7 +316,11 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 
     if (w->views)
         return FBP_OK;
-    FBP_TRY(fbp_worker_raw_host(w, slot));
+    if (!slot->host) /* other stages may work already; the buffer stays for later runs */
+        FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->raw_bytes, "a batch of views",
+                                              &slot->host));
+    if (!w->backend->can.own_memory)
+        slot->device = slot->host;
     FBP_TRY(fbp_stage_wait(w, slot->uploaded)); /* the last upload still reads the buffer */
     struct fbp_span span = fbp_span_host(rq->timeline);
     if (batch->load_rows > 0)
@@ -401,7 +405,7 @@ static fbp_status read_shared(struct worker *w)
             fbp_shared_turn(s, b);
         const double start = fbp_stage_begin(w);
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));
-        fbp_shared_read(s, b, fbp_worker_index(w));
+        fbp_shared_set(s, b, fbp_worker_index(w), FBP_SHARED_READ, NULL);
         fbp_queue_push(w->raw_full, slot);
     }
     return FBP_OK;

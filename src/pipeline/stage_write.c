@@ -131,7 +131,7 @@ static fbp_status write_blanks(struct worker *w)
     if (!rq->mask || !fbp_mask_blank(rq->mask) || atomic_exchange(&w->run->blank, true))
         return FBP_OK;
     for (size_t i = 0; i < slabs->n_skipped; i++) {
-        const struct fbp_slab *s = fbp_slabs_skipped(slabs, i);
+        const struct fbp_slab *s = &slabs->list[slabs->n_most - 1 - i];
         FBP_TRY(write_blank(rq, s->time_point, fbp_channels(rq->job), s->z0, s->z0 + s->nz, slice));
     }
     if (rq->first_worker > 0 || rq->job->part.slices[0] > 0)
@@ -317,7 +317,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
     FBP_TRY(await_pieces(w));
     FBP_TRY(fbp_worker_slab_done(w, b->drawn));
     b->drawn->done = true;
-    fbp_slabs_done(&w->run->slabs);
+    fbp_slabs_return(&w->run->slabs, (struct fbp_slab){.nz = 0});
     return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
 }
 
@@ -339,9 +339,10 @@ static fbp_status write_blocks(struct worker *w)
 {
     size_t at;
 
-    for (size_t i = 0; !w->volume && i < w->work->n_blocks;
-         i++) /* other stages read the first views meanwhile */
-        FBP_TRY(fbp_worker_piece_host(w, &w->pieces[i]));
+    for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
+        if (!w->pieces[i].host) /* other stages read the first views meanwhile */
+            FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
+                                                  &w->pieces[i].host));
     FBP_TRY(write_blanks(w));
     while (fbp_queue_pop(w->block_full, &at, &w->waited[FBP_STAGE_OUT])) {
         const struct block_slot b = w->blocks[at];

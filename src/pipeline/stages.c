@@ -197,7 +197,7 @@ static fbp_status filter_shared(struct worker *w)
         if (st == FBP_OK)
             st = b.again ? filter_again(w, raw, to) : filter_task(w, raw, to);
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start, st));
-        fbp_shared_queued(&w->run->shared, number, fbp_worker_index(w), to->ready);
+        fbp_shared_set(&w->run->shared, number, fbp_worker_index(w), FBP_SHARED_QUEUED, &to->ready);
         fbp_queue_push(w->raw_free, from);
     }
     return FBP_OK;
@@ -355,23 +355,6 @@ static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b
     return atomic_load(&owner->gone) ? FBP_OK : st;
 }
 
-/* Make the backprojection queue wait for a batch of shared views, filtered by any worker; copy it
- * first if it is on another device. */
-static fbp_status await_shared(struct worker *w, const struct place *at)
-{
-    struct fbp_shared_batch b;
-    bool done = false;
-
-    while (!done) {
-        if (!fbp_shared_await(&w->run->shared, task_number(at), &w->gone, &b))
-            return FBP_ERR_CANCELLED;
-        if (b.by == fbp_worker_index(w))
-            return fbp_stage_wait_for(w, FBP_STAGE_BP, b.ready);
-        FBP_TRY(copy_shared(w, &b, at, &done));
-    }
-    return FBP_OK;
-}
-
 /* Note that this worker needs no more shared views. */
 static void set_has_all(struct worker *w)
 {
@@ -388,7 +371,14 @@ static fbp_status backproject_shared(struct worker *w, size_t *volume)
         FBP_TRY(fbp_stage_await_slab(w, &d));
     for (size_t i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) {
         const struct place at = {d, &d->tasks[i]};
-        FBP_TRY(await_shared(w, &at));
+        struct fbp_shared_batch b;
+        for (bool done = false; !done;) { /* until the batch is filtered, here or elsewhere */
+            if (!fbp_shared_await(&w->run->shared, task_number(&at), &w->gone, &b))
+                return FBP_ERR_CANCELLED;
+            done = b.by == fbp_worker_index(w);
+            FBP_TRY(done ? fbp_stage_wait_for(w, FBP_STAGE_BP, b.ready)
+                         : copy_shared(w, &b, &at, &done));
+        }
         FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, volume));
     }
     set_has_all(w);

@@ -10,11 +10,103 @@
 /* Longest time of one backprojection command, in seconds: an enqueued command cannot be stopped. */
 static const double COMMAND_SECONDS = 0.03;
 
+/* ---- Cuts into slabs or parts of equal cost ---- */
+
+enum {
+    VIEWS = 32, /* sampled views */
+    SIDE = 8,   /* sampled voxels per side of a slice */
+    STEP = 16,  /* slices per pass of a kernel; 511 + 513 slices took 12 % longer than 2 x 512 */
+    STEPS_A_SLAB = 8, /* slabs of fewer steps are not cut at multiples of STEP */
+};
+
+/* Cost of a voxel that no view sees or that lies outside the region, relative to one that all views
+ * see: it is cleared, fetched and written. */
+static const double UNSEEN = 0.3;
+
+/* Sample i of `samples` that are spread evenly over n. */
+static size_t spread(size_t i, size_t samples, size_t n)
+{
+    return (2 * i + 1) * n / (2 * samples);
+}
+
+void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    size_t first, n;
+
+    fbp_roi_slices(job, &first, &n);
+    out->before[0] = 0;
+    for (size_t part = 0; part < FBP_CUT_PARTS; part++) {
+        const double middle = ((double)part + 0.5) * (double)n / FBP_CUT_PARTS;
+        const size_t slice = first + (size_t)middle;
+        const struct fbp_slab s = fbp_slab_asked(job, slice, 1);
+        const double z = fbp_grid_coordinate(g, 2, (double)first - 0.5 + middle);
+        size_t seen = 0; /* samples whose rays meet the panel */
+        for (size_t k = 0; k < VIEWS; k++) {
+            const double *m = job->matrices[spread(k, VIEWS, job->n_views)];
+            for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+                const size_t column = s.x0 + spread(i % SIDE, SIDE, s.nx);
+                const size_t row = s.y0 + spread(i / SIDE, SIDE, s.ny);
+                const double x = fbp_grid_coordinate(g, 0, (double)column);
+                const double y = fbp_grid_coordinate(g, 1, (double)row);
+                const double w = m[8] * x + m[9] * y + m[10] * z + m[11];
+                const double u = (m[0] * x + m[1] * y + m[2] * z + m[3]) / w;
+                const double v = (m[4] * x + m[5] * y + m[6] * z + m[7]) / w;
+                seen += w > 0 && u > -1 && u < (double)job->padded.panel.n_columns && v > -1 &&
+                        v < (double)job->padded.panel.n_rows;
+            }
+        }
+        const double cost = UNSEEN + (1 - UNSEEN) * fbp_wanted_share(job, &s, slice, slice + 1) *
+                                         (double)seen / (VIEWS * SIDE * SIDE);
+        out->before[part + 1] = out->before[part] + cost;
+    }
+    const double all = out->before[FBP_CUT_PARTS];
+    out->mean = all / FBP_CUT_PARTS;
+    for (size_t i = 1; i <= FBP_CUT_PARTS; i++)
+        out->before[i] /= all;
+}
+
+/* Fraction of the total cost that the first `share` (0 to 1) of the slices have. */
+static double cost_before(const struct fbp_cut *cut, double share)
+{
+    const double at = share * FBP_CUT_PARTS;
+    const size_t i = at < FBP_CUT_PARTS ? (size_t)at : FBP_CUT_PARTS - 1;
+
+    return cut->before[i] + (at - (double)i) * (cut->before[i + 1] - cut->before[i]);
+}
+
+double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1)
+{
+    const double all = (double)n, a = (double)z0 / all, b = (double)z1 / all;
+
+    if (cut->mean <= 0 || z0 >= z1)
+        return 1;
+    return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
+}
+
+/* First slice of part i, if n slices are cut into n_parts parts of the same cost; i = n_parts: n.
+ * A part has at least one slice. */
+static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, size_t i)
+{
+    const double cost = (double)i / (double)n_parts;
+    const size_t step = n / n_parts >= (size_t)STEPS_A_SLAB * STEP ? STEP : 1;
+    size_t k = 0; /* inverse of cost_before() */
+
+    while (k + 1 < FBP_CUT_PARTS && cut->before[k + 1] < cost)
+        k++;
+    const double beyond = (cost - cut->before[k]) / (cut->before[k + 1] - cut->before[k]);
+    const double at = ((double)k + beyond) / FBP_CUT_PARTS * (double)n;
+    const size_t slice = (size_t)lround(at / (double)step) * step, most = n - (n_parts - i);
+    return i == n_parts ? n : slice < i ? i : slice > most ? most : slice;
+}
+
+/* ---- Slabs, batches and tasks ---- */
+
 /* First slice of slab i, counted among the n slices that are computed. */
 static size_t first_slice(const struct fbp_work *w, size_t n, size_t i)
 {
     if (w->weighed)
-        return fbp_cut_slice(&w->cut, n, w->n_slabs, i);
+        return cut_slice(&w->cut, n, w->n_slabs, i);
     return i * w->slab_slices < n ? i * w->slab_slices : n;
 }
 
@@ -106,31 +198,23 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
         *r0 = *r1 = 0;
 }
 
-/* If slices are so far apart that rows between them may not be needed, extend [*r0, *r1) up to the
- * rows of slice `next`: then the rows that are read do not depend on the number of slabs. */
-static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, size_t next,
-                     size_t *r0, size_t *r1)
-{
-    size_t first, n, n0, n1;
-
-    fbp_roi_slices(job, &first, &n);
-    if (!job->sparse || next >= first + n || *r0 == *r1)
-        return;
-    rows_of(job, batch, next, next + 1, &n0, &n1);
-    if (n0 < n1 && n0 > *r1)
-        *r1 = n0;
-    if (n0 < n1 && n1 < *r0)
-        *r0 = n1;
-}
-
 /* Set the rows of a batch that slices [z0, z1) need, and the rows to be read, with a margin. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
     const size_t margin = job->filtering.prep->margin_rows + fbp_column_reach(job);
-    size_t r1;
+    size_t r1, first, n, next[2];
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);
-    carry_on(job, batch, z1, &batch->row0, &r1);
+    fbp_roi_slices(job, &first, &n);
+    /* If slices are so far apart that rows between them may not be needed, extend the rows up to
+     * those of the next slice: then the rows that are read do not depend on the number of slabs. */
+    if (job->sparse && z1 < first + n && batch->row0 < r1) {
+        rows_of(job, batch, z1, z1 + 1, &next[0], &next[1]);
+        if (next[0] < next[1] && next[0] > r1)
+            r1 = next[0];
+        if (next[0] < next[1] && next[1] < batch->row0)
+            batch->row0 = next[1];
+    }
     batch->n_rows = r1 - batch->row0;
     if (batch->n_rows > 0) {
         const size_t end = r1 + margin < job->panel.n_rows ? r1 + margin : job->panel.n_rows;
@@ -184,34 +268,14 @@ bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
     return true;
 }
 
-/* The task that backprojects all kept views into slices [z0, end) of a slab, which did not get the
- * views batch by batch.  Returns the number of tasks, 0 or 1. */
-static size_t kept_tasks(const struct fbp_work *w, const struct fbp_slab *slab, size_t z0,
-                         struct fbp_task *out)
-{
-    const size_t end = slab->z0 + slab->nz;
-
-    if (z0 < end && out)
-        *out = (struct fbp_task){.slab = *slab,
-                                 .batch = w->all,
-                                 .z0 = z0,
-                                 .z1 = end,
-                                 .step = w->finish_slices,
-                                 .first = z0 == slab->z0,
-                                 .last = true,
-                                 .final = true};
-    return z0 < end;
-}
-
 size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out)
 {
-    const size_t streamed = w->kept && w->streamed < slab->nz ? w->streamed : slab->nz;
+    const size_t n = w->kept && !first ? 0 : w->n_batches;
+    const size_t streamed = n == 0 ? 0 : w->kept && w->streamed < slab->nz ? w->streamed : slab->nz;
 
-    if (w->kept && !first)
-        return kept_tasks(w, slab, slab->z0, out);
-    for (size_t b = 0; out && b < w->n_batches; b++) {
-        const bool last = b + 1 == w->n_batches;
+    for (size_t b = 0; out && b < n; b++) {
+        const bool last = b + 1 == n;
         out[b] = (struct fbp_task){.slab = *slab,
                                    .batch = fbp_work_batch(w, job, slab, b),
                                    .z0 = slab->z0,
@@ -222,7 +286,18 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
                                    .last = last && streamed == slab->nz,
                                    .final = last};
     }
-    return w->n_batches + kept_tasks(w, slab, slab->z0 + streamed, out ? out + w->n_batches : NULL);
+    if (streamed == slab->nz)
+        return n;
+    if (out) /* all kept views into the slices that did not get them batch by batch */
+        out[n] = (struct fbp_task){.slab = *slab,
+                                   .batch = w->all,
+                                   .z0 = slab->z0 + streamed,
+                                   .z1 = slab->z0 + slab->nz,
+                                   .step = w->finish_slices,
+                                   .first = streamed == 0,
+                                   .last = true,
+                                   .final = true};
+    return n + 1;
 }
 
 size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
@@ -235,173 +310,48 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
     return (groups ? groups : 1) * w->group_views;
 }
 
-enum {
-    VIEWS = 32, /* sampled views */
-    SIDE = 8,   /* sampled voxels per side of a slice */
-    STEP = 16,  /* slices per pass of a kernel; 511 + 513 slices took 12 % longer than 2 x 512 */
-    STEPS_A_SLAB = 8, /* slabs of fewer steps are not cut at multiples of STEP */
-};
-
-/* Cost of a voxel that no view sees or that lies outside the region, relative to one that all views
- * see: it is cleared, fetched and written. */
-static const double UNSEEN = 0.3;
-
-/* Does the ray of view k through the point x (mm) meet the detector? */
-static bool is_seen(const struct fbp_job *job, size_t k, const double x[3])
+/* First slice of part i, from 0, of n_parts parts of equal cost. */
+static size_t part_slice(const struct fbp_job *job, const struct fbp_cut *cut, size_t n,
+                         size_t n_parts, size_t i)
 {
-    const double *m = job->matrices[k];
-    const double w = m[8] * x[0] + m[9] * x[1] + m[10] * x[2] + m[11];
-    const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
-    const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
-
-    return w > 0 && u > -1 && u < (double)job->padded.panel.n_columns && v > -1 &&
-           v < (double)job->padded.panel.n_rows;
-}
-
-/* Sample i of `samples` that are spread evenly over n. */
-static size_t spread(size_t i, size_t samples, size_t n)
-{
-    return (2 * i + 1) * n / (2 * samples);
-}
-
-/* Cost of a slice, relative to one whose voxels all views see.  at_z: position along z, in slices,
- * at which voxels are sampled. */
-static double cost_of(const struct fbp_job *job, size_t slice, double at_z)
-{
-    const struct fbp_slab s = fbp_slab_asked(job, slice, 1);
-    const struct fbp_grid *g = &job->grid;
-    const double z = fbp_grid_coordinate(g, 2, at_z);
-    size_t seen = 0;
-
-    for (size_t k = 0; k < VIEWS; k++)
-        for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
-            const size_t at[2] = {s.x0 + spread(i % SIDE, SIDE, s.nx),
-                                  s.y0 + spread(i / SIDE, SIDE, s.ny)};
-            const double x[3] = {fbp_grid_coordinate(g, 0, (double)at[0]),
-                                 fbp_grid_coordinate(g, 1, (double)at[1]), z};
-            seen += is_seen(job, spread(k, VIEWS, job->n_views), x);
-        }
-    return UNSEEN + (1 - UNSEEN) * fbp_wanted_share(job, &s, slice, slice + 1) * (double)seen /
-                        (VIEWS * SIDE * SIDE);
-}
-
-void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
-{
-    size_t first, n;
-
-    fbp_roi_slices(job, &first, &n);
-    const double z0 = (double)first - 0.5;
-    out->before[0] = 0;
-    for (size_t i = 0; i < FBP_CUT_PARTS; i++) {
-        const double middle = ((double)i + 0.5) * (double)n / FBP_CUT_PARTS;
-        out->before[i + 1] = out->before[i] + cost_of(job, first + (size_t)middle, z0 + middle);
-    }
-    const double all = out->before[FBP_CUT_PARTS];
-    out->mean = all / FBP_CUT_PARTS;
-    for (size_t i = 1; i <= FBP_CUT_PARTS; i++)
-        out->before[i] /= all;
-}
-
-/* Fraction of the total cost that the first `share` (0 to 1) of the slices have. */
-static double cost_before(const struct fbp_cut *cut, double share)
-{
-    const double at = share * FBP_CUT_PARTS;
-    const size_t i = at < FBP_CUT_PARTS ? (size_t)at : FBP_CUT_PARTS - 1;
-
-    return cut->before[i] + (at - (double)i) * (cut->before[i + 1] - cut->before[i]);
-}
-
-double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1)
-{
-    const double all = (double)n, a = (double)z0 / all, b = (double)z1 / all;
-
-    if (cut->mean <= 0 || z0 >= z1)
-        return 1;
-    return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
-}
-
-/* Inverse of cost_before(): fraction of the slices that has this fraction of the cost. */
-static double share_of(const struct fbp_cut *cut, double cost)
-{
-    size_t i = 0;
-
-    while (i + 1 < FBP_CUT_PARTS && cut->before[i + 1] < cost)
-        i++;
-    const double part = (cost - cut->before[i]) / (cut->before[i + 1] - cut->before[i]);
-    return ((double)i + part) / FBP_CUT_PARTS;
-}
-
-size_t fbp_cut_slice(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i)
-{
-    const double at = share_of(cut, (double)i / (double)n_slabs) * (double)n;
-    const size_t step = n / n_slabs >= (size_t)STEPS_A_SLAB * STEP ? STEP : 1;
-    const size_t slice = (size_t)lround(at / (double)step) * step, most = n - (n_slabs - i);
-
-    return i == n_slabs ? n : slice < i ? i : slice > most ? most : slice;
-}
-
-/* The slices that are computed, [first, first + n), and the number of parts. */
-struct parts {
-    const struct fbp_job *whole;
-    struct fbp_cut cut;
-    size_t first, n, n_parts;
-};
-
-/* First slice of part i, from 0, if parts have equal cost. */
-static size_t by_cost(const struct parts *p, size_t i)
-{
-    return p->whole->matrices ? fbp_cut_slice(&p->cut, p->n, p->n_parts, i) : i * p->n / p->n_parts;
-}
-
-/* Distance in slices from slice z of the grid to the nearest border between files of the output;
- * negative: downwards. */
-static ptrdiff_t to_border(const struct fbp_job *job, size_t z)
-{
-    const size_t files = job->part.slices_per_file, beyond = (z - fbp_roi_first(job, 2)) % files;
-
-    return 2 * beyond <= files ? -(ptrdiff_t)beyond : (ptrdiff_t)(files - beyond);
-}
-
-/* First slice of part i, from 0.  It moves to a border between files if that is not farther than an
- * eighth of the smaller neighbouring part: each part keeps at least three quarters. */
-static size_t cut_at(const struct parts *p, size_t i)
-{
-    const size_t at = by_cost(p, i);
-
-    if (!p->whole->part.slices_per_file || i == 0 || i == p->n_parts)
-        return at;
-    const size_t below = at - by_cost(p, i - 1), above = by_cost(p, i + 1) - at;
-    const ptrdiff_t move = to_border(p->whole, p->first + at);
-    const size_t far = (size_t)(move < 0 ? -move : move), least = below < above ? below : above;
-    return far <= least / 8 ? at + (size_t)move : at;
-}
-
-/* Fail if there are more parts than slices. */
-static fbp_status check_number(struct fbp_part_of of, size_t n)
-{
-    if (of.n_parts <= n)
-        return FBP_OK;
-    if (n == 1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there is only one slice to compute: leave the parts out",
-                        of.part, of.n_parts);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "part %zu of %zu: there are only %zu slices to share out: give at most %zu "
-                    "parts",
-                    of.part, of.n_parts, n, n);
+    return job->matrices ? cut_slice(cut, n, n_parts, i) : i * n / n_parts;
 }
 
 fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size_t share[2])
 {
+    const size_t per_file = job->part.slices_per_file, n_parts = of.n_parts;
     struct fbp_job whole = *job;
-    struct parts parts = {.whole = &whole, .n_parts = of.n_parts};
+    struct fbp_cut cut = {.mean = 0};
+    size_t first, n;
 
     whole.part.slices[0] = whole.part.slices[1] = 0;
-    fbp_roi_slices(&whole, &parts.first, &parts.n);
-    FBP_TRY(check_number(of, parts.n));
+    fbp_roi_slices(&whole, &first, &n);
+    if (n_parts > n && n == 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part %zu of %zu: there is only one slice to compute: leave the parts out",
+                        of.part, n_parts);
+    if (n_parts > n)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part %zu of %zu: there are only %zu slices to share out: give at most %zu "
+                        "parts",
+                        of.part, n_parts, n, n);
     if (job->matrices)
-        fbp_cut_find(&whole, &parts.cut);
-    for (size_t i = 0; i < 2; i++)
-        share[i] = cut_at(&parts, of.part - 1 + i);
+        fbp_cut_find(&whole, &cut);
+    for (size_t end = 0; end < 2; end++) {
+        const size_t i = of.part - 1 + end, at = part_slice(job, &cut, n, n_parts, i);
+        share[end] = at;
+        if (!per_file || i == 0 || i == n_parts)
+            continue;
+        /* Move to the nearest border between files of the output, if that is not farther than an
+         * eighth of the smaller neighbouring part: each part keeps at least three quarters. */
+        const size_t below = at - part_slice(job, &cut, n, n_parts, i - 1);
+        const size_t above = part_slice(job, &cut, n, n_parts, i + 1) - at;
+        const size_t least = below < above ? below : above;
+        const size_t beyond = (first + at - fbp_roi_first(job, 2)) % per_file;
+        const bool down = 2 * beyond <= per_file;
+        const size_t distance = down ? beyond : per_file - beyond;
+        if (distance <= least / 8)
+            share[end] = down ? at - distance : at + distance;
+    }
     return FBP_OK;
 }

@@ -14,46 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
-{
-    const struct fbp_work *work = w->work;
-    const struct fbp_backend *b = w->backend;
-    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
-                                   work->load_rows};
-    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
-                                        work->kept ? job->n_views : work->batch_views,
-                                        work->filter_rows};
-    const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
-
-    for (size_t i = 0; b->can.own_memory && i < work->n_raw; i++)
-        FBP_TRY(b->memory.alloc(w->dev, &raw, &w->raw[i].device));
-    for (size_t i = 0; i < work->n_filtered; i++)
-        FBP_TRY(b->memory.alloc(w->dev, &filtered, &w->filtered[i].memory));
-    for (size_t i = 1; work->kept && i < MAX_SLOTS; i++)
-        w->filtered[i].memory = w->filtered[0].memory;
-    for (size_t i = 0; i < work->n_volumes; i++)
-        FBP_TRY(b->memory.alloc(w->dev, &volume, &w->volumes[i].memory));
-    return FBP_OK;
-}
-
-fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
-{
-    if (!slot->host)
-        FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->raw_bytes, "a batch of views",
-                                              &slot->host));
-    if (!w->backend->can.own_memory)
-        slot->device = slot->host;
-    return FBP_OK;
-}
-
-fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
-{
-    if (!slot->host)
-        FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
-                                              &slot->host));
-    return FBP_OK;
-}
-
 /* Make a queue of n places that contains 0 … n-1 if `filled`, else nothing. */
 static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
 {
@@ -63,78 +23,62 @@ static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
     return FBP_OK;
 }
 
-/* Can the device copy from and to this memory? */
-static bool reaches(const struct worker *w, const void *host, size_t bytes)
-{
-    return host && w->backend->memory.reaches(w->dev, host, bytes);
-}
-
-/* May the device fetch slices into the caller's volume?  A backend without its own memory that
- * computes statistics fetches to any host memory. */
-static bool fetches_to(const struct worker *w, void *volume, size_t bytes)
-{
-    const struct fbp_run_request *rq = w->run->rq;
-
-    if (fbp_sink_device(rq->sink) &&
-        fbp_run_finishes(rq)) /* the host cannot finish slices in device memory */
-        return false;
-    return reaches(w, volume, bytes) || (!fbp_sink_device(rq->sink) &&
-                                         !w->backend->can.own_memory && w->backend->can.statistics);
-}
-
 /* Set w->views and w->volume to the caller's memory if the device can copy from and to it directly:
  * rows must start with the lowest, and samples must have the type that the device computes with. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_backend *b = w->backend;
     const struct fbp_array_info *views = fbp_source_info(rq->source);
     const size_t *n = views->n, *m = fbp_sink_info(rq->sink)->n;
+    const size_t view_bytes = n[0] * n[1] * n[2] * fbp_raw_size(rq->job);
+    const size_t volume_bytes = m[0] * m[1] * m[2] * fbp_value_size(rq->job);
     const void *samples = fbp_source_samples(rq->source);
     const enum fbp_type value = fbp_in_double(rq->job) ? FBP_F64 : FBP_F32;
+    const bool sink_on_device = fbp_sink_device(rq->sink) != NULL;
     void *volume = fbp_sink_samples(rq->sink);
 
     w->views = NULL;
     w->volume = NULL;
     if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
-        reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
+        samples && b->memory.reaches(w->dev, samples, view_bytes))
         w->views = samples;
-    if (rq->sum &&
-        rq->sum->in_order) /* all processes must add the same blocks, of as many slices */
+    /* Processes that add partial volumes must add the same blocks, of as many slices.  Cropped
+     * slices and several frames are not contiguous in the volume. */
+    if ((rq->sum && rq->sum->in_order) || fbp_roi_crops(rq->job) || rq->job->channels > 1 ||
+        fbp_sink_info(rq->sink)->type != value)
         return;
-    if (!fbp_roi_crops(rq->job) &&
-        rq->job->channels <= 1 && /* else slices are not contiguous there */
-        fbp_sink_info(rq->sink)->type == value &&
-        fetches_to(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job)))
+    if (sink_on_device && fbp_run_finishes(rq)) /* the host cannot finish slices there */
+        return;
+    /* A backend without its own memory that computes statistics fetches to any host memory. */
+    if ((volume && b->memory.reaches(w->dev, volume, volume_bytes)) ||
+        (!sink_on_device && !b->can.own_memory && b->can.statistics))
         w->volume = volume;
 }
 
-fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
-                           const struct fbp_job *job, const struct fbp_work *work, int device)
+fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *b, const struct fbp_job *job,
+                           const struct fbp_work *work, int device)
 {
-    *w =
-        (struct worker){.backend = backend, .work = work, .reads_views = PTHREAD_MUTEX_INITIALIZER};
-    FBP_TRY(backend->open(&w->dev, device, job));
-    if (fbp_work_readers(backend, job) > 1)
-        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_readers(backend, job)));
-    return make_buffers(w, job);
-}
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
+                                   work->load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
+                                        work->kept ? job->n_views : work->batch_views,
+                                        work->filter_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
-/* Reset all results of an earlier run. */
-static fbp_status forget_run(struct worker *w)
-{
-    for (int i = 0; i < FBP_N_STAGES; i++)
-        w->busy[i] = w->waited[i] = 0;
-    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
-    w->found = FBP_NO_STATISTICS;
-    w->n_found = 0;
-    w->drawn = NULL;
-    w->last = &w->drawn;
-    w->counts = w->checked = NULL;
-    memset(w->commands, 0, sizeof w->commands);
-    w->n_commands = 0;
-    w->expects = false;
-    atomic_store(&w->has_all, false);
-    return w->backend->repair.counts(w->dev, &w->counted);
+    *w = (struct worker){.backend = b, .work = work, .reads_views = PTHREAD_MUTEX_INITIALIZER};
+    FBP_TRY(b->open(&w->dev, device, job));
+    if (fbp_work_readers(b, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_readers(b, job)));
+    for (size_t i = 0; b->can.own_memory && i < work->n_raw; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &raw, &w->raw[i].device));
+    for (size_t i = 0; i < work->n_filtered; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &filtered, &w->filtered[i].memory));
+    for (size_t i = 1; work->kept && i < MAX_SLOTS; i++)
+        w->filtered[i].memory = w->filtered[0].memory;
+    for (size_t i = 0; i < work->n_volumes; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &volume, &w->volumes[i].memory));
+    return FBP_OK;
 }
 
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out)
@@ -154,7 +98,19 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
     struct fbp_work_item *first;
 
     w->run = run;
-    FBP_TRY(forget_run(w));
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        w->busy[i] = w->waited[i] = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
+    w->found = FBP_NO_STATISTICS;
+    w->n_found = 0;
+    w->drawn = NULL;
+    w->last = &w->drawn;
+    w->counts = w->checked = NULL;
+    memset(w->commands, 0, sizeof w->commands);
+    w->n_commands = 0;
+    w->expects = false;
+    atomic_store(&w->has_all, false);
+    FBP_TRY(w->backend->repair.counts(w->dev, &w->counted));
     FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
     FBP_TRY(fbp_worker_draw(w, &first));
@@ -276,24 +232,19 @@ fbp_status fbp_worker_collect(struct worker *w)
     return FBP_OK;
 }
 
-/* Wait for the filter of earlier slabs, and add their counts to the report. */
-static fbp_status collect_before(struct worker *w)
-{
-    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
-    pthread_mutex_lock(&w->run->lock);
-    const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
-    pthread_mutex_unlock(&w->run->lock);
-    return st;
-}
-
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
-    /* If a device fails, its counts are lost unless they were collected.  Without other devices the
-     * run fails anyway. */
-    if (run->n_workers > 1 && drawn != w->drawn)
-        FBP_TRY(collect_before(w));
+    /* If a device fails, its counts are lost unless they were collected: wait for the filter of
+     * earlier slabs, and add their counts.  Without other devices the run fails anyway. */
+    if (run->n_workers > 1 && drawn != w->drawn) {
+        FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
+        pthread_mutex_lock(&run->lock);
+        const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
+        pthread_mutex_unlock(&run->lock);
+        FBP_TRY(st);
+    }
     pthread_mutex_lock(&run->lock);
     fbp_slabs_claim(&run->slabs, drawn, &w->ledger);
     fbp_row_bitmap_add(&w->claimed, &w->ledger);
@@ -302,24 +253,16 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
     return w->backend->repair.set_bitmap(w->dev, &w->ledger);
 }
 
-/* Add the device's statistics of fetched voxels to w->found, if they are those of the output. */
-static fbp_status collect_statistics(struct worker *w)
-{
-    const struct fbp_run_request *rq = w->run->rq;
-    struct fbp_statistics found;
-
-    if (!w->backend->can.statistics || fbp_roi_crops(rq->job) || fbp_run_finishes(rq))
-        return FBP_OK;
-    FBP_TRY(w->backend->statistics(w->dev, &found));
-    fbp_statistics_join(&w->found, &found);
-    return FBP_OK;
-}
-
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
+    struct fbp_statistics fetched;
 
-    FBP_TRY(collect_statistics(w));
+    /* the device's statistics of fetched voxels, if they are those of the output */
+    if (w->backend->can.statistics && !fbp_roi_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
+        FBP_TRY(w->backend->statistics(w->dev, &fetched));
+        fbp_statistics_join(&w->found, &fetched);
+    }
     pthread_mutex_lock(&run->lock);
     const fbp_status st = w->counts == drawn ? collect_counts(w) : FBP_OK;
     if (st == FBP_OK) {

@@ -35,7 +35,7 @@ struct fbp_slabs {
     pthread_mutex_t lock; /**< protects all members below, from the first fbp_slabs_draw() on */
     pthread_cond_t changed;
     /** Slabs: [0, n_drawn) are taken, [n_drawn, n) are left; the n_skipped last of n_most places
-     *  hold skipped slabs.  nz > 0. */
+     *  hold slabs outside the region, which no worker takes, from the end on.  nz > 0. */
     struct fbp_slab *list;
     size_t n, n_most, n_drawn, n_skipped;
     size_t n_open; /**< slabs that are taken, and neither done nor returned */
@@ -47,14 +47,6 @@ struct fbp_slabs {
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work);
 void fbp_slabs_destroy(struct fbp_slabs *s);
-
-/** Append a slab, before the first fbp_slabs_draw(). */
-void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab);
-
-/** Store a slab outside the region, which no worker takes. */
-void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab);
-/** Skipped slab i of s->n_skipped. */
-const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i);
 
 /** Take the next slab; *out becomes NULL if none is left.  first: the worker has no slab, and so no
  *  views, yet.  Thread-safe, like all functions below. */
@@ -68,9 +60,8 @@ void fbp_slabs_wake(struct fbp_slabs *s);
 /** End all waits, now and later. */
 void fbp_slabs_abort(struct fbp_slabs *s);
 
-/** A slab that was taken is computed and written. */
-void fbp_slabs_done(struct fbp_slabs *s);
-/** A slab that was taken is not finished: put its rest `missing` back; nz 0: nothing is missing. */
+/** A slab that was taken is done, or its worker has failed: put its rest `missing` back; nz 0:
+ *  nothing is missing. */
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
 /** Set *mine to the rows of a slab that no worker counts yet, and remove them from s->uncounted. If
@@ -136,10 +127,10 @@ void fbp_shared_turn(struct fbp_shared *s, size_t b);
 /** A copy of the current state of batch b. */
 struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b);
 
-/** Set the state of a batch to read, or to queued, unless the batch was freed or another worker
- * took it. */
-void fbp_shared_read(struct fbp_shared *s, size_t b, size_t worker);
-void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_event ready);
+/** Set the state of a batch to FBP_SHARED_READ, or to FBP_SHARED_QUEUED with its event, unless the
+ * batch was freed or another worker took it. */
+void fbp_shared_set(struct fbp_shared *s, size_t b, size_t worker, enum fbp_shared_state state,
+                    const struct fbp_event *ready);
 /** Set the state of all queued batches of a worker to counted. */
 void fbp_shared_counted(struct fbp_shared *s, size_t worker);
 
@@ -181,18 +172,9 @@ struct run_state {
     struct fbp_report report;    /**< busy and waiting seconds: sums over workers */
 };
 
-/** Store this thread's failure as that of the run, if it is the first, and stop the run. */
-void fbp_run_failed(struct run_state *s, fbp_status status);
 /** Handle a failure of a worker's stage, with this thread's message: if the status is that of a
  *  device or of memory and other workers are left, drop the worker; else the run fails. */
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
-
-/** Stop the run because the caller cancelled it; a dropped worker's thread may call this, too.
- *  how: message.  @return FBP_ERR_CANCELLED */
-fbp_status fbp_run_cancelled(struct run_state *s, const char *how);
-
-/** Call the caller's progress function, with s->lock held.  @return true: the run is cancelled. */
-bool fbp_run_report_progress(struct run_state *s);
 
 /** Add updates and slabs to the progress of the run, and report it.
  *  @return FBP_ERR_CANCELLED if the run is cancelled. */
@@ -300,11 +282,6 @@ struct worker {
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
                            const struct fbp_job *job, const struct fbp_work *work, int device);
 void fbp_worker_close(struct worker *w);
-
-/** Allocate a host buffer, if views or volume are not in the caller's memory.  The stages that read
- *  and write do so while other stages already work; buffers stay for later runs. */
-fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
-fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
 
 /** Store status and this thread's message as the failure of the worker's device. */
 void fbp_worker_set_failed(struct worker *w, fbp_status status);
