@@ -109,11 +109,6 @@ static enum fbp_retrieved_from retrieved_from(const corrections *c)
                                                             : FBP_FROM_INTEGRALS;
 }
 
-bool fbp_corrections_may_wait(const corrections *c)
-{
-    return c->retrieves && !c->stripes.method;
-}
-
 void fbp_corrections_choose_rows(corrections *c, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
@@ -167,11 +162,6 @@ uint64_t fbp_corrections_memory_bytes(const corrections *c)
         c->folder ? c->band_rows * sinogram_bytes(c) : fbp_corrections_kept_bytes(c);
 
     return kept + (uint64_t)c->n_threads * thread_bytes(c);
-}
-
-size_t fbp_corrections_bands(const corrections *c)
-{
-    return c->band_rows ? (c->n_rows + c->band_rows - 1) / c->band_rows : 1;
 }
 
 void fbp_corrections_divide(corrections *c, uint64_t room, const char *folder, int n_threads)
@@ -637,15 +627,12 @@ static fbp_status set_up_retrieved(fbp_source *src, const void *step, fbp_source
 
 /* ---- The step ---- */
 
-static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
+static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 {
-    corrections *c = (corrections *)step;
+    corrections *c = *(corrections *const *)step;
 
-    step->mended = (struct fbp_prep_counts){0};
-    step->mended_once = !c->as_read;
-    step->seconds = 0;
-    step->note = NULL;
-    return fbp_source_wrap(source, c->as_read ? set_up_retrieved : set_up_kept, &c, *source, owned);
+    c->step.mended_once = !c->as_read;
+    return (c->as_read ? set_up_retrieved : set_up_kept)(src, step, below);
 }
 
 static void destroy(struct fbp_view_step *step)
@@ -762,36 +749,13 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
     return FBP_OK;
 }
 
-/* Prepare the retrieval for the view whose phases reach farthest. */
-static fbp_status open_phase(corrections *c, const struct fbp_corrections *wanted)
-{
-    static const double KEV_MM = 1.23984198e-6; /* h c */
-    const struct fbp_panel *panel = &c->step.scan.panel;
-    double most[2] = {0, 0}, reach[2];
-
-    c->retrieves = true;
-    c->distance_mm = wanted->paganin_mm;
-    c->wave = wanted->paganin_delta_beta * KEV_MM / wanted->paganin_kev / (4 * FBP_PI);
-    for (size_t k = 0; k < c->step.scan.n_views; k++) {
-        phase_reach(c, k, reach);
-        if (!(reach[0] >= 0 && reach[1] >= 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "paganin: in view %zu the detector does not lie behind the axis", k);
-        most[0] = fmax(most[0], reach[0]);
-        most[1] = fmax(most[1], reach[1]);
-    }
-    if (most[0] > (double)panel->n_columns / 4)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "paganin: phases would reach over %.3g columns, and the detector has %zu: "
-                        "check delta_beta, the energy (keV), distances and pitch (mm)",
-                        most[0], panel->n_columns);
-    return fbp_retrieval_open(&c->phase, panel->n_columns, panel->n_rows, most);
-}
-
 fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
                                        struct fbp_view_step_request *request)
 {
+    static const double KEV_MM = 1.23984198e-6; /* h c */
     const struct fbp_scan *scan = request->scan;
+    const struct fbp_panel *panel = &scan->panel;
+    double most[2] = {0, 0}, reach[2]; /* of phases, in columns and rows */
     struct fbp_corrections wanted;
     corrections *c = NULL;
     fbp_status st = FBP_OK;
@@ -805,7 +769,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     c->step = (struct fbp_view_step){.scan = fbp_scan_of_integrals(scan),
                                      .prep = &c->measured.prep,
                                      .corrections = c,
-                                     .wrap = wrap,
+                                     .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,
                                      .hash = hash,
@@ -816,8 +780,29 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     FBP_TRY_GOTO(fbp_prep_create(&c->measured.prep, scan, request->top_down));
     c->measured.prep.hardening.n = 0; /* the job corrects beam hardening after this step */
     fbp_stripes_of(&wanted, scan->n_views, scan->panel.n_columns, &c->stripes);
-    if (wanted.paganin_delta_beta > 0)
-        FBP_TRY_GOTO(open_phase(c, &wanted));
+    c->retrieves = wanted.paganin_delta_beta > 0;
+    if (c->retrieves) {
+        c->distance_mm = wanted.paganin_mm;
+        c->wave = wanted.paganin_delta_beta * KEV_MM / wanted.paganin_kev / (4 * FBP_PI);
+    }
+    for (size_t k = 0; c->retrieves && k < scan->n_views; k++) {
+        phase_reach(c, k, reach);
+        if (!(reach[0] >= 0 && reach[1] >= 0))
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "paganin: in view %zu the detector does not lie behind the axis",
+                                  k));
+        most[0] = fmax(most[0], reach[0]);
+        most[1] = fmax(most[1], reach[1]);
+    }
+    if (most[0] > (double)panel->n_columns / 4)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID,
+                     "paganin: phases would reach over %.3g columns, and the detector has %zu: "
+                     "check delta_beta, the energy (keV), distances and pitch (mm)",
+                     most[0], panel->n_columns));
+    if (c->retrieves) /* for the view whose phases reach farthest */
+        FBP_TRY_GOTO(fbp_retrieval_open(&c->phase, panel->n_columns, panel->n_rows, most));
+
     if (request->params->input.follow)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "%s: it takes whole views, or all of them, which does not follow a "

@@ -31,9 +31,6 @@ struct fbp_corrections_step {
     size_t band_rows; /**< rows per band of ring removal; 0: no rings are removed */
 };
 
-/** May phases be retrieved while views are read?  Not after ring removal. */
-bool fbp_corrections_may_wait(const struct fbp_corrections_step *c);
-
 /** Keep only the rows that a job needs, whose kernel is chosen. */
 void fbp_corrections_choose_rows(struct fbp_corrections_step *c, const struct fbp_job *job);
 
@@ -50,7 +47,5 @@ void fbp_corrections_divide(struct fbp_corrections_step *c, uint64_t room, const
 uint64_t fbp_corrections_kept_bytes(const struct fbp_corrections_step *c);
 /** Bytes of memory of the step, with the kept rows unless they are in a scratch file. */
 uint64_t fbp_corrections_memory_bytes(const struct fbp_corrections_step *c);
-/** Number of bands of rows. */
-size_t fbp_corrections_bands(const struct fbp_corrections_step *c);
 
 #endif /* FBP_PIPELINE_CORRECTIONS_H */

@@ -254,12 +254,6 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 
 /* ---- The step ---- */
 
-static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
-{
-    step->mended = (struct fbp_prep_counts){0};
-    return fbp_source_wrap(source, set_up, &step, *source, owned);
-}
-
 static void destroy(struct fbp_view_step *step)
 {
     struct rings_step *a = (struct rings_step *)step;
@@ -327,7 +321,7 @@ fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_ste
     FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "rings"));
     a->step = (struct fbp_view_step){.scan = *scan,
                                      .mended_once = true,
-                                     .wrap = wrap,
+                                     .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,
                                      .hash = hash,

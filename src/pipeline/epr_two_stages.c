@@ -320,12 +320,6 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 
 /* ---- The step ---- */
 
-static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
-{
-    step->mended = (struct fbp_prep_counts){0};
-    return fbp_source_wrap(source, set_up, &step, *source, owned);
-}
-
 static void destroy(struct fbp_view_step *step)
 {
     struct two_stages *s = (struct two_stages *)step;
@@ -510,7 +504,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "stage one"));
     s->step = (struct fbp_view_step){.measured = &s->first,
                                      .mended_once = true,
-                                     .wrap = wrap,
+                                     .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,
                                      .hash = hash,

@@ -20,13 +20,18 @@
 #include "prep/prep.h"
 #include "scan/file/scan.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line)
+void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *format, ...)
 {
-    char safe[1200]; /* may contain text from files */
+    char line[1200], safe[1200]; /* may contain text from files */
+    va_list args;
 
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
     if (!p->params.callbacks.log || !line[0])
         return;
     fbp_printable(safe, sizeof safe, line, strlen(line), "");
@@ -44,28 +49,6 @@ const char *fbp_plan_source_name(const fbp_plan *p)
 }
 
 /* ---- View steps ---- */
-
-/* Make the steps that the scan and the parameters need.  Each step gets the scan of the step before
- * it. */
-static fbp_status make_steps(fbp_plan *p)
-{
-    static fbp_view_step_create *const all[FBP_MOST_STEPS] = {
-        fbp_corrections_step_create, fbp_rings_step_create, fbp_rectify_step_create,
-        fbp_two_stages_step_create};
-
-    for (size_t i = 0; i < FBP_MOST_STEPS; i++) {
-        struct fbp_view_step_request request = {.scan = p->n_steps ? &p->steps[p->n_steps - 1]->scan
-                                                                   : p->scan,
-                                                .params = &p->params,
-                                                .backend = p->backend,
-                                                .top_down = p->top_down,
-                                                .measured = p->n_steps == 0};
-        FBP_TRY(all[i](&p->steps[p->n_steps], &request));
-        p->n_steps += p->steps[p->n_steps] != NULL;
-        fbp_plan_note(p, FBP_LOG_WARNING, request.warning);
-    }
-    return FBP_OK;
-}
 
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p)
 {
@@ -124,8 +107,7 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
 
     if (fbp_plan_measured(p) != &p->tables) /* the run reads images without bad samples */
         report->not_finite = report->clipped = 0;
-    if (!p->params.cluster
-             .team) /* the processes of a team add their counts at the end of the run */
+    if (!p->params.cluster.team) /* a team adds the counts of its processes at the end of the run */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
@@ -133,7 +115,7 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
     for (size_t i = 0; i < p->n_steps; i++) {
         report->ahead += p->steps[i]->seconds;
         if (p->steps[i]->note)
-            fbp_plan_note(p, FBP_LOG_NOTE, p->steps[i]->note);
+            fbp_plan_note(p, FBP_LOG_NOTE, "%s", p->steps[i]->note);
     }
     return FBP_OK;
 }
@@ -174,8 +156,13 @@ fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **
     if (fbp_reduces(&p->reduction))
         FBP_TRY(
             fbp_source_reduce(out, stored, &p->reduction, p->top_down, fbp_plan_prep(p)->left_out));
-    for (size_t i = 0; i < p->n_steps; i++)
-        FBP_TRY(p->steps[i]->wrap(p->steps[i], out, *out != stored));
+    for (size_t i = 0; i < p->n_steps; i++) {
+        struct fbp_view_step *step = p->steps[i];
+        step->mended = (struct fbp_prep_counts){0};
+        step->seconds = 0;
+        step->note = NULL;
+        FBP_TRY(fbp_source_wrap(out, step->set_up, &step, *out, *out != stored));
+    }
     return p->hold ? fbp_source_hold(out, *out, *out != stored) : FBP_OK;
 }
 
@@ -207,73 +194,72 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
            info->n[2] == fbp_stored_views(p->scan);
 }
 
-/* Copy what the plan needs from the source that is read: order, memory, and sample type. */
-static void take_facts(fbp_plan *p, const fbp_source *source)
-{
-    const struct fbp_array_info *info = fbp_source_info(source);
-    const uint64_t bytes =
-        (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
-    const enum fbp_type stored = source->below ? source->stored_type : info->type;
-
-    p->in_order = fbp_source_in_order(source);
-    p->unpacks = fbp_source_reads_in_parallel(source);
-    p->held_bytes = fbp_source_bytes(source, 0);
-    p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
-    p->hold_bytes = fbp_hold_bytes(source);
-    p->follow = fbp_source_grows(source);
-    p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled integers are no counts */
-    p->info.input_bytes = source->below ? source->stored_bytes : bytes;
-    if (info->scale == 0 && stored != FBP_F32 && stored != FBP_F64 &&
-        !fbp_scan_is_intensity(p->scan))
-        fbp_plan_note(
-            p, FBP_LOG_WARNING,
-            "projections are integers but neither flat nor i0 is given: they are taken as line "
-            "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
-}
-
-/* Describe the first operation on rows: the preparation of a spectrometer's rows, or
- * corrections. */
-static fbp_status describe_preparation(fbp_plan *p)
-{
-    struct fbp_corrections c;
-
-    fbp_preparation_describe(p->scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    if (p->info.prepared[0])
-        return FBP_OK;
-    FBP_TRY(fbp_corrections_of(p->scan, &c));
-    fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
-    return FBP_OK;
-}
-
-/* Open the projections once, compare their size with the scan, find bad pixels, and make the
- * steps. */
+/* Open the projections once, compare their size with the scan, find bad pixels, make the steps, and
+ * copy what the plan needs from the source that is read. */
 static fbp_status take_source(fbp_plan *p)
 {
+    static fbp_view_step_create *const all[FBP_MOST_STEPS] = {
+        fbp_corrections_step_create, fbp_rings_step_create, fbp_rectify_step_create,
+        fbp_two_stages_step_create};
+    const struct fbp_scan *scan = p->scan;
     fbp_source *source = NULL, *reduced = NULL;
+    struct fbp_corrections c;
     fbp_status st = FBP_OK;
 
-    fbp_reduction_of(p->scan, &p->reduction);
+    fbp_reduction_of(scan, &p->reduction);
     FBP_TRY(fbp_plan_source_open(p, &source));
     const struct fbp_array_info *info = fbp_source_info(source);
-    fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
-    fbp_plan_note(p, FBP_LOG_WARNING, info->missing);
-    FBP_TRY_GOTO(describe_preparation(p));
+    fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
+    fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
+    if (!p->info.prepared[0]) { /* no rows of a spectrometer: corrections come first */
+        FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
+        fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
+    }
     if (!has_size(p, info))
         FBP_TRY_GOTO(fbp_fail(
             FBP_ERR_INVALID,
             "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
             "%zu: correct the scan file",
-            fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0], fbp_stored_views(p->scan),
+            fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0], fbp_stored_views(scan),
             p->reduction.stored.n_rows, p->reduction.stored.n_columns));
-    p->top_down = is_top_down(p->scan, info);
-    if (p->scan->find_bad_pixels && p->params.input.follow)
+    p->top_down = is_top_down(scan, info);
+    if (scan->find_bad_pixels && p->params.input.follow)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "bad_pixels: auto reads the whole scan first, so it "
                               "excludes --follow: remove one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
-    FBP_TRY_GOTO(make_steps(p));
+
+    for (size_t i = 0; i < FBP_MOST_STEPS; i++) { /* each step gets the scan of the one before */
+        const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
+        struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,
+                                                .params = &p->params,
+                                                .backend = p->backend,
+                                                .top_down = p->top_down,
+                                                .measured = !last};
+        FBP_TRY_GOTO(all[i](&p->steps[p->n_steps], &request));
+        p->n_steps += p->steps[p->n_steps] != NULL;
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", request.warning);
+    }
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
-    take_facts(p, reduced);
+
+    info = fbp_source_info(reduced);
+    const enum fbp_type stored = reduced->below ? reduced->stored_type : info->type;
+    p->in_order = fbp_source_in_order(reduced);
+    p->unpacks = fbp_source_reads_in_parallel(reduced);
+    p->held_bytes = fbp_source_bytes(reduced, 0);
+    p->reader_bytes = fbp_source_bytes(reduced, 1) - p->held_bytes;
+    p->hold_bytes = fbp_hold_bytes(reduced);
+    p->follow = fbp_source_grows(reduced);
+    p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled integers are no counts */
+    p->info.input_bytes =
+        reduced->below ? reduced->stored_bytes
+                       : (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+    if (info->scale == 0 && stored != FBP_F32 && stored != FBP_F64 && !fbp_scan_is_intensity(scan))
+        fbp_plan_note(
+            p, FBP_LOG_WARNING,
+            "projections are integers but neither flat nor i0 is given: they are taken as line "
+            "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
     fbp_plan_source_drop(source, &reduced);
 fail:
     fbp_plan_source_close(p, &source);
@@ -308,30 +294,6 @@ fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored)
 }
 
 /* ---- The summary of a plan ---- */
-
-/* Compute what a region saves: updates and rows, relative to the box without a region. */
-static void fill_region(fbp_plan *p)
-{
-    struct fbp_plan_summary *i = &p->info;
-    const struct fbp_job *job = &p->tables.job;
-    struct fbp_job whole = *job;
-    size_t first, n;
-
-    if (!job->requested.region)
-        return;
-    whole.requested.region = NULL;
-    fbp_roi_slices(&whole, &first, &n);
-    const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
-    const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
-                           (double)fbp_work_own_views(job, p->backend->can.group_views) *
-                           (double)fbp_volumes(job);
-    const double rows = (double)fbp_work_all(&whole).load_rows;
-    fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
-    i->region_voxels =
-        fbp_region_count(job->requested.region, i->region_slices[0], i->region_slices[1]);
-    i->region_saves_updates = 1 - (double)i->updates / updates;
-    i->region_saves_rows = rows > 0 ? 1 - (double)fbp_work_all(job).load_rows / rows : 0;
-}
 
 static void fill_info(fbp_plan *p)
 {
@@ -391,47 +353,27 @@ static void fill_info(fbp_plan *p)
     i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames *
                  fbp_work_own_views(job, p->backend->can.group_views);
-    fill_region(p);
+    if (job->requested.region) { /* what it saves, relative to the box without a region */
+        struct fbp_job whole = *job;
+        whole.requested.region = NULL;
+        fbp_roi_slices(&whole, &first, &n);
+        const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
+        const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
+                               (double)fbp_work_own_views(job, p->backend->can.group_views) *
+                               (double)fbp_volumes(job);
+        const double rows = (double)fbp_work_all(&whole).load_rows;
+        fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
+        i->region_voxels =
+            fbp_region_count(job->requested.region, i->region_slices[0], i->region_slices[1]);
+        i->region_saves_updates = 1 - (double)i->updates / updates;
+        i->region_saves_rows = rows > 0 ? 1 - (double)fbp_work_all(job).load_rows / rows : 0;
+    }
+
     if (i->predicted.total > 0)
         i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
 }
 
 /* ---- Making a plan ---- */
-
-/* Find the named devices.  For `auto` with double precision, take the first backend that has it. */
-static fbp_status find_devices(fbp_plan *p)
-{
-    const char *device = p->params.device ? p->params.device : "auto";
-
-    if (p->target) {
-        p->backend = p->target->backend;
-        p->n_devices = p->target->n_devices;
-        return FBP_OK;
-    }
-    if (strcmp(device, "auto") == 0 && p->params.precision == FBP_PRECISION_DOUBLE)
-        for (size_t i = 0; fbp_backends[i]; i++)
-            if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
-                device = fbp_backends[i]->name;
-                break;
-            }
-    return fbp_devices_find(device, &p->backend, p->devices, &p->n_devices);
-}
-
-/* If `auto` has chosen a device that cannot compute this job, choose another one. */
-static void consider_others(fbp_plan *p)
-{
-    const struct fbp_backend *before = p->backend;
-    char line[800];
-
-    if (p->target || (p->params.device && strcmp(p->params.device, "auto") != 0))
-        return;
-    fbp_device_capable(fbp_backends, &p->tables.job, &p->backend, &p->devices[0], line,
-                       sizeof line);
-    if (p->backend == before)
-        return;
-    p->n_devices = 1;
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
 
 /* Callback: has the caller cancelled the creation of the plan? */
 static bool plan_stops(void *user)
@@ -447,12 +389,26 @@ static fbp_status make_plan(fbp_plan *p)
 {
     const struct fbp_recon_params *params = &p->params;
     const struct fbp_write_mode ways = {params->cluster.n_parts > 0, params->output.compress != 0};
+    const char *device = params->device ? params->device : "auto";
+    const bool is_auto = strcmp(device, "auto") == 0;
+    char line[800];
 
     FBP_TRY(fbp_check_cancelled());
     FBP_TRY(fbp_check_scan(p->scan));
     if (params->output.path)
         FBP_TRY(fbp_write_mode_check(params->output.path, NULL, &ways));
-    FBP_TRY(find_devices(p));
+    if (is_auto && params->precision == FBP_PRECISION_DOUBLE) /* the first backend that has it */
+        for (size_t i = 0; fbp_backends[i]; i++)
+            if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
+                device = fbp_backends[i]->name;
+                break;
+            }
+    if (p->target) {
+        p->backend = p->target->backend;
+        p->n_devices = p->target->n_devices;
+    } else {
+        FBP_TRY(fbp_devices_find(device, &p->backend, p->devices, &p->n_devices));
+    }
     fbp_plan_take_cores(p);
     if (params->tuning.scratch && !p->target)
         FBP_TRY(fbp_scratch_check(params->tuning.scratch));
@@ -464,7 +420,15 @@ static fbp_status make_plan(fbp_plan *p)
         FBP_TRY(last->make_job(last, params, &p->tables));
     else
         FBP_TRY(fbp_job_create(&p->tables, last ? &last->scan : p->scan, params, p->top_down));
-    consider_others(p);
+    if (is_auto && !p->target) { /* the chosen device may not be able to compute this job */
+        const struct fbp_backend *before = p->backend;
+        fbp_device_capable(fbp_backends, &p->tables.job, &p->backend, &p->devices[0], line,
+                           sizeof line);
+        if (p->backend != before) {
+            p->n_devices = 1;
+            fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
+        }
+    }
     FBP_TRY(fbp_plan_take_card(p));
     p->contained_bytes = fbp_sandbox_bytes();
     FBP_TRY(fbp_plan_arrange_steps(p));
@@ -545,37 +509,31 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     return FBP_OK;
 }
 
-/* Wait until no other thread runs the plan.  Returns false if the calling thread belongs to a run
- * of this plan, which would wait for itself. */
-static bool await_runs(fbp_plan *p)
-{
-    if (fbp_cancel_flag() == &p->stop) {
-        fbp_message_clear();
-        (void)!fbp_fail(FBP_ERR_INVALID,
-                        "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
-                        "and did nothing: call fbp_plan_stop() there, and destroy the plan when "
-                        "the run has returned");
-        return false;
-    }
-    pthread_mutex_lock(&p->lock);
-    while (p->n_runs > 0)
-        pthread_cond_wait(&p->idle, &p->lock);
-    pthread_mutex_unlock(&p->lock);
-    pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->idle);
-    return true;
-}
-
 void fbp_plan_destroy(fbp_plan **plan)
 {
     FBP_REQUIRE_ELSE(, plan);
     fbp_plan *p = *plan;
     const bool own = p && p->process == getpid(); /* a child has no runs, threads or devices */
 
-    if (!p || (own && !await_runs(p)))
+    if (!p)
         return;
-    if (own)
+    if (own && fbp_cancel_flag() == &p->stop) { /* it would wait for itself */
+        fbp_message_clear();
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
+                        "and did nothing: call fbp_plan_stop() there, and destroy the plan when "
+                        "the run has returned");
+        return;
+    }
+    if (own) {
+        pthread_mutex_lock(&p->lock);
+        while (p->n_runs > 0) /* another thread runs the plan */
+            pthread_cond_wait(&p->idle, &p->lock);
+        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_destroy(&p->lock);
+        pthread_cond_destroy(&p->idle);
         fbp_workers_close(&p->workers);
+    }
     for (size_t i = 0; i < p->n_steps; i++)
         if (own || !p->steps[i]->open)
             p->steps[i]->destroy(p->steps[i]);

@@ -127,7 +127,8 @@ const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
 /** Pass a line to the caller's log, if there is one and the line is not empty; control characters
  * are replaced. */
-void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
+void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /** Number of views in the file, before selection and binning. */
 size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views for messages: the file, or "views" for a source in memory. */

@@ -66,41 +66,6 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* Add the memory of child processes that open the scan's files (base/sandbox.h).  A run opens the
- * files before it allocates its buffers, so only the larger of the two amounts counts.
- *
- * beside: bytes of the process without buffers.  Returns FBP_ERR_NOMEM if `limit` is exceeded. */
-static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t limit,
-                                 struct fbp_work *work)
-{
-    const uint64_t all = beside + p->contained_bytes;
-    char needs[32], child[32], has[32];
-
-    if (p->contained_bytes == 0 || all <= work->memory_bytes)
-        return FBP_OK;
-    work->memory_bytes = all;
-    if (all <= limit)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: opening the scan's files takes %s, of which %s only for a time, the "
-                    "limit is %s: raise --memory, or store the views in another format",
-                    fbp_bytes_text(needs, sizeof needs, all),
-                    fbp_bytes_text(child, sizeof child, p->contained_bytes),
-                    fbp_bytes_text(has, sizeof has, limit));
-}
-
-/* Predict all times of the chosen division, for the summary of the plan. */
-static fbp_status predict(fbp_plan *p, const struct fbp_work_request *rq,
-                          const struct fbp_work *work)
-{
-    const struct fbp_rates rates = fbp_work_rates(rq);
-
-    p->info.predicted = (struct fbp_predicted){0};
-    if (rates.update <= 0)
-        return FBP_OK;
-    return fbp_predict(rq->machine, &rates, rq->job, work, &p->info.predicted);
-}
-
 /* Do the devices have different names?  Faster devices take more slabs from the common list. */
 static bool devices_differ(const fbp_plan *p)
 {
@@ -130,29 +95,23 @@ static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
 }
 
-/* Least number of slabs per device, such that no slab has more slices than SLABS_OF_PARTS or
- * DEVICE_SLABS allow; 1 without --part. */
-static size_t slabs_of_part(const fbp_plan *p)
-{
-    struct fbp_job whole = p->tables.job;
-    size_t first, own, all;
-
-    if (!p->params.cluster.n_parts)
-        return 1;
-    fbp_roi_slices(&whole, &first, &own);
-    whole.part.slices[0] = whole.part.slices[1] = 0;
-    fbp_roi_slices(&whole, &first, &all);
-    const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
-    const size_t least = p->backend->in_host ? 1 : DEVICE_SLICES;
-    const size_t slices = p->n_devices * (wanted > least ? wanted : least);
-    return (own + slices - 1) / slices;
-}
-
-/* Least number of slabs per device, even if memory holds fewer and larger ones. */
+/* Least number of slabs per device, even if memory holds fewer and larger ones: devices of
+ * different models take slabs of different number, and no slab of a part has more slices than
+ * SLABS_OF_PARTS or DEVICE_SLABS allow. */
 static size_t slabs_each(const fbp_plan *p)
 {
-    const size_t each = slabs_of_part(p);
+    struct fbp_job whole = p->tables.job;
+    size_t each = 1, first, own, all;
 
+    if (p->params.cluster.n_parts) {
+        fbp_roi_slices(&whole, &first, &own);
+        whole.part.slices[0] = whole.part.slices[1] = 0;
+        fbp_roi_slices(&whole, &first, &all);
+        const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
+        const size_t least = p->backend->in_host ? 1 : DEVICE_SLICES;
+        const size_t slices = p->n_devices * (wanted > least ? wanted : least);
+        each = (own + slices - 1) / slices;
+    }
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
@@ -227,56 +186,67 @@ static void take_output(fbp_plan *p, uint64_t room)
     job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 
-/* Divide the work.  If it does not fit, divide again with the fewest threads for the output.
- * Consequence: if some limit is sufficient, every larger limit is sufficient, too. */
-static fbp_status divide_request(fbp_plan *p, struct fbp_work_request *rq, struct fbp_work *work)
-{
-    const uint64_t level_bytes = p->needs.level_bytes;
-    const fbp_status st = fbp_work_divide(rq, work);
-
-    if (st != FBP_ERR_NOMEM || level_bytes == 0)
-        return st;
-    take_output(p, 0);
-    if (p->needs.level_bytes == level_bytes)
-        return st;
-    fbp_message_clear();
-    fbp_plan_work_request(p, &p->tables.job, rq);
-    return fbp_work_divide(rq, work);
-}
-
+/* Divide the work within the limits of memory, and predict its times for the summary of the plan.
+ */
 static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
+    const uint64_t level_bytes = p->needs.level_bytes;
     struct fbp_work_request request;
+    char needs[32], child[32], has[32];
 
     p->device_limit = device_limit;
     fbp_plan_work_request(p, &p->tables.job, &request);
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
-    FBP_TRY(divide_request(p, &request, work));
-    FBP_TRY(predict(p, &request, work));
-    return count_children(p, request.base_bytes, request.memory_limit, work);
-}
+    fbp_status st = fbp_work_divide(&request, work);
+    if (st == FBP_ERR_NOMEM && level_bytes > 0) {
+        /* Divide again with the fewest threads for the output.  Consequence: if some limit is
+         * sufficient, every larger limit is sufficient, too. */
+        take_output(p, 0);
+        if (p->needs.level_bytes != level_bytes) {
+            fbp_message_clear();
+            fbp_plan_work_request(p, &p->tables.job, &request);
+            st = fbp_work_divide(&request, work);
+        }
+    }
+    FBP_TRY(st);
+    const struct fbp_rates rates = fbp_work_rates(&request);
+    p->info.predicted = (struct fbp_predicted){0};
+    if (rates.update > 0)
+        FBP_TRY(fbp_predict(request.machine, &rates, request.job, work, &p->info.predicted));
 
-/* Do the limits of memory allow a measurement of the links? */
-static bool may_measure(const fbp_plan *p)
-{
-    const uint64_t limit = p->info.memory_limit;
-    size_t host, device;
-
-    fbp_links_bytes(p->backend, p->n_devices, &host, &device);
-    return (limit == 0 || fbp_resident_bytes() + host <= limit) &&
-           (p->device_limit == 0 || device <= p->device_limit);
+    /* Child processes that open the scan's files (base/sandbox.h): a run opens the files before it
+     * allocates its buffers, so only the larger of the two amounts counts. */
+    const uint64_t opening = request.base_bytes + p->contained_bytes;
+    if (p->contained_bytes == 0 || opening <= work->memory_bytes)
+        return FBP_OK;
+    work->memory_bytes = opening;
+    if (opening <= request.memory_limit)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: opening the scan's files takes %s, of which %s only for a time, the "
+                    "limit is %s: raise --memory, or store the views in another format",
+                    fbp_bytes_text(needs, sizeof needs, opening),
+                    fbp_bytes_text(child, sizeof child, p->contained_bytes),
+                    fbp_bytes_text(has, sizeof has, request.memory_limit));
 }
 
 /* Set p->machine from the rates of the links between devices: rates in the cache, or, for runs of
- * at least LONG_SECONDS, a new measurement.  Returns true if the rates are new to this plan. */
+ * at least LONG_SECONDS and if the limits of memory allow it, a new measurement.  Returns true if
+ * the rates are new to this plan. */
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
-    const bool measure = p->info.predicted.total >= LONG_SECONDS;
+    const uint64_t limit = p->info.memory_limit;
     struct fbp_links links;
+    size_t host, device;
 
-    if (p->n_devices < 2 || p->target || p->has_machine || p->info.predicted.total <= 0 ||
-        !fbp_links_get(p->backend, p->devices, p->n_devices, measure && may_measure(p), &links))
+    if (p->n_devices < 2 || p->target || p->has_machine || p->info.predicted.total <= 0)
+        return false;
+    fbp_links_bytes(p->backend, p->n_devices, &host, &device);
+    const bool may_measure = p->info.predicted.total >= LONG_SECONDS &&
+                             (limit == 0 || fbp_resident_bytes() + host <= limit) &&
+                             (p->device_limit == 0 || device <= p->device_limit);
+    if (!fbp_links_get(p->backend, p->devices, p->n_devices, may_measure, &links))
         return false;
     *m = (struct fbp_machine){.up_all = links.together.up,
                               .down_all = links.together.down,
@@ -292,26 +262,12 @@ static bool learn_machine(fbp_plan *p)
     return true;
 }
 
-/* Remove device `at` from the plan, with a warning: its free memory is too small, because another
- * program may use it. */
-static void leave_out(fbp_plan *p, size_t at, uint64_t available)
-{
-    char line[200], has[32];
-
-    snprintf(line, sizeof line, "device %s:%d is not used: %s of its memory can be had, too little",
-             p->backend->name, p->devices[at], fbp_bytes_text(has, sizeof has, available));
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
-    fbp_message_clear();
-    p->n_devices--;
-    for (size_t i = at; i < p->n_devices; i++)
-        p->devices[i] = p->devices[i + 1];
-    p->devices_differ = devices_differ(p);
-}
-
 /* Divide the work among all devices.  If it does not fit, remove the device with the least free
- * memory and try again. */
+ * memory, which another program may use, and try again. */
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
+    char text[32];
+
     for (;;) {
         size_t poorest = 0;
         const uint64_t wanted = p->params.device_memory_bytes;
@@ -323,39 +279,39 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         if (st != FBP_ERR_NOMEM || wanted || has || p->n_devices == 1 || limit == 0 ||
             work->device_bytes <= limit)
             return st;
-        leave_out(p, poorest, limit);
+        fbp_plan_note(
+            p, FBP_LOG_WARNING, "device %s:%d is not used: %s of its memory can be had, too little",
+            p->backend->name, p->devices[poorest], fbp_bytes_text(text, sizeof text, limit));
+        fbp_message_clear();
+        p->n_devices--;
+        for (size_t i = poorest; i < p->n_devices; i++)
+            p->devices[i] = p->devices[i + 1];
+        p->devices_differ = devices_differ(p);
     }
 }
 
-/* Choose this process's position in the grid of a team, or that of one rank of the cluster for
- * which the plan is made. */
-static fbp_status take_place(fbp_plan *p)
-{
-    const bool is_rank = p->target && p->target->nodes;
-    struct fbp_work_request request;
-
-    if (!p->params.cluster.team && !is_rank)
-        return FBP_OK;
-    p->ranks = (struct fbp_ranks){0};
-    p->slab_slices = 0;
-    fbp_plan_work_request(p, &p->tables.job, &request);
-    return (is_rank ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
-}
-
-/* Choose the kernel and this process's share.  in_order: the views can only be read in order. */
+/* Choose the kernel and this process's share: its part, its position in the grid of a team, or that
+ * of one rank of the cluster for which the plan is made.  in_order: the views can only be read in
+ * order. */
 static fbp_status place(fbp_plan *p, bool in_order)
 {
+    const bool is_rank = p->target && p->target->nodes;
     struct fbp_job *job = &p->tables.job;
+    struct fbp_work_request request;
 
     job->input.in_order = in_order;
     job->selection.symmetric_views = 1;
     FBP_TRY(fbp_job_arrange(job, p->backend));
-    if (p->params.cluster.n_parts)
+    if (p->params.cluster.n_parts) {
         FBP_TRY(fbp_part_share(
             job, (struct fbp_part_of){p->params.cluster.part, p->params.cluster.n_parts},
             job->part.slices));
-    else
-        FBP_TRY(take_place(p));
+    } else if (p->params.cluster.team || is_rank) {
+        p->ranks = (struct fbp_ranks){0};
+        p->slab_slices = 0;
+        fbp_plan_work_request(p, job, &request);
+        FBP_TRY((is_rank ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request));
+    }
     job->input.type = fbp_in_double(job)                             ? FBP_F64
                       : p->backend->can.counts && p->type == FBP_U16 ? FBP_U16
                                                                      : FBP_F32;
@@ -424,7 +380,9 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
     fbp_corrections_divide(c, limit > taken ? limit - taken : 0, way.folder, job->n_threads);
     p->info.ahead_bytes = fbp_corrections_kept_bytes(c);
     p->info.ahead_rows = c->as_read ? 0 : c->n_rows;
-    p->info.ahead_bands = c->as_read ? 0 : fbp_corrections_bands(c);
+    p->info.ahead_bands = c->as_read     ? 0
+                          : c->band_rows ? (c->n_rows + c->band_rows - 1) / c->band_rows
+                                         : 1;
     p->info.ahead_in_file = way.folder != NULL;
     /* No more readers than cached views: all readers must finish with a view before the cache
      * replaces it. */
@@ -468,7 +426,8 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     p->tables.job.input.unpacks = p->unpacks;
     if (!c)
         return arrange_job(p);
-    const bool may_wait = fbp_corrections_may_wait(c) && !p->in_order;
+    /* phases may be retrieved while views are read, but not after ring removal */
+    const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
     if (p->n_steps == 1) /* with more steps, the job's rows belong to another detector */
         fbp_corrections_choose_rows(c, &p->tables.job);
@@ -523,16 +482,6 @@ static double filter_seconds(const fbp_plan *p)
     return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
-/* Is the scratch file faster?  All arguments are row counts relative to all rows of the scan.
- * again: readings and filterings without a file; once: rows that the file stores; from: rows read
- * from the file. */
-static bool pays(const fbp_plan *p, double again, double once, double from)
-{
-    const double sample = read_seconds(&p->tables.job) + filter_seconds(p);
-
-    return (again - once) * sample > once * WRITE + from * READ;
-}
-
 /* The reason why a scratch file cannot be used, for messages; NULL: it can. */
 static const char *why_not(const fbp_plan *p)
 {
@@ -557,34 +506,25 @@ static const char *why_not(const fbp_plan *p)
 
 static void say_not_used(const fbp_plan *p, const char *why)
 {
-    char line[200];
-
     const struct fbp_corrections_step *c = fbp_plan_corrections(p);
 
-    if (!p->params.tuning.scratch || (c && c->folder))
-        return;
-    snprintf(line, sizeof line, "--scratch is not used: %s", why);
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
+    if (p->params.tuning.scratch && !(c && c->folder))
+        fbp_plan_note(p, FBP_LOG_NOTE, "--scratch is not used: %s", why);
 }
 
-/* Log a note on what would avoid repeated reading. */
-static void advise(const fbp_plan *p)
-{
-    char line[300], bytes[32];
-
-    snprintf(line, sizeof line,
-             "memory holds %zu of %zu slabs at a time, so that rows are read and filtered %.3g "
-             "times: raise the limit of memory, or name a folder with %s of room (--scratch)",
-             p->n_devices, p->work.n_slabs, p->work.view_reads,
-             fbp_bytes_text(bytes, sizeof bytes, fbp_rows_bytes(&p->tables.job)));
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
-
-/* Divide the filtering for an open plan, whose buffers (open_bytes) stay allocated meanwhile.
- * r->may_open: both fit. */
-static fbp_status divide_beside(const fbp_plan *p, uint64_t open_bytes, struct fbp_plan_rows *r)
+/* Divide both phases: filtering into the file, and backprojection from it.  If the plan is open,
+ * the buffers of both phases are allocated at the same time. */
+static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r)
 {
     struct fbp_work_request request;
+
+    fbp_plan_work_request(p, &p->tables.job, &request);
+    FBP_TRY(fbp_work_rows(&request, &r->filtering));
+    fbp_plan_work_request(p, &r->job, &request);
+    if (request.device_limit > r->filtering.device_bytes)
+        request.device_limit -= r->filtering.device_bytes;
+    FBP_TRY(fbp_work_divide(&request, &r->work));
+    const uint64_t open_bytes = fbp_work_open_bytes(&r->work, &request);
 
     fbp_plan_work_request(p, &p->tables.job, &request);
     request.base_bytes += open_bytes;
@@ -596,32 +536,22 @@ static fbp_status divide_beside(const fbp_plan *p, uint64_t open_bytes, struct f
     return FBP_OK;
 }
 
-/* Divide both phases: filtering into the file, and backprojection from it.  If the plan is open,
- * the device buffers of both phases are allocated at the same time. */
-static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r)
-{
-    struct fbp_work_request request;
-
-    fbp_plan_work_request(p, &p->tables.job, &request);
-    FBP_TRY(fbp_work_rows(&request, &r->filtering));
-    fbp_plan_work_request(p, &r->job, &request);
-    if (request.device_limit > r->filtering.device_bytes)
-        request.device_limit -= r->filtering.device_bytes;
-    FBP_TRY(fbp_work_divide(&request, &r->work));
-    return divide_beside(p, fbp_work_open_bytes(&r->work, &request), r);
-}
-
-/* Predict the times: filtering into the file, which overlaps with writing, then a run from the
- * file. */
-static fbp_status predict_scratch_rows(fbp_plan *p)
+/* Use the scratch file.  Predict the times: filtering into the file, which overlaps with writing,
+ * then a run from the file. */
+static fbp_status take(fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
-    const struct fbp_plan_rows *r = &p->rows;
+    struct fbp_plan_rows *r = &p->rows;
     const double rows = r->filtering.view_reads * (double)job->n_views * (double)job->panel.n_rows;
     const double samples = rows * (double)job->panel.n_columns;
     struct fbp_predicted *t = &p->info.predicted;
     struct fbp_work_request request;
 
+    r->used = true;
+    p->work = r->work;
+    p->work.device_bytes += r->filtering.device_bytes;
+    if (p->work.memory_bytes < r->filtering.memory_bytes)
+        p->work.memory_bytes = r->filtering.memory_bytes;
     fbp_plan_work_request(p, &r->job, &request);
     struct fbp_rates rates = fbp_work_rates(&request);
     if (rates.update <= 0)
@@ -638,23 +568,11 @@ static fbp_status predict_scratch_rows(fbp_plan *p)
     return FBP_OK;
 }
 
-static fbp_status take(fbp_plan *p)
-{
-    struct fbp_plan_rows *r = &p->rows;
-
-    r->used = true;
-    p->work = r->work;
-    p->work.device_bytes += r->filtering.device_bytes;
-    if (p->work.memory_bytes < r->filtering.memory_bytes)
-        p->work.memory_bytes = r->filtering.memory_bytes;
-    return predict_scratch_rows(p);
-}
-
 fbp_status fbp_plan_consider_rows(fbp_plan *p)
 {
     struct fbp_plan_rows *r = &p->rows;
     const char *reason = why_not(p);
-    char line[120];
+    char text[120];
 
     if (reason || p->work.view_reads <= 1) {
         say_not_used(p, reason ? reason : "no row is read more than once");
@@ -670,15 +588,22 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         return FBP_OK;
     }
     FBP_TRY(st);
-    if (!pays(p, p->work.view_reads, r->filtering.view_reads, r->work.view_reads)) {
-        snprintf(line, sizeof line, "to read and filter rows %.3g times takes less time",
+    const double sample = read_seconds(&p->tables.job) + filter_seconds(p);
+    const double once = r->filtering.view_reads; /* rows relative to all rows of the scan */
+    if (!((p->work.view_reads - once) * sample > once * WRITE + r->work.view_reads * READ)) {
+        snprintf(text, sizeof text, "to read and filter rows %.3g times takes less time",
                  p->work.view_reads);
-        say_not_used(p, line);
+        say_not_used(p, text);
         return FBP_OK;
     }
     if (p->params.tuning.scratch)
         return take(p);
-    advise(p);
+    fbp_plan_note(p, FBP_LOG_NOTE,
+                  "memory holds %zu of %zu slabs at a time, so that rows are read and filtered "
+                  "%.3g times: raise the limit of memory, or name a folder with %s of room "
+                  "(--scratch)",
+                  p->n_devices, p->work.n_slabs, p->work.view_reads,
+                  fbp_bytes_text(text, sizeof text, fbp_rows_bytes(&p->tables.job)));
     return FBP_OK;
 }
 

@@ -291,7 +291,7 @@ static void name_missing(const fbp_plan *p, char *line, size_t n)
 fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
 {
     const size_t n = fbp_sink_info(sink)->n[2];
-    char parts[300], line[500];
+    char parts[300];
 
     report->slices_missing = fbp_sink_missing(sink);
     free(p->missing);
@@ -302,10 +302,10 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
     for (size_t z = 0; z < n; z++)
         p->missing[z] = !fbp_sink_has(sink, z, 1);
     name_missing(p, parts, sizeof parts);
-    snprintf(line, sizeof line,
-             "%zu of %zu slices are not there yet: %s of %zu: the last part that is done gives the "
-             "output its name; one that was killed has to be run again",
-             report->slices_missing, n, parts, p->params.cluster.n_parts);
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
+    fbp_plan_note(
+        p, FBP_LOG_NOTE,
+        "%zu of %zu slices are not there yet: %s of %zu: the last part that is done gives the "
+        "output its name; one that was killed has to be run again",
+        report->slices_missing, n, parts, p->params.cluster.n_parts);
     return FBP_OK;
 }

@@ -17,202 +17,117 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Are there parameters of filter or weights?  A scan of filtered views ignores them. */
-static bool asks_for_filter(const struct fbp_recon_params *p)
-{
-    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->filtering.cutoff_v > 0 ||
-           p->filtering.spatial || p->filtering.half_width > 0 || p->pad ||
-           p->epr.oversampling > 1 || p->epr.wiener > 0 || p->epr.periodic || p->epr.response ||
-           p->filtering.angular_weights != FBP_ANGULAR_DEFAULT;
-}
-
-/* Note that a compressed scan changes the kernel, because memory does not hold the unpacked
- * views. */
-static void note_kernel(const fbp_plan *p)
-{
-    char line[480], bytes[32], remedy[64] = "";
-
-    if (!p->unpacked_needs)
-        return;
-    if (p->unpacked_needs > p->info.memory_limit)
-        snprintf(remedy, sizeof remedy, "raise --memory to %s, or ",
-                 fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
-    snprintf(
-        line, sizeof line,
-        "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
-        "%s in place of %s, so that values differ in their last digits: %sunpack it",
-        fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, remedy);
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
-
-/* Is there a kernel of this name that computes only the requested box of a slice? */
-static bool computes_boxes(const fbp_plan *p, const char *name)
-{
-    struct fbp_job job = p->tables.job;
-
-    return p->backend->choose(&job, name) && job.selection.boxes;
-}
-
-/* Note that the kernel computes whole slices although a smaller box was requested. */
-static void note_box(const fbp_plan *p)
-{
-    static const char *const names[] = {"column", "matrix"}; /* fastest first */
-    const size_t *all = p->info.whole.n, *box = p->info.volume.n;
-    const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
-    const char *name = NULL;
-    char line[300];
-
-    if (!fbp_roi_crops(&p->tables.job) || p->tables.region)
-        return;
-    for (size_t i = 0; !name && i < sizeof names / sizeof *names; i++)
-        name = computes_boxes(p, names[i]) ? names[i] : NULL;
-    snprintf(line, sizeof line, "kernel %s computes whole slices, %.3g times the box's part%s%s%s",
-             p->info.kernel, times, name ? ": --kernel " : "", name ? name : "",
-             name ? " computes the box alone, with slightly other values" : "");
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
-
-/* Warn about a polynomial that falls within the usual range of line integrals: it was fitted to
- * objects that are too thin. */
-static void note_hardening(const fbp_plan *p)
-{
-    static const double MOST = 8; /* line integral of 0.03 % of the intensity */
-    struct fbp_corrections c;
-    char line[300];
-
-    if (fbp_corrections_of(p->scan, &c) != FBP_OK)
-        return;
-    const double turn = fbp_corrections_turn(&c, MOST);
-    snprintf(
-        line, sizeof line,
-        "beam hardening: the polynomial falls from a line integral of %.3g on: what is thicker "
-        "would count as thinner: fit it to all thicknesses that the scan has",
-        turn);
-    if (turn > 0)
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
-}
-
-static void note_pixels(const fbp_plan *p, size_t n, const char *what)
-{
-    char line[100];
-
-    snprintf(line, sizeof line, "%zu bad pixels are %s", n, what);
-    if (n > 0)
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
-
-static void note_scan(const fbp_plan *p)
-{
-    char line[600];
-
-    if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
-    if (p->scan->note)
-        fbp_plan_note(p, FBP_LOG_WARNING, p->scan->note);
-    fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
-
-/* Log the warnings that `fbp geometry check` prints. */
-static void warn_about_geometry(const fbp_plan *p)
-{
-    const struct fbp_job *job = &fbp_plan_measured(p)->job;
-    char line[600];
-
-    for (size_t i = 0; fbp_scan_remark(p->scan, &job->facts, &p->info.volume, i, line, sizeof line);
-         i++)
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
-}
-
-/* Note parameters that have no effect. */
-static void note_choices(const fbp_plan *p)
-{
-    const enum fbp_precision precision = p->params.precision;
-    char line[300];
-
-    if (!p->backend->can.precisions &&
-        (precision == FBP_PRECISION_FAST || precision == FBP_PRECISION_HALF)) {
-        snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
-                 p->backend->name);
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
-    }
-    if (!p->backend->can.own_memory && p->params.device_memory_bytes > 0) {
-        snprintf(line, sizeof line,
-                 "%s has views and volume in the host's memory: --device-memory changes nothing, "
-                 "--memory limits it",
-                 p->backend->name);
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
-    }
-    if (fbp_plan_measured(p)->job.input.filtered && asks_for_filter(&p->params))
-        fbp_plan_note(
-            p, FBP_LOG_NOTE,
-            "the views are weighted and filtered already: choices of filter and weights change "
-            "nothing");
-}
-
-/* Warn that a compressed stream is unpacked from its beginning for each slab. */
-static void warn_about_unpacking(const fbp_plan *p)
-{
-    char line[300];
-
-    if (!p->in_order || p->hold || p->follow || fbp_plan_corrections(p) || p->work.n_slabs < 3)
-        return;
-    snprintf(line, sizeof line,
-             "the compressed file %.120s is unpacked %zu times, once per slab: raise --memory, or "
-             "unpack it",
-             fbp_plan_source_name(p), p->work.n_slabs);
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
-}
-
-static void warn_about_retrievals(const fbp_plan *p)
-{
-    char line[300];
-
-    if (fbp_plan_retrievals(p) == 1)
-        return;
-    snprintf(line, sizeof line,
-             "memory does not hold the views beside the volume: they are read, and phases are "
-             "retrieved, %zu times, once for each slab: raise --memory, or name a folder for them "
-             "with --scratch",
-             fbp_plan_retrievals(p));
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-}
-
-static void warn_about_following(const fbp_plan *p)
-{
-    char line[300];
-
-    if (!p->follow || p->work.n_slabs <= p->n_devices)
-        return;
-    snprintf(line, sizeof line,
-             "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
-             "after the last view the others read it again: raise --memory or --device-memory "
-             "to finish at once",
-             p->n_devices, p->work.n_slabs);
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
-}
-
 void fbp_plan_log_remarks(const fbp_plan *p)
 {
-    char line[600];
+    static const double MOST = 8; /* line integral of 0.03 % of the intensity */
+    static const char *const boxes[] = {"column", "matrix"}; /* kernels; the fastest first */
+    const struct fbp_job *measured = &fbp_plan_measured(p)->job;
+    const struct fbp_prep *prep = fbp_plan_prep(p);
+    const struct fbp_recon_params *params = &p->params;
+    const bool asks_for_filter = params->filter != FBP_FILTER_RAM_LAK || params->cutoff > 0 ||
+                                 params->filtering.cutoff_v > 0 || params->filtering.spatial ||
+                                 params->filtering.half_width > 0 || params->pad ||
+                                 params->epr.oversampling > 1 || params->epr.wiener > 0 ||
+                                 params->epr.periodic || params->epr.response ||
+                                 params->filtering.angular_weights != FBP_ANGULAR_DEFAULT;
+    struct fbp_corrections c;
+    char line[600], bytes[32];
 
-    note_scan(p);
+    /* the scan */
+    if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+    if (p->scan->note)
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", p->scan->note);
+    fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
+    fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
     for (size_t i = 0; i < 3; i++)
-        if (fbp_plan_prep(p)->missing[i])
-            fbp_plan_note(p, FBP_LOG_WARNING, fbp_plan_prep(p)->missing[i]);
-    note_pixels(p, fbp_plan_prep(p)->n_left_out, "left out of the means");
-    note_hardening(p);
-    warn_about_geometry(p);
-    note_choices(p);
+        if (prep->missing[i])
+            fbp_plan_note(p, FBP_LOG_WARNING, "%s", prep->missing[i]);
+    if (prep->n_left_out > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are left out of the means",
+                      prep->n_left_out);
+    /* A polynomial that falls within the usual range of line integrals was fitted to objects that
+     * are too thin. */
+    const double turn =
+        fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
+    if (turn > 0)
+        fbp_plan_note(
+            p, FBP_LOG_WARNING,
+            "beam hardening: the polynomial falls from a line integral of %.3g on: what is thicker "
+            "would count as thinner: fit it to all thicknesses that the scan has",
+            turn);
+    /* the warnings that `fbp geometry check` prints */
+    for (size_t i = 0;
+         fbp_scan_remark(p->scan, &measured->facts, &p->info.volume, i, line, sizeof line); i++)
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+
+    /* parameters that have no effect */
+    if (!p->backend->can.precisions &&
+        (params->precision == FBP_PRECISION_FAST || params->precision == FBP_PRECISION_HALF))
+        fbp_plan_note(p, FBP_LOG_NOTE, "%s has one precision, exact: --precision changes nothing",
+                      p->backend->name);
+    if (!p->backend->can.own_memory && params->device_memory_bytes > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "%s has views and volume in the host's memory: --device-memory changes "
+                      "nothing, --memory limits it",
+                      p->backend->name);
+    if (measured->input.filtered && asks_for_filter)
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "the views are weighted and filtered already: choices of filter and weights "
+                      "change nothing");
     p->backend->remark(&p->tables.job, line, sizeof line);
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
-    warn_about_following(p);
-    warn_about_unpacking(p);
-    warn_about_retrievals(p);
-    note_kernel(p);
-    note_box(p);
+    fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
+
+    /* memory that is too small */
+    if (p->follow && p->work.n_slabs > p->n_devices)
+        fbp_plan_note(
+            p, FBP_LOG_WARNING,
+            "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
+            "after the last view the others read it again: raise --memory or --device-memory "
+            "to finish at once",
+            p->n_devices, p->work.n_slabs);
+    if (p->in_order && !p->hold && !p->follow && !fbp_plan_corrections(p) && p->work.n_slabs >= 3)
+        fbp_plan_note(
+            p, FBP_LOG_WARNING,
+            "the compressed file %.120s is unpacked %zu times, once per slab: raise --memory, or "
+            "unpack it",
+            fbp_plan_source_name(p), p->work.n_slabs);
+    if (fbp_plan_retrievals(p) > 1)
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "memory does not hold the views beside the volume: they are read, and phases are "
+            "retrieved, %zu times, once for each slab: raise --memory, or name a folder for them "
+            "with --scratch",
+            fbp_plan_retrievals(p));
+    if (p->unpacked_needs) { /* a compressed scan changes the kernel */
+        line[0] = '\0';
+        if (p->unpacked_needs > p->info.memory_limit)
+            snprintf(line, sizeof line, "raise --memory to %s, or ",
+                     fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
+            "%s in place of %s, so that values differ in their last digits: %sunpack it",
+            fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
+    }
+    if (fbp_roi_crops(&p->tables.job) && !p->tables.region) { /* whole slices, smaller box */
+        const size_t *all = p->info.whole.n, *box = p->info.volume.n;
+        const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
+        const char *name = NULL;
+        for (size_t i = 0; !name && i < sizeof boxes / sizeof *boxes; i++) {
+            struct fbp_job job = p->tables.job;
+            if (p->backend->choose(&job, boxes[i]) && job.selection.boxes)
+                name = boxes[i];
+        }
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "kernel %s computes whole slices, %.3g times the box's part%s%s%s",
+                      p->info.kernel, times, name ? ": --kernel " : "", name ? name : "",
+                      name ? " computes the box alone, with slightly other values" : "");
+    }
     fbp_plan_note_team(p);
-    note_pixels(p, fbp_plan_prep(p)->n_bridges, "interpolated from their neighbours");
+    if (prep->n_bridges > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are interpolated from their neighbours",
+                      prep->n_bridges);
 }
 
 /* Warn about `count` repaired samples.  Their percentage is added only if the whole volume was
@@ -223,7 +138,7 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
     const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
     const bool whole = memcmp(p->info.whole.n, p->info.volume.n, sizeof p->info.whole.n) == 0 &&
                        !p->params.cluster.n_parts && !p->params.cluster.team;
-    char line[400], share[80] = "";
+    char share[80] = "";
 
     if (count == 0)
         return;
@@ -231,18 +146,7 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
         snprintf(share, sizeof share, ", %.2g %% of %zu views of %zu x %zu",
                  fmin(100, 100 * (double)count / all), s->n_views, s->panel.n_columns,
                  s->panel.n_rows);
-    snprintf(line, sizeof line, "%s: %zu%s: %s", what, count, share, done);
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
-}
-
-static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
-{
-    warn_about_count(p, report->not_finite, "samples that are no numbers (NaN or infinite)",
-                     "they were interpolated along the row, or set to 0 if the whole row is bad; "
-                     "find their cause");
-    warn_about_count(p, report->clipped, "samples that are not above the dark",
-                     "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
-                     "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s: %zu%s: %s", what, count, share, done);
 }
 
 /* Read rows of some views again and check them: bad pixels that no map lists, and saturated air. */
@@ -252,8 +156,8 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const struct fbp_prep *prep = fbp_plan_prep(p);
     struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down};
+    const char *white = fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0";
     size_t z0, n, end;
-    char line[400];
 
     report->repaired_pixels = prep->n_bridges;
     c.source = source; /* the measured views, below the steps */
@@ -281,27 +185,24 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
         return st;
     report->bad_pixels = c.n_bad;
     report->saturated = c.n_flat;
-    snprintf(
-        line, sizeof line,
-        "found %zu dead, stuck, hot or saturated pixels that no map lists (by %d views): expect "
-        "rings and wrong values: --bad-pixels auto interpolates such pixels, or list them in "
-        "bad_pixels",
-        c.n_bad, FBP_CHECK_VIEWS);
     if (c.n_bad > 0)
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
+        fbp_plan_note(
+            p, FBP_LOG_WARNING,
+            "found %zu dead, stuck, hot or saturated pixels that no map lists (by %d views): "
+            "expect "
+            "rings and wrong values: --bad-pixels auto interpolates such pixels, or list them in "
+            "bad_pixels",
+            c.n_bad, FBP_CHECK_VIEWS);
     if (c.n_flat == 0)
         return FBP_OK;
     report->saturated_value = c.flat_top;
     report->saturated_share = (double)c.n_flat / (double)c.n_samples;
-    snprintf(line, sizeof line,
-             "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below %s: "
-             "the detector is saturated in air, or %s is too large: values come out wrong at the "
-             "object's edge: expose less, or correct %s",
-             c.n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c.flat_top,
-             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0",
-             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0",
-             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0");
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_plan_note(
+        p, FBP_LOG_WARNING,
+        "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below %s: "
+        "the detector is saturated in air, or %s is too large: values come out wrong at the "
+        "object's edge: expose less, or correct %s",
+        c.n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c.flat_top, white, white, white);
     return FBP_OK;
 }
 
@@ -313,15 +214,21 @@ fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, 
 
     FBP_TRY(fbp_data_check_finish(check, source, p->top_down, fbp_plan_source_name(p), report));
     fbp_data_check_dead(check, report, line, sizeof line);
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
     fbp_data_check_air(check, line, sizeof line);
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
     fbp_data_check_exposure(report, p->scan->n_views, line, sizeof line);
-    fbp_plan_note(p, FBP_LOG_WARNING, line);
-    warn_about_mended(p, report);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+    warn_about_count(p, report->not_finite, "samples that are no numbers (NaN or infinite)",
+                     "they were interpolated along the row, or set to 0 if the whole row is bad; "
+                     "find their cause");
+    warn_about_count(p, report->clipped, "samples that are not above the dark",
+                     "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
+                     "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
+
     FBP_TRY(warn_about_samples(p, source, report));
     const bool padded = p->tables.job.filtering.pad;
     fbp_data_check_truncated(report, p->scan->n_views, padded, line, sizeof line);
-    fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
+    fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, "%s", line);
     return FBP_OK;
 }

@@ -118,27 +118,14 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
     return st;
 }
 
-/* Draw the timeline of a run into the requested SVG file. */
-static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline, double seconds)
-{
-    const size_t *n = p->info.volume.n;
-    char title[200];
-
-    if (!timeline)
-        return FBP_OK;
-    snprintf(title, sizeof title,
-             "%s, kernel %s %s: %zu &#215; %zu &#215; %zu voxels from %zu views, %.1f ms",
-             p->info.backend, p->info.kernel, p->info.isa, n[0], n[1], n[2], p->scan->n_views,
-             1e3 * seconds);
-    return fbp_timeline_svg(timeline, title, p->timeline);
-}
-
 /* Convert the output to integers if requested, publish it, and complete the report. */
 static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, double start)
 {
     struct fbp_span finishing = fbp_span_host(r->timeline);
     const double computed = fbp_seconds();
+    const size_t *n = r->plan->info.volume.n;
     fbp_sink *converted = NULL;
+    char title[200];
     fbp_status st = FBP_OK;
 
     if (r->output)
@@ -146,7 +133,7 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : r->sink));
     const char *note = fbp_sink_note(converted ? converted : r->sink);
     if (note)
-        fbp_plan_note(r->plan, FBP_LOG_WARNING, note);
+        fbp_plan_note(r->plan, FBP_LOG_WARNING, "%s", note);
     if (r->plan->params.cluster.n_parts)
         FBP_TRY_GOTO(fbp_plan_part_done(r->plan, r->sink, report));
     report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());
@@ -154,32 +141,20 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
     FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));
-    FBP_TRY_GOTO(draw_timeline(r->plan, r->timeline, report->total));
+    if (r->timeline) {
+        snprintf(title, sizeof title,
+                 "%s, kernel %s %s: %zu &#215; %zu &#215; %zu voxels from %zu views, %.1f ms",
+                 r->plan->info.backend, r->plan->info.kernel, r->plan->info.isa, n[0], n[1], n[2],
+                 r->plan->scan->n_views, 1e3 * report->total);
+        st = fbp_timeline_svg(r->timeline, title, r->plan->timeline);
+    }
+
 fail:
     fbp_sink_close(&converted);
     return st;
 }
 
-/* Create the objects of a run other than devices: checks of the views, mask, timeline. */
-static fbp_status open_parts(struct plan_run *r)
-{
-    const fbp_plan *p = r->plan;
-
-    r->checked = fbp_plan_measured(p)->job;
-    if (p->params.cluster.team) /* all processes check the same rows */
-        r->checked.part.slices[0] = r->checked.part.slices[1] = 0;
-    FBP_TRY(fbp_data_check_create(&r->check, &r->checked));
-    r->checked_in_step = fbp_plan_check_in_steps(p, r->check);
-    if (p->params.output.fill || p->tables.region) {
-        struct fbp_job job = p->tables.job;
-        job.kind = r->checked.kind; /* the field of view depends on the measured views */
-        job.facts = r->checked.facts;
-        FBP_TRY(fbp_mask_create(&r->mask, &job, p->params.output.fill != 0,
-                                fbp_outside_value(&p->params)));
-    }
-    return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
-}
-
+/* Compute all slices to r->sink, check the views that were read, and finish the output. */
 static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double start)
 {
     fbp_plan *p = r->plan;
@@ -187,7 +162,21 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     fbp_status st = FBP_OK;
 
     FBP_TRY(fbp_plan_check_sink(p, r->sink));
-    FBP_TRY_GOTO(open_parts(r));
+    r->checked = fbp_plan_measured(p)->job;
+    if (p->params.cluster.team) /* all processes check the same rows */
+        r->checked.part.slices[0] = r->checked.part.slices[1] = 0;
+    FBP_TRY_GOTO(fbp_data_check_create(&r->check, &r->checked));
+    r->checked_in_step = fbp_plan_check_in_steps(p, r->check);
+    if (p->params.output.fill || p->tables.region) {
+        struct fbp_job job = p->tables.job;
+        job.kind = r->checked.kind; /* the field of view depends on the measured views */
+        job.facts = r->checked.facts;
+        FBP_TRY_GOTO(fbp_mask_create(&r->mask, &job, p->params.output.fill != 0,
+                                     fbp_outside_value(&p->params)));
+    }
+    if (p->timeline)
+        FBP_TRY_GOTO(fbp_timeline_create(&r->timeline));
+
     FBP_TRY_GOTO(fbp_plan_team_begin(p, r->sink, r->apart, &r->team));
 
     st = compute(r, report);
@@ -406,12 +395,6 @@ void fbp_plan_release(fbp_plan *p, void *memory)
 
 /* ---- Reconstruction from memory to memory ---- */
 
-static fbp_status open_sink(fbp_sink **out, enum fbp_type type, void *volume, const size_t n[3])
-{
-    return type == FBP_F64 ? fbp_sink_memory_double(out, volume, n)
-                           : fbp_sink_memory(out, volume, n);
-}
-
 /* type: sample type of `views` and `volume`, FBP_F32 or FBP_F64. */
 static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_recon_params *params,
                               enum fbp_type type, const void *views, void *volume,
@@ -441,7 +424,8 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *made = fbp_plan_info(plan);
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->frames * v[2]};
-    FBP_TRY_GOTO(open_sink(&sink, type, volume, n));
+    FBP_TRY_GOTO(type == FBP_F64 ? fbp_sink_memory_double(&sink, volume, n)
+                                 : fbp_sink_memory(&sink, volume, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
     if (report) /* `total` is one of the first fields, which the struct of every release has */
         report->total = fbp_seconds() - start;

@@ -526,12 +526,6 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 
 /* ---- The step ---- */
 
-static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
-{
-    step->mended = (struct fbp_prep_counts){0};
-    return fbp_source_wrap(source, set_up, &step, *source, owned);
-}
-
 static void destroy(struct fbp_view_step *step)
 {
     struct rectify *r = (struct rectify *)step;
@@ -627,7 +621,7 @@ fbp_status fbp_rectify_step_create(struct fbp_view_step **out,
     FBP_TRY(fbp_calloc((void **)&r, 1, sizeof *r, "an upright detector"));
     r->step = (struct fbp_view_step){.scan = fbp_scan_of_integrals(scan),
                                      .prep = request->measured ? &r->measured.prep : NULL,
-                                     .wrap = wrap,
+                                     .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,
                                      .hash = hash,

@@ -10,6 +10,7 @@
 #ifndef FBP_PIPELINE_VIEW_STEP_H
 #define FBP_PIPELINE_VIEW_STEP_H
 
+#include "array/array.h"
 #include "array/file/format.h"
 #include "pipeline/data_check.h"
 #include "pipeline/job.h"
@@ -47,9 +48,9 @@ struct fbp_view_step {
     double seconds;                /**< time until the first view was available, in s; 0: none */
     const char *note;              /**< remark for the log; NULL: none */
 
-    /** Wrap *source, the input of the step; owned: *source is closed with the new source, also on
-     *  failure.  Resets the results of the last run.  Never NULL. */
-    fbp_status (*wrap)(struct fbp_view_step *step, fbp_source **source, bool owned);
+    /** Fill in the source of the step's views on `below`, its input (fbp_source_wrap()).  step: a
+     *  struct fbp_view_step **, whose results of the last run are reset.  Never NULL. */
+    fbp_source_set_up *set_up;
     /** Release everything, the step included.  Never NULL. */
     void (*destroy)(struct fbp_view_step *step);
     /** Add what the step does to the texts and numbers of a plan's summary.  Never NULL. */

@@ -37,7 +37,7 @@ static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_rin
 
     float *views = plane_samples(scan, &solid, 1), *wanted = plane_samples(&step->scan, &solid, 1);
     fbp_source *source = memory_of(scan, views);
-    OK(step->wrap(step, &source, true));
+    OK(fbp_source_wrap(&source, step->set_up, &step, source, true));
     const size_t size = step->scan.n_views * scan->panel.n_columns;
     float *got = calloc(size, sizeof *got);
     OK(fbp_source_read(source, 0, step->scan.n_views, 0, 1, got));
