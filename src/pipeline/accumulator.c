@@ -77,44 +77,6 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
     return fbp_check_scan(scan);
 }
 
-static fbp_status make_job(fbp_adder *a, const struct fbp_recon_params *p, int *device)
-{
-    int devices[FBP_MOST_DEVICES];
-    char line[800];
-    size_t n = 0;
-
-    FBP_TRY(fbp_devices_find(p->device ? p->device : "auto", &a->backend, devices, &n));
-    if (n != 1)
-        return fbp_fail(FBP_ERR_INVALID, "adder: \"%s\" are %zu devices: give one", p->device, n);
-    FBP_TRY(fbp_job_create(&a->tables, &a->scan, p, false));
-    *device = devices[0];
-    if (!p->device || strcmp(p->device, "auto") == 0)
-        fbp_device_capable(fbp_backends, job_of(a), &a->backend, device, line, sizeof line);
-    return fbp_job_arrange(&a->tables.job, a->backend);
-}
-
-static fbp_status make_buffers(fbp_adder *a)
-{
-    const struct fbp_backend *b = a->backend;
-    const struct fbp_job *job = job_of(a);
-    const size_t n_rows = job->panel.n_rows, bytes = view_samples(a) * sizeof(float);
-    const struct fbp_slab slab = whole(a);
-    const struct fbp_buffer raw = {FBP_FOR_RAW, bytes, 1, n_rows};
-    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, b->filtered_bytes(job, 1, n_rows), 1,
-                                        n_rows};
-    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, &slab), 0, 0};
-
-    FBP_TRY(fbp_calloc((void **)&a->added, job->n_views, sizeof *a->added, "views"));
-    FBP_TRY(b->memory.host_alloc(a->dev, bytes, "a view", (void **)&a->samples));
-    FBP_TRY(
-        b->memory.host_alloc(a->dev, voxels(a) * sizeof(float), "a volume", (void **)&a->slices));
-    if (b->can.own_memory)
-        FBP_TRY(b->memory.alloc(a->dev, &raw, &a->raw));
-    FBP_TRY(b->memory.alloc(a->dev, &filtered, &a->filtered));
-    FBP_TRY(b->memory.alloc(a->dev, &volume, &a->volume));
-    return b->clear(a->dev, &slab, a->volume);
-}
-
 fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
                             const struct fbp_recon_params *params)
 {
@@ -122,8 +84,10 @@ fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
     struct fbp_recon_params own;
     struct fbp_scan taken;
     fbp_adder *a = NULL;
+    int devices[FBP_MOST_DEVICES];
+    char line[800];
+    size_t n = 0;
     fbp_status st;
-    int device = 0;
 
     fbp_message_clear();
     *out = NULL;
@@ -133,25 +97,39 @@ fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
     FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "an adder"));
     a->process = getpid();
     a->scan = taken;
-    FBP_TRY_GOTO(make_job(a, &own, &device));
-    FBP_TRY_GOTO(a->backend->open(&a->dev, device, job_of(a)));
-    FBP_TRY_GOTO(make_buffers(a));
+    FBP_TRY_GOTO(fbp_devices_find(own.device ? own.device : "auto", &a->backend, devices, &n));
+    if (n != 1)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID, "adder: \"%s\" are %zu devices: give one", own.device, n));
+    FBP_TRY_GOTO(fbp_job_create(&a->tables, &a->scan, &own, false));
+    if (!own.device || strcmp(own.device, "auto") == 0)
+        fbp_device_capable(fbp_backends, job_of(a), &a->backend, devices, line, sizeof line);
+    FBP_TRY_GOTO(fbp_job_arrange(&a->tables.job, a->backend));
+
+    const struct fbp_backend *b = a->backend;
+    const struct fbp_job *job = job_of(a);
+    const struct fbp_slab slab = whole(a);
+    const size_t n_rows = job->panel.n_rows, bytes = view_samples(a) * sizeof(float);
+    const struct fbp_buffer raw = {FBP_FOR_RAW, bytes, 1, n_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, b->filtered_bytes(job, 1, n_rows), 1,
+                                        n_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, &slab), 0, 0};
+    FBP_TRY_GOTO(b->open(&a->dev, devices[0], job));
+    FBP_TRY_GOTO(fbp_calloc((void **)&a->added, job->n_views, sizeof *a->added, "views"));
+    FBP_TRY_GOTO(b->memory.host_alloc(a->dev, bytes, "a view", (void **)&a->samples));
+    FBP_TRY_GOTO(
+        b->memory.host_alloc(a->dev, voxels(a) * sizeof(float), "a volume", (void **)&a->slices));
+    if (b->can.own_memory)
+        FBP_TRY_GOTO(b->memory.alloc(a->dev, &raw, &a->raw));
+    FBP_TRY_GOTO(b->memory.alloc(a->dev, &filtered, &a->filtered));
+    FBP_TRY_GOTO(b->memory.alloc(a->dev, &volume, &a->volume));
+    FBP_TRY_GOTO(b->clear(a->dev, &slab, a->volume));
+
     *out = a;
     return FBP_OK;
 fail:
     fbp_adder_destroy(&a);
     return st;
-}
-
-static fbp_status check_view(const fbp_adder *a, size_t view)
-{
-    FBP_TRY(fbp_check_process(a->process, "adder"));
-    if (view >= job_of(a)->n_views)
-        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu: the scan has %zu, counted from 0", view,
-                        job_of(a)->n_views);
-    if (a->added[view])
-        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu was added before", view);
-    return FBP_OK;
 }
 
 /* Later work of stage `then` waits for the work that stage `first` has got so far. */
@@ -163,13 +141,23 @@ static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stag
     return fbp_device_after(a->backend, a->dev, then, mark);
 }
 
-static fbp_status add(fbp_adder *a, size_t view)
+fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
 {
+    FBP_REQUIRE(a, samples);
     const struct fbp_backend *b = a->backend;
     const struct fbp_slab slab = whole(a);
     const size_t rows = job_of(a)->panel.n_rows;
     const struct fbp_batch batch = {.view0 = view, .n_views = 1, .n_rows = rows, .load_rows = rows};
 
+    fbp_message_clear();
+    FBP_TRY(fbp_check_process(a->process, "adder"));
+    if (view >= job_of(a)->n_views)
+        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu: the scan has %zu, counted from 0", view,
+                        job_of(a)->n_views);
+    if (a->added[view])
+        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu was added before", view);
+    memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
+    a->added[view] = true; /* also if it fails: part of the view may be in the volume */
     if (b->can.own_memory)
         FBP_TRY(b->memory.upload(a->dev, a->raw, a->samples, view_samples(a)));
     FBP_TRY(follow(a, FBP_STAGE_IN, FBP_STAGE_FILTER));
@@ -177,16 +165,6 @@ static fbp_status add(fbp_adder *a, size_t view)
     FBP_TRY(follow(a, FBP_STAGE_FILTER, FBP_STAGE_BP));
     FBP_TRY(b->backproject(a->dev, &batch, a->filtered, &slab, 0, slab.nz, a->volume));
     return fbp_device_settle(b, a->dev, FBP_STAGE_BP);
-}
-
-fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
-{
-    FBP_REQUIRE(a, samples);
-    fbp_message_clear();
-    FBP_TRY(check_view(a, view));
-    memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
-    a->added[view] = true; /* also if it fails: part of the view may be in the volume */
-    return add(a, view);
 }
 
 fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
@@ -203,20 +181,6 @@ fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
     return FBP_OK;
 }
 
-static void close_device(fbp_adder *a)
-{
-    const struct fbp_backend *b = a->backend;
-
-    (void)!fbp_device_settle_all(b, a->dev);
-    if (b->can.own_memory)
-        fbp_device_put(b, a->dev, FBP_FOR_RAW, a->raw);
-    fbp_device_put(b, a->dev, FBP_FOR_FILTERED, a->filtered);
-    fbp_device_put(b, a->dev, FBP_FOR_VOLUME, a->volume);
-    fbp_host_put(b, a->dev, a->samples);
-    fbp_host_put(b, a->dev, a->slices);
-    b->close(&a->dev);
-}
-
 void fbp_adder_destroy(fbp_adder **adder)
 {
     FBP_REQUIRE_ELSE(, adder);
@@ -224,8 +188,18 @@ void fbp_adder_destroy(fbp_adder **adder)
 
     if (!a)
         return;
-    if (a->dev && a->process == getpid()) /* a child has neither its threads nor its devices */
-        close_device(a);
+    if (a->dev && a->process == getpid()) { /* a child has neither its threads nor its devices */
+        const struct fbp_backend *b = a->backend;
+        (void)!fbp_device_settle_all(b, a->dev);
+        if (b->can.own_memory)
+            fbp_device_put(b, a->dev, FBP_FOR_RAW, a->raw);
+        fbp_device_put(b, a->dev, FBP_FOR_FILTERED, a->filtered);
+        fbp_device_put(b, a->dev, FBP_FOR_VOLUME, a->volume);
+        fbp_host_put(b, a->dev, a->samples);
+        fbp_host_put(b, a->dev, a->slices);
+        b->close(&a->dev);
+    }
+
     fbp_job_clear(&a->tables);
     free(a->added);
     free(a);

@@ -116,34 +116,6 @@ static inline bool is_axis_side(const fbp_data_check *check, size_t view, int en
  * values that grow with the line integral (of intensities: minus the transmission); only results
  * are converted by a logarithm. */
 
-static void choose_columns(struct checked_columns *out, size_t n_columns)
-{
-    const size_t wanted = n_columns / 32, most = n_columns < 4 ? n_columns : 4;
-    size_t n = CHECKED_ENDS;
-
-    for (size_t i = 0; i < CHECKED_PLACES; i++) {
-        const size_t c = (2 * i + 1) * n_columns / CHECKED_ENDS;
-        out->at[i] = c;
-        out->at[CHECKED_PLACES + i] = c + 1 < n_columns ? c + 1 : c;
-    }
-    out->ends = wanted < 4 ? most : wanted < CHECKED_COLUMNS ? wanted : CHECKED_COLUMNS;
-    for (int end = 0; end < 2; end++)
-        for (size_t i = 0; i < out->ends; i++)
-            out->at[n++] = end ? n_columns - 1 - i : i;
-    out->n = n;
-}
-
-static void prefetch_row(const struct row_samples *line, const struct checked_columns *columns)
-{
-    const size_t size = fbp_raw_size(line->job);
-    const char *samples = line->samples;
-
-    for (size_t i = 0; i < CHECKED_PLACES; i++)
-        __builtin_prefetch(samples + columns->at[i] * size);
-    for (size_t end = 0; end < 2; end++)
-        __builtin_prefetch(samples + columns->at[CHECKED_ENDS + end * columns->ends] * size);
-}
-
 static inline float sample(const struct row_samples *line, size_t c)
 {
     return line->job->input.type == FBP_U16   ? (float)((const uint16_t *)line->samples)[c]
@@ -282,25 +254,19 @@ static const struct checked_row *row_of(const fbp_data_check *check, size_t view
     return &check->seen[view * CHECKED_ROWS + i];
 }
 
-/* View j of the sample of views: all views of a short scan, else views at steps of the golden
- * section, which avoid periodic patterns. */
-static size_t sampled(const fbp_data_check *check, size_t j)
-{
-    const size_t n = check->job->n_views;
-    const double part = (double)j * 0.6180339887498949;
-
-    return n <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n);
-}
-
 /* Median over views of one quantity of row i; 0: no view has it.  Ends at the axis are left out.
  *
  * what: 0, 1: first and last end; 2, 3: their noise; 4: greatest value */
 static double median_of(const fbp_data_check *check, size_t i, int what, float *scratch)
 {
+    const size_t n_views = check->job->n_views;
     size_t n = 0;
 
-    for (size_t j = 0; j < SAMPLE && j < check->job->n_views; j++) {
-        const size_t k = sampled(check, j);
+    for (size_t j = 0; j < SAMPLE && j < n_views; j++) {
+        /* all views of a short scan, else steps of the golden section, which avoid periodic
+         * patterns */
+        const double part = (double)j * 0.6180339887498949;
+        const size_t k = n_views <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n_views);
         const struct checked_row *r = row_of(check, k, i);
         if (r->seen && !check->views[k].dead && (what > 3 || !is_axis_side(check, k, what % 2)))
             scratch[n++] = what < 2 ? r->end[what] : what < 4 ? r->noise[what - 2] : r->peak;
@@ -363,31 +329,6 @@ static double peak_of(const fbp_data_check *check, size_t view)
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* Is the whole view shifted by d, the middle of its rows included?
- *
- * before, behind: the nearest views that are not shifted; n_views: none */
-static bool all_is_shifted(const fbp_data_check *check, size_t view, double d, size_t before,
-                           size_t behind)
-{
-    const size_t n = check->job->n_views;
-    const double a = peak_of(check, before < n ? before : behind);
-    const double b = peak_of(check, behind < n ? behind : before), beside = (a + b) / 2;
-    const double off = fabs(peak_of(check, view) - beside - d);
-
-    return off <= PEAK_SHIFT * fabs(d) + PEAK_TURN * fabs(beside) + fabs(a - b) / 2;
-}
-
-static void count(struct fbp_report *r, size_t view, double exposure)
-{
-    if (r->exposure_views++ == 0) {
-        r->exposure_first = view;
-        r->exposure[0] = r->exposure[1] = exposure;
-    }
-    r->exposure_last = view;
-    r->exposure[0] = fmin(r->exposure[0], exposure);
-    r->exposure[1] = fmax(r->exposure[1], exposure);
-}
-
 static bool is_usual(const fbp_data_check *check, size_t view)
 {
     const struct checked_view *v = &check->views[view];
@@ -443,7 +384,7 @@ static void find_air(fbp_data_check *check)
 static void find_exposure(fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n = check->job->n_views;
-    size_t before = n, behind = 0;
+    size_t before = n, behind = 0; /* the nearest views that are not shifted; n: none */
     struct usual u;
 
     find_usual(check, &u);
@@ -454,10 +395,22 @@ static void find_exposure(fbp_data_check *check, struct fbp_report *report)
         before = is_usual(check, k) ? k : before;
         for (behind = behind > k ? behind : k; behind < n && !is_usual(check, behind);)
             behind++;
-        v->odd = v->shift != 0 && (before < n || behind < n) &&
-                 all_is_shifted(check, k, v->shift, before, behind);
-        if (v->odd)
-            count(report, k, exp(-v->shift));
+        if (v->shift == 0 || (before == n && behind == n))
+            continue;
+        /* Is the whole view shifted, the middle of its rows included? */
+        const double d = v->shift, a = peak_of(check, before < n ? before : behind);
+        const double b = peak_of(check, behind < n ? behind : before), beside = (a + b) / 2;
+        const double off = fabs(peak_of(check, k) - beside - d), exposure = exp(-d);
+        v->odd = off <= PEAK_SHIFT * fabs(d) + PEAK_TURN * fabs(beside) + fabs(a - b) / 2;
+        if (!v->odd)
+            continue;
+        if (report->exposure_views++ == 0) {
+            report->exposure_first = k;
+            report->exposure[0] = report->exposure[1] = exposure;
+        }
+        report->exposure_last = k;
+        report->exposure[0] = fmin(report->exposure[0], exposure);
+        report->exposure[1] = fmax(report->exposure[1], exposure);
     }
 }
 
@@ -497,74 +450,48 @@ static const float IN_AIR = 0.1f; /* ends that reach this part of the greatest v
 static const float EMPTY = 0.1f;  /* rows below this part of the greatest value are empty */
 static const float SIGMAS_AT_END = 4; /* by chance no row of thousands exceeds this */
 
-/* peak: greatest value of all rows; air: the least value of any end if it is small, else 0; noise:
- * mean at both ends, because the noise from few columns of one row is sometimes far too small. */
-struct scan_summary {
-    float peak, air, noise[2];
-};
-
-static struct scan_summary summarise_scan(const fbp_data_check *check)
+static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
 {
-    struct scan_summary s = {0};
-    double noise[2] = {0, 0};
-    float least = INFINITY;
+    const size_t n_views = check->job->n_views, enough = check->n_rows < 2 ? 1 : 2;
+    /* of the scan: greatest value; least value of any end; noise: mean at both ends, because the
+     * noise from few columns of one row is sometimes far too small */
+    float peak = 0, least = INFINITY, noise[2] = {0, 0};
+    double sum[2] = {0, 0};
     size_t n = 0;
 
-    for (size_t i = 0; i < check->job->n_views * CHECKED_ROWS; i++) {
+    for (size_t i = 0; i < n_views * CHECKED_ROWS; i++) {
         const struct checked_row *r = &check->seen[i];
         if (!r->seen || check->views[i / CHECKED_ROWS].odd)
             continue;
-        s.peak = greater(s.peak, r->peak);
+        peak = greater(peak, r->peak);
         least = lesser(least, lesser(r->end[0], r->end[1]));
-        noise[0] += (double)r->noise[0];
-        noise[1] += (double)r->noise[1];
+        sum[0] += (double)r->noise[0];
+        sum[1] += (double)r->noise[1];
         n++;
     }
-    s.air = least > 0 && least < IN_AIR * s.peak ? least : 0;
+    const float air = least > 0 && least < IN_AIR * peak ? least : 0;
     for (int end = 0; end < 2 && n > 0; end++)
-        s.noise[end] = (float)(noise[end] / (double)n);
-    return s;
-}
+        noise[end] = (float)(sum[end] / (double)n);
 
-/* The value at an end of a row, relative to its greatest value; 0: not truncated there. */
-static double cut_off(const struct checked_row *r, int end, const struct scan_summary *scan)
-{
-    const float at_end = r->end[end] - scan->air, peak = greater(r->peak, r->end[end]) - scan->air;
-    const float noise = greater(r->noise[end], scan->noise[end]);
-
-    return at_end - SIGMAS_AT_END * noise > CUT_OFF * peak ? (double)(at_end / peak) : 0;
-}
-
-/* The greatest cut_off() of the rows of a view, if at least two rows are truncated; else 0. */
-static double cut_off_view(const fbp_data_check *check, size_t view, int end,
-                           const struct scan_summary *s)
-{
-    const size_t enough = check->n_rows < 2 ? 1 : 2;
-    double most = 0;
-    size_t n = 0;
-
-    for (size_t i = 0; i < check->n_rows; i++) {
-        const struct checked_row *r = &check->seen[view * CHECKED_ROWS + i];
-        const double part = r->seen && r->peak > EMPTY * s->peak ? cut_off(r, end, s) : 0;
-        n += part > 0;
-        most = part > most ? part : most;
-    }
-    return n >= enough ? most : 0;
-}
-
-static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
-{
-    const struct scan_summary scan = summarise_scan(check);
-
-    for (size_t k = 0; k < check->job->n_views; k++) {
+    for (size_t k = 0; k < n_views; k++) {
         bool cut = false;
-        if (check->views[k].odd)
-            continue;
-        for (int end = 0; end < 2; end++) {
-            const double part =
-                is_axis_side(check, k, end) ? 0 : cut_off_view(check, k, end, &scan);
-            report->truncated[end] = fmax(report->truncated[end], part);
-            cut |= part > 0;
+        for (int end = 0; end < 2 && !check->views[k].odd; end++) {
+            double most = 0; /* greatest value at this end, relative to that of its row */
+            size_t n_cut = 0;
+            for (size_t i = 0; i < check->n_rows && !is_axis_side(check, k, end); i++) {
+                const struct checked_row *r = row_of(check, k, i);
+                const float at_end = r->end[end] - air, top = greater(r->peak, r->end[end]) - air;
+                if (!r->seen || !(r->peak > EMPTY * peak) ||
+                    !(at_end - SIGMAS_AT_END * greater(r->noise[end], noise[end]) > CUT_OFF * top))
+                    continue;
+                const double part = (double)(at_end / top);
+                n_cut += part > 0;
+                most = part > most ? part : most;
+            }
+            if (n_cut < enough)
+                continue;
+            report->truncated[end] = fmax(report->truncated[end], most);
+            cut |= most > 0;
         }
         if (!cut)
             continue;
@@ -612,40 +539,33 @@ void fbp_data_check_air(const fbp_data_check *check, char *line, size_t n)
                  check->air, one ? 1 : check->air);
 }
 
-/* List the dead views, such as "7, 12 to 15, ...". */
-static void list_views(const fbp_data_check *check, char *text, size_t n)
+void fbp_data_check_dead(const fbp_data_check *check, const struct fbp_report *report, char *line,
+                         size_t n)
 {
     const size_t n_views = check->job->n_views;
+    char list[400] = ""; /* such as "7, 12 to 15, ..." */
     size_t used = 0, runs = 0;
 
-    for (size_t k = 0, end; k < n_views && used + 64 < n; k = end) {
+    line[0] = '\0';
+    if (report->dead_views == 0)
+        return;
+    for (size_t k = 0, end; k < n_views && runs <= 8 && used + 64 < sizeof list; k = end) {
         end = k + 1;
         if (!check->views[k].dead)
             continue;
         while (end < n_views && check->views[end].dead)
             end++;
-        if (runs++ == 8) {
-            snprintf(text + used, n - used, ", ...");
-            return;
-        }
-        used += (size_t)snprintf(text + used, n - used, end - k > 1 ? "%s%zu to %zu" : "%s%zu",
-                                 runs > 1 ? ", " : "", k, end - 1);
+        if (runs++ == 8)
+            snprintf(list + used, sizeof list - used, ", ...");
+        else
+            used += (size_t)snprintf(list + used, sizeof list - used,
+                                     end - k > 1 ? "%s%zu to %zu" : "%s%zu", runs > 1 ? ", " : "",
+                                     k, end - 1);
     }
-}
-
-void fbp_data_check_dead(const fbp_data_check *check, const struct fbp_report *report, char *line,
-                         size_t n)
-{
-    char views[400] = "";
-
-    line[0] = '\0';
-    if (report->dead_views == 0)
-        return;
-    list_views(check, views, sizeof views);
     snprintf(line, n,
              "nothing was measured in %zu of %zu views (%s): all samples of a view are the same, "
              "clipped, or no numbers: leave such views out of the scan, or measure them again",
-             report->dead_views, check->job->n_views, views);
+             report->dead_views, n_views, list);
 }
 
 static fbp_status fail_all_dead(const fbp_data_check *check, const char *name)
@@ -690,11 +610,13 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
     job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 
-/* Choose rows, spread over the rows that the volume needs from any view.  The first check calls
- * this, when the device already works. */
+/* Choose rows, spread over the rows that the volume needs from any view, and columns.  The first
+ * check calls this, when the device already works. */
 static void choose(fbp_data_check *check)
 {
     const struct fbp_job *job = check->job;
+    const size_t nc = job->panel.n_columns, wanted = nc / 32;
+    struct checked_columns *out = &check->columns;
     size_t r0, r1;
 
     needed_rows(job, 0, job->n_views, &r0, &r1);
@@ -702,7 +624,20 @@ static void choose(fbp_data_check *check)
     for (size_t i = 0; i < most; i++)
         check->rows[i] = r0 + (2 * i + 1) * n / (2 * most);
     check->n_rows = most;
-    choose_columns(&check->columns, job->panel.n_columns);
+
+    for (size_t i = 0; i < CHECKED_PLACES; i++) {
+        const size_t c = (2 * i + 1) * nc / CHECKED_ENDS;
+        out->at[i] = c;
+        out->at[CHECKED_PLACES + i] = c + 1 < nc ? c + 1 : c;
+    }
+    out->ends = wanted >= CHECKED_COLUMNS ? CHECKED_COLUMNS
+                : wanted >= 4             ? wanted
+                : nc < 4                  ? nc
+                                          : 4;
+    out->n = CHECKED_ENDS;
+    for (int end = 0; end < 2; end++)
+        for (size_t i = 0; i < out->ends; i++)
+            out->at[out->n++] = end ? nc - 1 - i : i;
     check->chosen = true;
 }
 
@@ -748,25 +683,17 @@ void fbp_data_check_destroy(fbp_data_check **check)
     *check = NULL;
 }
 
-static size_t packed_views(const struct fbp_job *job)
-{
-    return job->n_views * sizeof(struct checked_view);
-}
-
-static size_t packed_rows(const struct fbp_job *job)
-{
-    return job->n_views * CHECKED_ROWS * sizeof(struct checked_row);
-}
-
 size_t fbp_data_check_packed(const struct fbp_job *job)
 {
-    return packed_views(job) + packed_rows(job);
+    return job->n_views * (sizeof(struct checked_view) + CHECKED_ROWS * sizeof(struct checked_row));
 }
 
 void fbp_data_check_pack(const fbp_data_check *check, void *out)
 {
-    memcpy(out, check->views, packed_views(check->job));
-    memcpy((char *)out + packed_views(check->job), check->seen, packed_rows(check->job));
+    const size_t n = check->job->n_views, views = n * sizeof *check->views;
+
+    memcpy(out, check->views, views);
+    memcpy((char *)out + views, check->seen, n * CHECKED_ROWS * sizeof *check->seen);
 }
 
 static void join_view(struct checked_view *to, const struct checked_view *other)
@@ -778,7 +705,7 @@ static void join_view(struct checked_view *to, const struct checked_view *other)
 
 void fbp_data_check_join(fbp_data_check *check, const void *other)
 {
-    const char *views = other, *rows = views + packed_views(check->job);
+    const char *views = other, *rows = views + check->job->n_views * sizeof(struct checked_view);
     struct checked_view view;
     struct checked_row row;
 
@@ -795,128 +722,70 @@ void fbp_data_check_join(fbp_data_check *check, const void *other)
     }
 }
 
-/* Samples of a view: in a batch as it was read, or in the whole scan in memory. */
-struct place {
-    const struct fbp_batch *batch;
-    size_t k; /* index of the view in the batch */
-    const char *raw;
-    bool whole;
-};
-
-/* Find a row in memory; false: it was not read. */
-static bool find_row(const fbp_data_check *check, const struct place *at, size_t r,
-                     struct row_samples *out)
-{
-    const struct fbp_job *job = check->job;
-    const struct fbp_batch *b = at->batch;
-    const size_t size = job->panel.n_columns * fbp_raw_size(job);
-    const char *samples = NULL;
-
-    if (at->whole)
-        samples = at->raw + (fbp_batch_view(job, b, at->k) * job->panel.n_rows + r) * size;
-    else if (r >= b->load_row0 && r < b->load_row0 + b->load_rows)
-        samples = at->raw + (at->k * b->load_rows + (r - b->load_row0)) * size;
-    *out = (struct row_samples){job, samples, r};
-    return samples;
-}
-
-/* Check all rows of a view that seems dead. */
-static void check_all_rows(const fbp_data_check *check, const struct place *at,
-                           struct checked_view *v)
-{
-    const struct fbp_batch *b = at->batch;
-    struct row_samples line;
-
-    for (size_t i = 0; i < b->load_rows && !is_live(v); i++)
-        if (find_row(check, at, b->load_row0 + i, &line))
-            search_life(&line, 1, v);
-}
-
-/* Results of one check of a view. */
-struct seen {
-    struct checked_view view;
-    struct checked_row rows[CHECKED_ROWS];
-};
-
-static void check_view(const fbp_data_check *check, const struct place *at, struct seen *seen)
-{
-    const struct fbp_job *job = check->job;
-    const size_t view = fbp_batch_view(job, at->batch, at->k);
-    const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
-    struct row_samples lines[CHECKED_ROWS];
-    size_t r0, r1, which[CHECKED_ROWS], n = 0;
-
-    needed_rows(job, view, view + 1, &r0, &r1); /* other rows may not be in memory */
-    for (size_t i = 0; i < check->n_rows; i++) {
-        const size_t r = check->rows[i];
-        if (seen->rows[i].seen || r < r0 || r >= r1 || !find_row(check, at, r, &lines[n]))
-            continue;
-        prefetch_row(&lines[n], &check->columns);
-        which[n++] = i;
-    }
-    for (size_t i = 0; i < n; i++) {
-        check_row(&lines[i], &check->columns, &seen->rows[which[i]]);
-        search_life(&lines[i], step, &seen->view);
-    }
-    if (!is_live(&seen->view))
-        check_all_rows(check, at, &seen->view);
-}
-
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,
                          const void *raw, bool whole)
 {
-    const struct place at = {batch, k, raw, whole};
-    const size_t view = fbp_batch_view(check->job, batch, k);
-    struct checked_view *v = &check->views[view];
-    struct checked_row *rows = &check->seen[view * CHECKED_ROWS];
-    struct seen seen;
+    const struct fbp_job *job = check->job;
+    const size_t view = fbp_batch_view(job, batch, k), size = fbp_raw_size(job);
+    const size_t row_bytes = job->panel.n_columns * size;
+    const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
+    /* rows of the view that are in memory */
+    const size_t row0 = whole ? 0 : batch->load_row0;
+    const size_t n_rows = whole ? job->panel.n_rows : batch->load_rows;
+    const char *rows = (const char *)raw + (whole ? view : k) * n_rows * row_bytes;
+    struct checked_row *all = &check->seen[view * CHECKED_ROWS], seen[CHECKED_ROWS];
+    struct row_samples lines[CHECKED_ROWS];
+    size_t r0, r1, which[CHECKED_ROWS], n = 0;
 
     if (batch->load_rows == 0)
         return;
     pthread_mutex_lock(&check->lock);
     if (!check->chosen)
         choose(check);
-    seen.view = *v;
-    memcpy(seen.rows, rows, sizeof seen.rows);
+    struct checked_view v = check->views[view];
+    memcpy(seen, all, sizeof seen);
     pthread_mutex_unlock(&check->lock);
-    check_view(check, &at, &seen);
+
+    needed_rows(job, view, view + 1, &r0, &r1); /* other rows may not be in memory */
+    for (size_t i = 0; i < check->n_rows; i++) {
+        const size_t r = check->rows[i];
+        if (seen[i].seen || r < r0 || r >= r1 || r < row0 || r >= row0 + n_rows)
+            continue;
+        const char *line = rows + (r - row0) * row_bytes;
+        lines[n] = (struct row_samples){job, line, r};
+        which[n++] = i;
+        for (size_t c = 0; c < CHECKED_PLACES; c++)
+            __builtin_prefetch(line + check->columns.at[c] * size);
+        for (size_t end = 0; end < 2; end++)
+            __builtin_prefetch(line +
+                               check->columns.at[CHECKED_ENDS + end * check->columns.ends] * size);
+    }
+    for (size_t i = 0; i < n; i++) {
+        check_row(&lines[i], &check->columns, &seen[which[i]]);
+        search_life(&lines[i], step, &v);
+    }
+    for (size_t r = batch->load_row0; r < batch->load_row0 + batch->load_rows && !is_live(&v); r++)
+        search_life(&(struct row_samples){job, rows + (r - row0) * row_bytes, r}, 1, &v);
+
     pthread_mutex_lock(&check->lock); /* another device may have checked other rows of this view */
-    join_view(v, &seen.view);
+    join_view(&check->views[view], &v);
     for (size_t i = 0; i < check->n_rows; i++)
-        rows[i] = rows[i].seen ? rows[i] : seen.rows[i];
+        all[i] = all[i].seen ? all[i] : seen[i];
     pthread_mutex_unlock(&check->lock);
 }
 
 enum { COPIED_BYTES = 1 << 20 };
-
-/* Check row i of n views from view0 on: samples [n][column]. */
-static void check_rows(fbp_data_check *check, size_t i, size_t view0, size_t n, const char *samples)
-{
-    const struct fbp_job *job = check->job;
-    const size_t size = job->panel.n_columns * fbp_raw_size(job);
-    const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
-
-    pthread_mutex_lock(&check->lock); /* other devices check what they read at the same time */
-    for (size_t k = view0; k < view0 + n; k++) {
-        const struct row_samples line = {job, samples + (k - view0) * size, check->rows[i]};
-        struct checked_row *seen = &check->seen[k * CHECKED_ROWS + i];
-        size_t r0, r1;
-        needed_rows(job, k, k + 1, &r0, &r1);
-        if (seen->seen || line.r < r0 || line.r >= r1)
-            continue;
-        check_row(&line, &check->columns, seen);
-        search_life(&line, step, &check->views[k]);
-    }
-    pthread_mutex_unlock(&check->lock);
-}
 
 fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source *source)
 {
     const struct fbp_job *job = check->job;
     const size_t row = job->panel.n_columns * fbp_raw_size(job), view = job->panel.n_rows * row;
     const size_t most = row < COPIED_BYTES ? COPIED_BYTES / row : 1;
+    const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
+    const char *memory = fbp_source_samples(source);
     struct fbp_device_memory *far = fbp_source_device(source);
     char *samples = NULL;
+    size_t r0, r1;
     fbp_status st = FBP_OK;
 
     pthread_mutex_lock(&check->lock);
@@ -924,20 +793,29 @@ fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source 
         choose(check);
     pthread_mutex_unlock(&check->lock);
     FBP_TRY(fbp_alloc((void **)&samples, most * row, "rows of views"));
-    for (size_t i = 0; st == FBP_OK && i < check->n_rows; i++)
-        for (size_t k = 0, n; st == FBP_OK && k < job->n_views; k += n) {
+    for (size_t i = 0; i < check->n_rows; i++)
+        for (size_t k = 0, n; k < job->n_views; k += n) {
             n = job->n_views - k < most ? job->n_views - k : most;
-            st = far->copy(
-                far, &(struct fbp_strided_copy){.to = samples,
-                                                .from = (const char *)fbp_source_samples(source) +
-                                                        k * view + check->rows[i] * row,
-                                                .n = n,
-                                                .bytes = row,
-                                                .to_stride = row,
-                                                .from_stride = view});
-            if (st == FBP_OK)
-                check_rows(check, i, k, n, samples);
+            const struct fbp_strided_copy copy = {.to = samples,
+                                                  .from = memory + k * view + check->rows[i] * row,
+                                                  .n = n,
+                                                  .bytes = row,
+                                                  .to_stride = row,
+                                                  .from_stride = view};
+            FBP_TRY_GOTO(far->copy(far, &copy));
+            pthread_mutex_lock(&check->lock); /* other devices check what they read meanwhile */
+            for (size_t j = 0; j < n; j++) {
+                const struct row_samples line = {job, samples + j * row, check->rows[i]};
+                struct checked_row *seen = &check->seen[(k + j) * CHECKED_ROWS + i];
+                needed_rows(job, k + j, k + j + 1, &r0, &r1);
+                if (seen->seen || line.r < r0 || line.r >= r1)
+                    continue;
+                check_row(&line, &check->columns, seen);
+                search_life(&line, step, &check->views[k + j]);
+            }
+            pthread_mutex_unlock(&check->lock);
         }
+fail:
     fbp_free(samples);
     return st;
 }
@@ -963,31 +841,22 @@ static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_do
     return st;
 }
 
-static fbp_status count_dead(fbp_data_check *check, fbp_source *source, bool top_down, size_t *n)
-{
-    const struct fbp_job *job = check->job;
-
-    *n = 0;
-    if (job->panel.n_columns * job->panel.n_rows < 2)
-        return FBP_OK;
-    for (size_t k = 0; k < job->n_views; k++) {
-        if (!is_live(&check->views[k]))
-            FBP_TRY(read_on(check, source, top_down, k));
-        check->views[k].dead = !is_live(&check->views[k]);
-        *n += check->views[k].dead;
-    }
-    return FBP_OK;
-}
-
 fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool top_down,
                                  const char *name, struct fbp_report *report)
 {
-    FBP_TRY(count_dead(check, source, top_down, &report->dead_views));
-    if (report->dead_views == check->job->n_views)
+    const struct fbp_job *job = check->job;
+
+    report->dead_views = 0;
+    for (size_t k = 0; job->panel.n_columns * job->panel.n_rows > 1 && k < job->n_views; k++) {
+        if (!is_live(&check->views[k]))
+            FBP_TRY(read_on(check, source, top_down, k));
+        check->views[k].dead = !is_live(&check->views[k]);
+        report->dead_views += check->views[k].dead;
+    }
+    if (report->dead_views == job->n_views)
         return fail_all_dead(check, name);
-    if (check->job->input.filtered ||
-        check->job->filtering.design
-            ->imaginary) /* spectra have neither air nor an edge of the object */
+    /* spectra have neither air nor an edge of the object */
+    if (job->input.filtered || job->filtering.design->imaginary)
         return FBP_OK;
     find_air(check);
     if (check->air > 0)

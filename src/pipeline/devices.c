@@ -18,28 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fbp_status wrong_index(const char *text, const char *name, int available)
-{
-    if (available == 1)
-        return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": there is one, with index 0: use %s", text,
-                        name);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all", text,
-                    available - 1, name, name);
-}
-
-/* Write the names of all devices, such as "auto, cpu, gl". */
-static void list_names(char *out, size_t n)
-{
-    const char *one;
-
-    out[0] = '\0';
-    for (size_t i = 0; (one = fbp_device_name(i)); i++) {
-        strncat(out, i ? ", " : "", n - strlen(out) - 1);
-        strncat(out, one, n - strlen(out) - 1);
-    }
-}
-
 static void describe(const struct fbp_backend *backend, int index, struct fbp_device_info *out)
 {
     *out = (struct fbp_device_info){0};
@@ -61,19 +39,6 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
                     index, d.text, d.reason);
 }
 
-/* Take all usable devices; slow ones (software renderers) only if there are no others. */
-static void take_all(const struct fbp_backend *backend, int available, int *devices, size_t *n)
-{
-    struct fbp_device_info d;
-
-    for (int fast = 1; fast >= 0 && *n == 0; fast--)
-        for (int i = 0; i < available && *n < FBP_MOST_DEVICES; i++) {
-            describe(backend, i, &d);
-            if (!d.reason[0] && (!fast || backend->discovery.auto_selectable(i)))
-                devices[(*n)++] = i;
-        }
-}
-
 /* Take the devices of a list such as "0,2"; text: the whole option, for messages. */
 static fbp_status take_listed(const char *list, const char *text, const struct fbp_backend *backend,
                               int available, int *devices, size_t *n)
@@ -82,7 +47,14 @@ static fbp_status take_listed(const char *list, const char *text, const struct f
         char *end;
         const long index = strtol(at, &end, 10);
         if (end == at || index < 0 || index >= available)
-            return wrong_index(text, backend->name, available);
+            return available == 1
+                       ? fbp_fail(FBP_ERR_INVALID,
+                                  "device: \"%s\": there is one, with index 0: use %s", text,
+                                  backend->name)
+                       : fbp_fail(FBP_ERR_INVALID,
+                                  "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or "
+                                  "%s:all",
+                                  text, available - 1, backend->name, backend->name);
         if (*n == FBP_MOST_DEVICES)
             return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
                             text, FBP_MOST_DEVICES);
@@ -158,9 +130,11 @@ void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices)
 {
-    char name[32], known[200], why[sizeof((struct fbp_device_info *)0)->reason] = "";
+    char name[32], known[200] = "", why[sizeof((struct fbp_device_info *)0)->reason] = "";
     const char *colon = strchr(text, ':');
     const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+    struct fbp_device_info d;
+    const char *one;
     int index = 0;
 
     *n_devices = 0;
@@ -168,19 +142,28 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
     *backend =
         strcmp(name, "auto") == 0 ? fbp_device_first(fbp_backends, &index) : fbp_backend_find(name);
     if (!*backend) {
-        list_names(known, sizeof known);
+        for (size_t i = 0; (one = fbp_device_name(i)); i++) {
+            strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
+            strncat(known, one, sizeof known - strlen(known) - 1);
+        }
+
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
                         name, known);
     }
     const int available = fbp_backend_count(backend, why, sizeof why);
     if (available == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
-    if (colon && strcmp(colon + 1, "all") == 0)
-        take_all(*backend, available, devices, n_devices);
-    else if (colon)
+    if (colon && strcmp(colon + 1, "all") != 0)
         return take_listed(colon + 1, text, *backend, available, devices, n_devices);
-    else
+    if (!colon)
         devices[(*n_devices)++] = index;
+    /* All usable devices; slow ones (software renderers) only if there are no others. */
+    for (int fast = 1; colon && fast >= 0 && *n_devices == 0; fast--)
+        for (int i = 0; i < available && *n_devices < FBP_MOST_DEVICES; i++) {
+            describe(*backend, i, &d);
+            if (!d.reason[0] && (!fast || (*backend)->discovery.auto_selectable(i)))
+                devices[(*n_devices)++] = i;
+        }
     return FBP_OK;
 }
 
@@ -207,19 +190,6 @@ uint64_t fbp_device_free(const struct fbp_backend *backend, int index)
 
 /* ---- The list of devices, for callers ---- */
 
-static void describe_device(const struct fbp_backend *backend, int i, int count, const char *why,
-                            struct fbp_device_info *out)
-{
-    struct fbp_device_info own = {.struct_size = sizeof own, .numa_node = -1};
-
-    snprintf(own.name, sizeof own.name, count > 1 ? "%s:%d" : "%s", backend->name, i);
-    snprintf(own.text, sizeof own.text, "%s", backend->summary);
-    snprintf(own.reason, sizeof own.reason, "%s", why);
-    if (count > 0)
-        backend->discovery.describe(i, &own);
-    FBP_COPY_OUT(device_info, out, &own);
-}
-
 size_t fbp_devices(struct fbp_device_info *out, size_t n)
 {
     size_t found = 0;
@@ -236,9 +206,15 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
         for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
             if (found >= n)
                 continue;
+            struct fbp_device_info own = {.struct_size = sizeof own, .numa_node = -1};
             struct fbp_device_info *d = &out[found];
+            snprintf(own.name, sizeof own.name, count > 1 ? "%s:%d" : "%s", backend->name, i);
+            snprintf(own.text, sizeof own.text, "%s", backend->summary);
+            snprintf(own.reason, sizeof own.reason, "%s", why);
+            if (count > 0)
+                backend->discovery.describe(i, &own);
             d->struct_size = sizeof *d;
-            describe_device(backend, i, count, why, d);
+            FBP_COPY_OUT(device_info, d, &own);
         }
     }
     return found;

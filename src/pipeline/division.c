@@ -173,19 +173,22 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
     return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
 }
 
-/* Set the greatest number of rows per batch, and view_reads, the rows that all slabs read relative
- * to the rows of the scan. */
-static void count_rows(struct fbp_work *w, const struct fbp_job *job)
+/* Set the numbers and bytes of all buffers of a division whose slabs and batches are set. */
+static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 {
+    const struct fbp_job *job = rq->job;
+    const struct fbp_backend *b = rq->backend;
+    const size_t io_threads = (size_t)fbp_work_io_threads(b, job);
     double rows = 0;
 
+    /* rows per batch, and rows that all slabs read relative to the rows of the scan */
     w->load_rows = w->filter_rows = 0;
     for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
             continue; /* the slab has no requested voxel and is not computed */
-        for (size_t b = 0; b < w->n_batches; b++) {
-            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
+        for (size_t k = 0; k < w->n_batches; k++) {
+            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, k);
             rows += (double)batch.load_rows * (double)batch.n_views;
             if (batch.load_rows > w->load_rows)
                 w->load_rows = batch.load_rows;
@@ -194,16 +197,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
         }
     }
     w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
-}
 
-/* Set the numbers and bytes of all buffers of a division whose slabs and batches are set. */
-static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const struct fbp_job *job = rq->job;
-    const struct fbp_backend *b = rq->backend;
-    const size_t io_threads = (size_t)fbp_work_io_threads(b, job);
-
-    count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
@@ -297,38 +291,32 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
     return fits(w, rq) && holds_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
-/* For several workers: try slabs of equal cost instead of equal size, the same number for each
- * worker.  Returns false if the largest of these slabs does not fit. */
-static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
-{
-    const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
-    struct fbp_work by_cost = *w;
-
-    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices || all > work_slices(rq->job))
-        return false;
-    by_cost.weighed = true;
-    by_cost.n_slabs = all;
-    by_cost.slab_slices = 0;
-    for (size_t i = 0; i < all; i++) {
-        const struct fbp_slab slab = fbp_work_slab(&by_cost, rq->job, i);
-        by_cost.slab_slices = slab.nz > by_cost.slab_slices ? slab.nz : by_cost.slab_slices;
-    }
-    if (!fits_with(&by_cost, rq, batch))
-        return false;
-    *w = by_cost;
-    return true;
-}
-
 /* Find the largest batch that fits with slabs of `slices` slices; false: no batch fits. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
+    const size_t nz = work_slices(rq->job), n = (nz + slices - 1) / slices;
+    const size_t all = (n + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
     size_t batch = largest_batch(rq);
 
+    /* For several workers: slabs of equal cost instead of equal size, the same number for each
+     * worker, if the largest of these slabs fits. */
+    if (rq->n_workers > 1 && !rq->slab_slices && rq->job->matrices && all <= nz) {
+        struct fbp_work by_cost = *w;
+        by_cost.weighed = true;
+        by_cost.n_slabs = all;
+        by_cost.slab_slices = 0;
+        for (size_t i = 0; i < all; i++) {
+            const struct fbp_slab slab = fbp_work_slab(&by_cost, rq->job, i);
+            by_cost.slab_slices = slab.nz > by_cost.slab_slices ? slab.nz : by_cost.slab_slices;
+        }
+        if (fits_with(&by_cost, rq, batch)) {
+            *w = by_cost;
+            return true;
+        }
+    }
     w->weighed = false;
     w->slab_slices = slices;
-    w->n_slabs = (work_slices(rq->job) + slices - 1) / slices;
-    if (try_weighed(w, rq, batch))
-        return true;
+    w->n_slabs = n;
     for (;; batch = batch_of(rq, batch / 2)) {
         if (fits_with(w, rq, batch))
             return true;
@@ -522,26 +510,6 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
 
 /* ---- Division ---- */
 
-/* Fail if memory does not hold a single slice.  This rejects huge volumes of damaged files at once;
- * a search for slabs would take very long. */
-static fbp_status check_slice(const struct fbp_work_request *rq)
-{
-    const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
-    const double bytes = (double)fbp_channels(rq->job) * (double)s.nx * (double)s.ny *
-                         (double)fbp_value_size(rq->job);
-    char has[32], needs[32], frames[64] = "";
-
-    if (bytes <= (double)rq->memory_limit)
-        return FBP_OK;
-    if (rq->job->channels > 1)
-        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_channels(rq->job));
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
-                    "raise --memory or lower the volume's size",
-                    s.nx, s.ny, frames, fbp_bytes_estimate_text(needs, sizeof needs, bytes),
-                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
-}
-
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     const size_t nz = work_slices(rq->job);
@@ -549,7 +517,10 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
     size_t slabs = (nz + most - 1) / most;
     struct fbp_work_request few = *rq;
-    char why[WHY];
+    const struct fbp_slab slice = fbp_slab_asked(rq->job, 0, 1);
+    const double bytes = (double)fbp_channels(rq->job) * (double)slice.nx * (double)slice.ny *
+                         (double)fbp_value_size(rq->job);
+    char why[WHY], has[32], needs[32], frames[64] = "";
 
     *out = (struct fbp_work){.n_workers = rq->n_workers,
                              .group_views = rq->backend->can.group_views,
@@ -558,7 +529,17 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .level = rq->even || rq->on_device};
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
-    FBP_TRY(check_slice(rq));
+    /* This rejects huge volumes of damaged files at once; a search for slabs takes very long. */
+    if (rq->job->channels > 1)
+        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_channels(rq->job));
+    if (bytes > (double)rq->memory_limit)
+        return fbp_fail(
+            FBP_ERR_NOMEM,
+            "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
+            "raise --memory or lower the volume's size",
+            slice.nx, slice.ny, frames, fbp_bytes_estimate_text(needs, sizeof needs, bytes),
+            fbp_bytes_text(has, sizeof has, rq->memory_limit));
+
     if (!holds(rq, NULL, why))
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
     if (slabs < least)

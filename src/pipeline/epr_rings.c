@@ -49,35 +49,6 @@ static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member
     *start = (m->reversed ? -1 : 1) * fbp_dot(v->d, v->u) / *tau - half * *tau;
 }
 
-/* Check that all members of a ring have the same samples t, apart from whole steps, and store these
- * steps. */
-static fbp_status set_shifts(struct rings_step *a, const struct fbp_scan *scan,
-                             const struct fbp_ring *ring)
-{
-    double tau0, start0, tau, start;
-
-    samples_of(scan, &a->rings.member[ring->first], &tau0, &start0);
-    for (size_t i = ring->first; i < ring->first + ring->n; i++) {
-        const struct fbp_ring_member *m = &a->rings.member[i];
-        samples_of(scan, m, &tau, &start);
-        const double shift = (start0 - start) / tau0, whole = round(shift);
-        if (!(fabs(tau / tau0 - 1) <= OFF && fabs(shift - whole) <= OFF))
-            return fbp_fail(
-                FBP_ERR_UNSUPPORTED,
-                "angles: view %zu has samples at %.7g + i %.7g mm, view %zu of the same "
-                "ring at %.7g + i %.7g mm: all directions of a ring need the same "
-                "samples: leave angles out",
-                m->view, start, tau, a->rings.member[ring->first].view, start0, tau0);
-        if (m->reversed && scan->reference)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "angles: view %zu lies on the other side of its ring, where a field "
-                            "sweep runs backwards: leave it out",
-                            m->view);
-        a->shift[i] = (ptrdiff_t)whole;
-    }
-    return FBP_OK;
-}
-
 /* Angle of view i of a ring. */
 static double phi_of(const struct rings_step *a, size_t i)
 {
@@ -97,7 +68,29 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
         /* on the equator half a turn suffices; at the pole there is one direction */
         const struct fbp_ring *ring = &a->rings.ring[r];
         a->first[r + 1] = a->first[r] + (ring->at_pole ? 1 : ring->at_equator ? a->n : 2 * a->n);
-        FBP_TRY(set_shifts(a, scan, ring));
+
+        /* All members of a ring must have the same samples t, apart from whole steps. */
+        const struct fbp_ring_member *first = &a->rings.member[ring->first];
+        double tau0, start0, tau, start;
+        samples_of(scan, first, &tau0, &start0);
+        for (size_t i = ring->first; i < ring->first + ring->n; i++) {
+            const struct fbp_ring_member *m = &a->rings.member[i];
+            samples_of(scan, m, &tau, &start);
+            const double shift = (start0 - start) / tau0, whole = round(shift);
+            if (!(fabs(tau / tau0 - 1) <= OFF && fabs(shift - whole) <= OFF))
+                return fbp_fail(
+                    FBP_ERR_UNSUPPORTED,
+                    "angles: view %zu has samples at %.7g + i %.7g mm, view %zu of the same "
+                    "ring at %.7g + i %.7g mm: all directions of a ring need the same "
+                    "samples: leave angles out",
+                    m->view, start, tau, first->view, start0, tau0);
+            if (m->reversed && scan->reference)
+                return fbp_fail(FBP_ERR_UNSUPPORTED,
+                                "angles: view %zu lies on the other side of its ring, where a "
+                                "field sweep runs backwards: leave it out",
+                                m->view);
+            a->shift[i] = (ptrdiff_t)whole;
+        }
     }
     out->n_views = a->first[n];
     out->quadrature = FBP_QUADRATURE_GIVEN;

@@ -107,15 +107,6 @@ static void lay_out(struct two_stages *s, const struct fbp_grid *g, size_t fine,
     s->images.n_rows = pole >= 0 ? g->n[pole] : (size_t)ceil((hi - lo) / l->along) + 3;
 }
 
-/* Unit vector across the axis, at the angle of a plane. */
-static void across_of(const struct two_stages *s, size_t plane, double out[3])
-{
-    const double angle = s->planes.angle[plane];
-
-    for (int i = 0; i < 3; i++)
-        out[i] = cos(angle) * s->planes.across[0][i] + sin(angle) * s->planes.across[1][i];
-}
-
 /* Describe the images as parallel views of the grid, and compute the positions of image pixels in
  * the rows of the views. */
 static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
@@ -137,8 +128,11 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
     FBP_TRY(fbp_calloc((void **)&out->views, m->n_planes, sizeof *out->views, "views"));
     for (size_t p = 0; p < m->n_planes; p++) {
         struct fbp_view *view = &out->views[p];
-        double across[3];
-        across_of(s, p, across);
+        const double angle = s->planes.angle[p];
+        double across[3]; /* unit vector across the axis, at the angle of the plane */
+        for (int i = 0; i < 3; i++)
+            across[i] = cos(angle) * s->planes.across[0][i] + sin(angle) * s->planes.across[1][i];
+
         fbp_cross(across, s->planes.axis, view->s); /* s is in front: u, v right-handed */
         for (int i = 0; i < 3; i++) {
             view->u[i] = l->across * across[i];
@@ -456,35 +450,16 @@ static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
     return scan->path ? fbp_error_context(scan->path, st) : st;
 }
 
-static fbp_status create(struct two_stages *s, const struct fbp_view_step_request *request)
-{
-    const struct fbp_scan *scan = request->scan;
-    struct fbp_recon_params p = *request->params;
-    struct layout layout;
-    struct fbp_grid grid;
-
-    FBP_TRY(fbp_grid_resolve(&p.volume, scan, &grid));
-    FBP_TRY(fbp_check_grid(&grid));
-    FBP_TRY(find_planes(s, scan));
-    FBP_TRY(sort_views(s, scan->n_views));
-    /* Stage one covers the whole volume: no box, region or kernel of stage two. */
-    p.volume = grid;
-    p.tuning.kernel = p.region.shape = NULL;
-    p.region.mask = NULL;
-    memset(p.box, 0, sizeof p.box);
-    FBP_TRY(fbp_job_create(&s->first, scan, &p, request->top_down));
-    s->first.job.epr.images = &s->images;
-    s->first.job.input.type = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
-    FBP_TRY(fbp_job_arrange(&s->first.job, s->backend));
-    lay_out(s, &grid, p.epr.image_oversampling ? p.epr.image_oversampling : USUAL_FINE, &layout);
-    return make_scan(s, scan, &grid, &layout);
-}
-
 fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
                                       struct fbp_view_step_request *request)
 {
     const struct fbp_scan *scan = request->scan;
+    struct fbp_recon_params p = *request->params;
+    const size_t fine = p.epr.image_oversampling ? p.epr.image_oversampling : USUAL_FINE;
     struct two_stages *s = NULL;
+    struct layout layout;
+    struct fbp_grid grid;
+    fbp_status st;
 
     *out = NULL;
     if (request->params->epr.stages < 2)
@@ -514,10 +489,24 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
                                      .check = set_check,
                                      .count = count};
     s->backend = request->backend->can.meridian_images ? request->backend : fbp_backend_find("cpu");
-    const fbp_status st = create(s, request);
-    if (st == FBP_OK)
-        *out = &s->step;
-    else
-        destroy(&s->step);
+    FBP_TRY_GOTO(fbp_grid_resolve(&p.volume, scan, &grid));
+    FBP_TRY_GOTO(fbp_check_grid(&grid));
+    FBP_TRY_GOTO(find_planes(s, scan));
+    FBP_TRY_GOTO(sort_views(s, scan->n_views));
+    /* Stage one covers the whole volume: no box, region or kernel of stage two. */
+    p.volume = grid;
+    p.tuning.kernel = p.region.shape = NULL;
+    p.region.mask = NULL;
+    memset(p.box, 0, sizeof p.box);
+    FBP_TRY_GOTO(fbp_job_create(&s->first, scan, &p, request->top_down));
+    s->first.job.epr.images = &s->images;
+    s->first.job.input.type = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
+    FBP_TRY_GOTO(fbp_job_arrange(&s->first.job, s->backend));
+    lay_out(s, &grid, fine, &layout);
+    FBP_TRY_GOTO(make_scan(s, scan, &grid, &layout));
+    *out = &s->step;
+    return FBP_OK;
+fail:
+    destroy(&s->step);
     return st;
 }

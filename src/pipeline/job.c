@@ -18,6 +18,7 @@
 #include "scan/file/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,21 +93,6 @@ static void widen(struct fbp_job *job)
                                   (double)job->padded.left * job->matrices[k][8 + i];
 }
 
-/* Move the origin to the centre of the circular path.  Filtered views keep their origin, because w
- * is given there. */
-static fbp_status move_to_axis(struct fbp_job_tables *t)
-{
-    struct fbp_job *job = &t->job;
-    struct fbp_views views = views_of(job);
-
-    if (job->input.filtered)
-        return FBP_OK;
-    FBP_TRY(fbp_views_centre(fbp_kind_of(job->kind), &views, t->centre_mm, &t->views));
-    job->views = views.view;
-    fbp_axpy(job->grid.centre_mm, -1, t->centre_mm, job->grid.centre_mm);
-    return FBP_OK;
-}
-
 /* Make the matrices, scaled to w = 1 at the iso-centre, or depths[k] for filtered views. */
 static fbp_status make_matrices(struct fbp_job *job, const double *depths)
 {
@@ -161,27 +147,6 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
     return FBP_OK;
 }
 
-/* Double precision is not possible with intensities and repaired samples: their images (dark, flat,
- * bad pixels) are floats. */
-static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan *scan)
-{
-    if (!fbp_in_double(job) || !fbp_prep_is_needed(scan))
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "precision: double is for plane integrals as they are: remove dark, flat, i0 "
-                    "and bad_pixels from the scan, or leave it out");
-}
-
-/* Check the corrections of a caller's struct; those of a scan file were checked when the file was
- * read. */
-static fbp_status check_corrections(const struct fbp_scan *scan)
-{
-    struct fbp_corrections c;
-
-    FBP_TRY(fbp_corrections_of(scan, &c));
-    return fbp_corrections_check("scan", &c, scan);
-}
-
 /* Line integrals are interpolated linearly only.  Cubic interpolation needs spline coefficients,
  * which only the filter computes. */
 static fbp_status check_interpolation(const struct fbp_job *job)
@@ -200,26 +165,6 @@ static fbp_status check_interpolation(const struct fbp_job *job)
                         "interpolation: the coefficients of %s come out of the filter, and these "
                         "views are filtered already: leave it out",
                         name);
-    return FBP_OK;
-}
-
-static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_params *p)
-{
-    struct fbp_job *job = &t->job;
-    const struct fbp_pad_request request = {
-        .kind = p->pad,
-        .filter = p->filter,
-        .cutoff = t->cutoff,
-        .half_width = p->filtering.spatial ? t->filter.half_width : 0,
-        .n_columns = job->panel.n_columns,
-        .before = job->padded.left,
-        .after = job->padded.panel.n_columns - job->panel.n_columns - job->padded.left};
-
-    if (p->pad == FBP_PAD_NONE)
-        return FBP_OK;
-    FBP_TRY(fbp_pad_create(&t->pad, &request));
-    t->pad_kind = p->pad;
-    job->filtering.pad = t->pad;
     return FBP_OK;
 }
 
@@ -247,7 +192,21 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     fbp_weights_errors(t->weights, &job->grid, t->centre_mm, job->facts.method_error);
     job->filtering.weights = t->weights;
     job->filtering.design = &t->filter;
-    FBP_TRY(make_pad(t, p));
+    if (p->pad != FBP_PAD_NONE) {
+        const size_t left = job->padded.left;
+        const struct fbp_pad_request request = {
+            .kind = p->pad,
+            .filter = p->filter,
+            .cutoff = t->cutoff,
+            .half_width = p->filtering.spatial ? t->filter.half_width : 0,
+            .n_columns = job->panel.n_columns,
+            .before = left,
+            .after = job->padded.panel.n_columns - job->panel.n_columns - left};
+        FBP_TRY(fbp_pad_create(&t->pad, &request));
+        t->pad_kind = p->pad;
+        job->filtering.pad = t->pad;
+    }
+
     if (t->cutoff_v > 0) {
         FBP_TRY(fbp_column_filter_design(&t->columns, t->cutoff_v, job->panel.n_rows));
         job->filtering.columns = &t->columns;
@@ -255,9 +214,148 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     return FBP_OK;
 }
 
-/* Reject parameters that apply to line integrals only. */
-static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_recon_params *p)
+/* Prefix errors about directions of plane integrals with the name of the scan file. */
+static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
 {
+    const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
+
+    return named ? fbp_error_context(scan->path, st) : st;
+}
+
+/* Greatest difference between the middles of two views, in samples. */
+static const double SAME = 1e-6;
+
+/* Sample of view k whose plane passes through the origin, where the reference has its middle. */
+static double middle_of(const struct fbp_scan *scan, size_t k)
+{
+    const struct fbp_view *v = &scan->views[k];
+
+    return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
+}
+
+/* Check that the rows and the reference spectrum of n numbers have the same samples.  A shift
+ * between them shifts the object. */
+static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
+{
+    if (scan->bin > 1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: spectra are divided by the reference as they were measured: leave "
+                        "--bin out",
+                        scan->reference);
+    if (n != scan->panel.n_columns)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the reference spectrum has %zu samples, views have %zu: it has to be "
+                        "measured, or resampled, at the same fields",
+                        scan->reference, n, scan->panel.n_columns);
+    for (size_t k = 1; k < scan->n_views; k++)
+        if (!(fabs(middle_of(scan, k) - middle_of(scan, 0)) <= SAME))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: in view %zu the middle is at sample %.7g, in view 0 at %.7g: one "
+                            "reference spectrum needs views of one sweep: resample them",
+                            scan->reference, k, middle_of(scan, k), middle_of(scan, 0));
+    return FBP_OK;
+}
+
+/* Filtered rows: number of samples, half width of a filter in space (0: by Fourier transform), and
+ * samples per measured sample. */
+struct rows {
+    size_t n_columns, half_width, oversampling;
+};
+
+static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
+                         const struct fbp_spectral_filter *s, const struct rows *rows)
+{
+    if (p->epr.periodic)
+        return fbp_periodic_design(out, s, rows->n_columns);
+    if (s->reference.n > 0 || s->response.n > 0)
+        return fbp_deconvolution_design(out, s, rows->n_columns, rows->half_width,
+                                        rows->oversampling);
+    return fbp_parabola_design(out, s->filter, s->cutoff, rows->n_columns, rows->half_width,
+                               rows->oversampling);
+}
+
+/* Design the filter; for cubic interpolation, include the computation of spline coefficients. */
+static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_recon_params *p,
+                             const struct fbp_spectral_filter *s, const struct rows *rows)
+{
+    struct rows longer = *rows;
+    fbp_status st;
+
+    if (p->epr.interpolation != FBP_INTERPOLATION_CUBIC)
+        return design(out, p, s, rows);
+    longer.n_columns += FBP_SPLINE_REACH;
+    longer.half_width = 0;
+    FBP_TRY(design(out, p, s, &longer));
+    st = fbp_filter_spline(out, rows->n_columns, rows->half_width);
+    if (st != FBP_OK)
+        fbp_filter_design_clear(out);
+    return st;
+}
+
+/* Design the filter of plane integrals: f^2 or the filter of p->filter that replaces it, times the
+ * response table of the file p->epr.response, divided by the reference spectrum in the file
+ * scan->reference, which has one number per sample of a view. */
+static fbp_status design_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
+                                      const struct fbp_recon_params *p, size_t n_columns)
+{
+    const struct rows rows = {n_columns, p->filtering.spatial ? p->filtering.half_width : 0,
+                              p->epr.oversampling > 1 ? p->epr.oversampling : 1};
+    struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
+    /* options that change the length of rows; periodic rows are as long as the measured ones */
+    const char *longer = p->epr.oversampling > 1                           ? "oversampling"
+                         : p->filtering.spatial                            ? "a filter in space"
+                         : p->epr.interpolation == FBP_INTERPOLATION_CUBIC ? "cubic interpolation"
+                                                                           : NULL;
+    double *table = NULL, *spectrum = NULL;
+    size_t n = 0;
+    fbp_status st;
+
+    if (p->epr.wiener > 0 && !scan->reference)
+        return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
+                                         "give one (--reference), or leave it out");
+    if (p->epr.periodic && longer)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "periodic: rows that count as periodic are transformed as they are, "
+                        "without %s: leave one of the two out",
+                        longer);
+    if (p->epr.response) {
+        FBP_TRY_GOTO(fbp_number_table_load(p->epr.response, 2,
+                                           "a fraction of the Nyquist frequency and a factor",
+                                           &table, &s.response.n));
+        s.response.table = table;
+        FBP_TRY_GOTO(fbp_error_context(p->epr.response, fbp_response_check(&s.response)));
+    }
+    if (!scan->reference) {
+        st = design_any(out, p, &s, &rows);
+        goto fail;
+    }
+    st = fbp_number_table_load(scan->reference, 1, "one number a sample", &spectrum, &n);
+    if (st == FBP_OK)
+        st = check_spectra(scan, n);
+    s.reference = (struct fbp_reference){
+        .h = spectrum, .n = n, .centre = middle_of(scan, 0), .wiener = p->epr.wiener};
+    if (st == FBP_OK)
+        st = fbp_error_context(scan->reference, design_any(out, p, &s, &rows));
+    if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
+        fbp_filter_design_clear(out);
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: to divide by a reference spectrum without a limit gives noise: give a "
+                      "cut-off, such as --cutoff 0.1, or Wiener's term (--wiener)",
+                      scan->reference);
+    }
+    st = fbp_error_context("reference", st);
+fail:
+    free(table);
+    free(spectrum);
+    return st;
+}
+
+/* Make the filter and the weights of plane integrals. */
+static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                                const struct fbp_scan *scan)
+{
+    struct fbp_job *job = &t->job;
+
     if (p->mu_water > 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "mu_water: plane integrals are no attenuations: leave Hounsfield units "
@@ -271,27 +369,10 @@ static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_
     if (t->angular != FBP_ANGULAR_AUTO)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "angular_weights: plane integrals have solid angles: "
                                              "set the scan's quadrature");
-    return FBP_OK;
-}
 
-/* Prefix errors about directions of plane integrals with the name of the scan file. */
-static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
-{
-    const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
-
-    return named ? fbp_error_context(scan->path, st) : st;
-}
-
-/* Make the filter and the weights of plane integrals. */
-static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
-                                const struct fbp_scan *scan)
-{
-    struct fbp_job *job = &t->job;
-
-    FBP_TRY(check_planes(t, p));
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
                                                 scan->plane_weights, scan->reference != NULL)));
-    const fbp_status st = fbp_plane_filter(&t->filter, scan, p, &job->padded.panel);
+    const fbp_status st = design_plane_filter(&t->filter, scan, p, job->padded.panel.n_columns);
     FBP_TRY(scan->reference ? of_file(scan, st) : st);
     t->divided = scan->reference != NULL;
     t->wiener = p->epr.wiener;
@@ -301,38 +382,18 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     return FBP_OK;
 }
 
-/* Check that the source path is circular; not for filtered views, which are weighted already. */
-static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
-{
-    if (job->input.filtered)
-        return FBP_OK;
-    return fbp_error_context(scan->projections ? scan->projections : "scan",
-                             fbp_geometry_circular(&job->facts));
-}
-
 /* Filter functions by the kind of integral that a sample is. */
 typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                              const struct fbp_scan *scan);
 static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
     [FBP_OVER_LINES] = filter_lines, [FBP_OVER_PLANES] = filter_planes};
 
-static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p,
-                              const struct fbp_scan *scan)
-{
-    const struct fbp_kind_table *kind = fbp_kind_of(t->job.kind);
-
-    if (t->job.input.filtered)
-        return FBP_OK;
-    if (!filter_of[kind->integral])
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
-                        kind->name);
-    return filter_of[kind->integral](t, p, scan);
-}
-
 fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
                           const struct fbp_recon_params *p, bool top_down)
 {
+    const struct fbp_kind_table *kind = fbp_kind_of(scan->kind);
     struct fbp_job *job = &t->job;
+    struct fbp_corrections corrections;
     fbp_status st = FBP_OK;
 
     *t = (struct fbp_job_tables){.filter_name = p->filter,
@@ -366,16 +427,34 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
     job->requested.region = t->region;
     FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));
-    FBP_TRY_GOTO(check_path(job, scan));
+    if (!scan->filtered) /* filtered views are weighted already */
+        FBP_TRY_GOTO(fbp_error_context(scan->projections ? scan->projections : "scan",
+                                       fbp_geometry_circular(&job->facts)));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(check_interpolation(job));
-    FBP_TRY_GOTO(check_double(job, scan));
-    FBP_TRY_GOTO(check_corrections(scan));
-    FBP_TRY_GOTO(move_to_axis(t));
+    if (fbp_in_double(job) && fbp_prep_is_needed(scan)) /* dark, flat, bad pixels are floats */
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_UNSUPPORTED,
+                     "precision: double is for plane integrals as they are: remove dark, flat, i0 "
+                     "and bad_pixels from the scan, or leave it out"));
+    /* corrections of a caller's struct; those of a file were checked when it was read */
+    FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
+    FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
+    if (!scan->filtered) { /* filtered views keep their origin, because w is given there */
+        struct fbp_views views = views_of(job);
+        FBP_TRY_GOTO(fbp_views_centre(kind, &views, t->centre_mm, &t->views));
+        job->views = views.view;
+        fbp_axpy(job->grid.centre_mm, -1, t->centre_mm, job->grid.centre_mm);
+    }
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);
-    FBP_TRY_GOTO(make_filter(t, p, scan));
+    if (!scan->filtered && !filter_of[kind->integral])
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
+                              kind->name));
+    if (!scan->filtered)
+        FBP_TRY_GOTO(filter_of[kind->integral](t, p, scan));
+
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;
 fail:
@@ -463,9 +542,23 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     return fbp_prep_hash(h, &t->prep);
 }
 
+/* Append formatted text to buf[n]. */
+__attribute__((format(printf, 3, 4))) static void append(char *buf, size_t n, const char *format,
+                                                         ...)
+{
+    const size_t used = strlen(buf);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(buf + used, n - used, format, args);
+    va_end(args);
+}
+
 void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
 {
     char weights[200];
+
+    buf[0] = '\0';
 
     if (t->job.input.filtered) {
         snprintf(buf, n, "%zu views over %.1f deg, weighted and filtered already: backprojection",
@@ -473,65 +566,56 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         return;
     }
     fbp_weights_describe(t->weights, weights, sizeof weights);
-    int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
-    if (t->views && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", axis through (%.5g, %.5g, %.5g) mm",
-                         t->centre_mm[0], t->centre_mm[1], t->centre_mm[2]);
-    if (t->cutoff < 1 && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
-    if (t->shaped && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", times the given response");
-    if (t->divided && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", divided by the reference spectrum");
-    if (t->wiener > 0 && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, " (Wiener %.3g)", t->wiener);
-    if (t->filter.periodic && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", rows periodic");
-    if (t->job.padded.inserted && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", oversampled");
-    if (t->job.epr.interpolation && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", %s interpolation",
-                         fbp_interpolation_name(t->job.epr.interpolation));
-    if (t->job.filtering.columns && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
-                         t->cutoff_v);
-    if (t->job.filtering.spatial && used > 0 && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
-    if (t->job.filtering.pad && used > 0 && (size_t)used < n)
-        snprintf(buf + used, n - (size_t)used, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
+    append(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
+    if (t->views)
+        append(buf, n, ", axis through (%.5g, %.5g, %.5g) mm", t->centre_mm[0], t->centre_mm[1],
+               t->centre_mm[2]);
+    if (t->cutoff < 1)
+        append(buf, n, ", cut-off %.3g", t->cutoff);
+    if (t->shaped)
+        append(buf, n, ", times the given response");
+    if (t->divided)
+        append(buf, n, ", divided by the reference spectrum");
+    if (t->wiener > 0)
+        append(buf, n, " (Wiener %.3g)", t->wiener);
+    if (t->filter.periodic)
+        append(buf, n, ", rows periodic");
+    if (t->job.padded.inserted)
+        append(buf, n, ", oversampled");
+    if (t->job.epr.interpolation)
+        append(buf, n, ", %s interpolation", fbp_interpolation_name(t->job.epr.interpolation));
+    if (t->job.filtering.columns)
+        append(buf, n, ", Hann along columns, cut-off %.3g", t->cutoff_v);
+    if (t->job.filtering.spatial)
+        append(buf, n, ", in space, S = %zu", t->filter.half_width);
+    if (t->job.filtering.pad)
+        append(buf, n, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
 }
 
 /* ---- Choice of the kernel: can a backend compute a job, and with which kernel? ---- */
 
-/* Check double precision.  For other precisions a backend uses the nearest one that it has. */
-static fbp_status check_precision(const struct fbp_job *job, const struct fbp_backend *backend)
+fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
     const struct fbp_kind_table *kind = fbp_kind_of(job->kind);
+    const struct fbp_filter_design *filter = job->filtering.design;
+    const char *name =
+        job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
+    const bool in_double = fbp_in_double(job); /* of others, a backend uses the nearest precision */
 
-    if (!fbp_in_double(job))
-        return FBP_OK;
-    if (kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
+    if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "precision: double is for plane integrals (kind planes), not for kind %s: "
                         "choose exact, or leave it out",
                         kind->name);
-    if (!backend->can.doubles)
+    if (in_double && !backend->can.doubles)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "precision: %s computes in float: leave double out, or use device cpu",
                         backend->name);
-    if (job->epr.second_stage && !backend->can.meridian_images)
+    if (in_double && job->epr.second_stage && !backend->can.meridian_images)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "stages: %s has no second stage in double: leave stages or double out, or "
                         "use device cpu",
                         backend->name);
-    return FBP_OK;
-}
-
-/* Check that the backend can filter these rows. */
-static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend *backend)
-{
-    const struct fbp_filter_design *f = job->filtering.design;
-
     if (job->padded.inserted && !backend->can.oversamples)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "oversampling: %s filters measured samples only: leave it out, or use "
@@ -548,25 +632,16 @@ static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend
                         "scan: views have %zu frames (delays), and %s reconstructs one: use device "
                         "cpu, or give frames one by one",
                         fbp_channels(job), backend->name);
-    if (f && f->periodic && !backend->can.periodic)
+    if (filter && filter->periodic && !backend->can.periodic)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "periodic: %s filters no rows that go round: leave it out, or use device "
                         "cpu",
                         backend->name);
-    if (f && (f->passes > 1 || f->imaginary) && !backend->can.any_filter)
+    if (filter && (filter->passes > 1 || filter->imaginary) && !backend->can.any_filter)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "filter: %s filters rows once, with a symmetric kernel: choose another "
                         "filter, or device cpu",
                         backend->name);
-    return FBP_OK;
-}
-
-fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
-{
-    FBP_TRY(check_precision(job, backend));
-    FBP_TRY(check_rows(job, backend));
-    const char *name =
-        job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
 
     if (name && backend->choose(job, name))
         return FBP_OK;
@@ -581,156 +656,4 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
                         "ref",
                         backend->name);
     return FBP_OK;
-}
-
-/* Periodic rows are as long as the measured ones: reject options that change the length. */
-static fbp_status check_periodic(const struct fbp_recon_params *p)
-{
-    const char *what = p->epr.oversampling > 1                           ? "oversampling"
-                       : p->filtering.spatial                            ? "a filter in space"
-                       : p->epr.interpolation == FBP_INTERPOLATION_CUBIC ? "cubic interpolation"
-                                                                         : NULL;
-
-    if (!p->epr.periodic || !what)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "periodic: rows that count as periodic are transformed as they are, without "
-                    "%s: leave one of the two out",
-                    what);
-}
-
-static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
-{
-    if (p->epr.wiener > 0 && !scan->reference)
-        return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
-                                         "give one (--reference), or leave it out");
-    return check_periodic(p);
-}
-
-/* Filtered rows: number of samples, half width of a filter in space (0: by Fourier transform), and
- * samples per measured sample. */
-struct rows {
-    size_t n_columns, half_width, oversampling;
-};
-
-static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
-                         const struct fbp_spectral_filter *s, const struct rows *rows)
-{
-    if (p->epr.periodic)
-        return fbp_periodic_design(out, s, rows->n_columns);
-    if (s->reference.n > 0 || s->response.n > 0)
-        return fbp_deconvolution_design(out, s, rows->n_columns, rows->half_width,
-                                        rows->oversampling);
-    return fbp_parabola_design(out, s->filter, s->cutoff, rows->n_columns, rows->half_width,
-                               rows->oversampling);
-}
-
-/* Design the filter; for cubic interpolation, include the computation of spline coefficients. */
-static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_recon_params *p,
-                             const struct fbp_spectral_filter *s, const struct rows *rows)
-{
-    struct rows longer = *rows;
-    fbp_status st;
-
-    if (p->epr.interpolation != FBP_INTERPOLATION_CUBIC)
-        return design(out, p, s, rows);
-    longer.n_columns += FBP_SPLINE_REACH;
-    longer.half_width = 0;
-    FBP_TRY(design(out, p, s, &longer));
-    st = fbp_filter_spline(out, rows->n_columns, rows->half_width);
-    if (st != FBP_OK)
-        fbp_filter_design_clear(out);
-    return st;
-}
-
-static fbp_status design_with_reference(struct fbp_filter_design *out, const struct fbp_scan *scan,
-                                        const struct fbp_recon_params *p,
-                                        struct fbp_spectral_filter *s, const struct rows *rows)
-{
-    double *samples = NULL;
-    fbp_status st = fbp_spectra_load(scan, &s->reference, &samples);
-
-    s->reference.wiener = p->epr.wiener;
-    if (st == FBP_OK)
-        st = fbp_error_context(scan->reference, design_any(out, p, s, rows));
-    if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
-        fbp_filter_design_clear(out);
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: to divide by a reference spectrum without a limit gives noise: give a "
-                      "cut-off, such as --cutoff 0.1, or Wiener's term (--wiener)",
-                      scan->reference);
-    }
-    free(samples);
-    return fbp_error_context("reference", st);
-}
-
-static fbp_status load_response(const char *path, struct fbp_response *out, double **table)
-{
-    FBP_TRY(fbp_number_table_load(path, 2, "a fraction of the Nyquist frequency and a factor",
-                                  table, &out->n));
-    out->table = *table;
-    return fbp_error_context(path, fbp_response_check(out));
-}
-
-fbp_status fbp_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
-                            const struct fbp_recon_params *p, const struct fbp_panel *wide)
-{
-    const struct rows rows = {wide->n_columns, p->filtering.spatial ? p->filtering.half_width : 0,
-                              p->epr.oversampling > 1 ? p->epr.oversampling : 1};
-    struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
-    double *table = NULL;
-    fbp_status st;
-
-    FBP_TRY(check(scan, p));
-    if (p->epr.response)
-        FBP_TRY_GOTO(load_response(p->epr.response, &s.response, &table));
-    st = scan->reference ? design_with_reference(out, scan, p, &s, &rows)
-                         : design_any(out, p, &s, &rows);
-fail:
-    free(table);
-    return st;
-}
-
-/* Greatest difference between the middles of two views, in samples. */
-static const double SAME = 1e-6;
-
-/* Sample of view k whose plane passes through the origin, where the reference has its middle. */
-static double middle_of(const struct fbp_scan *scan, size_t k)
-{
-    const struct fbp_view *v = &scan->views[k];
-
-    return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
-}
-
-/* Check that the rows and the reference spectrum have the same samples.  A shift between them
- * shifts the object. */
-static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
-{
-    if (scan->bin > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: spectra are divided by the reference as they were measured: leave "
-                        "--bin out",
-                        scan->reference);
-    if (n != scan->panel.n_columns)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the reference spectrum has %zu samples, views have %zu: it has to be "
-                        "measured, or resampled, at the same fields",
-                        scan->reference, n, scan->panel.n_columns);
-    for (size_t k = 1; k < scan->n_views; k++)
-        if (!(fabs(middle_of(scan, k) - middle_of(scan, 0)) <= SAME))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: in view %zu the middle is at sample %.7g, in view 0 at %.7g: one "
-                            "reference spectrum needs views of one sweep: resample them",
-                            scan->reference, k, middle_of(scan, k), middle_of(scan, 0));
-    return FBP_OK;
-}
-
-fbp_status fbp_spectra_load(const struct fbp_scan *scan, struct fbp_reference *out,
-                            double **samples)
-{
-    size_t n = 0;
-
-    FBP_TRY(fbp_number_table_load(scan->reference, 1, "one number a sample", samples, &n));
-    *out = (struct fbp_reference){.h = *samples, .n = n, .centre = middle_of(scan, 0)};
-    return check_spectra(scan, n);
 }

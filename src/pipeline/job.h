@@ -140,54 +140,6 @@ static inline double fbp_outside_value(const struct fbp_recon_params *params)
     return params->output.fill ? params->output.fill_value : params->mu_water > 0 ? -1000 : 0;
 }
 
-/* region.c: shapes of regions (cylinder, ball, box) */
-
-/** Points within `radius` of `centre`, measured along the axes in `along` only, and with
- *  lo <= x <= hi per axis [mm].  A box has no axis in `along`, and radius 0. */
-struct fbp_region_shape {
-    bool along[3];
-    double centre[3], radius, lo[3], hi[3];
-};
-
-/** Does the text begin with the name of a shape, such as "ball:"? */
-bool fbp_region_is_shape(const char *text);
-
-/** Parse "cylinder:R", "cylinder:X,Y,R", "ball:X,Y,Z,R" or "box:X0:X1,Y0:Y1,Z0:Z1" [mm].  An
- *  omitted end of the box is the edge of the volume.  The text must satisfy fbp_region_is_shape().
- *  @return FBP_ERR_INVALID; the message has the text, the error and the expected form. */
-fbp_status fbp_region_read_shape(const char *text, struct fbp_region_shape *out);
-
-/** The run of voxels of row (y, z) whose centres lie in the shape; false: there is none. */
-bool fbp_region_shape_row(const struct fbp_region_shape *shape, const struct fbp_grid *grid,
-                          size_t y, size_t z, struct fbp_interval *out);
-
-/* job.c: the filter of plane integrals, called by fbp_job_create() */
-
-/**
- * Design the filter: f^2 or the filter of params->filter that replaces it, times the response table
- * of the file params->epr.response, divided by the scan's reference spectrum if there is one.  For
- * cubic interpolation the filter also computes the coefficients of the spline.
- *
- * wide: the padded panel, whose rows are filtered (struct fbp_job)
- * @return errors of fbp_parabola_design(), fbp_deconvolution_design(), fbp_spectra_load() and
- * fbp_filter_spline(); FBP_ERR_UNSUPPORTED for periodic rows with oversampling, a filter in space
- * or cubic interpolation; FBP_ERR_INVALID for a Wiener term without a reference, or a reference
- * without Wiener term and cut-off; FBP_ERR_IO.
- */
-fbp_status fbp_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
-                            const struct fbp_recon_params *params, const struct fbp_panel *wide);
-
-/**
- * Read the reference spectrum from the file scan->reference, one number per sample of a view.
- *
- * out: without the Wiener term; points into *samples, which the caller frees, also after an error
- * @return FBP_ERR_INVALID if the number of samples differs from that of a view, or the samples of
- * the views do not lie at the same fields; FBP_ERR_UNSUPPORTED for a binned scan; FBP_ERR_IO;
- * FBP_ERR_NOMEM.
- */
-fbp_status fbp_spectra_load(const struct fbp_scan *scan, struct fbp_reference *out,
-                            double **samples);
-
 /* params.c: checks of the caller's parameters */
 
 /** Default range of values for integer output in HU: air to bone. */

@@ -69,26 +69,24 @@ static size_t n_rates(size_t n)
     return 4 + 3 * n + 2 * n * n;
 }
 
-/* Parse exactly n_rates(n) finite numbers >= 0; false: the text has another form. */
-static bool parse(const char *text, size_t n, struct fbp_links *out)
+/* Get exactly n_rates(n) finite numbers >= 0 from the cache; false: it has none, or another text.
+ */
+static bool recall(const char *key, size_t n, struct fbp_links *out)
 {
+    char text[MOST_TEXT + 1], *at = text;
+
+    if (!fbp_cache_get(&file, key, text, sizeof text))
+        return false;
     *out = (struct fbp_links){.n = n};
     for (size_t i = 0; i < n_rates(n); i++) {
         char *end;
-        const double rate = strtod(text, &end);
-        if (end == text || !isfinite(rate) || rate < 0 || (*end != ' ' && *end != '\0'))
+        const double rate = strtod(at, &end);
+        if (end == at || !isfinite(rate) || rate < 0 || (*end != ' ' && *end != '\0'))
             return false;
         *rate_at(out, i) = rate;
-        text = end;
+        at = end;
     }
-    return *text == '\0' && out->together.up > 0;
-}
-
-static bool recall(const char *key, size_t n, struct fbp_links *out)
-{
-    char text[MOST_TEXT + 1];
-
-    return fbp_cache_get(&file, key, text, sizeof text) && parse(text, n, out);
+    return *at == '\0' && out->together.up > 0;
 }
 
 static void keep(const char *key, struct fbp_links *links)
@@ -108,11 +106,6 @@ struct session {
     struct fbp_links *out;
 };
 
-static fbp_status rate(const struct session *s, const struct fbp_flow *flows, size_t n, double *out)
-{
-    return s->meter->rate(s->own, flows, n, out);
-}
-
 /* Measure rates to and from the host of devices [i, end) at once, in bytes per second. */
 static fbp_status measure_host(const struct session *s, size_t i, size_t end, struct fbp_link *out)
 {
@@ -123,9 +116,9 @@ static fbp_status measure_host(const struct session *s, size_t i, size_t end, st
         flows[k] = (struct fbp_flow){FBP_HOST, (int)(i + k)};
         flows[n + k] = (struct fbp_flow){(int)(i + k), FBP_HOST};
     }
-    FBP_TRY(rate(s, flows, n, &out->up));
-    FBP_TRY(rate(s, flows + n, n, &out->down));
-    FBP_TRY(rate(s, flows, 2 * n, &out->both));
+    FBP_TRY(s->meter->rate(s->own, flows, n, &out->up));
+    FBP_TRY(s->meter->rate(s->own, flows + n, n, &out->down));
+    FBP_TRY(s->meter->rate(s->own, flows, 2 * n, &out->both));
     out->both /= 2;
     return FBP_OK;
 }
@@ -138,34 +131,19 @@ static fbp_status measure_pair(const struct session *s, size_t i, size_t j)
     const bool back = i != j && s->meter->connect(s->own, j, i);
 
     if (there)
-        FBP_TRY(rate(s, flows, 1, &s->out->peer[i][j]));
+        FBP_TRY(s->meter->rate(s->own, flows, 1, &s->out->peer[i][j]));
     if (back)
-        FBP_TRY(rate(s, flows + 1, 1, &s->out->peer[j][i]));
+        FBP_TRY(s->meter->rate(s->own, flows + 1, 1, &s->out->peer[j][i]));
     if (there && back) {
-        FBP_TRY(rate(s, flows, 2, &s->out->peer_both[i][j]));
+        FBP_TRY(s->meter->rate(s->own, flows, 2, &s->out->peer_both[i][j]));
         s->out->peer_both[j][i] = s->out->peer_both[i][j] /= 2;
     }
     return FBP_OK;
 }
 
-/* Measure all devices at once, each copying to the next one.  The rate stays 0 if a pair is not
- * connected. */
-static fbp_status measure_ring(const struct session *s)
-{
-    struct fbp_flow flows[FBP_MOST_LINKED];
-    const size_t n = s->out->n;
-
-    for (size_t i = 0; i < n; i++) {
-        const size_t next = (i + 1) % n;
-        if (n < 2 || s->out->peer[i][next] == 0)
-            return FBP_OK;
-        flows[i] = (struct fbp_flow){(int)i, (int)next};
-    }
-    return rate(s, flows, n, &s->out->ring);
-}
-
 static fbp_status measure_all(const struct session *s)
 {
+    struct fbp_flow flows[FBP_MOST_LINKED];
     const size_t n = s->out->n;
 
     for (size_t i = 0; i < n; i++)
@@ -177,7 +155,15 @@ static fbp_status measure_all(const struct session *s)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             FBP_TRY(measure_pair(s, i, j));
-    return measure_ring(s);
+    /* All devices at once, each copying to the next one.  The rate stays 0 if a pair is not
+     * connected. */
+    for (size_t i = 0; i < n; i++) {
+        const size_t next = (i + 1) % n;
+        if (n < 2 || s->out->peer[i][next] == 0)
+            return FBP_OK;
+        flows[i] = (struct fbp_flow){(int)i, (int)next};
+    }
+    return s->meter->rate(s->own, flows, n, &s->out->ring);
 }
 
 /* The last measured set of devices, for programs without a cache file.  The lock also ensures one

@@ -56,29 +56,6 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
         m->upper[m->n_upper++] = b;
 }
 
-static fbp_status find_bounds(struct make *m)
-{
-    const struct fbp_job *job = m->job;
-    const double last = (double)job->panel.n_rows - 0.5;
-
-    FBP_TRY(fbp_calloc((void **)&m->lower, 2 * job->n_views, sizeof *m->lower, "the mask"));
-    FBP_TRY(fbp_calloc((void **)&m->upper, 2 * job->n_views, sizeof *m->upper, "the mask"));
-    for (size_t k = 0; k < job->n_views; k++) {
-        add_bound(m, job->matrices[k], -0.5, 1);
-        add_bound(m, job->matrices[k], last, -1);
-    }
-    return FBP_OK;
-}
-
-/* Range of z in which column (x, y) lies within a ball about the iso-centre; empty: z[0] > z[1]. */
-static void within_ball(double radius, double x, double y, double z[2])
-{
-    const double square = radius * radius - x * x - y * y;
-
-    z[1] = square >= 0 ? sqrt(square) : -INFINITY;
-    z[0] = square >= 0 ? -z[1] : INFINITY;
-}
-
 /* Range of z in which column (x, y) lies within the field of view's radius about the axis: A z^2 -
  * 2 B z + C <= 0. */
 static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
@@ -109,11 +86,14 @@ static void find_row(void *user, size_t item, int worker)
     (void)worker;
     for (size_t i = 0; i < m->mask->nx; i++) {
         const double x = fbp_grid_coordinate(g, 0, (double)(fbp_roi_first(job, 0) + i));
-        double z[2];
-        if (fbp_kind_of(job->kind)->integral == FBP_OVER_LINES)
+        const double r = job->facts.fov_radius_mm, square = r * r - x * x - y * y;
+        double z[2] = {INFINITY, -INFINITY};
+        if (fbp_kind_of(job->kind)->integral == FBP_OVER_LINES) {
             within_radius(&job->facts, x, y, z);
-        else
-            within_ball(job->facts.fov_radius_mm, x, y, z);
+        } else if (square >= 0) { /* a ball about the iso-centre */
+            z[1] = sqrt(square);
+            z[0] = -z[1];
+        }
         for (size_t k = 0; k < m->n_lower && z[0] <= z[1]; k++)
             z[0] = fmax(z[0], m->lower[k].x[0] * x + m->lower[k].x[1] * y + m->lower[k].x[2]);
         for (size_t k = 0; k < m->n_upper && z[0] <= z[1]; k++)
@@ -133,15 +113,23 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
            (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
 }
 
+/* Find the slices of all columns that lie in the field of view. */
 static fbp_status find_field(struct make *m)
 {
+    const struct fbp_job *job = m->job;
+    const double last = (double)job->panel.n_rows - 0.5;
     fbp_pool *pool = NULL;
     fbp_status st = FBP_OK;
 
     FBP_TRY_GOTO(fbp_calloc((void **)&m->mask->columns, m->mask->nx * m->mask->ny,
                             sizeof *m->mask->columns, "the mask"));
-    FBP_TRY_GOTO(find_bounds(m));
-    FBP_TRY_GOTO(fbp_pool_create(&pool, m->job->n_threads));
+    FBP_TRY_GOTO(fbp_calloc((void **)&m->lower, 2 * job->n_views, sizeof *m->lower, "the mask"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&m->upper, 2 * job->n_views, sizeof *m->upper, "the mask"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        add_bound(m, job->matrices[k], -0.5, 1);
+        add_bound(m, job->matrices[k], last, -1);
+    }
+    FBP_TRY_GOTO(fbp_pool_create(&pool, job->n_threads));
     fbp_pool_for(pool, m->mask->ny, find_row, m);
     fbp_pool_destroy(&pool);
 fail:
@@ -160,15 +148,6 @@ static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
             ((float *)values)[i] = (float)m->value;
 }
 
-static fbp_status make_blank(fbp_mask *m)
-{
-    const size_t size = m->in_double ? sizeof(double) : sizeof(float);
-
-    FBP_TRY(fbp_calloc(&m->blank, m->nx * m->ny, size, "the mask"));
-    fill(m, m->blank, 0, m->nx * m->ny);
-    return FBP_OK;
-}
-
 fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field, double value)
 {
     struct make m = {.job = job};
@@ -185,8 +164,12 @@ fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field
     m.mask->value = isnan(value) ? (double)NAN : value; /* one NaN, the same in every run */
     if (field)
         st = find_field(&m);
-    if (st == FBP_OK && job->requested.region)
-        st = make_blank(m.mask);
+    if (st == FBP_OK && job->requested.region) {
+        st = fbp_calloc(&m.mask->blank, m.mask->nx * m.mask->ny, fbp_value_size(job), "the mask");
+        if (st == FBP_OK)
+            fill(m.mask, m.mask->blank, 0, m.mask->nx * m.mask->ny);
+    }
+
     if (st == FBP_OK)
         *out = m.mask;
     else
@@ -217,14 +200,15 @@ static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end
     return end - begin;
 }
 
-/* Mask the voxels of [begin, end) that some view does not see, and add the others to the
- * statistics. Returns the number of the others. */
-static size_t apply_field(const fbp_mask *m, size_t z, const struct column *columns, size_t begin,
-                          size_t end, void *x, struct fbp_statistics *found)
+/* Mask the voxels [begin, end) of row y that some view does not see, and add the others to the
+ * statistics.  Returns the number of the others. */
+static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
+                        struct fbp_statistics *found)
 {
+    const struct column *columns = m->columns ? m->columns + y * m->nx : NULL;
     size_t inside = 0;
 
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; columns && i < end; i++) {
         if (z >= columns[i].first && z < columns[i].end)
             continue;
         inside += add_run(m, x, begin, i, found);
@@ -234,45 +218,29 @@ static size_t apply_field(const fbp_mask *m, size_t z, const struct column *colu
     return inside + add_run(m, x, begin, end, found);
 }
 
-static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
-                        struct fbp_statistics *found)
-{
-    if (!m->columns)
-        return add_run(m, x, begin, end, found);
-    return apply_field(m, z, m->columns + y * m->nx, begin, end, x, found);
-}
-
-/* Mask row y of a slice of the box: outside the region's intervals, and within them by the field of
- * view.  Returns the number of voxels that keep their values. */
-static size_t apply_row(const fbp_mask *m, size_t z, size_t y, void *x,
-                        struct fbp_statistics *found)
-{
-    size_t inside = 0, at = 0, n;
-
-    if (!m->region)
-        return apply_run(m, z, y, 0, m->nx, x, found);
-    const struct fbp_interval *runs = fbp_region_row(m->region, m->y0 + y, z, &n);
-    for (size_t i = 0; i < n; i++) {
-        const size_t begin = runs[i].first - m->x0, end = runs[i].end - m->x0;
-        fill(m, x, at, begin);
-        inside += apply_run(m, z, y, begin, end, x, found);
-        at = end;
-    }
-    fill(m, x, at, m->nx);
-    return inside;
-}
-
 size_t fbp_mask_apply(const fbp_mask *m, size_t z, size_t n, void *values,
                       struct fbp_statistics *found)
 {
     const size_t size = m->in_double ? sizeof(double) : sizeof(float);
+    const struct fbp_interval all = {(uint32_t)m->x0, (uint32_t)(m->x0 + m->nx)};
     size_t inside = 0;
 
     *found = FBP_NO_STATISTICS;
     for (size_t k = 0; k < n; k++)
-        for (size_t y = 0; y < m->ny; y++)
-            inside +=
-                apply_row(m, z + k, y, (char *)values + (k * m->ny + y) * m->nx * size, found);
+        for (size_t y = 0; y < m->ny; y++) {
+            void *x = (char *)values + (k * m->ny + y) * m->nx * size;
+            const struct fbp_interval *runs = &all;
+            size_t n_runs = 1, at = 0;
+            if (m->region)
+                runs = fbp_region_row(m->region, m->y0 + y, z + k, &n_runs);
+            for (size_t i = 0; i < n_runs; i++) {
+                const size_t begin = runs[i].first - m->x0, end = runs[i].end - m->x0;
+                fill(m, x, at, begin);
+                inside += apply_run(m, z + k, y, begin, end, x, found);
+                at = end;
+            }
+            fill(m, x, at, m->nx);
+        }
     return inside;
 }
 

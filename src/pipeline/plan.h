@@ -248,8 +248,6 @@ void fbp_plan_forget_sums(fbp_plan *p);
 /** Does this process get the sum of slice z of the output?  z: a slice of its slab.  True without
  *  shared views.  (team_run.c) */
 bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
-/** Bytes of buffers for partial volumes of other processes (team_run.c). */
-uint64_t fbp_plan_sum_bytes(const fbp_plan *p);
 /** Log the grid of the team, and how long the next best grid would take. */
 void fbp_plan_note_team(const fbp_plan *p);
 /** Agree whether the division fits into the memory of every process; status: of this process.
@@ -276,9 +274,6 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first);
 
 /** Bytes of slices that are sent to rank 0 in one message. */
 enum { FBP_TEAM_SENT_BYTES = 4 << 20 };
-/** Bytes of a slice, and slices per message, at least one. */
-size_t fbp_plan_slice_bytes(const fbp_plan *p);
-size_t fbp_plan_team_at_once(const fbp_plan *p);
 
 /** Check that all processes read the same files, by name, size and time, and name the same output.
  *  @return FBP_ERR_INVALID if not. */
@@ -288,8 +283,6 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
  *  *apart: each process writes its own slices; false: rank 0 writes all */
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart);
-/** Does this process write to the output itself? */
-bool fbp_plan_team_writes(const fbp_plan *p, bool apart);
 /** Make a sink that sends slices to rank 0. */
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out);
 

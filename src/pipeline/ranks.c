@@ -67,30 +67,6 @@ static void note_other(size_t slabs, size_t parts, double cost, struct fbp_ranks
     out->other_cost = cost;
 }
 
-/* Record a grid of `slabs` x `parts` and its time `cost` [s].  It becomes the choice if it is
- * allowed (may_be) and faster; otherwise it may become the fastest alternative, for a note.
- * Sharing views changes the last digits of values, so it must save time (WORTH_IT). */
-static void consider(size_t slabs, size_t parts, double cost, bool may_be, struct fbp_ranks *out)
-{
-    const double least = out->n_parts == 1 && parts > 1 ? WORTH_IT * out->cost : out->cost;
-
-    if (!may_be || (out->cost > 0 && cost >= least)) {
-        note_other(slabs, parts, cost, out);
-        return;
-    }
-    note_other(out->n_slabs, out->n_parts, out->cost, out);
-    out->n_slabs = slabs;
-    out->n_parts = parts;
-    out->cost = cost;
-}
-
-/* Is this number of parts tried?  Numbers that divide the number of processes, the greatest number,
- * and powers of two. */
-static bool is_candidate(size_t parts, size_t size, size_t most)
-{
-    return size % parts == 0 || parts == most || (parts & (parts - 1)) == 0;
-}
-
 void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
 {
     r->idle = rank >= r->n_slabs * r->n_parts;
@@ -98,8 +74,10 @@ void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
     r->part = rank % r->n_parts;
 }
 
-/* Predict the time of a grid and record it.  Impossible grids, such as slabs that do not fit, are
- * skipped. */
+/* Predict the time of a grid of `slabs` x `parts`, and record it.  It becomes the choice if it is
+ * allowed (may_be) and faster; otherwise it may become the fastest alternative, for a note. Sharing
+ * views changes the last digits of values, so it must save time (WORTH_IT).  Impossible grids, such
+ * as slabs that do not fit, are skipped. */
 static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
                         struct fbp_ranks *out)
 {
@@ -111,7 +89,15 @@ static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t p
         fbp_message_clear();
         return FBP_OK;
     }
-    consider(slabs, parts, seconds, may_be, out);
+    const double least = out->n_parts == 1 && parts > 1 ? WORTH_IT * out->cost : out->cost;
+    if (!may_be || (out->cost > 0 && seconds >= least)) {
+        note_other(slabs, parts, seconds, out);
+        return FBP_OK;
+    }
+    note_other(out->n_slabs, out->n_parts, out->cost, out);
+    out->n_slabs = slabs;
+    out->n_parts = parts;
+    out->cost = seconds;
     return FBP_OK;
 }
 
@@ -129,8 +115,10 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     if (n_parts > 0) /* number of parts given by the caller: any time is accepted */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
+    /* Try numbers that divide the number of processes, the greatest number, and powers of two. */
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
-        if (parts == n_parts || is_candidate(parts, size, most))
+        if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
+
             FBP_TRY(weigh(how, size / parts < n ? size / parts : n, parts,
                           n_parts == 0 || parts == n_parts, out));
     return FBP_OK;
@@ -157,36 +145,19 @@ size_t fbp_ranks_segment(size_t n_parts, size_t block)
     return (period_of(n_parts, block) + n_parts - 1) / n_parts;
 }
 
-/* Owner of slice i of n.  Slices are divided into periods of one block; the last may be thinner.
- * Each period begins with the next process, so that no process gets the odd slices of all
- * periods. */
-static size_t owner_of(size_t i, size_t n, size_t n_parts, size_t block)
-{
-    const size_t period = period_of(n_parts, block), at = i / period, left = n - at * period;
-    const size_t slices = left < period ? left : period;
-
-    return (i % period * n_parts / slices + at) % n_parts;
-}
-
+/* Slices are divided into periods of one block; the last may be thinner.  Each period begins with
+ * the next process, so that no process gets the odd slices of all periods. */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
 {
-    const size_t at = fbp_roi_first(job, 2) + z;
+    const size_t at = fbp_roi_first(job, 2) + z, length = period_of(n_parts, block);
     size_t z0, n;
 
     fbp_roi_slices(job, &z0, &n);
-    return at >= z0 && at < z0 + n ? owner_of(at - z0, n, n_parts, block) : 0;
-}
-
-/* Rate at which a rank receives partial volumes of other ranks [bytes/s].  Ranks that share a slab
- * are neighbours: some are on the same node, and all ranks of a node share its network. */
-static double rate_of_sums(const struct fbp_nodes *m, size_t n_parts)
-{
-    const size_t here = m->ranks, local = n_parts < here ? n_parts : here;
-    const double others = (double)(n_parts - 1), far = (double)(n_parts - local) / others;
-    const double own = m->on_host ? 1 / FBP_CLUSTER_CORE : (1 - far) / FBP_CLUSTER_LOCAL;
-    const double seconds = own + (m->net > 0 ? far * (double)here / m->net : 0);
-
-    return seconds > 0 ? 1 / seconds : 0;
+    if (at < z0 || at >= z0 + n)
+        return 0;
+    const size_t period = (at - z0) / length, left = n - period * length;
+    const size_t slices = left < length ? left : length;
+    return ((at - z0) % length * n_parts / slices + period) % n_parts;
 }
 
 struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_ranks *grid)
@@ -196,6 +167,18 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     const double all = (double)(grid->n_slabs * grid->n_parts);
     struct fbp_machine own = *node;
 
+    if (grid->n_parts > 1) {
+        /* Rate at which a rank receives partial volumes: ranks that share a slab are neighbours, so
+         * some are on the same node, and all ranks of a node share its network. */
+        const size_t local = grid->n_parts < m->ranks ? grid->n_parts : m->ranks;
+        const double others = (double)(grid->n_parts - 1);
+        const double far = (double)(grid->n_parts - local) / others;
+        const double computing = m->on_host ? 1 / FBP_CLUSTER_CORE : (1 - far) / FBP_CLUSTER_LOCAL;
+        const double seconds = computing + (m->net > 0 ? far * here / m->net : 0);
+        own.sum = seconds > 0 ? 1 / seconds : 0;
+    } else {
+        own.sum = 0;
+    }
     own.up = fbp_least_rate(node->up, node->up_all / here);
     own.down = fbp_least_rate(node->down, node->down_all / here);
     own.both = fbp_least_rate(node->both, node->both_all / here);
@@ -203,7 +186,7 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     own.read = fbp_least_rate(node->read / here, m->disk / all);
     own.write = fbp_least_rate(node->write / here, m->disk / all);
     own.sharers = grid->n_parts;
-    own.sum = grid->n_parts > 1 ? rate_of_sums(m, grid->n_parts) : 0;
+
     own.sum_cores = m->on_host ? m->n_threads : 0;
     return own;
 }

@@ -183,28 +183,6 @@ static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
     return isfinite(e->y[0] + e->y[1] + e->inner[0] + e->inner[1]);
 }
 
-/* Choose the edges in x.  If opposite views complete an offset panel, its shorter side ends where
- * all rows were measured, but keeps at least half of its width at mid-height. */
-static void choose_columns(const struct rectify *r, bool offset, const struct extent *e,
-                           struct fbp_view_step_request *request, double x[2])
-{
-    const int shorter = -e->middle[0] < e->middle[1] ? 0 : 1;
-
-    memcpy(x, e->middle, sizeof e->middle);
-    if (!offset)
-        return;
-    x[!shorter] = e->outer[!shorter];
-    x[shorter] = e->inner[shorter];
-    if (fabs(x[shorter]) >= fabs(e->middle[shorter]) / 2 && x[0] < 0 && x[1] > 0)
-        return;
-    x[shorter] = e->middle[shorter] / 2;
-    snprintf(request->warning, sizeof request->warning,
-             "the offset panel is rolled by %.3g degrees so that its shorter side ends near the "
-             "rotation axis, or before it, in the first or last slices: values near the axis are "
-             "wrong there: give a volume of fewer slices",
-             r->roll_rad / DEGREE);
-}
-
 /* Number of pixels for a length in pixels; even if the measured number is even, so that the centres
  * of both panels can coincide. */
 static size_t count(double length, size_t measured)
@@ -270,7 +248,23 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
                             "resampled onto an upright one, where parts of this panel have no "
                             "image: check its axes u and v",
                             k, r->roll_rad / DEGREE);
-    choose_columns(r, facts->offset, &e, request, x);
+    memcpy(x, e.middle, sizeof e.middle);
+    if (facts->offset) {
+        /* Opposite views complete an offset panel: its shorter side ends where all rows were
+         * measured, but keeps at least half of its width at mid-height. */
+        const int shorter = -e.middle[0] < e.middle[1] ? 0 : 1;
+        x[!shorter] = e.outer[!shorter];
+        x[shorter] = e.inner[shorter];
+        if (!(fabs(x[shorter]) >= fabs(e.middle[shorter]) / 2 && x[0] < 0 && x[1] > 0)) {
+            x[shorter] = e.middle[shorter] / 2;
+            snprintf(
+                request->warning, sizeof request->warning,
+                "the offset panel is rolled by %.3g degrees so that its shorter side ends near the "
+                "rotation axis, or before it, in the first or last slices: values near the axis "
+                "are wrong there: give a volume of fewer slices",
+                r->roll_rad / DEGREE);
+        }
+    }
     return make_views(r, facts->axis, &e, x);
 }
 
@@ -322,36 +316,20 @@ static size_t spline_columns(const struct rectify *r)
     return r->measured.scan.panel.n_columns + 3;
 }
 
-/* Floats of `work` of resample(), for any rows of a view. */
-static size_t spline_floats(const struct rectify *r)
-{
-    return (r->measured.scan.panel.n_rows + 1) * spline_columns(r);
-}
-
-/* Weights of the direct B-spline filter; they add up to 1. */
-static void spline_filter(float h[REACH + 1])
-{
-    double sum = 0;
-
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i <= REACH; i++) {
-            const double x = pow(POLE, i);
-            if (pass)
-                h[i] = (float)(x / sum);
-            else
-                sum += i ? 2 * x : x;
-        }
-}
-
 /* Coefficients of rows [rows[0], rows[1]] from samples whose first row is `first`. */
 static void spline_of(const struct rectify *r, const size_t rows[2], size_t first, const float *in,
                       float *row, float *out)
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
-    float h[REACH + 1];
+    float h[REACH + 1]; /* weights of the direct filter, which add up to 1 */
+    double all = 1;
 
-    spline_filter(h);
+    for (int i = 1; i <= REACH; i++)
+        all += 2 * pow(POLE, i);
+    for (int i = 0; i <= REACH; i++)
+        h[i] = (float)(pow(POLE, i) / all);
+
     for (size_t j = rows[0]; j <= rows[1]; j++, out += stride) {
         for (size_t c = 0; c < nc; c++)
             row[c] = h[0] * in[(j - first) * nc + c];
@@ -435,7 +413,9 @@ static size_t rows_floats(const struct rectify *r)
 
 static size_t reader_bytes(const struct rectify *r)
 {
-    return (rows_floats(r) + spline_floats(r)) * sizeof(float);
+    const size_t splines = (r->measured.scan.panel.n_rows + 1) * spline_columns(r);
+
+    return (rows_floats(r) + splines) * sizeof(float);
 }
 
 /* Read measured rows [first, first + n), lowest first.  Only the first reading of a row counts its

@@ -62,32 +62,20 @@ static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
     return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
 }
 
-static size_t slot_floats(const struct fbp_job *job, const struct fbp_batch *b)
-{
-    return b->n_views * b->n_rows * job->padded.panel.n_columns;
-}
-
-static fbp_status write_slot(const struct rows_pass *p, const struct rows_slot *s)
-{
-    const struct fbp_job *job = p->rq->job;
-    const struct fbp_batch *b = &s->batch;
-    const size_t n = b->n_rows * job->padded.panel.n_columns;
-
-    for (size_t k = 0; k < b->n_views; k++)
-        FBP_TRY(fbp_write_at(p->to->file.fd, p->to->file.folder,
-                             row_at(p->to, fbp_batch_view(job, b, k), b->row0), s->host + k * n,
-                             n * sizeof(float)));
-    return FBP_OK;
-}
-
 /* Thread that writes full slots.  A failure aborts the queue of free slots, which ends the pass. */
 static void *write_all(void *user)
 {
     struct rows_pass *p = user;
+    const struct fbp_job *job = p->rq->job;
     size_t i;
 
     while (p->status == FBP_OK && fbp_queue_pop(p->full, &i, NULL)) {
-        p->status = write_slot(p, &p->slots[i]);
+        const struct fbp_batch *b = &p->slots[i].batch;
+        const size_t n = b->n_rows * job->padded.panel.n_columns;
+        for (size_t k = 0; p->status == FBP_OK && k < b->n_views; k++)
+            p->status = fbp_write_at(p->to->file.fd, p->to->file.folder,
+                                     row_at(p->to, fbp_batch_view(job, b, k), b->row0),
+                                     p->slots[i].host + k * n, n * sizeof(float));
         if (p->status == FBP_OK)
             fbp_queue_push(p->free, i);
         else
@@ -98,32 +86,13 @@ static void *write_all(void *user)
     return NULL;
 }
 
-static fbp_status make_slot(struct rows_pass *p, struct rows_slot *s)
-{
-    const struct fbp_backend *b = p->rq->backend;
-    const struct fbp_work *w = p->rq->work;
-    const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
-
-    FBP_TRY(b->memory.host_alloc(p->dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
-    s->device = s->host;
-    return b->can.own_memory ? b->memory.alloc(p->dev, &rows, (void **)&s->device) : FBP_OK;
-}
-
-static fbp_status make_queues(struct rows_pass *p)
-{
-    FBP_TRY(fbp_queue_create(&p->free, SLOTS));
-    FBP_TRY(fbp_queue_create(&p->full, SLOTS));
-    for (size_t i = 0; i < SLOTS; i++)
-        fbp_queue_push(p->free, i);
-    return FBP_OK;
-}
-
 static fbp_status open_pass(struct rows_pass *p)
 {
     const struct fbp_run_request *rq = p->rq;
     const struct fbp_backend *b = rq->backend;
     const struct fbp_work *w = rq->work;
     const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
+    const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
     const int n_io = fbp_work_readers(b, rq->job);
 
     if (n_io > 1 && !rq->job->input.in_order)
@@ -132,35 +101,40 @@ static fbp_status open_pass(struct rows_pass *p)
     p->raw = p->raw_host;
     if (b->can.own_memory)
         FBP_TRY(b->memory.alloc(p->dev, &raw, &p->raw));
-    for (size_t i = 0; i < SLOTS; i++)
-        FBP_TRY(make_slot(p, &p->slots[i]));
-    FBP_TRY(make_queues(p));
+    FBP_TRY(fbp_queue_create(&p->free, SLOTS));
+    FBP_TRY(fbp_queue_create(&p->full, SLOTS));
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct rows_slot *s = &p->slots[i];
+        FBP_TRY(
+            b->memory.host_alloc(p->dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
+        s->device = s->host;
+        if (b->can.own_memory)
+            FBP_TRY(b->memory.alloc(p->dev, &rows, (void **)&s->device));
+        fbp_queue_push(p->free, i);
+    }
+
     FBP_TRY(fbp_row_bitmap_create(&p->ledger, rq->job));
     return b->repair.set_bitmap(p->dev, &p->ledger);
 }
 
-/* Wait for the device and free its buffers; failures here have been reported before. */
-static void close_device(struct rows_pass *p)
+/* Wait for the device, and free everything; failures here have been reported before. */
+static void close_pass(struct rows_pass *p)
 {
     const struct fbp_backend *b = p->rq->backend;
 
-    (void)!fbp_device_settle_all(b, p->dev);
-    for (size_t i = 0; i < SLOTS; i++) {
-        if (p->slots[i].device != p->slots[i].host)
-            fbp_device_put(b, p->dev, FBP_FOR_RAW, p->slots[i].device);
-        fbp_host_put(b, p->dev, p->slots[i].host);
+    if (p->dev) {
+        (void)!fbp_device_settle_all(b, p->dev);
+        for (size_t i = 0; i < SLOTS; i++) {
+            if (p->slots[i].device != p->slots[i].host)
+                fbp_device_put(b, p->dev, FBP_FOR_RAW, p->slots[i].device);
+            fbp_host_put(b, p->dev, p->slots[i].host);
+        }
+        if (p->raw != p->raw_host)
+            fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
+        fbp_host_put(b, p->dev, p->raw_host);
+        (void)!b->repair.set_bitmap(p->dev, &(struct fbp_row_bitmap){0});
+        b->close(&p->dev);
     }
-    if (p->raw != p->raw_host)
-        fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
-    fbp_host_put(b, p->dev, p->raw_host);
-    (void)!b->repair.set_bitmap(p->dev, &(struct fbp_row_bitmap){0});
-    b->close(&p->dev);
-}
-
-static void close_pass(struct rows_pass *p)
-{
-    if (p->dev)
-        close_device(p);
     fbp_row_bitmap_clear(&p->ledger);
     fbp_queue_destroy(&p->free);
     fbp_queue_destroy(&p->full);
@@ -184,7 +158,8 @@ static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
     FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_IN));
     FBP_TRY(b->filter_rows(p->dev, &s->batch, p->raw, s->device));
     FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_FILTER));
-    FBP_TRY(b->memory.download(p->dev, s->device, slot_floats(rq->job, &s->batch), s->host));
+    const size_t n = s->batch.n_views * s->batch.n_rows * rq->job->padded.panel.n_columns;
+    FBP_TRY(b->memory.download(p->dev, s->device, n, s->host));
     FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_OUT));
     p->report->read += read - start;
     p->report->filter += fbp_seconds() - read;
@@ -211,19 +186,9 @@ static fbp_status filter_all(struct rows_pass *p)
     return FBP_OK;
 }
 
-/* Store the device's counts of repaired samples in the report. */
-static fbp_status count_mended(struct rows_pass *p)
-{
-    struct fbp_prep_counts counts;
-
-    FBP_TRY(p->rq->backend->repair.counts(p->dev, &counts));
-    p->report->not_finite = counts.not_finite;
-    p->report->clipped = counts.clipped;
-    return FBP_OK;
-}
-
 static fbp_status run_pass(struct rows_pass *p)
 {
+    struct fbp_prep_counts counts;
     pthread_t writer;
 
     if (pthread_create(&writer, NULL, write_all, p) != 0)
@@ -236,7 +201,10 @@ static fbp_status run_pass(struct rows_pass *p)
         return p->status;
     }
     FBP_TRY(st);
-    return count_mended(p);
+    FBP_TRY(p->rq->backend->repair.counts(p->dev, &counts));
+    p->report->not_finite = counts.not_finite;
+    p->report->clipped = counts.clipped;
+    return FBP_OK;
 }
 
 /* Does the caller cancel? */
@@ -252,20 +220,6 @@ static bool pass_stops(void *user)
     return (rq->stop && atomic_load(rq->stop)) || (rq->progress && rq->progress(rq->user, &none));
 }
 
-/* Open the first device of the request that can be opened. */
-static fbp_status open_first(struct rows_pass *p)
-{
-    const struct fbp_run_request *rq = p->rq;
-    fbp_status st = FBP_OK;
-
-    for (size_t i = 0; i < rq->n_devices; i++) {
-        st = rq->backend->open(&p->dev, rq->devices[i], rq->job);
-        if (st == FBP_OK)
-            return fbp_check_cancelled();
-    }
-    return st;
-}
-
 fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,
                            struct fbp_report *report)
 {
@@ -273,9 +227,13 @@ fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_ro
     struct fbp_cancel_scope scope = {.flag = rq->stop, .asked = pass_stops, .user = &p};
     struct fbp_cancel_scope *const before = fbp_cancel_scope(&scope);
     struct fbp_span span = fbp_span_host(rq->timeline);
-    fbp_status st = FBP_OK;
+    fbp_status st = FBP_ERR_DEVICE;
 
-    FBP_TRY_GOTO(open_first(&p));
+    for (size_t i = 0; st != FBP_OK && i < rq->n_devices; i++)
+        st = rq->backend->open(&p.dev, rq->devices[i], rq->job);
+    FBP_TRY_GOTO(st);
+    FBP_TRY_GOTO(fbp_check_cancelled());
+
     FBP_TRY_GOTO(open_pass(&p));
     FBP_TRY_GOTO(run_pass(&p));
     FBP_TRY_GOTO(fbp_span_end(&span, FBP_LANE_HOST, 0, "views filtered"));
@@ -361,25 +319,6 @@ static fbp_status filter_view(void *user, size_t k, int worker)
     return v->take(v->user, k, f->rounded);
 }
 
-static fbp_status open_filterer(const struct filter_views *v, struct filterer *f)
-{
-    const size_t rows = v->job->panel.n_rows, n = rows * v->job->padded.panel.n_columns;
-
-    FBP_TRY(v->backend->open(&f->dev, 0, v->job));
-    FBP_TRY(fbp_alloc((void **)&f->raw, rows * v->job->panel.n_columns * sizeof(float), "a view"));
-    FBP_TRY(fbp_alloc((void **)&f->filtered, n * sizeof(double), "a filtered view"));
-    return fbp_alloc((void **)&f->rounded, n * sizeof(float), "a filtered view");
-}
-
-static void close_filterer(const struct filter_views *v, struct filterer *f)
-{
-    if (f->dev)
-        v->backend->close(&f->dev);
-    fbp_free(f->raw);
-    fbp_free(f->filtered);
-    fbp_free(f->rounded);
-}
-
 fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
                             fbp_filtered_fn *take, void *user)
 {
@@ -389,20 +328,33 @@ fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool 
                              .top_down = top_down,
                              .take = take,
                              .user = user};
-    const int n =
-        job->input.in_order ? 1 : job->n_threads; /* compressed: views must be read in order */
+    const size_t raw = job->panel.n_rows * job->panel.n_columns;
+    const size_t samples = job->panel.n_rows * job->padded.panel.n_columns;
+    const int n = job->input.in_order ? 1 : job->n_threads; /* views must be read in order */
     fbp_pool *pool = NULL;
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_calloc((void **)&v.filterers, (size_t)n, sizeof *v.filterers, "threads"));
-    for (int i = 0; i < n; i++)
-        FBP_TRY_GOTO(open_filterer(&v, &v.filterers[i]));
+    for (int i = 0; i < n; i++) {
+        struct filterer *f = &v.filterers[i];
+        FBP_TRY_GOTO(v.backend->open(&f->dev, 0, job));
+        FBP_TRY_GOTO(fbp_alloc((void **)&f->raw, raw * sizeof(float), "a view"));
+        FBP_TRY_GOTO(fbp_alloc((void **)&f->filtered, samples * sizeof(double), "a filtered view"));
+        FBP_TRY_GOTO(fbp_alloc((void **)&f->rounded, samples * sizeof(float), "a filtered view"));
+    }
+
     FBP_TRY_GOTO(fbp_pool_create(&pool, n));
     st = fbp_pool_try(pool, job->n_views, filter_view, &v);
 fail:
     fbp_pool_destroy(&pool);
-    for (int i = 0; v.filterers && i < n; i++)
-        close_filterer(&v, &v.filterers[i]);
+    for (int i = 0; v.filterers && i < n; i++) {
+        if (v.filterers[i].dev)
+            v.backend->close(&v.filterers[i].dev);
+        fbp_free(v.filterers[i].raw);
+        fbp_free(v.filterers[i].filtered);
+        fbp_free(v.filterers[i].rounded);
+    }
+
     free(v.filterers);
     return st;
 }

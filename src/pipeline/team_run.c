@@ -44,6 +44,44 @@ struct found {
     struct fbp_prep_counts ahead;
 };
 
+/* Slices that one process owns in a round, relative to the round's first slice. */
+struct segment {
+    size_t first, n;
+};
+
+struct fbp_plan_sums {
+    const fbp_plan *plan;
+    float *pieces; /* segments of this process, received from the others: n_parts - 1 of `room`
+                      floats */
+    size_t room;   /* floats per received segment */
+    struct segment of[];
+};
+
+/* Number of voxels of a slice of the output. */
+static size_t slice_values(const fbp_plan *p)
+{
+    return fbp_roi_slice(&p->tables.job);
+}
+
+static size_t slice_bytes(const fbp_plan *p)
+{
+    return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
+}
+
+/* Slices per message to rank 0, at least one. */
+static size_t slices_at_once(const fbp_plan *p)
+{
+    const size_t bytes = slice_bytes(p);
+
+    return bytes < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES / bytes : 1;
+}
+
+/* Does this process write to the output itself? */
+static bool writes_output(const fbp_plan *p, bool apart)
+{
+    return fbp_team_rank(p->params.cluster.team) == 0 || (apart && !p->ranks.idle);
+}
+
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
@@ -52,10 +90,20 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     const uint64_t found = sizeof(struct found) + fbp_data_check_packed(job);
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
     const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
-    const uint64_t added = fbp_plan_sum_bytes(p);
+    const size_t parts = p->ranks.n_parts;
+    uint64_t added = 0; /* buffers for partial volumes of other processes */
+    size_t first_slice, n;
 
     if (!p->params.cluster.team)
         return 0;
+    if (parts > 1) {
+        fbp_roi_slices(&p->tables.job, &first_slice, &n);
+        const size_t block = fbp_work_block(&p->tables.job, n, parts);
+        added = (parts - 1) * (uint64_t)fbp_ranks_segment(parts, block) * slice_values(p) *
+                    sizeof(float) +
+                sizeof(struct fbp_plan_sums) + parts * sizeof(struct segment);
+    }
+
     if (!first)
         return 2 * found + have + added;
     return 2 * size * found + size * have + sent + added;
@@ -67,76 +115,40 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     const fbp_plan *p = t->plan;
     const size_t all = p->info.volume.n[2] * p->info.frames;
 
-    if (!t->slices || n > fbp_plan_team_at_once(p) || z > all || n > all - z)
+    if (!t->slices || n > slices_at_once(p) || z > all || n > all - z)
         return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
                         from);
-    FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices,
-                            (size_t)n * fbp_plan_slice_bytes(p)));
+    FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices, (size_t)n * slice_bytes(p)));
     return fbp_in_double(&p->tables.job)
                ? fbp_sink_write_double(t->sink, (size_t)z, (size_t)n, t->slices)
                : fbp_sink_write(t->sink, (size_t)z, (size_t)n, t->slices);
 }
 
-static fbp_status take_all(struct fbp_plan_run_team *t)
-{
-    fbp_team *team = t->plan->params.cluster.team;
-
-    for (size_t ends = 0; ends + 1 < fbp_team_size(team);) {
-        size_t from;
-        uint64_t z, n;
-        FBP_TRY(fbp_team_next_offer(team, &from, &z, &n));
-        ends += n == 0;
-        if (n > 0)
-            FBP_TRY(take(t, from, z, n));
-    }
-    return FBP_OK;
-}
-
-/* Main function of the thread `taker`.  If it fails, it stops the run. */
+/* Main function of the thread `taker`: take slices until every other process has sent its last one.
+ * If it fails, it stops the run. */
 static void *taker_main(void *arg)
 {
     struct fbp_plan_run_team *t = arg;
+    fbp_team *team = t->plan->params.cluster.team;
     struct fbp_cancel_scope scope = {.flag = &t->plan->stop};
 
     fbp_message_clear();
     (void)fbp_cancel_scope(&scope);
-    t->taken = take_all(t);
+    for (size_t ends = 0; t->taken == FBP_OK && ends + 1 < fbp_team_size(team);) {
+        size_t from;
+        uint64_t z, n;
+        t->taken = fbp_team_next_offer(team, &from, &z, &n);
+        if (t->taken == FBP_OK && n > 0)
+            t->taken = take(t, from, z, n);
+        else
+            ends++;
+    }
     (void)fbp_cancel_scope(NULL);
     snprintf(t->why, sizeof t->why, "%s", fbp_message());
     atomic_store(&t->taken_all, true);
     if (t->taken != FBP_OK)
         atomic_store(&t->plan->stop, true);
     return NULL;
-}
-
-static fbp_status start_taker(struct fbp_plan_run_team *t)
-{
-    if (fbp_team_rank(t->plan->params.cluster.team) > 0)
-        return FBP_OK;
-    if (!t->apart)
-        FBP_TRY(fbp_alloc(&t->slices,
-                          fbp_plan_team_at_once(t->plan) * fbp_plan_slice_bytes(t->plan),
-                          "slices of others"));
-    t->has_taker = pthread_create(&t->taker, NULL, taker_main, t) == 0;
-    return t->has_taker ? FBP_OK
-                        : fbp_fail(FBP_ERR_NOMEM,
-                                   "threads: the system grants no more: close other programs");
-}
-
-/* Combine the tables of existing slices of all processes into the table of rank 0. */
-static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *have, size_t n)
-{
-    fbp_team *team = t->plan->params.cluster.team;
-    const bool first = fbp_team_rank(team) == 0;
-    unsigned char *all = NULL;
-
-    fbp_status st =
-        first ? fbp_calloc((void **)&all, fbp_team_size(team), n, "tables of slices") : FBP_OK;
-    st = fbp_team_collect(team, "slices", st, have, n, all);
-    for (size_t i = 0; st == FBP_OK && have && all && i < fbp_team_size(team) * n; i++)
-        have[i % n] |= all[i];
-    free(all);
-    return st;
 }
 
 /* Combine what all writing processes know about slices that the output already has.  All processes
@@ -146,14 +158,21 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
     fbp_team *team = t->plan->params.cluster.team;
     const struct fbp_job *job = &t->plan->tables.job;
     const size_t n = fbp_sink_info(t->sink)->n[2], nz = fbp_roi_size(job, 2);
-    unsigned char *have = NULL;
+    unsigned char *have = NULL, *all = NULL;
 
     if (status == FBP_OK)
         status = fbp_calloc((void **)&have, n, 1, "a table of slices");
     for (size_t z = 0; have && z < n; z++)
-        have[z] = fbp_plan_team_writes(t->plan, t->apart) && fbp_sink_has(t->sink, z, 1);
-    if (t->apart && status == FBP_OK)
-        status = join_have(t, have, n);
+        have[z] = writes_output(t->plan, t->apart) && fbp_sink_has(t->sink, z, 1);
+    if (t->apart && status == FBP_OK) { /* combine the tables of all processes on rank 0 */
+        if (fbp_team_rank(team) == 0)
+            status = fbp_calloc((void **)&all, fbp_team_size(team), n, "tables of slices");
+        status = fbp_team_collect(team, "slices", status, have, n, all);
+        for (size_t i = 0; status == FBP_OK && all && i < fbp_team_size(team) * n; i++)
+            have[i % n] |= all[i];
+        free(all);
+    }
+
     const fbp_status st = fbp_team_share(team, "output", status, have, n);
     for (size_t z = 0; have && st == FBP_OK && z < n; z++)
         if (have[z] && fbp_roi_is_own(job, z % nz))
@@ -165,8 +184,9 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
                                struct fbp_plan_run_team **out)
 {
+    const bool first = fbp_team_rank(p->params.cluster.team) == 0;
     struct fbp_plan_run_team *t = NULL;
-    fbp_status st;
+    fbp_status st = FBP_OK;
 
     if (!p->params.cluster.team)
         return FBP_OK;
@@ -175,7 +195,15 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     t->sink = sink;
     t->apart = apart;
     *out = t;
-    st = start_taker(t);
+    if (first && !apart)
+        st = fbp_alloc(&t->slices, slices_at_once(p) * slice_bytes(p), "slices of others");
+    if (first && st == FBP_OK) {
+        t->has_taker = pthread_create(&t->taker, NULL, taker_main, t) == 0;
+        if (!t->has_taker)
+            st =
+                fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+    }
+
     FBP_TRY(share_have(t, st));
     fbp_team_cancel_flag(p->params.cluster.team, &p->stop);
     return FBP_OK;
@@ -221,45 +249,34 @@ void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line)
         t->plan->params.callbacks.log(t->plan->params.callbacks.user, level, line);
 }
 
-/* Rank 0 has finished its own slices: report the progress of the others until all slices have
- * arrived. */
-static fbp_status await_slices(struct fbp_plan_run_team *t, const struct fbp_progress *last)
+/* This process has finished its own slices.  Rank 0 reports the progress of the others until all
+ * slices have arrived; the others send their end.  Slices that the output already had are not part
+ * of the progress. */
+static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_report *report)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
+    const struct fbp_progress all = {.struct_size = sizeof all,
+                                     .done = t->last.total,
+                                     .total = t->last.total,
+                                     .views_read = t->plan->tables.job.n_views,
+                                     .slabs_done = t->last.n_slabs,
+                                     .n_slabs = t->last.n_slabs,
+                                     .seconds = report->total};
 
+    if (fbp_team_rank(t->plan->params.cluster.team) > 0) {
+        t->told = 0;
+        (void)fbp_plan_team_progress(t, &all);
+        return fbp_team_offer(t->plan->params.cluster.team, 0, 0, NULL, 0);
+    }
     while (t->has_taker && !atomic_load(&t->taken_all)) {
         nanosleep(&pause, NULL);
-        if (fbp_plan_team_progress(t, last) != 0)
+        if (fbp_plan_team_progress(t, &all) != 0)
             return fbp_fail(FBP_ERR_CANCELLED, "cancelled");
         FBP_TRY(fbp_check_cancelled());
     }
     if (t->taken != FBP_OK)
         fbp_message_adopt(t->why);
     return t->taken;
-}
-
-/* Progress of a process that is finished.  Slices that the output already had are not part of
- * it. */
-static struct fbp_progress whole(const struct fbp_plan_run_team *t, const struct fbp_report *report)
-{
-    return (struct fbp_progress){.struct_size = sizeof(struct fbp_progress),
-                                 .done = t->last.total,
-                                 .total = t->last.total,
-                                 .views_read = t->plan->tables.job.n_views,
-                                 .slabs_done = t->last.n_slabs,
-                                 .n_slabs = t->last.n_slabs,
-                                 .seconds = report->total};
-}
-
-static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_report *report)
-{
-    const struct fbp_progress all = whole(t, report);
-
-    if (fbp_team_rank(t->plan->params.cluster.team) == 0)
-        return await_slices(t, &all);
-    t->told = 0;
-    (void)fbp_plan_team_progress(t, &all);
-    return fbp_team_offer(t->plan->params.cluster.team, 0, 0, NULL, 0);
 }
 
 /* Add another process's report: wall-clock times become those of the slowest process; work, busy
@@ -297,41 +314,32 @@ static void join_reports(struct found *to, const struct found *other)
     a->output_clipped += b->output_clipped;
 }
 
-/* Add the repaired samples that the view steps counted.  All slabs count the same views, so only
- * the slab with the largest count is used; slabs that existed before the run have read nothing. */
-static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
-                       struct fbp_report *report)
+/* Combine the results of all processes into the report and the checks of rank 0.  View steps of all
+ * slabs count the same repaired samples, so only the slab with the largest count is used; slabs
+ * that existed before the run have read nothing. */
+static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
+                     fbp_data_check *look, struct fbp_report *report)
 {
-    const size_t n_parts = t->plan->ranks.n_parts;
     struct fbp_prep_counts slab = {0}, most = {0};
-    struct found one;
+    struct found sum = {.n = 0}, one;
 
     for (size_t r = 0; r < fbp_team_size(t->plan->params.cluster.team); r++) {
         memcpy(&one, all + r * bytes, sizeof one);
-        if (r % n_parts == 0)
+        if (r % t->plan->ranks.n_parts == 0)
             slab = (struct fbp_prep_counts){0};
         fbp_prep_counts_add(&slab, &one.ahead);
         if (slab.not_finite + slab.clipped > most.not_finite + most.clipped)
             most = slab;
+        if (r == 0) {
+            sum = one;
+            continue;
+        }
+        join_reports(&sum, &one);
+        fbp_data_check_join(look, all + r * bytes + sizeof one);
     }
+    *report = sum.report;
     report->not_finite += most.not_finite;
     report->clipped += most.clipped;
-}
-
-/* Combine the results of all processes into the report and the checks of rank 0. */
-static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
-                     fbp_data_check *look, struct fbp_report *report)
-{
-    struct found sum, other;
-
-    memcpy(&sum, all, sizeof sum);
-    for (size_t r = 1; r < fbp_team_size(t->plan->params.cluster.team); r++) {
-        memcpy(&other, all + r * bytes, sizeof other);
-        join_reports(&sum, &other);
-        fbp_data_check_join(look, all + r * bytes + sizeof other);
-    }
-    join_ahead(t, all, bytes, &sum.report);
-    *report = sum.report;
 }
 
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status,
@@ -352,7 +360,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "what was found");
     if (t->plan->ranks.part > 0) /* the first process of each slab counts these */
         found.report.slabs_resumed = 0;
-    if (!first && fbp_plan_team_writes(t->plan, t->apart)) /* rank 0 adds its own later */
+    if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
     if (status == FBP_OK) {
         memcpy(mine, &found, sizeof found);
@@ -382,7 +390,7 @@ fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status)
     if (st == FBP_ERR_INVALID) /* rank 0 found that no view has data */
         fbp_sink_forget(t->sink);
     FBP_TRY(st);
-    if (!first && fbp_plan_team_writes(t->plan, true))
+    if (!first && writes_output(t->plan, true))
         st = fbp_sink_finish(t->sink);
     return fbp_team_meet(team, "written", st);
 }
@@ -406,24 +414,11 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
  * Each process writes its own slices into the output if all see the same file system and the format
  * stores slices at fixed positions.  Otherwise rank 0 writes all slices. */
 
-size_t fbp_plan_slice_bytes(const fbp_plan *p)
-{
-    return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
-}
-
-size_t fbp_plan_team_at_once(const fbp_plan *p)
-{
-    const size_t bytes = fbp_plan_slice_bytes(p);
-
-    return bytes < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES / bytes : 1;
-}
-
 /* Callback `write` of fbp_sink_functions: send slices to rank 0. */
 static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
                 size_t n_why)
 {
-    if (fbp_team_offer(p->params.cluster.team, z0, nz, slices, nz * fbp_plan_slice_bytes(p)) ==
-        FBP_OK)
+    if (fbp_team_offer(p->params.cluster.team, z0, nz, slices, nz * slice_bytes(p)) == FBP_OK)
         return 0;
     snprintf(why, n_why, "%s", fbp_message());
     fbp_message_clear();
@@ -449,7 +444,7 @@ fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
                                                  .write = doubles ? NULL : send_floats,
                                                  .write_double = doubles ? send_doubles : NULL,
                                                  .user = (void *)(uintptr_t)p,
-                                                 .at_once = fbp_plan_team_at_once(p),
+                                                 .at_once = slices_at_once(p),
                                                  .concurrent = 1};
     const size_t *v = p->info.volume.n, n[3] = {v[0], v[1], p->info.frames * v[2]};
 
@@ -491,11 +486,6 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
     return st;
 }
 
-bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
-{
-    return fbp_team_rank(p->params.cluster.team) == 0 || (apart && !p->ranks.idle);
-}
-
 /* Open the sink of a rank for the common output.  Rank 0 prepares the output, discarding or
  * resuming an earlier one as requested, and publishes it. */
 static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const char *output,
@@ -518,54 +508,11 @@ static fbp_status open_alone(const fbp_plan *p, const fbp_source *source, const 
         p, source, output, p->params.output.auto_range ? NULL : p->params.output.range, NULL, sink);
 }
 
-/* Result of open_first(), sent to all ranks. */
+/* How rank 0 has opened the output; sent to all ranks. */
 struct opened {
     bool joint;
     struct fbp_sink_probe token;
 };
-
-/* Open the output on rank 0.  It is common to all ranks, unless the format is written from start to
- * end, or is hash:, or the output cannot be resumed or is complete. */
-static fbp_status open_first(const fbp_plan *p, const fbp_source *source, const char *output,
-                             fbp_sink **sink, struct opened *out)
-{
-    uint64_t fingerprint = 0;
-    fbp_status st = FBP_ERR_UNSUPPORTED;
-
-    FBP_TRY(fbp_plan_fingerprint(p, source, &fingerprint));
-    if (fingerprint && !p->params.output.auto_range)
-        st = open_joint(p, source, output, sink);
-    if (st == FBP_ERR_UNSUPPORTED) {
-        fbp_message_clear();
-        return open_alone(p, source, output, sink);
-    }
-    FBP_TRY(st);
-    fbp_sink_probe(*sink, &out->token);
-    out->joint = out->token.path[0] || strcmp(output, "null:") == 0;
-    return FBP_OK;
-}
-
-/* Describe the ranks that do not see rank 0's file, such as "rank 2 on node3 and 1 more do"; false:
- * all ranks see it. */
-static bool name_blind(const fbp_team *team, const unsigned char *sees, char *line, size_t n)
-{
-    const size_t size = fbp_team_size(team);
-    size_t first = size, blind = 0;
-    char name[100];
-
-    for (size_t r = size; r-- > 0;) {
-        first = sees[r] ? first : r;
-        blind += !sees[r];
-    }
-    if (blind == 0)
-        return false;
-    (void)fbp_team_name(team, first, name, sizeof name);
-    if (blind > 1)
-        snprintf(line, n, "%s and %zu more do", name, blind - 1);
-    else
-        snprintf(line, n, "%s does", name);
-    return true;
-}
 
 /* Do all ranks see the file system of rank 0?  If not, rank 0 logs a note that names a rank. */
 static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
@@ -573,54 +520,70 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
 {
     fbp_team *team = p->params.cluster.team;
     const unsigned char mine = !opened->token.path[0] || fbp_sink_sees_probe(&opened->token);
-    char blind[160], first[100], line[600];
+    const size_t size = fbp_team_size(team);
+    char name[100], first[100], more[40] = "does";
+    size_t blind = 0, at = size; /* ranks that do not see it, and the first of them */
     unsigned char *all = NULL;
 
-    fbp_status st = fbp_calloc((void **)&all, fbp_team_size(team), 1, "a team");
+    fbp_status st = fbp_calloc((void **)&all, size, 1, "a team");
     st = fbp_team_gather(team, "file system", st, &mine, 1, all);
-    *apart = st == FBP_OK && !name_blind(team, all, blind, sizeof blind);
+    for (size_t r = size; st == FBP_OK && r-- > 0;) {
+        at = all[r] ? at : r;
+        blind += !all[r];
+    }
     free(all);
+    *apart = st == FBP_OK && blind == 0;
     if (st != FBP_OK || *apart || fbp_team_rank(team) > 0)
         return st;
-    snprintf(line, sizeof line,
-             "%s not see %.200s.part, which %s has made: their file systems differ, and rank 0 "
-             "writes the slices of all",
-             blind, output, fbp_team_name(team, 0, first, sizeof first));
-    fbp_plan_note(p, FBP_LOG_NOTE, line);
+    if (blind > 1)
+        snprintf(more, sizeof more, "and %zu more do", blind - 1);
+    fbp_plan_note(p, FBP_LOG_NOTE,
+                  "%s %s not see %.200s.part, which %s has made: their file systems differ, and "
+                  "rank 0 writes the slices of all",
+                  fbp_team_name(team, at, name, sizeof name), more, output,
+                  fbp_team_name(team, 0, first, sizeof first));
     return FBP_OK;
-}
-
-/* Open the sinks of the other ranks, and rank 0's once more if rank 0 writes all slices
- * (`again`). */
-static fbp_status open_rest(const fbp_plan *p, const fbp_source *source, const char *output,
-                            bool apart, bool again, fbp_sink **sink)
-{
-    if (fbp_team_rank(p->params.cluster.team) > 0)
-        return fbp_plan_team_writes(p, apart) ? open_joint(p, source, output, sink)
-                                              : fbp_plan_team_sink(p, sink);
-    if (!again)
-        return FBP_OK;
-    fbp_sink_close(sink);
-    return open_alone(p, source, output, sink);
 }
 
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart)
 {
     fbp_team *team = p->params.cluster.team;
+    const bool first = fbp_team_rank(team) == 0;
     struct opened opened = {.joint = false};
+    uint64_t fingerprint = 0;
     fbp_status st = FBP_OK;
 
     *apart = false;
     if (!team)
         return open_alone(p, source, output, sink);
     FBP_TRY(fbp_plan_team_compare(p, source, output));
-    if (fbp_team_rank(team) == 0)
-        st = open_first(p, source, output, sink, &opened);
+    if (first)
+        st = fbp_plan_fingerprint(p, source, &fingerprint);
+    if (first && st == FBP_OK) {
+        /* The output is common to all ranks, unless the format is written from start to end, or is
+         * hash:, or the output cannot be resumed or is complete. */
+        st = FBP_ERR_UNSUPPORTED;
+        if (fingerprint && !p->params.output.auto_range)
+            st = open_joint(p, source, output, sink);
+        if (st == FBP_ERR_UNSUPPORTED) {
+            fbp_message_clear();
+            st = open_alone(p, source, output, sink);
+        } else if (st == FBP_OK) {
+            fbp_sink_probe(*sink, &opened.token);
+            opened.joint = opened.token.path[0] || strcmp(output, "null:") == 0;
+        }
+    }
     FBP_TRY(fbp_team_share(team, "opened", st, &opened, sizeof opened));
     if (opened.joint)
         FBP_TRY(look(p, output, &opened, apart));
-    return open_rest(p, source, output, *apart, opened.joint && !*apart, sink);
+    if (!first)
+        return writes_output(p, *apart) ? open_joint(p, source, output, sink)
+                                        : fbp_plan_team_sink(p, sink);
+    if (!opened.joint || *apart)
+        return FBP_OK;
+    fbp_sink_close(sink); /* rank 0 writes all slices */
+    return open_alone(p, source, output, sink);
 }
 
 /* ---- Sums of partial volumes ----
@@ -628,24 +591,6 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
  * Each process that shares the views of a slab owns segments of its slices.  It receives these
  * segments from the other processes and adds them in the order of processes, so that bits do not
  * depend on timing. */
-
-/* Slices that one process owns in a round, relative to the round's first slice. */
-struct segment {
-    size_t first, n;
-};
-
-struct fbp_plan_sums {
-    const fbp_plan *plan;
-    float *pieces; /* segments of this process, received from the others: n_parts - 1 of `room`
-                      floats */
-    size_t room;   /* floats per received segment */
-    struct segment of[];
-};
-
-static size_t slice_values(const fbp_plan *p)
-{
-    return fbp_roi_slice(&p->tables.job);
-}
 
 static size_t owner(const fbp_plan *p, size_t z)
 {
@@ -659,20 +604,6 @@ bool fbp_plan_has_sum(const fbp_plan *p, size_t z)
     return p->ranks.n_parts < 2 || owner(p, z) == p->ranks.part;
 }
 
-uint64_t fbp_plan_sum_bytes(const fbp_plan *p)
-{
-    const struct fbp_job *job = &p->tables.job;
-    const size_t parts = p->ranks.n_parts;
-    size_t first, n;
-
-    if (parts < 2)
-        return 0;
-    fbp_roi_slices(job, &first, &n);
-    return (parts - 1) * (uint64_t)fbp_ranks_segment(parts, fbp_work_block(job, n, parts)) *
-               slice_values(p) * sizeof(float) +
-           sizeof(struct fbp_plan_sums) + parts * sizeof(struct segment);
-}
-
 /* Callback `has` of struct fbp_sum. */
 static bool has(void *user, size_t z)
 {
@@ -681,88 +612,10 @@ static bool has(void *user, size_t z)
     return fbp_plan_has_sum(s->plan, z);
 }
 
-/* Choose the slices of the next round, from slice z on: at most one segment per process.  Returns
- * their number. */
-static size_t begin_round(struct fbp_plan_sums *s, size_t z, size_t n)
-{
-    const fbp_plan *p = s->plan;
-    const size_t most = fbp_ranks_segment(p->ranks.n_parts, p->work.block_slices);
-    size_t i;
-
-    memset(s->of, 0, p->ranks.n_parts * sizeof *s->of);
-    for (i = 0; i < n; i++) {
-        struct segment *of = &s->of[owner(p, z + i)];
-        if (of->n == most || (of->n > 0 && of->first + of->n != i))
-            break;
-        of->first = of->n == 0 ? i : of->first;
-        of->n++;
-    }
-    return i;
-}
-
 /* Buffer for this process's segment as received from process `part`. */
 static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 {
     return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;
-}
-
-static fbp_status make_room(struct fbp_plan_sums *s)
-{
-    const struct fbp_ranks *r = &s->plan->ranks;
-
-    s->room = fbp_ranks_segment(r->n_parts, s->plan->work.block_slices) * slice_values(s->plan);
-    return s->pieces
-               ? FBP_OK
-               : fbp_alloc((void **)&s->pieces, (r->n_parts - 1) * s->room * sizeof *s->pieces,
-                           "blocks of partial volumes");
-}
-
-/* Request n floats from every other process of the slab. */
-static fbp_status ask_all(const struct fbp_plan_sums *s, size_t n)
-{
-    const struct fbp_ranks *r = &s->plan->ranks;
-
-    for (size_t i = 1; i < r->n_parts; i++) {
-        const size_t part = (r->part + i) % r->n_parts;
-        FBP_TRY(fbp_team_request_piece(s->plan->params.cluster.team, r->slab * r->n_parts + part,
-                                       piece_of(s, part), n * sizeof(float)));
-    }
-    return FBP_OK;
-}
-
-/* Send its segment of x to every other process.  The next process is first, so that not all
- * processes send to the same one. */
-static fbp_status give_all(const struct fbp_plan_sums *s, const float *x)
-{
-    const struct fbp_ranks *r = &s->plan->ranks;
-    const size_t slice = slice_values(s->plan);
-
-    for (size_t i = 1; i < r->n_parts; i++) {
-        const size_t part = (r->part + i) % r->n_parts;
-        const struct segment *of = &s->of[part];
-        if (of->n > 0)
-            FBP_TRY(fbp_team_send_piece(s->plan->params.cluster.team, r->slab * r->n_parts + part,
-                                        x + of->first * slice, of->n * slice * sizeof *x));
-    }
-    return FBP_OK;
-}
-
-/* Add all received segments and x[n] of this process, in the order of processes, into x. */
-static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
-{
-    const struct fbp_ranks *r = &s->plan->ranks;
-    float *const sum = r->part == 0 ? x : piece_of(s, 0);
-
-    for (size_t part = 0; part < r->n_parts; part++) {
-        const float *const one = part == r->part ? x : piece_of(s, part);
-        if (part != r->part)
-            FBP_TRY(fbp_team_wait_piece(s->plan->params.cluster.team, r->slab * r->n_parts + part));
-        for (size_t i = 0; part > 0 && i < n; i++)
-            sum[i] += one[i];
-    }
-    if (sum != x)
-        memcpy(x, sum, n * sizeof *x);
-    return FBP_OK;
 }
 
 /* Callback `add` of struct fbp_sum.  All processes have the same blocks in the same order, and
@@ -771,18 +624,57 @@ static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
 static fbp_status add(void *user, size_t z, size_t n, float *x)
 {
     struct fbp_plan_sums *s = user;
-    const struct segment *own = &s->of[s->plan->ranks.part];
-    const size_t slice = slice_values(s->plan);
+    const fbp_plan *p = s->plan;
+    const struct fbp_ranks *r = &p->ranks;
+    fbp_team *team = p->params.cluster.team;
+    const size_t slice = slice_values(p), rank0 = r->slab * r->n_parts;
+    const size_t most = fbp_ranks_segment(r->n_parts, p->work.block_slices);
+    const struct segment *own = &s->of[r->part];
 
-    FBP_TRY(make_room(s));
+    s->room = most * slice;
+    if (!s->pieces)
+        FBP_TRY(fbp_alloc((void **)&s->pieces, (r->n_parts - 1) * s->room * sizeof *s->pieces,
+                          "blocks of partial volumes"));
     for (size_t at = 0, some; at < n; at += some) {
         float *const round = x + at * slice;
-        some = begin_round(s, z + at, n - at);
-        if (own->n > 0)
-            FBP_TRY(ask_all(s, own->n * slice));
-        FBP_TRY(give_all(s, round));
-        if (own->n > 0)
-            FBP_TRY(add_all(s, own->n * slice, round + own->first * slice));
+
+        /* the slices of this round: at most one segment per process */
+        memset(s->of, 0, r->n_parts * sizeof *s->of);
+        for (some = 0; some < n - at; some++) {
+            struct segment *of = &s->of[owner(p, z + at + some)];
+            if (of->n == most || (of->n > 0 && of->first + of->n != some))
+                break;
+            of->first = of->n == 0 ? some : of->first;
+            of->n++;
+        }
+
+        /* Request this process's segment from every other process of the slab, and send them
+         * theirs.  The next process is first, so that not all send to the same one. */
+        for (size_t i = 1; own->n > 0 && i < r->n_parts; i++) {
+            const size_t part = (r->part + i) % r->n_parts;
+            FBP_TRY(fbp_team_request_piece(team, rank0 + part, piece_of(s, part),
+                                           own->n * slice * sizeof(float)));
+        }
+        for (size_t i = 1; i < r->n_parts; i++) {
+            const size_t part = (r->part + i) % r->n_parts;
+            const struct segment *of = &s->of[part];
+            if (of->n > 0)
+                FBP_TRY(fbp_team_send_piece(team, rank0 + part, round + of->first * slice,
+                                            of->n * slice * sizeof *x));
+        }
+
+        /* add the segments in the order of processes */
+        float *const mine = round + own->first * slice;
+        float *const sum = r->part == 0 ? mine : piece_of(s, 0);
+        for (size_t part = 0; own->n > 0 && part < r->n_parts; part++) {
+            const float *const one = part == r->part ? mine : piece_of(s, part);
+            if (part != r->part)
+                FBP_TRY(fbp_team_wait_piece(team, rank0 + part));
+            for (size_t i = 0; part > 0 && i < own->n * slice; i++)
+                sum[i] += one[i];
+        }
+        if (own->n > 0 && sum != mine)
+            memcpy(mine, sum, own->n * slice * sizeof *mine);
     }
     return FBP_OK;
 }

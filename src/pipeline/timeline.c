@@ -60,11 +60,23 @@ fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *bac
     return backend->event.timestamp(dev, stage, &out->stamps[0]);
 }
 
-/* Append an entry, which ends now. */
-static fbp_status add(fbp_timeline *t, const struct entry *e)
+fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
+                        ...)
 {
+    struct entry e = {.bar = {.lane = lane, .shade = shade}};
+    fbp_timeline *t = span->to;
     fbp_status st = FBP_OK;
+    va_list args;
 
+    if (!t)
+        return FBP_OK;
+    if (span->queued)
+        FBP_TRY(span->backend->event.timestamp(span->dev, span->stage, &span->stamps[1]));
+    e.span = *span;
+    e.bar.begin = span->begin - t->zero;
+    va_start(args, fmt);
+    vsnprintf(e.bar.words, sizeof e.bar.words, fmt, args);
+    va_end(args);
     pthread_mutex_lock(&t->lock);
     if (t->n == t->room) {
         const size_t room = t->room ? 2 * t->room : 256;
@@ -76,31 +88,13 @@ static fbp_status add(fbp_timeline *t, const struct entry *e)
     }
     if (t->n < t->room) {
         /* Take the time under the lock: entries of a lane are in the order of their ends. */
-        t->entries[t->n] = *e;
-        t->entries[t->n++].bar.end = fbp_seconds() - t->zero;
+        e.bar.end = fbp_seconds() - t->zero;
+        t->entries[t->n++] = e;
     } else {
-        st = fbp_fail_nomem(2 * t->room * sizeof *e, "a timeline");
+        st = fbp_fail_nomem(2 * t->room * sizeof e, "a timeline");
     }
     pthread_mutex_unlock(&t->lock);
     return st;
-}
-
-fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
-                        ...)
-{
-    struct entry e = {.bar = {.lane = lane, .shade = shade}};
-    va_list args;
-
-    if (!span->to)
-        return FBP_OK;
-    if (span->queued)
-        FBP_TRY(span->backend->event.timestamp(span->dev, span->stage, &span->stamps[1]));
-    e.span = *span;
-    e.bar.begin = span->begin - span->to->zero;
-    va_start(args, fmt);
-    vsnprintf(e.bar.words, sizeof e.bar.words, fmt, args);
-    va_end(args);
-    return add(span->to, &e);
 }
 
 fbp_status fbp_timeline_settle(fbp_timeline *t, fbp_device *dev)
