@@ -290,34 +290,6 @@ static void remove_rings_of_row(void *user, size_t row, int worker)
     fbp_stripes_remove(&s->c->stripes, sinogram, b->n * nc, scratch);
 }
 
-/* Band after band of rows: read all views, remove rings, store. */
-static fbp_status remove_rings(struct band *b)
-{
-    const struct kept *s = b->src->state;
-    const corrections *c = s->c;
-    const size_t n_views = b->src->info.n[2], nc = b->src->info.n[0];
-    const bool in_order = fbp_source_in_order(b->src->below);
-
-    for (b->row0 = 0; b->row0 < c->n_rows; b->row0 += b->n) {
-        b->n = c->n_rows - b->row0 < c->band_rows ? c->n_rows - b->row0 : c->band_rows;
-        for (size_t k = 0; in_order && k < n_views; k++) {
-            FBP_TRY(fbp_check_cancelled());
-            FBP_TRY(read_band_of_view(b, k, 0));
-        }
-        if (!in_order)
-            FBP_TRY(fbp_pool_try(b->pool, n_views, read_band_of_view, b));
-        FBP_TRY(fbp_check_cancelled());
-        fbp_pool_for(b->pool, b->n, remove_rings_of_row, b);
-        FBP_TRY(fbp_check_cancelled());
-        for (size_t k = 0; !s->samples && k < n_views; k++) { /* in memory: already there */
-            FBP_TRY(fbp_check_cancelled());
-            FBP_TRY(store(b, position(b->src, k, b->row0), b->samples + k * b->n * nc,
-                          b->n * nc * sizeof(float)));
-        }
-    }
-    return FBP_OK;
-}
-
 /* Get detector rows [row0, row0 + n) of a view, lowest first.  Rows that are not kept are read as
  * integrals without corrections: only the checks of views read them. */
 static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size_t n, float *out)
@@ -375,34 +347,14 @@ static void retrieve_view(void *user, size_t i, int worker)
     fbp_retrieve(&c->phase, retrieved_from(c), reach, view, view + view_floats(c));
 }
 
-/* As many views at a time as there are threads: read, retrieve phases, store the kept rows. */
-static fbp_status retrieve_phases(struct band *b)
-{
-    const corrections *c = ((const struct kept *)b->src->state)->c;
-    const size_t n_views = c->step.scan.n_views, at_once = (size_t)c->n_threads;
-    const size_t nc = b->src->info.n[0];
-    const bool in_order = fbp_source_in_order(b->src->below) && !c->stripes.method;
-
-    for (b->row0 = 0; b->row0 < n_views; b->row0 += b->n) {
-        b->n = n_views - b->row0 < at_once ? n_views - b->row0 : at_once;
-        FBP_TRY(fbp_pool_try(in_order ? NULL : b->pool, b->n, fetch_view, b));
-        fbp_pool_for(b->pool, b->n, retrieve_view, b);
-        FBP_TRY(fbp_check_cancelled());
-        for (size_t i = 0; i < b->n; i++) {
-            const float *view = (const float *)(void *)(b->memory + i * b->bytes);
-            FBP_TRY(store(b, position(b->src, b->row0 + i, 0), view + c->row0 * nc,
-                          c->n_rows * nc * sizeof *view));
-        }
-    }
-    return FBP_OK;
-}
-
 /* Correct all rows that are kept. */
 static fbp_status fill(fbp_source *src)
 {
     struct kept *s = src->state;
     corrections *c = s->c;
-    const size_t n = c->step.scan.n_views * src->info.n[0], n_threads = (size_t)c->n_threads;
+    const size_t n_views = c->step.scan.n_views, nc = src->info.n[0], n = n_views * nc;
+    const size_t n_threads = (size_t)c->n_threads;
+    const bool in_order = fbp_source_in_order(src->below);
     const double start = fbp_seconds();
     struct band b = {.src = src, .bytes = thread_bytes(c)};
     fbp_status st = FBP_OK;
@@ -420,10 +372,39 @@ static fbp_status fill(fbp_source *src)
             FBP_TRY_GOTO(fbp_alloc((void **)&b.samples, c->band_rows * n * sizeof(float),
                                    "a band of views"));
     }
-    if (c->stripes.method)
-        FBP_TRY_GOTO(remove_rings(&b));
-    if (c->retrieves)
-        FBP_TRY_GOTO(retrieve_phases(&b));
+
+    /* Band after band of rows: read all views, remove rings, store. */
+    for (b.row0 = 0; c->stripes.method && b.row0 < c->n_rows; b.row0 += b.n) {
+        b.n = c->n_rows - b.row0 < c->band_rows ? c->n_rows - b.row0 : c->band_rows;
+        for (size_t k = 0; in_order && k < n_views; k++) {
+            FBP_TRY_GOTO(fbp_check_cancelled());
+            FBP_TRY_GOTO(read_band_of_view(&b, k, 0));
+        }
+        if (!in_order)
+            FBP_TRY_GOTO(fbp_pool_try(b.pool, n_views, read_band_of_view, &b));
+        FBP_TRY_GOTO(fbp_check_cancelled());
+        fbp_pool_for(b.pool, b.n, remove_rings_of_row, &b);
+        FBP_TRY_GOTO(fbp_check_cancelled());
+        for (size_t k = 0; !s->samples && k < n_views; k++) { /* in memory: already there */
+            FBP_TRY_GOTO(fbp_check_cancelled());
+            FBP_TRY_GOTO(store(&b, position(src, k, b.row0), b.samples + k * b.n * nc,
+                               b.n * nc * sizeof(float)));
+        }
+    }
+    /* As many views at a time as there are threads: read, retrieve phases, store the kept rows. */
+    for (b.row0 = 0; c->retrieves && b.row0 < n_views; b.row0 += b.n) {
+        const bool alone = in_order && !c->stripes.method;
+        b.n = n_views - b.row0 < n_threads ? n_views - b.row0 : n_threads;
+        FBP_TRY_GOTO(fbp_pool_try(alone ? NULL : b.pool, b.n, fetch_view, &b));
+        fbp_pool_for(b.pool, b.n, retrieve_view, &b);
+        FBP_TRY_GOTO(fbp_check_cancelled());
+        for (size_t i = 0; i < b.n; i++) {
+            const float *view = (const float *)(void *)(b.memory + i * b.bytes);
+            FBP_TRY_GOTO(store(&b, position(src, b.row0 + i, 0), view + c->row0 * nc,
+                               c->n_rows * nc * sizeof *view));
+        }
+    }
+
     for (size_t i = 0; i < n_threads; i++)
         fbp_prep_counts_add(&c->step.mended, &b.counts[i]);
     c->step.seconds = fbp_seconds() - start;

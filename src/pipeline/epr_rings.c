@@ -276,14 +276,6 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_hash(h, &a->how, sizeof a->how);
 }
 
-static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
-                           double *seconds)
-{
-    (void)step, (void)reads;
-    *seconds = 0; /* negligible beside the backprojection */
-    return FBP_OK;
-}
-
 fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_step_request *request)
 {
     const struct fbp_scan *scan = request->scan;
@@ -317,8 +309,7 @@ fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_ste
                                      .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,
-                                     .hash = hash,
-                                     .estimate = estimate};
+                                     .hash = hash};
     a->step.scan.views = NULL;
     a->step.scan.plane_weights = NULL;
     a->how = request->params->epr.ring_interpolation;

@@ -89,16 +89,6 @@ static bool recall(const char *key, size_t n, struct fbp_links *out)
     return *at == '\0' && out->together.up > 0;
 }
 
-static void keep(const char *key, struct fbp_links *links)
-{
-    char text[MOST_TEXT + A_NUMBER];
-    int used = 0;
-
-    for (size_t i = 0; i < n_rates(links->n) && used < MOST_TEXT; i++)
-        used += snprintf(text + used, A_NUMBER, "%s%.4g", i ? " " : "", *rate_at(links, i));
-    fbp_cache_put(&file, key, text);
-}
-
 /* A measurement in progress. */
 struct session {
     const struct fbp_link_meter *meter;
@@ -179,7 +169,8 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
                           struct fbp_links *out)
 {
     struct session s = {.meter = backend->links, .out = out};
-    char key[MOST_KEY];
+    char key[MOST_KEY], text[MOST_TEXT + A_NUMBER];
+    int used = 0;
 
     *out = (struct fbp_links){.n = n};
     fbp_status st = s.meter->open(&s.own, set, n);
@@ -189,7 +180,9 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
     if (st == FBP_OK && make_key(backend, set, n, key)) {
         memcpy(last.key, key, sizeof key);
         last.links = *out;
-        keep(key, out);
+        for (size_t i = 0; i < n_rates(n) && used < MOST_TEXT; i++)
+            used += snprintf(text + used, A_NUMBER, "%s%.4g", i ? " " : "", *rate_at(out, i));
+        fbp_cache_put(&file, key, text);
     }
     return st;
 }

@@ -500,6 +500,8 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     fbp_message_clear();
     FBP_TRY(fbp_check_process(p->process, "plan"));
     for (size_t i = 0; i < p->n_steps; i++) {
+        if (!p->steps[i]->estimate)
+            continue;
         FBP_TRY(p->steps[i]->estimate(p->steps[i], &reads, &one));
         steps += one;
     }

@@ -204,20 +204,14 @@ uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
 /** Number of slices of the output that this plan writes, alone or as one of several parts. */
 size_t fbp_plan_own_slices(const fbp_plan *p);
-/** Open a sink as fbp_plan_sink_open() does, for one of several processes; joint->mine is ignored:
- *  the table of this process's slices is made here. */
-fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
-                               const struct fbp_array_info *info,
-                               const struct fbp_sink_params *params,
-                               const struct fbp_sink_share *joint);
 /** After a run of one part: store which slices the output lacks, and log the missing parts. */
 fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report);
 
 /** Open the output.
  *  range: values of the least and greatest integer; NULL: the range is found later, and the sink is
  *         a temporary file of floats
- *  joint: share of one of several processes that start together; NULL: this process alone, or one
- *         part of --part */
+ *  joint: share of one of several processes that start together, without `mine`; NULL: this
+ *         process alone, or one part of --part */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink);

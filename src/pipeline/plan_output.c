@@ -73,7 +73,9 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     const struct fbp_sink_share part = {.part = p->params.cluster.part,
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
+    const size_t nz = fbp_roi_size(&p->tables.job, 2);
     struct fbp_inputs inputs = {0};
+    unsigned char *mine = NULL; /* [slice] this process writes it */
     uint64_t hash = 0;
     fbp_status st;
 
@@ -105,9 +107,19 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
     if (part.n_parts)
         joint = &part;
-    st = joint ? fbp_plan_joint_open(p, sink, output, &info, &params, joint)
-               : (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
+    if (joint) {
+        struct fbp_sink_share own = *joint;
+        FBP_TRY_GOTO(fbp_calloc((void **)&mine, info.n[2], 1, "a table of slices"));
+        for (size_t i = 0; i < info.n[2]; i++)
+            mine[i] = fbp_roi_is_own(&p->tables.job, i % nz) && fbp_plan_has_sum(p, i);
+        own.mine = mine;
+        st = fbp_sink_open_shared(sink, output, &info, &params, &own);
+    } else {
+        st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
+    }
 fail:
+    free(mine);
+
     fbp_inputs_clear(&inputs);
     return st;
 }
@@ -196,14 +208,6 @@ void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *ou
 
 /* ---- Slices of one of several processes ---- */
 
-static void mark_own(const fbp_plan *p, unsigned char *mine, size_t n)
-{
-    const struct fbp_job *job = &p->tables.job;
-
-    for (size_t i = 0; i < n; i++)
-        mine[i] = fbp_roi_is_own(job, i % fbp_roi_size(job, 2)) && fbp_plan_has_sum(p, i);
-}
-
 size_t fbp_plan_own_slices(const fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -217,40 +221,13 @@ size_t fbp_plan_own_slices(const fbp_plan *p)
     return n * volumes;
 }
 
-fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
-                               const struct fbp_array_info *info,
-                               const struct fbp_sink_params *params,
-                               const struct fbp_sink_share *joint)
-{
-    struct fbp_sink_share own = *joint;
-    unsigned char *mine = NULL;
-
-    FBP_TRY(fbp_calloc((void **)&mine, info->n[2], 1, "a table of slices"));
-    mark_own(p, mine, info->n[2]);
-    own.mine = mine;
-    const fbp_status st = fbp_sink_open_shared(sink, output, info, params, &own);
-    free(mine);
-    return st;
-}
-
-/* Number of missing slices of all frames within the job's share. */
-static size_t count_missing(const fbp_plan *p, const struct fbp_job *job)
-{
-    const size_t nz = fbp_roi_size(job, 2), all = nz * fbp_volumes(job);
-    size_t n = 0;
-
-    for (size_t i = 0; p->missing && i < all; i++)
-        n += p->missing[i] && fbp_roi_is_own(job, i % nz);
-    return n;
-}
-
 fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
 {
     FBP_REQUIRE(p);
     const size_t n_parts = p->params.cluster.n_parts;
     struct fbp_part whole = {.struct_size = sizeof whole};
     struct fbp_job job = p->tables.job;
-    const size_t box = fbp_roi_first(&job, 2);
+    const size_t box = fbp_roi_first(&job, 2), nz = fbp_roi_size(&job, 2);
     size_t first, n;
 
     fbp_message_clear();
@@ -264,34 +241,20 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     const struct fbp_slab any = fbp_slab_asked(&job, 0, 1);
     whole.updates =
         fbp_wanted_voxels(&job, &any, first, first + n) * fbp_volumes(&job) * job.n_views;
-    whole.missing = count_missing(p, &job);
+    for (size_t i = 0; p->missing && i < nz * fbp_volumes(&job); i++)
+        whole.missing += p->missing[i] && fbp_roi_is_own(&job, i % nz);
+
     FBP_COPY_OUT(part, out, &whole);
     return FBP_OK;
 }
 
-enum { NAMED = 12 };
-
-/* "part 6" or "parts 3, 5, 9", with at most NAMED numbers.  The list is empty if the missing slices
- * belong to a run with another number of parts. */
-static void name_missing(const fbp_plan *p, char *line, size_t n)
-{
-    char list[200] = "";
-    size_t used = 0, count = 0;
-
-    for (size_t k = 1; k <= p->params.cluster.n_parts && count <= NAMED; k++) {
-        struct fbp_part part = {.struct_size = sizeof part};
-        if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
-            continue;
-        if (count++ < NAMED)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", used ? ", " : "", k);
-    }
-    snprintf(line, n, "part%s %s%s", count == 1 ? "" : "s", list, count > NAMED ? " ..." : "");
-}
+enum { NAMED = 12 }; /* greatest number of parts in a note */
 
 fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
 {
-    const size_t n = fbp_sink_info(sink)->n[2];
-    char parts[300];
+    const size_t n = fbp_sink_info(sink)->n[2], n_parts = p->params.cluster.n_parts;
+    size_t used = 0, count = 0;
+    char parts[200] = "";
 
     report->slices_missing = fbp_sink_missing(sink);
     free(p->missing);
@@ -301,11 +264,21 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
     FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
     for (size_t z = 0; z < n; z++)
         p->missing[z] = !fbp_sink_has(sink, z, 1);
-    name_missing(p, parts, sizeof parts);
-    fbp_plan_note(
-        p, FBP_LOG_NOTE,
-        "%zu of %zu slices are not there yet: %s of %zu: the last part that is done gives the "
-        "output its name; one that was killed has to be run again",
-        report->slices_missing, n, parts, p->params.cluster.n_parts);
+    /* "3, 5, 9"; empty if the missing slices belong to a run with another number of parts */
+    for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
+        struct fbp_part part = {.struct_size = sizeof part};
+        if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
+            continue;
+        if (count++ < NAMED)
+            used +=
+                (size_t)snprintf(parts + used, sizeof parts - used, "%s%zu", used ? ", " : "", k);
+    }
+
+    fbp_plan_note(p, FBP_LOG_NOTE,
+                  "%zu of %zu slices are not there yet: part%s %s%s of %zu: the last part that is "
+                  "done gives the "
+                  "output its name; one that was killed has to be run again",
+                  report->slices_missing, n, count == 1 ? "" : "s", parts,
+                  count > NAMED ? " ..." : "", n_parts);
     return FBP_OK;
 }

@@ -314,19 +314,6 @@ static bool go_on(struct course *c)
     return true;
 }
 
-static fbp_status open_lanes(struct course *c)
-{
-    const size_t n = c->work->n_workers;
-
-    FBP_TRY(fbp_calloc((void **)&c->lanes, n, sizeof *c->lanes, "what devices would do"));
-    FBP_TRY(fbp_calloc((void **)&c->filters, c->work->n_batches, sizeof(struct lane *),
-                       "what devices would do"));
-    for (size_t i = 0; i < n; i++)
-        FBP_TRY(fbp_calloc((void **)&c->lanes[i].tasks, c->work->n_batches + 1,
-                           sizeof *c->lanes[i].tasks, "what devices would do"));
-    return FBP_OK;
-}
-
 fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
                        const struct fbp_job *job, const struct fbp_work *w,
                        struct fbp_predicted *out)
@@ -344,29 +331,36 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
     struct course c = {
         .machine = machine ? machine : &nothing_shared, .rates = rates, .job = job, .work = w};
     double most[STAGES] = {0};
+    fbp_status st = FBP_OK;
 
     *out = (struct fbp_predicted){0};
     *sums = 0;
     fbp_roi_slices(job, &c.first_slice, &c.n_slices);
-    const fbp_status st = open_lanes(&c);
-    if (st == FBP_OK) {
-        do {
-            for (size_t i = 0; i < w->n_workers; i++)
-                change_steps(&c, &c.lanes[i]);
-        } while (!fbp_stopped() && go_on(&c));
+    FBP_TRY_GOTO(
+        fbp_calloc((void **)&c.lanes, w->n_workers, sizeof *c.lanes, "what devices would do"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&c.filters, w->n_batches, sizeof(struct lane *),
+                            "what devices would do"));
+    for (size_t i = 0; i < w->n_workers; i++)
+        FBP_TRY_GOTO(fbp_calloc((void **)&c.lanes[i].tasks, w->n_batches + 1,
+                                sizeof *c.lanes[i].tasks, "what devices would do"));
+    do {
         for (size_t i = 0; i < w->n_workers; i++)
-            for (enum stage s = READ; s < STAGES; s++)
-                most[s] = fmax(most[s], c.lanes[i].busy[s]);
-        *sums = most[SUM];
-        *out = (struct fbp_predicted){.read = most[READ],
-                                      .upload = most[UP],
-                                      .filter = most[FILTER],
-                                      .share = most[SHARE],
-                                      .backproject = most[BP],
-                                      .fetch = most[DOWN],
-                                      .write = most[WRITE],
-                                      .total = c.machine->begin + c.now};
-    }
+            change_steps(&c, &c.lanes[i]);
+    } while (!fbp_stopped() && go_on(&c));
+
+    for (size_t i = 0; i < w->n_workers; i++)
+        for (enum stage s = READ; s < STAGES; s++)
+            most[s] = fmax(most[s], c.lanes[i].busy[s]);
+    *sums = most[SUM];
+    *out = (struct fbp_predicted){.read = most[READ],
+                                  .upload = most[UP],
+                                  .filter = most[FILTER],
+                                  .share = most[SHARE],
+                                  .backproject = most[BP],
+                                  .fetch = most[DOWN],
+                                  .write = most[WRITE],
+                                  .total = c.machine->begin + c.now};
+fail:
     for (size_t i = 0; c.lanes && i < w->n_workers; i++)
         free(c.lanes[i].tasks);
     free(c.lanes);

@@ -27,15 +27,6 @@ static size_t groups_of(const struct fbp_job *job, size_t group_views)
     return (job->n_views + group_views - 1) / group_views;
 }
 
-static struct fbp_job whole_of(const struct fbp_job *job)
-{
-    struct fbp_job whole = *job;
-
-    whole.part.slices[0] = whole.part.slices[1] = 0;
-    whole.part.view_groups[0] = whole.part.view_groups[1] = 0;
-    return whole;
-}
-
 fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
                            size_t n_parts)
 {
@@ -104,12 +95,14 @@ static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t p
 fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
                             size_t n_parts, const struct fbp_ranks_cost *how, struct fbp_ranks *out)
 {
-    const struct fbp_job whole = whole_of(job);
+    struct fbp_job whole = *job;
+
     const size_t n_groups = groups_of(job, group_views);
     const size_t most = fbp_in_double(job) ? 1 : size < n_groups ? size : n_groups;
     size_t first, n;
 
     FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
+    whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_roi_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
     if (n_parts > 0) /* number of parts given by the caller: any time is accepted */

@@ -73,8 +73,7 @@ static fbp_status fail_run(struct run_state *s, fbp_status status)
     atomic_store(&s->stop, true);
     for (size_t i = 0; i < s->n_workers; i++)
         fbp_worker_abort(&s->workers[i]);
-    fbp_slabs_abort(&s->slabs);
-    fbp_shared_abort(&s->shared);
+    fbp_slabs_wake(&s->slabs, &s->shared, true);
     return status;
 }
 

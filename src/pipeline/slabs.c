@@ -176,21 +176,6 @@ bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone)
     return there;
 }
 
-void fbp_slabs_wake(struct fbp_slabs *s)
-{
-    pthread_mutex_lock(&s->lock);
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
-void fbp_slabs_abort(struct fbp_slabs *s)
-{
-    pthread_mutex_lock(&s->lock);
-    s->aborted = true;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
 {
     pthread_mutex_lock(&s->lock);
@@ -373,17 +358,14 @@ void fbp_shared_return(struct fbp_shared *s, size_t worker)
     pthread_mutex_unlock(&s->lock);
 }
 
-void fbp_shared_wake(struct fbp_shared *s)
+void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort)
 {
     pthread_mutex_lock(&s->lock);
+    s->aborted |= abort;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
-}
-
-void fbp_shared_abort(struct fbp_shared *s)
-{
-    pthread_mutex_lock(&s->lock);
-    s->aborted = true;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&shared->lock);
+    shared->aborted |= abort;
+    pthread_cond_broadcast(&shared->changed);
+    pthread_mutex_unlock(&shared->lock);
 }

@@ -289,25 +289,31 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
     return FBP_OK;
 }
 
-/* Enqueue the fetch of slices [z0, z1) into the caller's memory; finish_slab() waits for it. */
-static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
-                                  size_t z1)
-{
-    const size_t slice = fbp_written_slice(w->run->rq->job, b->drawn->slab.time_point, z0);
-
-    FBP_TRY(fetch(w, b, z0, z1, (char *)w->volume + slice * slice_bytes(w)));
-    return fbp_stage_record(w, FBP_STAGE_OUT, &w->volumes[b->volume].fetched);
-}
-
-/* After the last block of a slab: wait until all slices are written, and account for the slab. */
-static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
+/* Fetch and write a block of finished slices.  After the last block of a slab, wait until all its
+ * slices are written, and account for the slab. */
+static fbp_status write_block(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_slab *s = &b->drawn->slab;
+    struct volume_slot *volume = &w->volumes[b->volume];
 
+    FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_OUT, b->ready));
+    if (w->volume) { /* the caller's memory */
+        const size_t slice = fbp_written_slice(rq->job, s->time_point, b->z0);
+        FBP_TRY(fetch(w, b, b->z0, b->z1, (char *)w->volume + slice * slice_bytes(w)));
+        FBP_TRY(fbp_stage_record(w, FBP_STAGE_OUT, &volume->fetched));
+    } else {
+        FBP_TRY(write_pieces(w, b, b->z0, b->z1));
+    }
+    if (!fbp_run_finishes(rq))
+        w->n_found += fbp_channels(rq->job) * (b->z1 - b->z0) * slice_samples(w);
+    if (rq->no_overlap)
+        FBP_TRY(await_pieces(w));
+    if (!b->last)
+        return FBP_OK;
     if (w->volume) {
         const size_t slice = fbp_written_slice(rq->job, s->time_point, s->z0);
-        FBP_TRY(fbp_stage_wait(w, w->volumes[b->volume].fetched));
+        FBP_TRY(fbp_stage_wait(w, volume->fetched));
         w->fetched_at = fbp_seconds();
         if (fbp_run_finishes(rq))
             FBP_TRY(complete(w, s->time_point, s->z0, s->nz,
@@ -319,20 +325,6 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
     b->drawn->done = true;
     fbp_slabs_return(&w->run->slabs, (struct fbp_slab){.nz = 0});
     return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
-}
-
-/* Fetch and write a block of finished slices. */
-static fbp_status write_block(struct worker *w, const struct block_slot *b)
-{
-    const struct fbp_run_request *rq = w->run->rq;
-
-    FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_OUT, b->ready));
-    FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, b->z0, b->z1));
-    if (!fbp_run_finishes(rq))
-        w->n_found += fbp_channels(rq->job) * (b->z1 - b->z0) * slice_samples(w);
-    if (rq->no_overlap)
-        FBP_TRY(await_pieces(w));
-    return b->last ? finish_slab(w, b) : FBP_OK;
 }
 
 static fbp_status write_blocks(struct worker *w)

@@ -305,21 +305,6 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     return FBP_OK;
 }
 
-/* Backproject batches as they are filtered. */
-static fbp_status backproject_filtered(struct worker *w, size_t *volume)
-{
-    size_t i;
-
-    while (fbp_queue_pop(w->filtered_full, &i, NULL)) {
-        struct filtered_slot *slot = &w->filtered[i];
-        FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, slot->ready));
-        FBP_TRY(backproject_task(w, &slot->at, slot->memory, volume));
-        FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &slot->consumed));
-        fbp_queue_push(w->filtered_free, i);
-    }
-    return FBP_OK;
-}
-
 /* Copy a batch that another device filters; *done: copied.  This thread waits for that filter
  * itself, to detect a failure of the other device before it copies: the other worker may detect it
  * later.  If the device has failed, returns FBP_OK with *done false, and the batch is filtered
@@ -359,7 +344,7 @@ static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b
 static void set_has_all(struct worker *w)
 {
     atomic_store(&w->has_all, true);
-    fbp_shared_wake(&w->run->shared);
+    fbp_slabs_wake(&w->run->slabs, &w->run->shared, false);
 }
 
 /* Backproject batches of shared views into the first slab of this worker. */
@@ -388,14 +373,23 @@ static fbp_status backproject_shared(struct worker *w, size_t *volume)
 /* Backproject all slabs of this worker. */
 static fbp_status backproject_slabs(struct worker *w)
 {
-    size_t volume = 0;
+    size_t volume = 0, i;
 
-    FBP_TRY((w->work->shared ? backproject_shared : backproject_filtered)(w, &volume));
+    if (w->work->shared)
+        FBP_TRY(backproject_shared(w, &volume));
+    while (!w->work->shared && fbp_queue_pop(w->filtered_full, &i, NULL)) {
+        struct filtered_slot *slot = &w->filtered[i];
+        FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, slot->ready));
+        FBP_TRY(backproject_task(w, &slot->at, slot->memory, &volume));
+        FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &slot->consumed));
+        fbp_queue_push(w->filtered_free, i);
+    }
+
     /* If filtered views are kept, all are on the device now: backproject them into the rest of this
      * slab and into further slabs. */
     struct fbp_work_item *d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
-        for (size_t i = 0; i < d->n_tasks; i++)
+        for (i = 0; i < d->n_tasks; i++)
             if (!d->tasks[i].loads)
                 FBP_TRY(backproject_task(w, &(struct place){d, &d->tasks[i]}, w->filtered[0].memory,
                                          &volume));

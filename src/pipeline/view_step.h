@@ -57,7 +57,8 @@ struct fbp_view_step {
     void (*describe)(const struct fbp_view_step *step, struct fbp_plan_summary *info);
     /** Continue hash h with everything that the step's output depends on.  Never NULL. */
     uint64_t (*hash)(const struct fbp_view_step *step, uint64_t h);
-    /** Predict the time of the step in seconds, by timing a sample of the work.  Never NULL. */
+    /** Predict the time of the step in seconds, by timing a sample of the work.  NULL: negligible
+     *  beside the backprojection. */
     fbp_status (*estimate)(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds);
     /** Tables of the job that backprojects these views.  NULL: fbp_job_create() of `scan`. */

@@ -138,10 +138,8 @@ void fbp_worker_abort(struct worker *w)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i])
             fbp_queue_abort(queues[i]);
-    if (!w->run)
-        return;
-    fbp_slabs_wake(&w->run->slabs);
-    fbp_shared_wake(&w->run->shared);
+    if (w->run)
+        fbp_slabs_wake(&w->run->slabs, &w->run->shared, false);
 }
 
 /* Wait for the device: after a failure or cancellation its queues may still use the buffers. */

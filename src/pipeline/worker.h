@@ -55,10 +55,6 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
 /** Wait for a slab in the list; another worker may still take it first.
  *  @return false if there will be none: all are done, *gone is set, or the list is aborted. */
 bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
-/** Wake up waiting threads, after *gone was set. */
-void fbp_slabs_wake(struct fbp_slabs *s);
-/** End all waits, now and later. */
-void fbp_slabs_abort(struct fbp_slabs *s);
 
 /** A slab that was taken is done, or its worker has failed: put its rest `missing` back; nz 0:
  *  nothing is missing. */
@@ -140,10 +136,9 @@ bool fbp_shared_await(struct fbp_shared *s, size_t b, const atomic_bool *over,
 /** Free the batches of a worker that has failed. */
 void fbp_shared_return(struct fbp_shared *s, size_t worker);
 
-/** Wake up waiting threads, after *has_all or *over of a worker was set. */
-void fbp_shared_wake(struct fbp_shared *s);
-/** End all waits, now and later. */
-void fbp_shared_abort(struct fbp_shared *s);
+/** Wake up threads that wait for slabs or for batches, after a flag of a worker was set; abort: end
+ *  all waits, now and later. */
+void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort);
 
 /* run.c: progress of a run, and its first failure */
 
