@@ -6,18 +6,25 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* End the line about a slice or a box with the detector rows that it needs. */
+static void print_rows(FILE *f, const size_t rows[2])
+{
+    if (rows[0] < rows[1])
+        fprintf(f, ", from detector rows %zu to %zu\n", rows[0], rows[1] - 1);
+    else
+        fprintf(f, ", beyond all detector rows\n");
+}
+
 static void print_box(FILE *f, const struct recon_result *result)
 {
     const struct fbp_plan_summary *p = result->plan;
     const size_t(*r)[2] = p->roi, *n = p->whole.n;
 
-    fprintf(f,
-            "voxels %zu:%zu,%zu:%zu,%zu:%zu of %zu x %zu x %zu, z = %.6g to %.6g mm, from detector "
-            "rows %zu to %zu\n",
-            r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], n[0], n[1], n[2],
+    fprintf(f, "voxels %zu:%zu,%zu:%zu,%zu:%zu of %zu x %zu x %zu, z = %.6g to %.6g mm", r[0][0],
+            r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], n[0], n[1], n[2],
             fbp_grid_coordinate(&p->whole, 2, (double)r[2][0]),
-            fbp_grid_coordinate(&p->whole, 2, (double)r[2][1] - 1), result->rows[0],
-            result->rows[1] - 1);
+            fbp_grid_coordinate(&p->whole, 2, (double)r[2][1] - 1));
+    print_rows(f, result->rows);
 }
 
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *p)
@@ -70,9 +77,11 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
     if (result->report.ahead > 0)
         fprintf(f, "ahead of the rest: %s\n",
                 cli_seconds(seconds, sizeof seconds, result->report.ahead));
-    if (recon_one_slice(a))
-        fprintf(f, "slice %zu, z = %.6g mm, from detector rows %zu to %zu\n", a->slice.first,
-                result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
+    if (recon_one_slice(a)) {
+        fprintf(f, "slice %zu, z = %.6g mm", a->slice.first, result->plan->volume.centre_mm[2]);
+        print_rows(f, result->rows);
+    }
+
     if (recon_is_box(a))
         print_box(f, result);
     if (result->plan->region_voxels)

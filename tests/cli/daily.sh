@@ -25,6 +25,11 @@ has out '^slice.png: black at .*, white at '
 exists slice.png
 run 0 recon scan.json --slice 0 -o hash: -q
 has out '^[0-9a-f]{16}$'
+run 0 simulate --size 24 --views 24 --detector 96x3 -o flat.json -q
+run 0 recon flat.json --size 24x24x24 --slice 20 -o null: # no detector row sees it
+has out '^slice 20, z = .* mm, beyond all detector rows$'
+run 0 recon flat.json --size 24x24x24 --slice 20:22 -o null:
+has out ' mm, beyond all detector rows$'
 run 1 recon scan.json --slice 48 -o late.mha
 has err 'slice 48: the volume has slices 0 to 47'
 run 1 recon scan.json --slice 1 -o missing/slice.png
