@@ -641,13 +641,6 @@ static void choose(fbp_data_check *check)
     check->chosen = true;
 }
 
-size_t fbp_data_check_bytes(const struct fbp_job *job)
-{
-    return sizeof(fbp_data_check) +
-           job->n_views * (sizeof(struct checked_view) + CHECKED_ROWS * sizeof(struct checked_row) +
-                           sizeof(float));
-}
-
 fbp_status fbp_data_check_create(fbp_data_check **out, const struct fbp_job *job)
 {
     fbp_data_check *check = NULL;
@@ -686,6 +679,11 @@ void fbp_data_check_destroy(fbp_data_check **check)
 size_t fbp_data_check_packed(const struct fbp_job *job)
 {
     return job->n_views * (sizeof(struct checked_view) + CHECKED_ROWS * sizeof(struct checked_row));
+}
+
+size_t fbp_data_check_bytes(const struct fbp_job *job)
+{
+    return sizeof(fbp_data_check) + fbp_data_check_packed(job);
 }
 
 void fbp_data_check_pack(const fbp_data_check *check, void *out)

@@ -257,6 +257,20 @@ static void clean_rows_are_not_asked_for(void **state)
     drop(&f);
 }
 
+/* The predicted memory of a check is that of its results, apart from a constant. */
+static void memory_is_that_of_results(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    make(&f);
+    struct fbp_job one = f.tables.job;
+    one.n_views = 1;
+    assert_int_equal(fbp_data_check_bytes(&f.tables.job) - fbp_data_check_bytes(&one),
+                     fbp_data_check_packed(&f.tables.job) - fbp_data_check_packed(&one));
+    drop(&f);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +278,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_reads_looks),
         cmocka_unit_test(rows_are_shared_out),
         cmocka_unit_test(clean_rows_are_not_asked_for),
+        cmocka_unit_test(memory_is_that_of_results),
     };
 
     return run_chosen_tests(tests, argc, argv);
