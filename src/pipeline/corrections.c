@@ -4,7 +4,7 @@
  * (Paganin et al. 2002).  Two sources yield the corrected views: one keeps all corrected rows, the
  * other retrieves phases each time a view is read.  plan.c makes the step, plan_memory.c chooses
  * the storage of corrected views. */
-#include "pipeline/corrections.h"
+#include "pipeline/view_step.h"
 
 #include "array/array.h"
 #include "array/file/bytes.h"

@@ -45,7 +45,6 @@ struct two_stages {
     void *raw, *filtered, *sorted; /* all views; `sorted`: filtered views in the order of planes */
     /* repaired samples of earlier runs, which the device's counts include */
     struct fbp_prep_counts before;
-    fbp_data_check *check;
 };
 
 /* Layout of the images: position of the middle row along the axis, distances of columns (`across`)
@@ -253,8 +252,8 @@ static fbp_status fill(const fbp_source *src)
         FBP_TRY(fbp_source_read_double(src->below, 0, job->n_views, 0, job->panel.n_rows, s->raw));
     else
         FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows, s->raw));
-    for (size_t k = 0; s->check && k < job->n_views; k++)
-        fbp_data_check_view(s->check, &all, k, s->raw, false);
+    for (size_t k = 0; s->step.check && k < job->n_views; k++)
+        fbp_data_check_view(s->step.check, &all, k, s->raw, false);
     FBP_TRY(s->backend->repair.counts(s->dev, &s->before));
     return filter_views(s);
 }
@@ -413,11 +412,6 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     return FBP_OK;
 }
 
-static void set_check(struct fbp_view_step *step, fbp_data_check *check)
-{
-    ((struct two_stages *)step)->check = check;
-}
-
 static fbp_status count(struct fbp_view_step *step)
 {
     struct two_stages *s = (struct two_stages *)step;
@@ -486,7 +480,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
                                      .estimate = estimate,
                                      .make_job = make_job,
                                      .open = open_device,
-                                     .check = set_check,
+                                     .checks = true,
                                      .count = count};
     s->backend = request->backend->can.meridian_images ? request->backend : fbp_backend_find("cpu");
     FBP_TRY_GOTO(fbp_grid_resolve(&p.volume, scan, &grid));

@@ -80,8 +80,8 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check)
     bool taken = false;
 
     for (size_t i = 0; i < p->n_steps; i++)
-        if (p->steps[i]->check) {
-            p->steps[i]->check(p->steps[i], check);
+        if (p->steps[i]->checks) {
+            p->steps[i]->check = check;
             taken = true;
         }
     return taken;

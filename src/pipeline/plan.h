@@ -9,10 +9,10 @@
 #define FBP_SRC_PIPELINE_PLAN_H
 
 #include "array/array.h"
-#include "pipeline/corrections.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
+#include "pipeline/view_step.h"
 #include "scan/file/scan.h"
 
 #include "fbp/recon.h"
@@ -123,7 +123,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 /** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
-/** The step that keeps corrected views (corrections.h); NULL: there is none. */
+/** The step that keeps corrected views (view_step.h); NULL: there is none. */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
 /** Pass a line to the caller's log, if there is one and the line is not empty; control characters
  * are replaced. */
@@ -163,8 +163,6 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p);
  *  open devices' buffers.
  *  @return FBP_ERR_NOMEM if that is too little. */
 fbp_status fbp_plan_open_rows(fbp_plan *p);
-/** The job that is divided and run: the scan's, or that of its filtered rows. */
-const struct fbp_job *fbp_plan_run_job(const fbp_plan *p);
 
 /* plan.c: sources */
 

@@ -84,17 +84,6 @@ static bool devices_differ(const fbp_plan *p)
     return false;
 }
 
-/* Bytes of one writing thread: its buffers for conversion and compression, and one slice of floats
- * if a double volume is written as another type. */
-static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
-{
-    const enum fbp_type type = p->params.output.type;
-    const size_t slice = fbp_roi_slice(job);
-
-    return p->needs.writer_bytes +
-           (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
-}
-
 /* Least number of slabs per device, even if memory holds fewer and larger ones: devices of
  * different models take slabs of different number, and no slab of a part has more slices than
  * SLABS_OF_PARTS or DEVICE_SLABS allow. */
@@ -156,7 +145,10 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .slabs_each = slabs_each(p),
         .one_slab = p->params.cluster.n_parts && p->backend->in_host,
         .base_bytes = resident + own,
-        .writer_bytes = writer_bytes(p, job),
+        .writer_bytes = p->needs.writer_bytes +
+                        (fbp_in_double(job) && params->output.type != FBP_F64
+                             ? fbp_roi_slice(job) * sizeof(float) /* a double volume is converted */
+                             : 0),
         .n_cores = fbp_core_count(),
         .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,
@@ -625,9 +617,4 @@ fbp_status fbp_plan_open_rows(fbp_plan *p)
     if (p->info.memory_bytes < r->beside.memory_bytes)
         p->info.memory_bytes = r->beside.memory_bytes;
     return FBP_OK;
-}
-
-const struct fbp_job *fbp_plan_run_job(const fbp_plan *p)
-{
-    return p->rows.used ? &p->rows.job : &p->tables.job;
 }

@@ -374,8 +374,8 @@ fbp_status fbp_plan_open(fbp_plan *p)
         return FBP_OK;
     FBP_TRY(fbp_plan_open_rows(p));
     FBP_TRY(fbp_plan_open_steps(p));
-    return fbp_workers_open(&p->workers, p->backend, fbp_plan_run_job(p), &p->work, p->devices,
-                            p->n_devices);
+    return fbp_workers_open(&p->workers, p->backend, p->rows.used ? &p->rows.job : &p->tables.job,
+                            &p->work, p->devices, p->n_devices);
 }
 
 fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)

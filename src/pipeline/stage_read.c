@@ -253,46 +253,32 @@ static fbp_status check_held_batch(struct worker *w, const struct fbp_batch *bat
     return fbp_pool_try(w->io_threads, batch->n_views, check_held_view, &held);
 }
 
-/* Check all views in device memory; one worker of the run does so. */
-static fbp_status check_device_memory(struct worker *w)
-{
-    if (atomic_exchange(&w->run->checked_device, true))
-        return FBP_OK;
-    return fbp_data_check_device_memory(w->run->rq->check, w->run->rq->source);
-}
-
 /* Check views in the caller's memory, after all are passed to the filter: the device does not wait
- * for the check.  If filtered views are kept, the first slab has all of them. */
+ * for the check.  If filtered views are kept, the first slab has all of them; of shared views, each
+ * worker checks the batches whose filter it has enqueued.  Views in device memory are checked once
+ * per run. */
 static fbp_status check_views(struct worker *w)
 {
+    const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_work_item *d = w->checked ? w->checked->next : w->drawn;
-
-    if (!w->run->rq->check || !w->views || atomic_load(&w->run->stop))
-        return FBP_OK;
-    if (fbp_source_device(w->run->rq->source))
-        return check_device_memory(w);
-    for (; d; d = w->work->kept ? NULL : d->next) {
-        for (size_t i = 0; i < d->n_tasks; i++)
-            if (d->tasks[i].loads)
-                FBP_TRY(check_held_batch(w, &d->tasks[i].batch));
-        w->checked = d;
-    }
-    return FBP_OK;
-}
-
-/* The same for batches of shared views whose filter this worker has enqueued. */
-static fbp_status check_own_views(struct worker *w)
-{
     struct fbp_shared *s = &w->run->shared;
 
-    if (!w->run->rq->check || !w->views)
+    if (!rq->check || !w->views || atomic_load(&w->run->stop))
         return FBP_OK;
-    if (fbp_source_device(w->run->rq->source))
-        return check_device_memory(w);
+    if (fbp_source_device(rq->source))
+        return atomic_exchange(&w->run->checked_device, true)
+                   ? FBP_OK
+                   : fbp_data_check_device_memory(rq->check, rq->source);
     for (size_t b = 0; b < s->n; b++) {
         const struct fbp_shared_batch at = fbp_shared_get(s, b);
         if (at.by == fbp_worker_index(w) && at.state == FBP_SHARED_QUEUED)
             FBP_TRY(check_held_batch(w, &s->views->tasks[b].batch));
+    }
+    for (; s->n == 0 && d; d = w->work->kept ? NULL : d->next) {
+        for (size_t i = 0; i < d->n_tasks; i++)
+            if (d->tasks[i].loads)
+                FBP_TRY(check_held_batch(w, &d->tasks[i].batch));
+        w->checked = d;
     }
     return FBP_OK;
 }
@@ -394,7 +380,7 @@ static fbp_status read_shared(struct worker *w)
     while ((next = fbp_shared_next(s, fbp_worker_index(w), &w->has_all, &w->gone, &b)) !=
            FBP_SHARED_END) {
         if (next == FBP_SHARED_COLLECT) {
-            FBP_TRY(check_own_views(w));
+            FBP_TRY(check_views(w));
             FBP_TRY(fbp_worker_collect(w));
             continue;
         }

@@ -202,24 +202,6 @@ static void *writer_main(void *arg)
     return NULL;
 }
 
-/* Write a piece in this thread, or enqueue its parts for the writing threads. */
-static fbp_status put_piece(struct worker *w, size_t piece)
-{
-    struct piece_slot *p = &w->pieces[piece];
-    const size_t n = part_slices(p), n_parts = (p->nz + n - 1) / n;
-
-    p->span = fbp_span_host(w->run->rq->timeline);
-    if (w->n_writers == 0) {
-        FBP_TRY(write_slices(w, p, 0, p->nz));
-        return give_back(w, piece);
-    }
-    atomic_store(&p->n_parts, n_parts);
-    for (size_t i = 0; i < n_parts; i++)
-        if (!fbp_queue_push(w->parts_full, piece * MOST_PARTS + i))
-            return FBP_ERR_CANCELLED;
-    return FBP_OK;
-}
-
 /* Wait until all pieces are written. */
 static fbp_status await_pieces(struct worker *w)
 {
@@ -276,14 +258,25 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
         }
         if (i + 1 >= at_once && i + 1 - at_once < n) {
             const size_t piece = pieces[(i + 1 - at_once) % at_once];
-            const struct piece_slot *p = &w->pieces[piece];
+            struct piece_slot *p = &w->pieces[piece];
             FBP_TRY(fbp_stage_wait(w, p->fetched));
             w->fetched_at = fbp_seconds();
             fbp_roi_crop(rq->job, fbp_channels(rq->job) * p->nz, p->host);
             if (!fbp_run_finishes(rq) && (!w->backend->can.statistics || fbp_roi_crops(rq->job)))
                 fbp_statistics_values(&w->found, rq->job, p->host,
                                       fbp_channels(rq->job) * p->nz * slice_samples(w));
-            FBP_TRY(put_piece(w, piece));
+            /* write it in this thread, or enqueue its parts for the writing threads */
+            p->span = fbp_span_host(rq->timeline);
+            if (w->n_writers == 0) {
+                FBP_TRY(write_slices(w, p, 0, p->nz));
+                FBP_TRY(give_back(w, piece));
+                continue;
+            }
+            const size_t per_part = part_slices(p), n_parts = (p->nz + per_part - 1) / per_part;
+            atomic_store(&p->n_parts, n_parts);
+            for (size_t k = 0; k < n_parts; k++)
+                if (!fbp_queue_push(w->parts_full, piece * MOST_PARTS + k))
+                    return FBP_ERR_CANCELLED;
         }
     }
     return FBP_OK;

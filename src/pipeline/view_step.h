@@ -14,6 +14,8 @@
 #include "array/file/format.h"
 #include "pipeline/data_check.h"
 #include "pipeline/job.h"
+#include "prep/phase.h"
+#include "prep/prep.h"
 
 /** Arguments of a function that makes a step. */
 struct fbp_view_step_request {
@@ -40,8 +42,10 @@ struct fbp_view_step {
     const struct fbp_prep *prep;
     /** Tables of the input, if the step filters it; NULL: it does not. */
     const struct fbp_job_tables *measured;
-    /** This step, if it keeps views (corrections.h); NULL: it does not. */
+    /** This step, if it keeps views; NULL: it does not. */
     struct fbp_corrections_step *corrections;
+    bool checks;           /**< the step checks the measured views when it reads them: */
+    fbp_data_check *check; /**< by this check; NULL: not at all */
     /* Results of the last run: */
     struct fbp_prep_counts mended; /**< numbers of repaired samples */
     bool mended_once;              /**< every process that reads the views counts all of them */
@@ -66,8 +70,7 @@ struct fbp_view_step {
                            struct fbp_job_tables *out);
     /** Acquire devices and memory for runs, if not done yet. */
     fbp_status (*open)(struct fbp_view_step *step);
-    /** Attach a check of the measured views as the step reads them; NULL detaches it. */
-    void (*check)(struct fbp_view_step *step, fbp_data_check *check);
+
     /** Complete `mended` after a run. */
     fbp_status (*count)(struct fbp_view_step *step);
 };
@@ -120,5 +123,47 @@ fbp_status fbp_integrals_read(const struct fbp_measured *m, fbp_source *below, s
 /** Default number of angles per half turn for fbp_rings_step_create(): that of the largest ring of
  *  the scan; 0: the scan has no rings (epr_rings.c). */
 size_t fbp_rings_usual_angles(const struct fbp_scan *scan);
+
+/* corrections.c: the view step of ring removal and phase retrieval, and its memory
+ *
+ * Ring removal needs a detector row of all views, phase retrieval needs whole views.  Before the
+ * run, the step computes line integrals of the rows that the volume needs, band of rows by band of
+ * rows, and keeps them in memory or in a scratch file.  Without ring removal, phases may be
+ * retrieved while views are read instead.  Values depend neither on that choice nor on the bands.
+ * plan_memory.c chooses by these functions.
+ */
+
+struct fbp_corrections_step {
+    struct fbp_view_step step;
+    struct fbp_measured measured; /**< measured views; the job corrects beam hardening */
+    struct fbp_stripes stripes;   /**< ring removal; method NONE: none */
+    bool retrieves;               /**< phases are retrieved, after ring removal */
+    struct fbp_retrieval phase;
+    double wave;         /**< phase retrieval: delta / beta * lambda / 4 pi, in mm */
+    double distance_mm;  /**< phase retrieval, parallel beam: object to detector */
+    size_t row0, n_rows; /**< detector rows that are kept: [row0, row0 + n_rows) */
+    /* Choices of the plan: */
+    bool as_read;       /**< phases are retrieved while views are read; no views are kept */
+    const char *folder; /**< folder of the scratch file; NULL: rows are kept in memory */
+    int n_threads;
+    size_t band_rows; /**< rows per band of ring removal; 0: no rings are removed */
+};
+
+/** Keep only the rows that a job needs, whose kernel is chosen. */
+void fbp_corrections_choose_rows(struct fbp_corrections_step *c, const struct fbp_job *job);
+
+/**
+ * Choose the number of threads, at most n_threads, and the bands of rows.
+ *
+ * room:   bytes of memory for the step and for the run
+ * folder: folder of the scratch file; NULL: rows are kept in memory
+ */
+void fbp_corrections_divide(struct fbp_corrections_step *c, uint64_t room, const char *folder,
+                            int n_threads);
+
+/** Bytes of the rows that are kept. */
+uint64_t fbp_corrections_kept_bytes(const struct fbp_corrections_step *c);
+/** Bytes of memory of the step, with the kept rows unless they are in a scratch file. */
+uint64_t fbp_corrections_memory_bytes(const struct fbp_corrections_step *c);
 
 #endif /* FBP_PIPELINE_VIEW_STEP_H */
