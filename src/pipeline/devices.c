@@ -39,34 +39,6 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
                     index, d.text, d.reason);
 }
 
-/* Take the devices of a list such as "0,2"; text: the whole option, for messages. */
-static fbp_status take_listed(const char *list, const char *text, const struct fbp_backend *backend,
-                              int available, int *devices, size_t *n)
-{
-    for (const char *at = list;; at++) {
-        char *end;
-        const long index = strtol(at, &end, 10);
-        if (end == at || index < 0 || index >= available)
-            return available == 1
-                       ? fbp_fail(FBP_ERR_INVALID,
-                                  "device: \"%s\": there is one, with index 0: use %s", text,
-                                  backend->name)
-                       : fbp_fail(FBP_ERR_INVALID,
-                                  "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or "
-                                  "%s:all",
-                                  text, available - 1, backend->name, backend->name);
-        if (*n == FBP_MOST_DEVICES)
-            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
-                            text, FBP_MOST_DEVICES);
-        devices[(*n)++] = (int)index;
-        if (*end == '\0')
-            return FBP_OK;
-        if (*end != ',')
-            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
-        at = end;
-    }
-}
-
 /* Load the next backend of a list that has a device for `auto`, and set *index to this device;
  * NULL: no further backend has one. */
 static const struct fbp_backend *next(const struct fbp_backend *const **at, int *index)
@@ -153,12 +125,31 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
     const int available = fbp_backend_count(backend, why, sizeof why);
     if (available == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
-    if (colon && strcmp(colon + 1, "all") != 0)
-        return take_listed(colon + 1, text, *backend, available, devices, n_devices);
+    const bool all = colon && strcmp(colon + 1, "all") == 0;
+    const char *at = colon && !all ? colon + 1 : NULL; /* the rest of a list such as "0,2" */
+    while (at) {
+        char *end;
+        const long listed = strtol(at, &end, 10);
+        if ((end == at || listed < 0 || listed >= available) && available == 1)
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": there is one, with index 0: use %s",
+                            text, (*backend)->name);
+        if (end == at || listed < 0 || listed >= available)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all",
+                            text, available - 1, (*backend)->name, (*backend)->name);
+        if (*n_devices == FBP_MOST_DEVICES)
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
+                            text, FBP_MOST_DEVICES);
+        devices[(*n_devices)++] = (int)listed;
+        if (*end != '\0' && *end != ',')
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
+        at = *end ? end + 1 : NULL;
+    }
+
     if (!colon)
         devices[(*n_devices)++] = index;
     /* All usable devices; slow ones (software renderers) only if there are no others. */
-    for (int fast = 1; colon && fast >= 0 && *n_devices == 0; fast--)
+    for (int fast = 1; all && fast >= 0 && *n_devices == 0; fast--)
         for (int i = 0; i < available && *n_devices < FBP_MOST_DEVICES; i++) {
             describe(*backend, i, &d);
             if (!d.reason[0] && (!fast || (*backend)->discovery.auto_selectable(i)))

@@ -47,12 +47,6 @@ struct two_stages {
     struct fbp_prep_counts before;
 };
 
-/* Layout of the images: position of the middle row along the axis, distances of columns (`across`)
- * and of rows (`along`), all in mm. */
-struct layout {
-    double middle, across, along;
-};
-
 /* ---- Geometry of the images ---- */
 
 /* Sort the views by planes. */
@@ -79,42 +73,38 @@ static fbp_status sort_views(struct two_stages *s, size_t n_views)
     return FBP_OK;
 }
 
-/* Choose the size and layout of the images, which cover the whole grid; fine: columns per voxel.
- * If the axis is an axis of the grid, rows are its slices, and nothing is interpolated along the
- * axis.  If the grid is also centred on the axis, columns of a plane along x or y lie in voxel
+/* Choose the size of the images, which cover the whole grid, describe them as parallel views of the
+ * grid, and compute the positions of image pixels in the rows of the views.  fine: columns per
+ * voxel. If the axis is an axis of the grid, rows are its slices, and nothing is interpolated along
+ * the axis.  If the grid is also centred on the axis, columns of a plane along x or y lie in voxel
  * centres. */
-static void lay_out(struct two_stages *s, const struct fbp_grid *g, size_t fine, struct layout *l)
+static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
+                            const struct fbp_grid *g, size_t fine)
 {
+    struct fbp_meridian_pictures *m = &s->images;
     const double *v = g->voxel_mm, least = fmin(v[0], fmin(v[1], v[2]));
     const int pole = s->planes.pole, a = (pole + 1) % 3, b = (pole + 2) % 3;
     double lo = INFINITY, hi = -INFINITY, radius = 0, x[3];
+    struct fbp_scan *out = &s->step.scan;
 
     for (int i = 0; i < 8; i++) {
         fbp_grid_corner(g, i, x);
-        const double along = fbp_dot(x, s->planes.axis);
-        lo = fmin(lo, along);
-        hi = fmax(hi, along);
+        const double height = fbp_dot(x, s->planes.axis);
+        lo = fmin(lo, height);
+        hi = fmax(hi, height);
         radius =
             fmax(radius, hypot(fbp_dot(x, s->planes.across[0]), fbp_dot(x, s->planes.across[1])));
     }
-    l->across = (pole >= 0 ? fmin(v[a], v[b]) : least) / (double)fine;
-    l->along = pole >= 0 ? v[pole] : least / (double)fine;
-    l->middle = pole >= 0 ? g->centre_mm[pole] : (lo + hi) / 2;
+    /* distances of columns (`width`) and of rows (`along`), and position of the middle row [mm] */
+    const double width = (pole >= 0 ? fmin(v[a], v[b]) : least) / (double)fine;
+    const double along = pole >= 0 ? v[pole] : least / (double)fine;
+    const double middle = pole >= 0 ? g->centre_mm[pole] : (lo + hi) / 2;
     const bool even = fine == 1 && pole >= 0 && g->n[a] % 2 == 0;
-    const size_t half = (size_t)ceil(radius / l->across - (even ? 0.5 : 0)) + 1;
-    s->images.n_columns = 2 * half + (even ? 2 : 1);
-    s->images.n_rows = pole >= 0 ? g->n[pole] : (size_t)ceil((hi - lo) / l->along) + 3;
-}
-
-/* Describe the images as parallel views of the grid, and compute the positions of image pixels in
- * the rows of the views. */
-static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
-                            const struct fbp_grid *grid, const struct layout *l)
-{
-    const struct fbp_meridian_pictures *m = &s->images;
-    const double c0 = -((double)m->n_columns - 1) / 2 * l->across;
-    const double r0 = l->middle - ((double)m->n_rows - 1) / 2 * l->along;
-    struct fbp_scan *out = &s->step.scan;
+    const size_t half = (size_t)ceil(radius / width - (even ? 0.5 : 0)) + 1;
+    m->n_columns = 2 * half + (even ? 2 : 1);
+    m->n_rows = pole >= 0 ? g->n[pole] : (size_t)ceil((hi - lo) / along) + 3;
+    const double c0 = -((double)m->n_columns - 1) / 2 * width;
+    const double r0 = middle - ((double)m->n_rows - 1) / 2 * along;
 
     *out = (struct fbp_scan){.struct_size = sizeof *out,
                              .kind = FBP_PARALLEL,
@@ -123,7 +113,7 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
                              .row_order = FBP_ROWS_BOTTOM_UP,
                              .path = scan->path,
                              .filtered = true,
-                             .volume = *grid};
+                             .volume = *g};
     FBP_TRY(fbp_calloc((void **)&out->views, m->n_planes, sizeof *out->views, "views"));
     for (size_t p = 0; p < m->n_planes; p++) {
         struct fbp_view *view = &out->views[p];
@@ -134,16 +124,16 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
 
         fbp_cross(across, s->planes.axis, view->s); /* s is in front: u, v right-handed */
         for (int i = 0; i < 3; i++) {
-            view->u[i] = l->across * across[i];
-            view->v[i] = l->along * s->planes.axis[i];
-            view->d[i] = l->middle * s->planes.axis[i];
+            view->u[i] = width * across[i];
+            view->v[i] = along * s->planes.axis[i];
+            view->d[i] = middle * s->planes.axis[i];
         }
         for (size_t i = m->first[p]; i < m->first[p + 1]; i++) {
             const double *row = s->first.job.matrices[s->order[i]];
             const double c = fbp_dot(row, across), r = fbp_dot(row, s->planes.axis);
             m->at[i][0] = row[3] + c0 * c + r0 * r;
-            m->at[i][1] = l->across * c;
-            m->at[i][2] = l->along * r;
+            m->at[i][1] = width * c;
+            m->at[i][2] = along * r;
         }
     }
     return FBP_OK;
@@ -451,7 +441,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     struct fbp_recon_params p = *request->params;
     const size_t fine = p.epr.image_oversampling ? p.epr.image_oversampling : USUAL_FINE;
     struct two_stages *s = NULL;
-    struct layout layout;
+
     struct fbp_grid grid;
     fbp_status st;
 
@@ -496,8 +486,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     s->first.job.epr.images = &s->images;
     s->first.job.input.type = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
     FBP_TRY_GOTO(fbp_job_arrange(&s->first.job, s->backend));
-    lay_out(s, &grid, fine, &layout);
-    FBP_TRY_GOTO(make_scan(s, scan, &grid, &layout));
+    FBP_TRY_GOTO(make_scan(s, scan, &grid, fine));
     *out = &s->step;
     return FBP_OK;
 fail:

@@ -130,44 +130,6 @@ static bool is_sparse(const struct fbp_job *job)
     return false;
 }
 
-/* Check a scan of filtered views.  Other software has weighted and filtered them; only w(0) is
- * known, scan->depths.  Views with different depths have no rotational symmetry. */
-static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
-{
-    if (scan->depths && !job->input.filtered)
-        return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
-    if (job->input.filtered && fbp_prep_is_needed(scan))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan: views that are filtered already have no dark, flat, i0 or "
-                        "bad_pixels: remove them, or \"filtered\"");
-    for (size_t k = 0; scan->depths && k < job->n_views; k++) {
-        if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
-            job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
-    }
-    return FBP_OK;
-}
-
-/* Line integrals are interpolated linearly only.  Cubic interpolation needs spline coefficients,
- * which only the filter computes. */
-static fbp_status check_interpolation(const struct fbp_job *job)
-{
-    const char *name = fbp_interpolation_name(job->epr.interpolation);
-
-    if (job->epr.interpolation == FBP_INTERPOLATION_LINEAR)
-        return FBP_OK;
-    if (fbp_kind_of(job->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "interpolation: %s is for plane integrals (kind planes), others are "
-                        "interpolated linearly: leave it out",
-                        name);
-    if (job->input.filtered && job->epr.interpolation == FBP_INTERPOLATION_CUBIC)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "interpolation: the coefficients of %s come out of the filter, and these "
-                        "views are filtered already: leave it out",
-                        name);
-    return FBP_OK;
-}
-
 /* Make the ramp filter and the weights of line integrals. */
 static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                const struct fbp_scan *scan)
@@ -430,8 +392,30 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     if (!scan->filtered) /* filtered views are weighted already */
         FBP_TRY_GOTO(fbp_error_context(scan->projections ? scan->projections : "scan",
                                        fbp_geometry_circular(&job->facts)));
-    FBP_TRY_GOTO(check_filtered(job, scan));
-    FBP_TRY_GOTO(check_interpolation(job));
+    if (scan->depths && !scan->filtered)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered"));
+    if (scan->filtered && fbp_prep_is_needed(scan))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "scan: views that are filtered already have no dark, flat, i0 or "
+                              "bad_pixels: remove them, or \"filtered\""));
+    for (size_t k = 0; scan->depths && k < job->n_views; k++) /* no rotational symmetry */
+        if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
+            job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
+    /* Line integrals are interpolated linearly only.  Cubic interpolation needs spline
+     * coefficients, which only the filter computes. */
+    if (p->epr.interpolation != FBP_INTERPOLATION_LINEAR && kind->integral != FBP_OVER_PLANES)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "interpolation: %s is for plane integrals (kind planes), others are "
+                              "interpolated linearly: leave it out",
+                              fbp_interpolation_name(p->epr.interpolation)));
+    if (p->epr.interpolation == FBP_INTERPOLATION_CUBIC && scan->filtered)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_UNSUPPORTED,
+                     "interpolation: the coefficients of %s come out of the filter, and these "
+                     "views are filtered already: leave it out",
+                     fbp_interpolation_name(p->epr.interpolation)));
+
     if (fbp_in_double(job) && fbp_prep_is_needed(scan)) /* dark, flat, bad pixels are floats */
         FBP_TRY_GOTO(
             fbp_fail(FBP_ERR_UNSUPPORTED,

@@ -148,7 +148,7 @@ static const double FBP_USUAL_HU_RANGE[2] = {-1000, 3000};
 /** Copy the caller's parameters (NULL: defaults) to this library's struct, and check them.
  *  @return FBP_ERR_INVALID; the message names the field that is out of range or contradicts
  *  another.  FBP_ERR_UNSUPPORTED for float64 output of a computation in float. */
-fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_params *given);
+fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_params *given);
 
 /* devices.c: from a text such as "name:0,2" to a backend and its devices */
 

@@ -113,24 +113,6 @@ static fbp_status measure_host(const struct session *s, size_t i, size_t end, st
     return FBP_OK;
 }
 
-/* Measure rates between devices i <= j, in bytes per second; without a connection: 0. */
-static fbp_status measure_pair(const struct session *s, size_t i, size_t j)
-{
-    const struct fbp_flow flows[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
-    const bool there = i == j || s->meter->connect(s->own, i, j);
-    const bool back = i != j && s->meter->connect(s->own, j, i);
-
-    if (there)
-        FBP_TRY(s->meter->rate(s->own, flows, 1, &s->out->peer[i][j]));
-    if (back)
-        FBP_TRY(s->meter->rate(s->own, flows + 1, 1, &s->out->peer[j][i]));
-    if (there && back) {
-        FBP_TRY(s->meter->rate(s->own, flows, 2, &s->out->peer_both[i][j]));
-        s->out->peer_both[j][i] = s->out->peer_both[i][j] /= 2;
-    }
-    return FBP_OK;
-}
-
 static fbp_status measure_all(const struct session *s)
 {
     struct fbp_flow flows[FBP_MOST_LINKED];
@@ -143,8 +125,20 @@ static fbp_status measure_all(const struct session *s)
     else
         FBP_TRY(measure_host(s, 0, n, &s->out->together));
     for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++)
-            FBP_TRY(measure_pair(s, i, j));
+        for (size_t j = i; j < n; j++) { /* pairs of devices; 0 without a connection */
+            const struct fbp_flow pair[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
+            const bool there = i == j || s->meter->connect(s->own, i, j);
+            const bool back = i != j && s->meter->connect(s->own, j, i);
+            if (there)
+                FBP_TRY(s->meter->rate(s->own, pair, 1, &s->out->peer[i][j]));
+            if (back)
+                FBP_TRY(s->meter->rate(s->own, pair + 1, 1, &s->out->peer[j][i]));
+            if (!there || !back)
+                continue;
+            FBP_TRY(s->meter->rate(s->own, pair, 2, &s->out->peer_both[i][j]));
+            s->out->peer_both[j][i] = s->out->peer_both[i][j] /= 2;
+        }
+
     /* All devices at once, each copying to the next one.  The rate stays 0 if a pair is not
      * connected. */
     for (size_t i = 0; i < n; i++) {

@@ -73,10 +73,14 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
                     value, region ? "region" : "field of view", lo, hi);
 }
 
-static fbp_status check_filter(const struct fbp_recon_params *p)
+fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_params *given)
 {
     static const struct fbp_range twofold = {1, 2, true, "1 or 2"};
     static const struct fbp_range columns = {1, 4, true, "a whole number from 1 to 4"};
+    const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
+
+    FBP_TRY(FBP_COPY_IN(recon_params, p, given ? given : &defaults));
+    const bool has_part = p->cluster.part > 0 || p->cluster.n_parts > 0;
 
     FBP_TRY(fbp_check_choice("filter", (long)p->filter, FBP_FILTER_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff", p->cutoff));
@@ -99,11 +103,7 @@ static fbp_status check_filter(const struct fbp_recon_params *p)
     if (p->mu_water > 0 && p->output.unit != FBP_UNIT_MM)
         return fbp_fail(FBP_ERR_INVALID,
                         "unit: Hounsfield units hold no length: leave the unit, or mu_water, out");
-    return FBP_OK;
-}
 
-static fbp_status check_resources(const struct fbp_recon_params *p)
-{
     FBP_TRY(fbp_check_range(&fbp_range_threads, "n_threads", p->n_threads));
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "memory_bytes", (double)p->memory_bytes));
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "device_memory_bytes",
@@ -111,44 +111,28 @@ static fbp_status check_resources(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_choice("precision", (long)p->precision, FBP_PRECISION_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "batch_views", (double)p->tuning.batch_views));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
-    return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s);
-}
+    FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-/* Check --part.  Processes of different parts do not communicate, so some options are
- * impossible. */
-static fbp_status check_part(const struct fbp_recon_params *p)
-{
-    if (p->cluster.part == 0 && p->cluster.n_parts == 0)
-        return FBP_OK;
-    if (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts)
+    /* Processes of different parts do not communicate, so some options are impossible. */
+    if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu: there is none such: parts count from 1 to %zu",
                         p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);
-    if (p->cluster.team)
+    if (has_part && p->cluster.team)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: processes that were started together share the volume themselves: "
                         "leave the part out, or start each by itself, without mpirun");
-    if (p->input.follow || p->input.source)
+    if (has_part && (p->input.follow || p->input.source))
         return fbp_fail(FBP_ERR_INVALID,
                         "part: the views must be in files that are complete, so that all parts "
                         "have the same: %s",
                         p->input.follow ? "do not follow the scan" : "store them first");
-    if (p->output.auto_range)
+    if (has_part && p->output.auto_range)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: no part knows the range of the whole volume: give the range "
                         "(--output-range LO,HI), or write float32");
-    return FBP_OK;
-}
 
-fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_params *given)
-{
-    const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
-
-    FBP_TRY(FBP_COPY_IN(recon_params, own, given ? given : &defaults));
-    FBP_TRY(check_filter(own));
-    FBP_TRY(check_resources(own));
-    FBP_TRY(check_part(own));
-    FBP_TRY(check_output(own));
-    FBP_TRY(check_mask(own));
-    return fbp_check_wanted(&own->volume);
+    FBP_TRY(check_output(p));
+    FBP_TRY(check_mask(p));
+    return fbp_check_wanted(&p->volume);
 }

@@ -225,25 +225,6 @@ static double part_of(double used, double most)
     return used > most ? most / used : 1;
 }
 
-/* Fractions of their own rates that links to and from devices get: part[UP], part[DOWN]. */
-static void share_links(const struct course *c, double part[STAGES])
-{
-    const struct fbp_machine *m = c->machine;
-    double used[STAGES] = {0};
-
-    for (size_t i = 0; i < c->work->n_workers; i++)
-        for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
-            used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
-    part[UP] = part_of(used[UP], limit(m->up_all));
-    part[DOWN] = part_of(used[DOWN], limit(m->down_all));
-    if (used[UP] > 0 && used[DOWN] > 0) {
-        const double all =
-            part_of(used[UP] * part[UP] + used[DOWN] * part[DOWN], 2 * limit(m->both_all));
-        part[UP] *= all;
-        part[DOWN] *= all;
-    }
-}
-
 /* Number of devices that are busy with stage s. */
 static double sharers(const struct course *c, enum stage s)
 {
@@ -291,9 +272,22 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
 static bool go_on(struct course *c)
 {
     const size_t n = c->work->n_workers;
-    double part[STAGES], next = INFINITY, rates[STAGES];
+    const struct fbp_machine *m = c->machine;
+    double part[STAGES], used[STAGES] = {0}, next = INFINITY, rates[STAGES];
 
-    share_links(c, part);
+    /* fractions of their own rates that links to and from devices get */
+    for (size_t i = 0; i < n; i++)
+        for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
+            used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
+    part[UP] = part_of(used[UP], limit(m->up_all));
+    part[DOWN] = part_of(used[DOWN], limit(m->down_all));
+    if (used[UP] > 0 && used[DOWN] > 0) {
+        const double all =
+            part_of(used[UP] * part[UP] + used[DOWN] * part[DOWN], 2 * limit(m->both_all));
+        part[UP] *= all;
+        part[DOWN] *= all;
+    }
+
     for (size_t i = 0; i < n; i++)
         for (enum stage s = READ; s < STAGES; s++)
             if (is_busy(&c->lanes[i], s))

@@ -192,40 +192,8 @@ static size_t count(double length, size_t measured)
     return (size_t)fmax(1, (double)measured + 2 * more);
 }
 
-/* Make the upright views, all on one panel. */
-static fbp_status make_views(struct rectify *r, const double axis[3], const struct extent *e,
-                             const double x[2])
-{
-    const struct fbp_scan *from = &r->measured.scan;
-    const struct fbp_panel panel = {count((x[1] - x[0]) * e->per_mm[0], from->panel.n_columns),
-                                    count((e->y[1] - e->y[0]) * e->per_mm[1], from->panel.n_rows)};
-    const double middle[2] = {(x[0] + x[1]) / 2, (e->y[0] + e->y[1]) / 2};
-
-    r->step.scan.panel = panel;
-    for (size_t k = 0; k < from->n_views; k++) {
-        struct fbp_view *v = &r->step.scan.views[k];
-        struct outline o;
-        double at[2];
-        if (!outline_of(from, k, axis, &o))
-            return FBP_ERR_INVALID; /* cannot fail: outline_of() succeeded before */
-        *v = o.unit;
-        project(o.P, from->views[k].d, at);
-        for (int i = 0; i < 2; i++) {
-            double *step = i ? v->v : v->u;
-            /* shift by whole pixels from the measured centre: small angles need hardly any
-             * interpolation */
-            const double pixels = (middle[i] - at[i]) * e->per_mm[i];
-            fbp_axpy(v->d, at[i] + round(pixels) / e->per_mm[i], step, v->d);
-            for (int j = 0; j < 3; j++)
-                step[j] /= e->per_mm[i];
-        }
-        if (!homography(from, k, v, &panel, r->matrix[k]))
-            return FBP_ERR_INVALID;
-    }
-    return FBP_OK;
-}
-
-/* Make the upright views for a volume, in coordinates whose origin is the centre of the circle. */
+/* Make the upright views for a volume, all on one panel, in coordinates whose origin is the centre
+ * of the circle. */
 static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_facts *facts,
                                const struct fbp_grid *grid, struct fbp_view_step_request *request)
 {
@@ -234,7 +202,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
                        .inner = {-INFINITY, INFINITY},
                        .outer = {INFINITY, -INFINITY},
                        .y = {INFINITY, -INFINITY}};
-    double heights[2] = {INFINITY, -INFINITY}, x[2];
+    double heights[2] = {INFINITY, -INFINITY}, x[2], at[2];
 
     for (int i = 0; i < 8; i++) {
         double corner[3];
@@ -265,7 +233,31 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
                 r->roll_rad / DEGREE);
         }
     }
-    return make_views(r, facts->axis, &e, x);
+
+    const struct fbp_panel panel = {count((x[1] - x[0]) * e.per_mm[0], from->panel.n_columns),
+                                    count((e.y[1] - e.y[0]) * e.per_mm[1], from->panel.n_rows)};
+    const double middle[2] = {(x[0] + x[1]) / 2, (e.y[0] + e.y[1]) / 2};
+    r->step.scan.panel = panel;
+    for (size_t k = 0; k < from->n_views; k++) {
+        struct fbp_view *v = &r->step.scan.views[k];
+        struct outline o;
+        if (!outline_of(from, k, facts->axis, &o))
+            return FBP_ERR_INVALID; /* cannot fail: outline_of() succeeded in fold() */
+        *v = o.unit;
+        project(o.P, from->views[k].d, at);
+        for (int i = 0; i < 2; i++) {
+            double *step = i ? v->v : v->u;
+            /* shift by whole pixels from the measured centre: small angles need hardly any
+             * interpolation */
+            const double pixels = (middle[i] - at[i]) * e.per_mm[i];
+            fbp_axpy(v->d, at[i] + round(pixels) / e.per_mm[i], step, v->d);
+            for (int j = 0; j < 3; j++)
+                step[j] /= e.per_mm[i];
+        }
+        if (!homography(from, k, v, &panel, r->matrix[k]))
+            return FBP_ERR_INVALID;
+    }
+    return FBP_OK;
 }
 
 /* Index of sample i in n samples that are continued by reflection. */

@@ -130,15 +130,6 @@ static const struct word {
      "edge of the volume)"},
 };
 
-/* The name with which the text begins; NULL: it is no shape. */
-static const struct word *word_of(const char *text)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(text, words[i].name, strlen(words[i].name)) == 0)
-            return &words[i];
-    return NULL;
-}
-
 /* Points within `radius` of `centre`, measured along the first n_round axes, and with
  * lo <= x <= hi per axis [mm]. */
 struct shape {
@@ -357,7 +348,8 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
                          struct fbp_region **out, char **file)
 {
     const char *text = p->region.shape;
-    const struct word *word = text ? word_of(text) : NULL;
+    const struct word *word = NULL; /* the shape whose name begins the text; NULL: a file */
+
     size_t box[3][2];
     bool is_box = false;
 
@@ -365,6 +357,9 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
     *file = NULL;
     if (!text && !p->region.mask)
         return FBP_OK;
+    for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
+        if (strncmp(text, words[i].name, strlen(words[i].name)) == 0)
+            word = &words[i];
     for (int i = 0; i < 3; i++) {
         box[i][0] = fbp_roi_first(job, i);
         box[i][1] = box[i][0] + fbp_roi_size(job, i);

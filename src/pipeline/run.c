@@ -251,27 +251,6 @@ void fbp_workers_release(const struct fbp_workers *workers, void *memory)
     fbp_host_put(w->backend, w->dev, memory); /* the same for all devices */
 }
 
-/* Log a warning for each device that failed, once per device. */
-static void name_the_gone(struct run_state *run)
-{
-    const struct fbp_run_request *rq = run->rq;
-    char line[1200];
-
-    run->report.devices_dropped = 0;
-    for (size_t i = 0; i < run->n_workers; i++) {
-        struct worker *w = &run->workers[i];
-        if (!atomic_load(&w->gone))
-            continue;
-        run->report.devices_dropped++;
-        if (w->said || !rq->log)
-            continue;
-        snprintf(line, sizeof line, "device %s:%d is not used any more, the others do its part: %s",
-                 rq->backend->name, rq->devices[i], w->why);
-        rq->log(rq->user, FBP_LOG_WARNING, line);
-        w->said = true;
-    }
-}
-
 /* Begin the run of each worker: it takes a first slab.  Fails if no device is left. */
 static fbp_status begin_workers(struct run_state *run)
 {
@@ -302,7 +281,9 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
 {
     static void (*const stages[N_THREADS])(struct worker *) = {
         fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
+    const struct fbp_run_request *rq = run->rq;
     const size_t most = N_THREADS * run->n_workers;
+    char line[1200];
     pthread_t *threads = NULL;
     struct stage_start *starts = NULL;
     size_t n = 0;
@@ -335,13 +316,26 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
         struct worker *w = &run->workers[i];
         if (atomic_load(&w->gone))
             continue;
-        st = fbp_timeline_settle(run->rq->timeline, w->dev);
+        st = fbp_timeline_settle(rq->timeline, w->dev);
         if (st != FBP_OK)
             fbp_run_stage_failed(run, w, st);
     }
     st = run->status;
     fbp_message_adopt(run->message);
-    name_the_gone(run);
+    run->report.devices_dropped = 0;
+    for (size_t i = 0; i < run->n_workers; i++) { /* warn about each device that failed, once */
+        struct worker *w = &run->workers[i];
+        if (!atomic_load(&w->gone))
+            continue;
+        run->report.devices_dropped++;
+        if (w->said || !rq->log)
+            continue;
+        snprintf(line, sizeof line, "device %s:%d is not used any more, the others do its part: %s",
+                 rq->backend->name, rq->devices[i], w->why);
+        rq->log(rq->user, FBP_LOG_WARNING, line);
+        w->said = true;
+    }
+
     sum_up(run, report, fbp_seconds() - run->started);
 fail:
     free(threads);

@@ -86,61 +86,6 @@ static void *write_all(void *user)
     return NULL;
 }
 
-static fbp_status open_pass(struct rows_pass *p)
-{
-    const struct fbp_run_request *rq = p->rq;
-    const struct fbp_backend *b = rq->backend;
-    const struct fbp_work *w = rq->work;
-    const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
-    const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
-    const int n_io = fbp_work_readers(b, rq->job);
-
-    if (n_io > 1 && !rq->job->input.in_order)
-        FBP_TRY(fbp_pool_create(&p->io_threads, n_io));
-    FBP_TRY(b->memory.host_alloc(p->dev, w->raw_bytes, "a batch of views", &p->raw_host));
-    p->raw = p->raw_host;
-    if (b->can.own_memory)
-        FBP_TRY(b->memory.alloc(p->dev, &raw, &p->raw));
-    FBP_TRY(fbp_queue_create(&p->free, SLOTS));
-    FBP_TRY(fbp_queue_create(&p->full, SLOTS));
-    for (size_t i = 0; i < SLOTS; i++) {
-        struct rows_slot *s = &p->slots[i];
-        FBP_TRY(
-            b->memory.host_alloc(p->dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
-        s->device = s->host;
-        if (b->can.own_memory)
-            FBP_TRY(b->memory.alloc(p->dev, &rows, (void **)&s->device));
-        fbp_queue_push(p->free, i);
-    }
-
-    FBP_TRY(fbp_row_bitmap_create(&p->ledger, rq->job));
-    return b->repair.set_bitmap(p->dev, &p->ledger);
-}
-
-/* Wait for the device, and free everything; failures here have been reported before. */
-static void close_pass(struct rows_pass *p)
-{
-    const struct fbp_backend *b = p->rq->backend;
-
-    if (p->dev) {
-        (void)!fbp_device_settle_all(b, p->dev);
-        for (size_t i = 0; i < SLOTS; i++) {
-            if (p->slots[i].device != p->slots[i].host)
-                fbp_device_put(b, p->dev, FBP_FOR_RAW, p->slots[i].device);
-            fbp_host_put(b, p->dev, p->slots[i].host);
-        }
-        if (p->raw != p->raw_host)
-            fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
-        fbp_host_put(b, p->dev, p->raw_host);
-        (void)!b->repair.set_bitmap(p->dev, &(struct fbp_row_bitmap){0});
-        b->close(&p->dev);
-    }
-    fbp_row_bitmap_clear(&p->ledger);
-    fbp_queue_destroy(&p->free);
-    fbp_queue_destroy(&p->full);
-    fbp_pool_destroy(&p->io_threads);
-}
-
 /* Read a batch from the source and filter it into the slot's host memory. */
 static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
 {
@@ -166,34 +111,32 @@ static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
     return FBP_OK;
 }
 
-static fbp_status filter_all(struct rows_pass *p)
+static fbp_status run_pass(struct rows_pass *p)
 {
     const struct fbp_run_request *rq = p->rq;
     const struct fbp_slab any = {.z0 = 0};
-    size_t i;
-
-    for (size_t k = 0; k < rq->work->n_batches; k++) {
-        FBP_TRY(fbp_check_cancelled());
-        if (!fbp_queue_pop(p->free, &i, NULL))
-            return FBP_ERR_IO; /* run_pass() returns the writer's status */
-        p->slots[i].batch = fbp_work_batch(rq->work, rq->job, &any, k);
-        p->slots[i].batch.resident = false;
-        p->slots[i].batch.position = 0;
-        FBP_TRY(filter_batch(p, &p->slots[i]));
-        p->views_read += p->slots[i].batch.n_views;
-        fbp_queue_push(p->full, i);
-    }
-    return FBP_OK;
-}
-
-static fbp_status run_pass(struct rows_pass *p)
-{
     struct fbp_prep_counts counts;
     pthread_t writer;
+    fbp_status st = FBP_OK;
+    size_t i;
 
     if (pthread_create(&writer, NULL, write_all, p) != 0)
         return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
-    const fbp_status st = filter_all(p);
+    for (size_t k = 0; st == FBP_OK && k < rq->work->n_batches; k++) {
+        st = fbp_check_cancelled();
+        if (st != FBP_OK || !fbp_queue_pop(p->free, &i, NULL)) /* the writer has failed */
+            break;
+        struct fbp_batch *batch = &p->slots[i].batch;
+        *batch = fbp_work_batch(rq->work, rq->job, &any, k);
+        batch->resident = false;
+        batch->position = 0;
+        st = filter_batch(p, &p->slots[i]);
+        if (st != FBP_OK)
+            break;
+        p->views_read += batch->n_views;
+        fbp_queue_push(p->full, i);
+    }
+
     fbp_queue_close(p->full);
     pthread_join(writer, NULL);
     if (p->status != FBP_OK) {
@@ -223,6 +166,11 @@ static bool pass_stops(void *user)
 fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,
                            struct fbp_report *report)
 {
+    const struct fbp_backend *b = rq->backend;
+    const struct fbp_work *w = rq->work;
+    const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
+    const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
+    const int n_io = fbp_work_readers(b, rq->job);
     struct rows_pass p = {.rq = rq, .to = to, .report = report, .started = fbp_seconds()};
     struct fbp_cancel_scope scope = {.flag = rq->stop, .asked = pass_stops, .user = &p};
     struct fbp_cancel_scope *const before = fbp_cancel_scope(&scope);
@@ -230,15 +178,51 @@ fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_ro
     fbp_status st = FBP_ERR_DEVICE;
 
     for (size_t i = 0; st != FBP_OK && i < rq->n_devices; i++)
-        st = rq->backend->open(&p.dev, rq->devices[i], rq->job);
+        st = b->open(&p.dev, rq->devices[i], rq->job);
     FBP_TRY_GOTO(st);
     FBP_TRY_GOTO(fbp_check_cancelled());
 
-    FBP_TRY_GOTO(open_pass(&p));
+    if (n_io > 1 && !rq->job->input.in_order)
+        FBP_TRY_GOTO(fbp_pool_create(&p.io_threads, n_io));
+    FBP_TRY_GOTO(b->memory.host_alloc(p.dev, w->raw_bytes, "a batch of views", &p.raw_host));
+    p.raw = p.raw_host;
+    if (b->can.own_memory)
+        FBP_TRY_GOTO(b->memory.alloc(p.dev, &raw, &p.raw));
+    FBP_TRY_GOTO(fbp_queue_create(&p.free, SLOTS));
+    FBP_TRY_GOTO(fbp_queue_create(&p.full, SLOTS));
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct rows_slot *s = &p.slots[i];
+        FBP_TRY_GOTO(
+            b->memory.host_alloc(p.dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
+        s->device = s->host;
+        if (b->can.own_memory)
+            FBP_TRY_GOTO(b->memory.alloc(p.dev, &rows, (void **)&s->device));
+        fbp_queue_push(p.free, i);
+    }
+    FBP_TRY_GOTO(fbp_row_bitmap_create(&p.ledger, rq->job));
+    FBP_TRY_GOTO(b->repair.set_bitmap(p.dev, &p.ledger));
+
     FBP_TRY_GOTO(run_pass(&p));
     FBP_TRY_GOTO(fbp_span_end(&span, FBP_LANE_HOST, 0, "views filtered"));
 fail:
-    close_pass(&p);
+    if (p.dev) { /* failures here have been reported before */
+        (void)!fbp_device_settle_all(b, p.dev);
+        for (size_t i = 0; i < SLOTS; i++) {
+            if (p.slots[i].device != p.slots[i].host)
+                fbp_device_put(b, p.dev, FBP_FOR_RAW, p.slots[i].device);
+            fbp_host_put(b, p.dev, p.slots[i].host);
+        }
+        if (p.raw != p.raw_host)
+            fbp_device_put(b, p.dev, FBP_FOR_RAW, p.raw);
+        fbp_host_put(b, p.dev, p.raw_host);
+        (void)!b->repair.set_bitmap(p.dev, &(struct fbp_row_bitmap){0});
+        b->close(&p.dev);
+    }
+    fbp_row_bitmap_clear(&p.ledger);
+    fbp_queue_destroy(&p.free);
+    fbp_queue_destroy(&p.full);
+    fbp_pool_destroy(&p.io_threads);
+
     (void)fbp_cancel_scope(before);
     return st;
 }

@@ -347,16 +347,17 @@ static void set_has_all(struct worker *w)
     fbp_slabs_wake(&w->run->slabs, &w->run->shared, false);
 }
 
-/* Backproject batches of shared views into the first slab of this worker. */
-static fbp_status backproject_shared(struct worker *w, size_t *volume)
+/* Backproject all slabs of this worker. */
+static fbp_status backproject_slabs(struct worker *w)
 {
-    struct fbp_work_item *d = w->drawn;
+    struct fbp_work_item *d = w->work->shared ? w->drawn : NULL;
+    struct fbp_shared_batch b;
+    size_t volume = 0, i;
 
-    if (!d) /* there are more workers than slabs */
+    if (w->work->shared && !d) /* there are more workers than slabs */
         FBP_TRY(fbp_stage_await_slab(w, &d));
-    for (size_t i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) {
+    for (i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) { /* batches of shared views */
         const struct place at = {d, &d->tasks[i]};
-        struct fbp_shared_batch b;
         for (bool done = false; !done;) { /* until the batch is filtered, here or elsewhere */
             if (!fbp_shared_await(&w->run->shared, task_number(&at), &w->gone, &b))
                 return FBP_ERR_CANCELLED;
@@ -364,19 +365,11 @@ static fbp_status backproject_shared(struct worker *w, size_t *volume)
             FBP_TRY(done ? fbp_stage_wait_for(w, FBP_STAGE_BP, b.ready)
                          : copy_shared(w, &b, &at, &done));
         }
-        FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, volume));
+        FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, &volume));
     }
-    set_has_all(w);
-    return FBP_OK;
-}
-
-/* Backproject all slabs of this worker. */
-static fbp_status backproject_slabs(struct worker *w)
-{
-    size_t volume = 0, i;
-
     if (w->work->shared)
-        FBP_TRY(backproject_shared(w, &volume));
+        set_has_all(w);
+
     while (!w->work->shared && fbp_queue_pop(w->filtered_full, &i, NULL)) {
         struct filtered_slot *slot = &w->filtered[i];
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, slot->ready));
@@ -387,7 +380,7 @@ static fbp_status backproject_slabs(struct worker *w)
 
     /* If filtered views are kept, all are on the device now: backproject them into the rest of this
      * slab and into further slabs. */
-    struct fbp_work_item *d = w->work->kept ? w->drawn : NULL;
+    d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
         for (i = 0; i < d->n_tasks; i++)
             if (!d->tasks[i].loads)
