@@ -181,23 +181,6 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
     return st;
 }
 
-/* Find earlier rates of a set, or measure it if may_measure.  The caller has the lock. */
-static fbp_status find(const struct fbp_backend *backend, const int *set, size_t n,
-                       bool may_measure, struct fbp_links *out)
-{
-    char key[MOST_KEY];
-
-    if (!make_key(backend, set, n, key))
-        return FBP_ERR_DEVICE;
-    if (strcmp(key, last.key) == 0) {
-        *out = last.links;
-        return FBP_OK;
-    }
-    if (recall(key, n, out))
-        return FBP_OK;
-    return may_measure ? measure(backend, set, n, out) : FBP_ERR_DEVICE;
-}
-
 /* Position of a device in a list of n; n: not in the list. */
 static size_t place_of(int device, const int *devices, size_t n)
 {
@@ -276,13 +259,18 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
     const char *tune = fbp_environment(FBP_ENV_TUNE);
     int set[FBP_MOST_LINKED] = {0};
     static struct fbp_links links; /* protected by last.lock */
+    char key[MOST_KEY];
 
     *out = (struct fbp_links){.n = n};
     if (n > FBP_MOST_LINKED || !backend->links || (tune && strcmp(tune, "0") == 0))
         return false;
     const size_t n_set = set_of(devices, n, set);
     pthread_mutex_lock(&last.lock);
-    const fbp_status st = find(backend, set, n_set, may_measure, &links);
+    fbp_status st = make_key(backend, set, n_set, key) ? FBP_OK : FBP_ERR_DEVICE;
+    if (st == FBP_OK && strcmp(key, last.key) == 0)
+        links = last.links;
+    else if (st == FBP_OK && !recall(key, n_set, &links))
+        st = may_measure ? measure(backend, set, n_set, &links) : FBP_ERR_DEVICE;
     if (st == FBP_OK)
         put_in_order(&links, set, devices, out);
     else

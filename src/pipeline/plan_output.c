@@ -57,15 +57,6 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     return FBP_OK;
 }
 
-/* Bytes of memory for the output's threads: the planned bytes, or, for an output that the plan did
- * not have, the rest of the limit; 1: nothing is left. */
-static uint64_t level_bytes(const fbp_plan *p)
-{
-    const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
-
-    return p->needs.level_bytes ? p->needs.level_bytes : limit > planned ? limit - planned : 1;
-}
-
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink)
@@ -74,6 +65,9 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_roi_size(&p->tables.job, 2);
+    /* memory for the output's threads: the planned bytes, or, for an output that the plan did not
+     * have, the rest of the limit; 1: nothing is left */
+    const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
     unsigned char *mine = NULL; /* [slice] this process writes it */
     uint64_t hash = 0;
@@ -82,17 +76,19 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
     FBP_TRY_GOTO(fbp_inputs_add(&inputs, p->tables.region_file));
     FBP_TRY_GOTO(fbp_plan_fingerprint(p, source, &hash));
-    const struct fbp_sink_params params = {.struct_size = sizeof params,
-                                           .resume = p->params.output.resume != 0 &&
-                                                     (!p->params.output.auto_range || !range),
-                                           .compress = p->params.output.compress != 0,
-                                           .fingerprint = hash,
-                                           .keep = (const char *const *)inputs.names,
-                                           .n_keep = inputs.n,
-                                           .type = p->params.output.type,
-                                           .range = {range ? range[0] : 0, range ? range[1] : 0},
-                                           .force = p->params.output.force != 0,
-                                           .level_bytes = level_bytes(p)};
+    const struct fbp_sink_params params = {
+        .struct_size = sizeof params,
+        .resume = p->params.output.resume != 0 && (!p->params.output.auto_range || !range),
+        .compress = p->params.output.compress != 0,
+        .fingerprint = hash,
+        .keep = (const char *const *)inputs.names,
+        .n_keep = inputs.n,
+        .type = p->params.output.type,
+        .range = {range ? range[0] : 0, range ? range[1] : 0},
+        .force = p->params.output.force != 0,
+        .level_bytes = p->needs.level_bytes ? p->needs.level_bytes
+                       : limit > planned    ? limit - planned
+                                            : 1};
     struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {

@@ -61,20 +61,6 @@ struct course {
     double now;
 };
 
-/* Give the device the next slab.  If filtered views are kept, only after all steps of its current
- * slab have begun backprojection.  Returns false if there is no slab yet. */
-static bool draw(struct course *c, struct lane *l)
-{
-    const bool kept = c->work->kept && l->drawn > 0;
-
-    if (c->next_slab == fbp_work_slabs(c->work, c->job) || (kept && l->begun[BP] < l->made))
-        return false;
-    const struct fbp_slab slab = fbp_work_slab(c->work, c->job, c->next_slab++);
-    l->n_tasks = fbp_work_tasks(c->work, c->job, &slab, l->drawn++ == 0, l->tasks);
-    l->task = l->block = 0;
-    return true;
-}
-
 /* Set the amounts of the current step of a device: slices [z0, z1) of its task. */
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
@@ -126,8 +112,16 @@ static bool make_step(struct course *c, struct lane *l)
         return false; /* shared batches: the first free device takes the next one */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
-        if ((l->task == l->n_tasks || ++l->task == l->n_tasks) && !draw(c, l))
+        if (l->task < l->n_tasks && ++l->task < l->n_tasks)
+            continue;
+        /* The next slab; if filtered views are kept, only after all steps of the current slab have
+         * begun backprojection. */
+        if (c->next_slab == fbp_work_slabs(c->work, c->job) ||
+            (c->work->kept && l->drawn > 0 && l->begun[BP] < l->made))
             return false;
+        const struct fbp_slab slab = fbp_work_slab(c->work, c->job, c->next_slab++);
+        l->n_tasks = fbp_work_tasks(c->work, c->job, &slab, l->drawn++ == 0, l->tasks);
+        l->task = 0;
     }
     fill_step(c, l, z0, z1, &l->steps[l->made++ % AHEAD]);
     l->block++;

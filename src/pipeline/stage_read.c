@@ -152,12 +152,6 @@ static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
     return report_waiting(w->run, 0, *n_there);
 }
 
-/* Index of the last view of a batch. */
-static size_t last_view(const struct worker *w, const struct fbp_batch *b)
-{
-    return fbp_batch_view(w->run->rq->job, b, b->n_views - 1);
-}
-
 /* Can a batch be read view by view?  With no_overlap, or with views from several parts of the
  * circle, all views of the batch are awaited first. */
 static bool reads_single_views(const struct worker *w)
@@ -187,17 +181,21 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
  * of views; batches grow if computing falls behind.  *n: number of joined tasks */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
+    const struct fbp_job *job = w->run->rq->job;
     struct fbp_task *t = &d->tasks[i];
     size_t n_there;
 
     *n = 1;
     if (!w->work->follow)
         return FBP_OK;
-    FBP_TRY(
-        await_view(w, reads_single_views(w) ? t->batch.view0 : last_view(w, &t->batch), &n_there));
-    while (i + *n < d->n_tasks && last_view(w, &d->tasks[i + *n].batch) < n_there &&
-           join(w, t, &d->tasks[i + *n]))
-        (*n)++;
+    const size_t last = fbp_batch_view(job, &t->batch, t->batch.n_views - 1);
+    FBP_TRY(await_view(w, reads_single_views(w) ? t->batch.view0 : last, &n_there));
+    for (; i + *n < d->n_tasks; (*n)++) {
+        const struct fbp_batch *next = &d->tasks[i + *n].batch;
+        if (fbp_batch_view(job, next, next->n_views - 1) >= n_there ||
+            !join(w, t, &d->tasks[i + *n]))
+            break;
+    }
     pthread_mutex_lock(&w->run->lock);
     w->run->report.n_batches++;
     w->run->report.last_batch = t->batch.n_views;

@@ -142,13 +142,6 @@ void fbp_worker_abort(struct worker *w)
         fbp_slabs_wake(&w->run->slabs, &w->run->shared, false);
 }
 
-/* Wait for the device: after a failure or cancellation its queues may still use the buffers. */
-static void come_to_rest(struct worker *w)
-{
-    if (w->dev) /* a failure here has been reported before */
-        (void)!fbp_device_settle_all(w->backend, w->dev);
-}
-
 void fbp_worker_set_failed(struct worker *w, fbp_status status)
 {
     w->status = status;
@@ -160,7 +153,10 @@ void fbp_worker_return(struct worker *w)
 {
     struct run_state *run = w->run;
 
-    come_to_rest(w);
+    /* Wait for the device: after a failure its queues may still use the buffers.  Failures here
+     * have been reported before. */
+    if (w->dev)
+        (void)!fbp_device_settle_all(w->backend, w->dev);
     if (w->claimed.bits)
         fbp_slabs_unclaim(&run->slabs, &w->claimed);
     for (const struct fbp_work_item *d = w->drawn; d; d = d->next) {
@@ -281,7 +277,8 @@ void fbp_worker_end(struct worker *w)
 
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         fbp_queue_destroy(queues[i]);
-    come_to_rest(w);
+    if (w->dev)
+        (void)!fbp_device_settle_all(w->backend, w->dev);
     for (struct fbp_work_item *next; w->drawn; w->drawn = next) {
         next = w->drawn->next;
         free(w->drawn);
