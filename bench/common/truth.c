@@ -1,8 +1,8 @@
 #include "bench/common/truth.h"
 
-#include "backend/partners.h"
 #include "backend/ref/ref.h"
 #include "backend/slab.h"
+#include "backend/views.h"
 #include "base/base.h"
 #include "base/threads.h"
 #include "pipeline/division.h"

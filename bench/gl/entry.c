@@ -2,7 +2,7 @@
 #include "backend/gl/egl.h"
 #include "backend/gl/gl.h"
 #include "backend/gl/queue.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "bench/gl/s3.h"
 #include "bench/gl/s3_kernel.h"
 

@@ -3,7 +3,7 @@
 
 #include "backend/gl/egl.h"
 #include "backend/gl/queue.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "base/system.h"
 #include "bench/gl/s3_draw.h"
 

@@ -1,6 +1,6 @@
 #include "bench/gl/s3_draw.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "base/system.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "backend/gl/gl.h"
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "bench/gl/s3_draw.h"
 
 #include <stdlib.h>

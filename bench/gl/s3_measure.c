@@ -2,7 +2,7 @@
  * fractions. */
 #include "bench/gl/s3_draw.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "base/system.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What every run of S3 has, of a benchmark's job or of batches of the pipeline. */
 #include "bench/gl/s3_draw.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Passes of S3: every view, or four of them, into one slice after another, or four. */
 #include "bench/gl/s3_draw.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Views of S3: packed, sent, and filtered in the fragment stage. */
 #include "bench/gl/s3_draw.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Slices of S3 to the host, and out of texels, there or here. */
 #include "bench/gl/s3_draw.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <stdlib.h>
 #include <string.h>

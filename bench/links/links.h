@@ -4,7 +4,7 @@
 
 #include "fbp/recon.h"
 
-#include "backend/link_meter.h"
+#include "backend/backend.h"
 #include "pipeline/division.h"
 
 FBP_BEGIN

@@ -1,7 +1,7 @@
 /* Links of devices, measured anew. */
 #include "bench/links/links.h"
 
-#include "backend/link_meter.h"
+#include "backend/backend.h"
 #include "base/system.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"

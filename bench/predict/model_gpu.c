@@ -2,8 +2,8 @@
 
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/gpu_known.h"
-#include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
+#include "backend/module.h"
 
 #include <pthread.h>
 #include <stdio.h>

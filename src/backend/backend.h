@@ -19,7 +19,8 @@
  * backend-list.h.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
  * close, filter, clear, backproject and fetch; see tests/unit/test_planes_plug_in.c.  All other
  * slots and flags may be left out (NULL, false, 0): the comment of each states the default.
- * Callers use a completed copy (backend/device.h), in which every slot but `discovery.load` is set.
+ * Callers use a completed copy (backend/device.h), in which every slot is set but `discovery.load`,
+ * and those whose presence a member of struct fbp_capabilities states.
  * Arguments were checked by the public interface and by the plan.  Slots of different stages are
  * called by different threads at the same time.  A slot that returns fbp_status sets a message
  * (fbp_fail()) if it fails.
@@ -30,8 +31,6 @@
 #include "fbp/recon.h"
 
 #include "array/device_memory.h"
-#include "backend/ledger.h"
-#include "backend/meridian.h"
 #include "base/threads.h"
 #include "filter/filter.h"
 #include "geometry/volume.h"
@@ -39,7 +38,6 @@
 #include "weight/weight.h"
 
 struct fbp_job;
-struct fbp_link_meter;
 struct fbp_projector;
 
 /** Sets [*r0, *r1) to the detector rows of views [k0, k1) that slices [z0, z1) need. */
@@ -51,7 +49,7 @@ struct fbp_kernel_selection {
     const char *requested;  /**< name of the requested kernel; NULL: the fastest usable one */
     const char *name, *isa; /**< names of kernel and instruction set, for messages */
     const void *entry;      /**< private data of the backend: its entry for this kernel */
-    size_t symmetric_views; /**< views that the kernel processes together (partners.h): 1, 2, 4 */
+    size_t symmetric_views; /**< views that the kernel processes together (views.h): 1, 2, 4 */
     bool boxes;             /**< the kernel computes boxes of slices; false: whole slices only */
 };
 
@@ -105,6 +103,32 @@ struct fbp_filtering {
     bool spatial;              /**< convolve in space, not by Fourier transforms */
 };
 
+/**
+ * Sinogram images of meridian planes, the result of the first of two stages.
+ *
+ * Filtered plane integrals whose directions lie in one plane (a meridian plane) do not vary
+ * perpendicular to it.  They are therefore summed once, to an image of that plane, instead of once
+ * per voxel:
+ *
+ *     image(c, r) = sum_k value(view_k, at[k][0] + c at[k][1] + r at[k][2]),  k: views of the plane
+ *
+ * with the job's interpolation (linear by default).  The images are filtered parallel views about
+ * the axis that the planes share; the second stage backprojects them.
+ */
+struct fbp_meridian_images {
+    size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
+    size_t n_views;                     /**< views of the first stage, sorted by plane */
+    size_t *first;   /**< [n_planes + 1]: plane p has views [first[p], first[p + 1]) */
+    double (*at)[3]; /**< [n_views] column of the filtered view for image sample (0, 0), and its
+                          increments per image column and image row */
+};
+
+/** Part of an image that is computed at once: rows [row0, row0 + n_rows) of a plane's image, in
+ *  channel `channel`. */
+struct fbp_image_rows {
+    size_t plane, channel, row0, n_rows;
+};
+
 /** Plane integrals (EPR imaging). */
 struct fbp_job_epr {
     /** For CUBIC, filtered rows are spline coefficients (filter/parabola.h), which are 0 beyond
@@ -112,7 +136,7 @@ struct fbp_job_epr {
     enum fbp_interpolation interpolation;
     /** First of two stages: filtered views are summed to these sinogram images, and no volume is
      *  computed.  NULL: filtered views are backprojected. */
-    const struct fbp_meridian_pictures *images;
+    const struct fbp_meridian_images *images;
     bool second_stage;    /**< views are images of a first stage */
     bool rows_are_slices; /**< second stage, and row r of each image is slice r of the volume */
 };
@@ -235,6 +259,27 @@ struct fbp_rates {
     double copy;          /**< seconds per byte copied within the device's memory; 0: unknown */
 };
 
+/**
+ * One bit per detector row and view: rows whose repaired samples have not been counted yet.
+ *
+ * A row may be read once per slab, and rows next to the needed ones are also read.  The number of
+ * repaired samples must not depend on that: before a device counts the samples that it repaired in
+ * a row, it clears the bit of that row, and it counts them only if the bit was set.  Rows without
+ * repaired samples keep their bits.
+ */
+struct fbp_row_bitmap {
+    size_t n_views, n_rows;
+    unsigned *bits; /**< bit view * n_rows + row; NULL: every row counts, each time it is read */
+};
+
+enum { FBP_ROW_BITMAP_BITS = 32 }; /**< rows per word of `bits` */
+
+/** Number of words of `bits`. */
+static inline size_t fbp_row_bitmap_words(size_t n_views, size_t n_rows)
+{
+    return (n_views * n_rows + FBP_ROW_BITMAP_BITS - 1) / FBP_ROW_BITMAP_BITS;
+}
+
 /** Minimum, maximum and sum of fetched voxels. */
 struct fbp_statistics {
     double min, max, sum;
@@ -339,6 +384,48 @@ struct fbp_repair_slots {
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 };
 
+/** The host as an end of a copy. */
+enum { FBP_HOST = -1 };
+
+/** Greatest number of devices whose links are measured together. */
+enum { FBP_MOST_LINKED = 16 };
+
+/** Properties, reported by the driver, of copies from one device to another. */
+struct fbp_peer {
+    bool direct;  /**< copies need not pass through host memory */
+    bool atomics; /**< the same for atomic operations, which indicates a link other than the bus */
+    int rank;     /**< rank of this kind of link among those of the machine; 0: fastest */
+};
+
+/** Repeated copies in one direction.  An end is an index in the list of devices of open(), or
+ *  FBP_HOST for host memory near the device at the other end.  All flows copy equal sizes. */
+struct fbp_flow {
+    int from, to;
+};
+
+/** Measures copy rates between memories of host and devices, for any set of simultaneous copies.
+ *  pipeline/links.c decides which sets are measured, and stores the rates. */
+struct fbp_link_meter {
+    /** Bytes that open() allocates per device, in host memory and in device memory. */
+    size_t host_bytes, device_bytes;
+    /** Writes a text that identifies the device, its position in the machine and its driver,
+     * without tabs and line ends.  Returns false if they are unknown. */
+    bool (*identify)(int index, char *out, size_t n);
+    /** Sets *out to what the driver reports about copies from one device to another. */
+    void (*peer)(int from, int to, struct fbp_peer *out);
+
+    /** Prepares n devices; no index of devices[n] may occur twice.  *out is NULL on failure. */
+    fbp_status (*open)(void **out, const int *devices, size_t n);
+    void (*close)(void **meter);
+    /** Enables direct copies from one device to another.  Returns false if there are none, or if a
+     *  test copy arrives with wrong values. */
+    bool (*connect)(void *meter, size_t from, size_t to);
+    /** Measures n simultaneous flows; *out: the sum of their rates in bytes per second.  Flows
+     *  between devices need connect() first.  A device may occur in at most one flow from the host,
+     *  one to the host, and one that leaves it for a device. */
+    fbp_status (*rate)(void *meter, const struct fbp_flow *flows, size_t n, double *out);
+};
+
 /** One kind of device. */
 struct fbp_backend {
     const char *name, *summary; /**< value of --device; one line for lists of devices */
@@ -395,8 +482,8 @@ struct fbp_backend {
      *  from one channel of the filtered views, in the order of their planes, into host memory out,
      *  float or double [n_rows][n_columns].  Returns when it is done.  Thread-safe.  NULL: not
      *  supported. */
-    fbp_status (*meridian)(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
-                           void *out);
+    fbp_status (*meridian)(fbp_device *dev, const void *filtered,
+                           const struct fbp_image_rows *picture, void *out);
     /** Sets a slab to zero (stage BP). */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
     /** Adds a batch to slices [z0, z1) of a slab (stage BP).  The bits of a voxel must not depend

@@ -3,7 +3,7 @@
  * backend.c calls it. */
 #include "backend/device.h"
 
-#include "backend/statistics.h"
+#include "backend/slab.h"
 #include "base/base.h"
 #include "base/system.h"
 
@@ -133,7 +133,7 @@ static fbp_status no_rows(fbp_device *dev, const struct fbp_batch *batch, void *
 }
 
 static fbp_status no_meridian(fbp_device *dev, const void *filtered,
-                              const struct fbp_picture *picture, void *out)
+                              const struct fbp_image_rows *picture, void *out)
 {
     (void)dev;
     (void)filtered;

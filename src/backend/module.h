@@ -49,6 +49,9 @@ struct fbp_module_host {
     void (*numa_end)(void);
 };
 
+/** In a GPU module: the table that the module received; set by its fbp_module_fn first. */
+extern const struct fbp_module_host *gpu_host;
+
 /** The only function that a module exports.  Returns the module's backend; or NULL, with the reason
  *  in `why`, if the versions of module and library differ or the system lacks something. */
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,

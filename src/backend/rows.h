@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_ROWS_H
 #define FBP_SRC_ROWS_H
 
-#include "backend/partners.h"
+#include "backend/views.h"
 
 /** Samples of a raw batch, of all views. */
 static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp_batch *batch)

@@ -1,9 +1,12 @@
-/** @file slab.h  Slabs: whole slices, the requested box, or a box checked by slab.c; called by the
- * pipeline and the backends (internal; pure functions). */
+/** @file slab.h  Slabs: whole slices, the requested box, or a box checked by slab.c; minimum,
+ * maximum and sum of voxels.  Called by the pipeline and the backends (internal; pure functions).
+ */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
 
 #include "backend/backend.h"
+
+#include <math.h>
 
 /** Returns the slab of whole slices [z0, z0 + nz). */
 static inline struct fbp_slab fbp_slab_whole(const struct fbp_job *job, size_t z0, size_t nz)
@@ -36,5 +39,25 @@ static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 {
     return slab->nx * slab->ny;
 }
+
+/** Statistics of no voxel. */
+#define FBP_NO_STATISTICS ((struct fbp_statistics){INFINITY, -INFINITY, 0})
+
+/** Add n voxels to *s.  A NaN changes neither minimum nor maximum. */
+void fbp_statistics_add(struct fbp_statistics *s, const float *x, size_t n);
+void fbp_statistics_add_double(struct fbp_statistics *s, const double *x, size_t n);
+
+/** Add n values, double or float as fbp_in_double() of the job. */
+static inline void fbp_statistics_values(struct fbp_statistics *s, const struct fbp_job *job,
+                                         const void *x, size_t n)
+{
+    if (fbp_in_double(job))
+        fbp_statistics_add_double(s, x, n);
+    else
+        fbp_statistics_add(s, x, n);
+}
+
+/** Add the statistics of other voxels. */
+void fbp_statistics_join(struct fbp_statistics *s, const struct fbp_statistics *other);
 
 #endif /* FBP_SRC_SLAB_H */

@@ -6,7 +6,7 @@
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"
-#include "backend/partners.h"
+#include "backend/views.h"
 #include "base/base.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"

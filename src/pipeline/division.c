@@ -5,9 +5,9 @@
  * tasks.c turns a division into tasks, predict.c predicts its time. */
 #include "pipeline/division.h"
 
-#include "backend/partners.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
+#include "backend/views.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "pipeline/job.h"

@@ -9,8 +9,6 @@
 #define FBP_SRC_PIPELINE_DIVISION_H
 
 #include "backend/backend.h"
-#include "backend/ledger.h"
-#include "backend/link_meter.h"
 #include "base/base.h"
 
 #include <stddef.h>
@@ -398,7 +396,7 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
                                const struct fbp_work_request *request, const struct fbp_ranks *grid,
                                struct fbp_cluster_time *out);
 
-/* slabs.c: detector rows whose repaired samples have not been counted yet (backend/ledger.h) */
+/* slabs.c: detector rows whose repaired samples have not been counted yet (backend/backend.h) */
 
 /** Create a bitmap with the rows of each view that the slices of this process need, including the
  *  reach of a filter along columns.  With job->part.counts_once, rows that earlier shares need are

@@ -2,7 +2,7 @@
  * params->epr.stages is 2.
  *
  * Stage one filters the views and adds the views of each meridian plane (a plane through the axis)
- * to one sinogram image (s, z) per plane (backend/meridian.h).  With s across the axis, z along the
+ * to one sinogram image (s, z) per plane (backend/backend.h).  With s across the axis, z along the
  * axis, and f the angle of the plane, stage two is
  *
  *     volume(x) = sum over planes  image(x . across(f), x . axis),
@@ -38,7 +38,7 @@ struct two_stages {
     struct fbp_job_tables first; /* tables of stage one, arranged for `backend` */
     const struct fbp_backend *backend;
     struct fbp_meridian_planes planes;
-    struct fbp_meridian_pictures images;
+    struct fbp_meridian_images images;
     size_t *order; /* [n_views] views sorted by planes */
     /* Device and memory of stage one, kept from run to run: */
     fbp_device *dev;
@@ -52,7 +52,7 @@ struct two_stages {
 /* Sort the views by planes. */
 static fbp_status sort_views(struct two_stages *s, size_t n_views)
 {
-    struct fbp_meridian_pictures *m = &s->images;
+    struct fbp_meridian_images *m = &s->images;
     size_t *next = NULL;
 
     m->n_planes = s->planes.n;
@@ -81,7 +81,7 @@ static fbp_status sort_views(struct two_stages *s, size_t n_views)
 static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
                             const struct fbp_grid *g, size_t fine)
 {
-    struct fbp_meridian_pictures *m = &s->images;
+    struct fbp_meridian_images *m = &s->images;
     const double *v = g->voxel_mm, least = fmin(v[0], fmin(v[1], v[2]));
     const int pole = s->planes.pole, a = (pole + 1) % 3, b = (pole + 2) % 3;
     double lo = INFINITY, hi = -INFINITY, radius = 0, x[3];
@@ -207,7 +207,7 @@ static fbp_status filter_views(struct two_stages *s)
 static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, size_t n_rows,
                        void *out)
 {
-    const struct fbp_meridian_pictures *m = &s->images;
+    const struct fbp_meridian_images *m = &s->images;
     const size_t row = m->n_columns * fbp_value_size(&s->first.job);
     char *to = out;
 
@@ -216,7 +216,7 @@ static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, si
         n = m->n_rows - at < left ? m->n_rows - at : left;
         FBP_TRY(s->backend->meridian(
             s->dev, s->sorted,
-            &(struct fbp_picture){
+            &(struct fbp_image_rows){
                 .plane = plane, .channel = r / m->n_rows, .row0 = at, .n_rows = n},
             to));
     }
@@ -358,7 +358,7 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
                            double *seconds)
 {
     struct two_stages *s = (struct two_stages *)(uintptr_t)step;
-    const struct fbp_meridian_pictures *m = &s->images;
+    const struct fbp_meridian_images *m = &s->images;
     const size_t n = m->n_rows < 16 ? m->n_rows : 16, views = m->first[1];
     const bool was_open = s->dev != NULL;
     void *rows = NULL;

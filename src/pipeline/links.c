@@ -3,7 +3,7 @@
  * (fbp_links_measure()). */
 #include "pipeline/division.h"
 
-#include "backend/link_meter.h"
+#include "backend/backend.h"
 #include "base/cache.h"
 #include "base/system.h"
 

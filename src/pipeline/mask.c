@@ -5,7 +5,7 @@
  * slices, which also computes the statistics of the other voxels. */
 #include "pipeline/run.h"
 
-#include "backend/statistics.h"
+#include "backend/slab.h"
 #include "base/base.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"

@@ -5,7 +5,6 @@
 
 #include "backend/device.h"
 #include "backend/slab.h"
-#include "backend/statistics.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"

@@ -6,8 +6,8 @@
 #include "array/array.h"
 #include "array/device_memory.h"
 #include "array/file/format.h"
-#include "backend/partners.h"
 #include "backend/rows.h"
+#include "backend/views.h"
 #include "base/base.h"
 #include "base/system.h"
 

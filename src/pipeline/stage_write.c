@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "backend/rows.h"
-#include "backend/statistics.h"
+#include "backend/slab.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "pipeline/job.h"

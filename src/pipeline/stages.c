@@ -4,9 +4,9 @@
 #include "pipeline/worker.h"
 
 #include "backend/device.h"
-#include "backend/partners.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
+#include "backend/views.h"
 #include "base/system.h"
 #include "pipeline/job.h"
 

@@ -6,7 +6,7 @@
 #include "array/device_memory.h"
 #include "backend/device.h"
 #include "backend/rows.h"
-#include "backend/statistics.h"
+#include "backend/slab.h"
 #include "base/base.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"

@@ -3,7 +3,7 @@
 #include "recon/side.h"
 
 #include "backend/mock/mock.h"
-#include "backend/statistics.h"
+#include "backend/slab.h"
 
 enum { N_BOXES = 12 };
 

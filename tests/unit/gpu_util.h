@@ -3,8 +3,8 @@
 #define FBP_TESTS_GPU_UTIL_H
 
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
+#include "backend/module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

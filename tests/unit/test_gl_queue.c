@@ -3,7 +3,7 @@
 #include "backend/gl/queue.c"
 
 #include "backend/gl/egl.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

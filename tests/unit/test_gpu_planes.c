@@ -1,7 +1,7 @@
 /* Plane integrals on GPUs, without one: which jobs their kernel takes, how rows lie, and how large
  * windows are. */
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
-#include "backend/gpu/host.h"
 #include "backend/gpu/tuner.h"
+#include "backend/module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Choosing among a kernel's shapes, with a pretended clock: which passes are timed with which
  * shape, which one is taken and kept, and that nothing of it ever ends a run. */
-#include "backend/gpu/host.h"
 #include "backend/gpu/tuner.h"
+#include "backend/module.h"
 #include "fbp/version.h"
 
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 
-#include "backend/partners.h"
+#include "backend/views.h"
 
 struct case_ {
     struct fbp_scan scan;

@@ -1,9 +1,8 @@
 /* The CPU device (struct fbp_backend in backend/backend.h): all cores of this machine.  Chooses a
  * kernel, and runs filter and backprojection in a pool of threads. */
 #include "backend/cpu/cpu.h"
-#include "backend/partners.h"
 #include "backend/slab.h"
-#include "backend/statistics.h"
+#include "backend/views.h"
 
 #include "base/base.h"
 #include "base/system.h"
@@ -209,7 +208,7 @@ fail:
 
 #ifdef FBP_HAS_EPR
 static fbp_status meridian(fbp_device *device, const void *filtered,
-                           const struct fbp_picture *picture, void *out)
+                           const struct fbp_image_rows *picture, void *out)
 {
     const struct cpu_device *dev = cpu_device_of(device);
 

@@ -182,8 +182,8 @@ fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void 
 
 /* planes_volume_tmpl.h: fbp_backend.meridian, for views in the layout of kernel "planes" */
 void cpu_meridian_float(const struct cpu_device *dev, const float *filtered,
-                        const struct fbp_picture *picture, float *out);
+                        const struct fbp_image_rows *picture, float *out);
 void cpu_meridian_double(const struct cpu_device *dev, const double *filtered,
-                         const struct fbp_picture *picture, double *out);
+                         const struct fbp_image_rows *picture, double *out);
 
 #endif /* FBP_SRC_CPU_DEVICE_H */

@@ -14,10 +14,10 @@
  * them are requested.  A cube lies within few samples of a view, and stays in registers while many
  * views are added to it.
  */
+#include "backend/backend.h"
 #include "backend/cpu/cpu.h"
-#include "backend/meridian.h"
-#include "backend/planes.h"
 #include "backend/slab.h"
+#include "backend/views.h"
 #include "filter/parabola.h"
 
 #include <math.h>
@@ -212,7 +212,7 @@ const struct cpu_kernel KERNEL = {
 };
 
 /*
- * The first of two stages: sinogram images of meridian planes (backend/meridian.h).  By the same
+ * The first of two stages: sinogram images of meridian planes (backend/backend.h).  By the same
  * loops: 16 columns and 4 rows of an image are a block of 64, whose positions in a view are linear
  * in four, four and four steps, as those of a cube of voxels are.  Blocks begin at multiples of
  * these: no bit depends on what is requested beside them.
@@ -226,7 +226,7 @@ enum {
 
 /* The views of an image. */
 struct image {
-    const struct fbp_meridian_pictures *pictures;
+    const struct fbp_meridian_images *pictures;
     const VALUE *samples; /* sample 0 of its first view, in the channel */
     size_t stride;        /* from view to view */
     size_t view0, n;      /* its first view, and how many */
@@ -306,9 +306,9 @@ static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 }
 
 void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
-              const struct fbp_picture *picture, VALUE *out)
+              const struct fbp_image_rows *picture, VALUE *out)
 {
-    const struct fbp_meridian_pictures *m = dev->job->epr.images;
+    const struct fbp_meridian_images *m = dev->job->epr.images;
     const size_t row = cpu_rows_stride(dev->job), first = m->first[picture->plane];
     const size_t view = dev->job->panel.n_rows * row, end = picture->row0 + picture->n_rows;
     struct image p = {.pictures = m,

@@ -5,7 +5,7 @@
  * set is one voxel column per lane.
  */
 #include "backend/cpu/cpu.h"
-#include "backend/partners.h"
+#include "backend/views.h"
 #include "base/system.h"
 
 #include <math.h>

@@ -9,12 +9,12 @@
 #ifndef FBP_SRC_BACKEND_CUDA_CUDA_H
 #define FBP_SRC_BACKEND_CUDA_CUDA_H
 
+#include "backend/backend.h"
 #include "backend/cuda/kernel.h"
-#include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 #include "backend/gpu/tuner.h"
-#include "backend/link_meter.h"
-#include "backend/partners.h"
+#include "backend/module.h"
+#include "backend/views.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

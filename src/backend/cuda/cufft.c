@@ -2,7 +2,7 @@
  * are those of cuFFT's interface, which has not changed since CUDA 6.5. */
 #include "backend/cuda/cuda.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -26,7 +26,7 @@ struct cuda_raw {
     unsigned first_row;  /**< detector row of the batch's first row */
     unsigned view0;      /**< index in the scan of the batch's first view */
     unsigned a_part;     /**< views that the batch has from each symmetric part of the scan */
-    unsigned part_views; /**< views of each symmetric part of the scan (backend/partners.h) */
+    unsigned part_views; /**< views of each symmetric part of the scan (backend/views.h) */
 };
 
 /** struct fbp_prep with tables in device memory. */

@@ -4,7 +4,7 @@
  * contexts. */
 #include "backend/gl/egl.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>

@@ -12,10 +12,10 @@
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 #include "backend/gpu/tuner.h"
-#include "backend/partners.h"
+#include "backend/module.h"
+#include "backend/views.h"
 #include "picture/draw.h"
 
 #include <pthread.h>

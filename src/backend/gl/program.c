@@ -4,7 +4,7 @@
 #include "backend/gl/program.h"
 
 #include "backend/gl/egl.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 
 #include <epoxy/gl.h>
 

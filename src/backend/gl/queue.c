@@ -4,7 +4,7 @@
 #include "backend/gl/queue.h"
 
 #include "backend/gl/egl.h"
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "base/system.h"
 
 #include <epoxy/gl.h>

@@ -2,10 +2,10 @@
  * that views and volume need in the kernel's layout.  Called by the backends' slots. */
 #include "backend/gpu/gpu_kernel.h"
 
-#include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
-#include "backend/partners.h"
+#include "backend/module.h"
 #include "backend/slab.h"
+#include "backend/views.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/host.h"
-#include "backend/partners.h"
+#include "backend/module.h"
+#include "backend/views.h"
 
 #include <math.h>
 #include <stdlib.h>

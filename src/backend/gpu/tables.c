@@ -3,9 +3,9 @@
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/host.h"
-#include "backend/partners.h"
+#include "backend/module.h"
 #include "backend/slab.h"
+#include "backend/views.h"
 #include "weight/ray.h"
 
 enum {

@@ -2,7 +2,7 @@
  * backends when a device is opened, around each pass, and when the device is closed. */
 #include "backend/gpu/tuner.h"
 
-#include "backend/gpu/host.h"
+#include "backend/module.h"
 #include "backend/slab.h"
 #include "fbp/version.h"
 

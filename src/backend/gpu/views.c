@@ -2,8 +2,8 @@
  * filtered views in plain memory, and the scale of fp16. */
 #include "backend/gpu/gpu_kernel.h"
 
-#include "backend/gpu/host.h"
-#include "backend/planes.h"
+#include "backend/module.h"
+#include "backend/views.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #define FBP_SRC_MOCK_H
 
 #include "backend/backend.h"
-#include "backend/link_meter.h"
 
 #include <stdatomic.h>
 

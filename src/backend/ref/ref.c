@@ -305,12 +305,12 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
     return fbp_check_cancelled();
 }
 
-/* The first of two stages, sample by sample (backend/meridian.h). */
-static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_picture *p,
+/* The first of two stages, sample by sample (backend/backend.h). */
+static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_image_rows *p,
                            void *out)
 {
     const struct fbp_job *job = ref_of(device)->job;
-    const struct fbp_meridian_pictures *m = job->epr.images;
+    const struct fbp_meridian_images *m = job->epr.images;
     const double *channel = (const double *)filtered + p->channel * job->padded.panel.n_columns;
     const size_t n = m->n_columns, view = job->padded.panel.n_rows * job->padded.panel.n_columns;
     const struct fbp_batch one = {.n_views = 1, .n_rows = 1};

@@ -1,14 +1,17 @@
-/** @file partners.h  Symmetric views and symmetric voxel columns, which a kernel processes
- * together; called by the pipeline and the kernels (internal; pure functions).
+/** @file views.h  Views of a job as kernels process them: symmetric views and symmetric voxel
+ * columns, and conditions for plane integrals; called by the pipeline and the kernels (internal;
+ * pure functions).
  *
- * job->selection.symmetric_views = 1, 2 or 4 is the number of symmetric views.  The scan consists
- * of `turns` equal parts, and a batch contains the same number of views of each part, part after
- * part.
+ * job->selection.symmetric_views = 1, 2 or 4 is the number of views that are processed together.
+ * The scan consists of that many equal parts, and a batch contains the same number of views of each
+ * part, part after part.
  */
-#ifndef FBP_SRC_PARTNERS_H
-#define FBP_SRC_PARTNERS_H
+#ifndef FBP_SRC_BACKEND_VIEWS_H
+#define FBP_SRC_BACKEND_VIEWS_H
 
 #include "backend/backend.h"
+
+#include <math.h>
 
 /** Views per part of the scan. */
 static inline size_t fbp_part_views(const struct fbp_job *job)
@@ -56,4 +59,30 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
     return out.end > 0 ? out : (struct fbp_interval){0, 0};
 }
 
-#endif /* FBP_SRC_PARTNERS_H */
+/** Returns whether all views are plane integrals, with matrix rows (n/tau, -t0/tau), 0 and
+ *  (0, 0, 0, 1), and each detector row is one channel. */
+static inline bool fbp_planes_only(const struct fbp_job *job)
+{
+    static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
+
+    if (job->padded.panel.n_rows != fbp_channels(job))
+        return false;
+    for (size_t k = 0; k < job->n_views; k++)
+        for (int i = 0; i < 8; i++)
+            if (fabs(job->matrices[k][4 + i] - others[i]) > 0)
+                return false;
+    return true;
+}
+
+/** Returns the distance, in samples of view k, of the two voxels of a box of box[0] x box[1] x
+ *  box[2] voxels that are farthest apart in that view. */
+static inline double fbp_planes_span(const struct fbp_job *job, size_t k, const int box[3])
+{
+    double span = 0;
+
+    for (int i = 0; i < 3; i++)
+        span += (box[i] - 1) * fabs(job->matrices[k][i]) * job->grid.voxel_mm[i];
+    return span;
+}
+
+#endif /* FBP_SRC_BACKEND_VIEWS_H */
