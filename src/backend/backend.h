@@ -242,6 +242,15 @@ struct fbp_event {
 /** Contents of a buffer of device memory: raw samples of a batch, filtered views, or a slab. */
 enum fbp_purpose { FBP_FOR_RAW = 0, FBP_FOR_FILTERED, FBP_FOR_VOLUME };
 
+/** The purpose as the subject of a message. */
+static inline const char *fbp_purpose_name(enum fbp_purpose purpose)
+{
+    static const char *const names[] = {"a batch of views", "a batch of filtered views",
+                                        "a slab of the volume"};
+
+    return names[purpose];
+}
+
 struct fbp_buffer {
     enum fbp_purpose purpose;
     size_t bytes;

@@ -99,11 +99,8 @@ static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
 
 static fbp_status alloc(fbp_device *dev, const struct fbp_buffer *buffer, void **out)
 {
-    static const char *const what[] = {"a batch of views", "a batch of filtered views",
-                                       "a slab of the volume"};
-
     (void)dev;
-    return fbp_alloc(out, buffer->bytes, what[buffer->purpose]);
+    return fbp_alloc(out, buffer->bytes, fbp_purpose_name(buffer->purpose));
 }
 
 static void release(fbp_device *dev, enum fbp_purpose purpose, void *memory)
@@ -123,38 +120,6 @@ static fbp_status no_upload(fbp_device *dev, void *dst, const void *src, size_t 
     return FBP_OK;
 }
 
-static fbp_status no_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows)
-{
-    (void)dev;
-    (void)batch;
-    (void)raw;
-    (void)rows;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "this device does not give filtered rows");
-}
-
-static fbp_status no_meridian(fbp_device *dev, const void *filtered,
-                              const struct fbp_image_rows *picture, void *out)
-{
-    (void)dev;
-    (void)filtered;
-    (void)picture;
-    (void)out;
-    return fbp_fail(
-        FBP_ERR_UNSUPPORTED,
-        "this device cannot run the first of two stages: set stages to 1 or take another device");
-}
-
-static fbp_status no_share(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
-                           fbp_device *from, const void *theirs)
-{
-    (void)dev;
-    (void)batch;
-    (void)filtered;
-    (void)from;
-    (void)theirs;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "these devices cannot copy filtered views to each other");
-}
-
 static fbp_status copy_rows(fbp_device *dev, const float *rows, size_t n, float *host)
 {
     (void)dev;
@@ -170,30 +135,30 @@ static fbp_status no_statistics(fbp_device *dev, struct fbp_statistics *out)
     return FBP_OK;
 }
 
-static fbp_status mark_past(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out)
+static fbp_status record_nothing(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out)
 {
     (void)dev;
     *out = (struct fbp_event){.stage = stage};
     return FBP_OK;
 }
 
-static fbp_status after_nothing(fbp_device *dev, enum fbp_stage stage, struct fbp_event mark)
+static fbp_status no_stage_wait(fbp_device *dev, enum fbp_stage stage, struct fbp_event event)
 {
     (void)dev;
     (void)stage;
-    (void)mark;
+    (void)event;
     return FBP_OK;
 }
 
-static fbp_status wait_for_nothing(fbp_device *dev, struct fbp_event mark)
+static fbp_status no_host_wait(fbp_device *dev, struct fbp_event event)
 {
     (void)dev;
-    (void)mark;
+    (void)event;
     return FBP_OK;
 }
 
 /* A timestamp is the bits of the host's time, a double. */
-static fbp_status stamp_now(fbp_device *dev, enum fbp_stage stage, uint64_t *out)
+static fbp_status host_timestamp(fbp_device *dev, enum fbp_stage stage, uint64_t *out)
 {
     const double now = fbp_seconds();
 
@@ -203,113 +168,63 @@ static fbp_status stamp_now(fbp_device *dev, enum fbp_stage stage, uint64_t *out
     return FBP_OK;
 }
 
-static fbp_status stamped(fbp_device *dev, uint64_t stamp, double *seconds)
+static fbp_status host_seconds(fbp_device *dev, uint64_t timestamp, double *seconds)
 {
     (void)dev;
-    memcpy(seconds, &stamp, sizeof *seconds);
+    memcpy(seconds, &timestamp, sizeof *seconds);
     return FBP_OK;
 }
 
-static fbp_status expect_nothing(fbp_device *dev, const struct fbp_row_bitmap *ledger)
+static fbp_status no_bitmap(fbp_device *dev, const struct fbp_row_bitmap *bitmap)
 {
     (void)dev;
-    (void)ledger;
+    (void)bitmap;
     return FBP_OK;
 }
 
-static fbp_status nothing_mended(fbp_device *dev, struct fbp_prep_counts *out)
+static fbp_status no_counts(fbp_device *dev, struct fbp_prep_counts *out)
 {
     (void)dev;
     *out = (struct fbp_prep_counts){0};
     return FBP_OK;
 }
 
+/* Set a slot that the backend has not set. */
+#define DEFAULT(SLOT, VALUE) out->SLOT = out->SLOT ? out->SLOT : (VALUE)
+
 /* A backend sets all slots of a group (such as alloc, release, upload) or none. */
-static void fill_memory(struct fbp_backend *b)
-{
-    b->can.own_memory = b->memory.alloc != NULL;
-    b->in_host = b->in_host || !b->can.own_memory;
-    if (!b->memory.host_alloc) {
-        b->memory.host_alloc = host_alloc;
-        b->memory.host_release = host_release;
-    }
-    if (!b->memory.reaches)
-        b->memory.reaches = reaches_nothing;
-    if (!b->memory.of_caller)
-        b->memory.of_caller = &no_memory_of_callers;
-    if (!b->memory.alloc) {
-        b->memory.alloc = alloc;
-        b->memory.release = release;
-        b->memory.upload = no_upload;
-    }
-}
-
-static void fill_rows(struct fbp_backend *b)
-{
-    b->can.filtered_rows = b->filter_rows != NULL;
-    if (!b->filter_rows)
-        b->filter_rows = no_rows;
-    b->can.meridian_images = b->meridian != NULL;
-    if (!b->meridian)
-        b->meridian = no_meridian;
-    b->can.shares = b->share != NULL;
-    if (!b->share)
-        b->share = no_share;
-    if (!b->memory.download)
-        b->memory.download = copy_rows;
-}
-
-static void fill_order(struct fbp_backend *b)
-{
-    if (!b->event.record) {
-        b->event.record = mark_past;
-        b->event.stage_wait = after_nothing;
-        b->event.host_wait = wait_for_nothing;
-    }
-    if (!b->event.timestamp) {
-        b->event.timestamp = stamp_now;
-        b->event.seconds = stamped;
-    }
-}
-
-/* Slots that depend only on the job. */
-static void fill_choice(struct fbp_backend *b)
-{
-    if (!b->choose)
-        b->choose = matrix_alone;
-    if (!b->remark)
-        b->remark = no_remark;
-    if (!b->fixed_bytes)
-        b->fixed_bytes = no_tables;
-    if (!b->holds)
-        b->holds = holds_any;
-    if (!b->rates)
-        b->rates = no_rates;
-}
-
-static void fill_accounts(struct fbp_backend *b)
-{
-    b->can.statistics = b->statistics != NULL;
-    if (!b->statistics)
-        b->statistics = no_statistics;
-    if (!b->repair.set_bitmap)
-        b->repair.set_bitmap = expect_nothing;
-    if (!b->repair.counts)
-        b->repair.counts = nothing_mended;
-}
-
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
 {
     *out = *given;
-    if (!out->discovery.count)
-        out->discovery.count = one_device;
-    if (!out->discovery.describe)
-        out->discovery.describe = summary_alone;
-    if (!out->discovery.auto_selectable)
-        out->discovery.auto_selectable = always;
-    fill_choice(out);
-    fill_memory(out);
-    fill_rows(out);
-    fill_order(out);
-    fill_accounts(out);
+    out->can.own_memory = out->memory.alloc != NULL;
+    out->can.filtered_rows = out->filter_rows != NULL;
+    out->can.meridian_images = out->meridian != NULL;
+    out->can.shares = out->share != NULL;
+    out->can.statistics = out->statistics != NULL;
+    out->in_host = out->in_host || !out->can.own_memory;
+
+    DEFAULT(discovery.count, one_device);
+    DEFAULT(discovery.describe, summary_alone);
+    DEFAULT(discovery.auto_selectable, always);
+    DEFAULT(choose, matrix_alone);
+    DEFAULT(remark, no_remark);
+    DEFAULT(fixed_bytes, no_tables);
+    DEFAULT(holds, holds_any);
+    DEFAULT(rates, no_rates);
+    DEFAULT(memory.host_alloc, host_alloc);
+    DEFAULT(memory.host_release, host_release);
+    DEFAULT(memory.reaches, reaches_nothing);
+    DEFAULT(memory.of_caller, &no_memory_of_callers);
+    DEFAULT(memory.alloc, alloc);
+    DEFAULT(memory.release, release);
+    DEFAULT(memory.upload, no_upload);
+    DEFAULT(memory.download, copy_rows);
+    DEFAULT(event.record, record_nothing);
+    DEFAULT(event.stage_wait, no_stage_wait);
+    DEFAULT(event.host_wait, no_host_wait);
+    DEFAULT(event.timestamp, host_timestamp);
+    DEFAULT(event.seconds, host_seconds);
+    DEFAULT(statistics, no_statistics);
+    DEFAULT(repair.set_bitmap, no_bitmap);
+    DEFAULT(repair.counts, no_counts);
 }

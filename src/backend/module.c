@@ -43,17 +43,6 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-static void start(struct fbp_module *m, void *handle)
-{
-    fbp_module_fn *entry;
-
-    *(void **)&entry = dlsym(handle, m->symbol); /* the form of cast that POSIX recommends */
-    if (entry)
-        m->backend = entry(&host, m->why, sizeof m->why);
-    else
-        snprintf(m->why, sizeof m->why, "%s is not the module of this program: reinstall", m->file);
-}
-
 static void *open_module(const char *file)
 {
     static const char prefix[] = "libfbp_";
@@ -71,13 +60,18 @@ static void *open_module(const char *file)
 /* Load a module, or set m->why.  If this build has no module, the message says so, even if the
  * machine lacks a driver, too; only if another package has the module, a missing driver is reported
  * first. */
-static void try_it(struct fbp_module *m)
+static void load(struct fbp_module *m)
 {
     const bool may = m->may_open(m->why, sizeof m->why);
     void *handle = may ? open_module(m->file) : NULL;
+    fbp_module_fn *entry = NULL;
 
     if (handle)
-        start(m, handle);
+        *(void **)&entry = dlsym(handle, m->symbol); /* the form of cast that POSIX recommends */
+    if (entry)
+        m->backend = entry(&host, m->why, sizeof m->why);
+    else if (handle)
+        snprintf(m->why, sizeof m->why, "%s is not the module of this program: reinstall", m->file);
     else if (m->remedy && (may || !m->packaged))
         snprintf(m->why, sizeof m->why, "this build has no %s: %s", m->file, m->remedy);
     else if (may)
@@ -91,7 +85,7 @@ const struct fbp_backend *fbp_module_load(struct fbp_module *m, char *why, size_
 
     pthread_mutex_lock(&lock);
     if (!m->tried)
-        try_it(m);
+        load(m);
     m->tried = true;
     pthread_mutex_unlock(&lock);
     if (!m->backend)
