@@ -26,7 +26,7 @@ static fbp_status begin(void *device)
     struct fbp_s3_device *dev = device;
     const struct gl_renderer *renderer = gl_renderer_at(dev->index);
 
-    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index, NULL));
     snprintf(dev->text, sizeof dev->text, "%s, OpenGL %s", renderer->name, renderer->version);
     return gl_check("a context");
 }

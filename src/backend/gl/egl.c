@@ -57,24 +57,20 @@ fbp_status gl_check_lost(void)
                           here.renderer);
 }
 
-/* The error of the last OpenGL calls, or the error that a test injects.  A simulated loss of a
- * device does not affect the shared context. */
-static GLenum next_error(void)
-{
-    if (here.shared && gl_fault_injection.lost > 0)
-        return glGetError();
-    const uint64_t n = atomic_fetch_add(&gl_fault_injection.n_looks, 1) + 1;
-
-    here.lost = here.lost || n == gl_fault_injection.lost;
-    if (here.lost)
-        return GL_CONTEXT_LOST;
-    return n == gl_fault_injection.no_memory ? GL_OUT_OF_MEMORY : glGetError();
-}
-
 fbp_status gl_check(const char *what)
 {
-    const GLenum error = next_error();
+    GLenum error = GL_NO_ERROR;
 
+    /* Tests inject errors.  A simulated loss of a device does not affect the shared context. */
+    if (!here.shared || gl_fault_injection.lost == 0) {
+        const uint64_t n = atomic_fetch_add(&gl_fault_injection.n_looks, 1) + 1;
+        here.lost = here.lost || n == gl_fault_injection.lost;
+        error = here.lost                           ? GL_CONTEXT_LOST
+                : n == gl_fault_injection.no_memory ? GL_OUT_OF_MEMORY
+                                                    : GL_NO_ERROR;
+    }
+    if (error == GL_NO_ERROR)
+        error = glGetError();
     if (error == GL_NO_ERROR)
         return FBP_OK;
     /* A lost context may report its loss forever, so only a few errors are cleared. */
@@ -181,47 +177,36 @@ static EGLDisplay open_display(struct entry *e, char *why, size_t n)
     return EGL_NO_DISPLAY;
 }
 
-/* Create a context of the newest core profile that the driver offers, with notification of resets
- * if possible.  3.3 is too old, but is tried because the error message then contains the version.
- * Contexts that share objects must have the same version. */
-static EGLContext make_context(EGLDisplay display, EGLContext share)
-{
-    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
-    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
-    const bool robust = is_listed(extensions, "EGL_EXT_create_context_robustness");
-
-    for (size_t i = 0; i < 2 * sizeof versions / sizeof *versions; i++) {
-        const bool notifies = robust && i % 2 == 0;
-        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                     versions[i / 2][0],
-                                     EGL_CONTEXT_MINOR_VERSION,
-                                     versions[i / 2][1],
-                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                     notifies ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT
-                                              : EGL_NONE,
-                                     EGL_LOSE_CONTEXT_ON_RESET_EXT,
-                                     EGL_NONE};
-        EGLContext context = gl_fault_injection.no_context
-                                 ? EGL_NO_CONTEXT
-                                 : eglCreateContext(display, EGL_NO_CONFIG_KHR, share, attributes);
-        if (context != EGL_NO_CONTEXT)
-            return context;
-    }
-    return EGL_NO_CONTEXT;
-}
-
-/* Create a context and make it current; on failure `why` gets the reason. */
+/* Create a context and make it current; on failure `why` gets the reason.  The context has the
+ * newest core profile that the driver offers, with notification of resets if possible.  3.3 is too
+ * old, but is tried because the error message then contains the version.  Contexts that share
+ * objects must have the same version. */
 static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, char *why, size_t n)
 {
+    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
     EGLDisplay display = open_display(e, why, n);
 
     *out = (struct gl_egl){.index = (int)(e - all.entries), .display = display};
     if (display == EGL_NO_DISPLAY)
         return false;
     const bool has_gl = eglBindAPI(EGL_OPENGL_API);
-    if (has_gl)
-        out->context = make_context(display, share);
+    const bool robust =
+        is_listed(eglQueryString(display, EGL_EXTENSIONS), "EGL_EXT_create_context_robustness");
+    const size_t trials =
+        has_gl && !gl_fault_injection.no_context ? 2 * sizeof versions / sizeof *versions : 0;
+    for (size_t i = 0; i < trials && out->context == EGL_NO_CONTEXT; i++) {
+        const EGLint attributes[] = {
+            EGL_CONTEXT_MAJOR_VERSION,
+            versions[i / 2][0],
+            EGL_CONTEXT_MINOR_VERSION,
+            versions[i / 2][1],
+            EGL_CONTEXT_OPENGL_PROFILE_MASK,
+            EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+            robust && i % 2 == 0 ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT : EGL_NONE,
+            EGL_LOSE_CONTEXT_ON_RESET_EXT,
+            EGL_NONE};
+        out->context = eglCreateContext(display, EGL_NO_CONFIG_KHR, share, attributes);
+    }
     if (!has_gl)
         snprintf(why, n,
                  "OpenGL 4.4 with compute shaders is needed; this driver offers OpenGL ES only: "
@@ -244,30 +229,20 @@ static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, ch
     return false;
 }
 
-static fbp_status open_context(struct gl_egl *out, int index, EGLContext share)
+fbp_status gl_egl_open(struct gl_egl *out, int index, const struct gl_egl *first)
 {
     struct entry *e = &all.entries[index];
     char why[300] = "";
 
     if (e->is.reason[0])
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
-    if (!open_entry(e, share, out, why, sizeof why))
+    if (!open_entry(e, first ? first->context : EGL_NO_CONTEXT, out, why, sizeof why))
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, why);
     snprintf(here.renderer, sizeof here.renderer, "%s", e->is.name);
     here.core = epoxy_gl_version() >= 45;
     here.extension = !here.core && epoxy_has_gl_extension("GL_ARB_robustness");
     here.lost = here.shared = false;
     return FBP_OK;
-}
-
-fbp_status gl_egl_open(struct gl_egl *out, int index)
-{
-    return open_context(out, index, EGL_NO_CONTEXT);
-}
-
-fbp_status gl_egl_open_shared(struct gl_egl *out, const struct gl_egl *first)
-{
-    return open_context(out, first->index, first->context);
 }
 
 void gl_egl_close(struct gl_egl *egl)

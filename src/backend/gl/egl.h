@@ -50,10 +50,9 @@ struct gl_egl {
     void *display, *context;
 };
 
-/** Create a context and make it current in this thread. */
-fbp_status gl_egl_open(struct gl_egl *out, int index);
-/** Create another context of the same renderer, which shares all objects with `first`. */
-fbp_status gl_egl_open_shared(struct gl_egl *out, const struct gl_egl *first);
+/** Create a context and make it current in this thread.  first: another context of the same
+ * renderer, with which it shares all objects; NULL: none. */
+fbp_status gl_egl_open(struct gl_egl *out, int index, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);
 
 /* Errors of OpenGL as status and message. */

@@ -96,7 +96,7 @@ static fbp_status begin(void *device)
     static const GLfloat zeros[4] = {0, 0, 0, 0};
     struct gl_device *dev = device;
 
-    FBP_TRY(gl_egl_open_shared(&dev->egl, &dev->share->egl));
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index, &dev->share->egl));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
     gpu_tables_lay_out(dev->job, &gl_offer, &dev->tables);
     dev->memory.bytes = dev->tables.bytes;
@@ -153,7 +153,7 @@ static fbp_status begin_copies(void *device, enum gl_lane lane)
 
     if (wanted && strcmp(wanted, "1") == 0)
         return FBP_ERR_UNSUPPORTED;
-    return gl_egl_open_shared(&dev->copies[lane], &dev->share->egl);
+    return gl_egl_open(&dev->copies[lane], dev->index, &dev->share->egl);
 }
 
 static void end_copies(void *device, enum gl_lane lane)
@@ -169,7 +169,10 @@ static void close_device(fbp_device **device)
         return;
     gl_queue_close(&dev->queue);
     gl_share_leave(&dev->share);
-    gl_moments_drop(dev);
+    for (struct gl_moment *m = dev->moments, *next; m; m = next) {
+        next = m->next;
+        free(m);
+    }
     pthread_mutex_destroy(&dev->moments_lock);
     free(dev->principal);
     free(dev);
@@ -260,8 +263,6 @@ FBP_API fbp_module_fn fbp_gl_module;
 
 const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char *why, size_t n)
 {
-    static const char *const precisions[] = {"", "exact", "fast", "half"};
-
     if (!fbp_module_fits(host)) {
         snprintf(why, n, "libfbp_gl.so is of another version than this library: reinstall both");
         return NULL;
@@ -276,6 +277,6 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
         length--;
     for (int i = 0; i < 4; i++)
         snprintf(isas[i], sizeof isas[i], "%.*s %s", length < 50 ? length : 50, name,
-                 precisions[i]);
+                 gpu_precision_names[i]);
     return &backend;
 }

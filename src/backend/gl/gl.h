@@ -208,9 +208,8 @@ fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds);
 /** Times passes for the tuner, in the queue; user: struct gl_device. */
 extern const struct gpu_timer gl_timer;
 
-/** Delete all queries, in the queue; free the moments that were not read. */
+/** Delete all queries, in the queue. */
 void gl_times_close(struct gl_device *dev);
-void gl_moments_drop(struct gl_device *dev);
 
 /** Rates of renderer 0 that an earlier run measured and stored (slot `rates`); zeros if none are
  *  stored, or if the renderer is software. */

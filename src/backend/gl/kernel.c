@@ -58,83 +58,68 @@ static bool block_holds(const struct gl_renderer *r, const char *what, uint64_t 
     return bytes <= room_of(r) || refuse(why, n, r, what, "a storage block", bytes, room_of(r));
 }
 
-/* Do the limits allow the tables?  Each table is bound as a whole. */
-static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job, char *why,
-                         size_t n)
-{
-    const struct fbp_prep *p = job->filtering.prep;
-    const bool weighs = !job->input.filtered,
-               products = weighs && gpu_host->weights_separable(job->filtering.weights);
-    const uint64_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
-    const uint64_t lines = job->n_views * job->panel.n_columns * sizeof(float);
-    const struct fbp_pad *pad = job->filtering.pad;
-    struct gpu_tables t;
-
-    gpu_tables_lay_out(job, &gl_offer, &t);
-    const struct {
-        const char *what;
-        uint64_t bytes;
-    } all[] = {
-        {"an image of the detector", p->dark || p->gain || products ? image : 0},
-        {"a table of weights", products || job->facts.per_ray ? lines : 0},
-        {"a table of weights", weighs ? job->n_views * sizeof(struct fbp_ray_view) : 0},
-        {"a table of bad pixels", p->n_bridges * sizeof(struct gpu_bridge)},
-        {"a row of the filter", (size_t)t.row_length * 2 * sizeof(float)},
-        {"a table of padding",
-         pad ? (size_t)2 * pad->rule.n_lengths * pad->n_columns * sizeof(float) : 0},
-        {"a table of rows",
-         fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
-        {"a table of what voxels are", GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)},
-        {"a table of the region",
-         job->requested.region
-             ? gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) * sizeof(struct gpu_wanted)
-             : 0},
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!block_holds(r, all[i].what, all[i].bytes, why, n))
-            return false;
-    return t.bytes <= r->buffer_bytes ||
-           refuse(why, n, r, "what the filter needs", "a buffer", t.bytes, r->buffer_bytes);
-}
-
-/* Do the limits allow a buffer of filtered views in a layered texture? */
-static bool holds_texture(const struct gl_renderer *r, const struct fbp_job *job,
-                          const struct fbp_buffer *b, char *why, size_t n)
-{
-    const struct gl_texture t =
-        gl_texture_of(job, gl_groups_of(job, b->n_views), b->n_rows ? b->n_rows : 1);
-    const uint64_t bytes = gl_filtered_bytes(job, b->n_views, b->n_rows ? b->n_rows : 1);
-
-    if (t.width > (size_t)r->texture_size || t.height > (size_t)r->texture_size ||
-        t.layers > (size_t)r->layers) {
-        snprintf(why, n,
-                 "a texture of %zu x %zu x %zu would hold the views, and those of %.60s are %d x "
-                 "%d x %d at most: use --device cpu or another GPU",
-                 t.width, t.height, t.layers, r->name, r->texture_size, r->texture_size, r->layers);
-        return false;
-    }
-    return bytes <= r->texture_bytes ||
-           refuse(why, n, r, "a batch of filtered views", "a texture", bytes, r->texture_bytes);
-}
-
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, char *why, size_t n)
 {
-    static const char *const what[] = {"a batch of views", "a batch of filtered views",
-                                       "a slab of the volume"};
     const struct gl_renderer *r = gl_renderer_at(index);
 
-    if (!b)
-        return holds_tables(r, job, why, n);
-    if (b->purpose == FBP_FOR_FILTERED && gpu_kernel_of(job)->channels)
-        return holds_texture(r, job, b, why, n);
+    if (!b) { /* the tables, each of which is bound as a whole */
+        const struct fbp_prep *p = job->filtering.prep;
+        const bool weighs = !job->input.filtered,
+                   products = weighs && gpu_host->weights_separable(job->filtering.weights);
+        const uint64_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
+        const uint64_t lines = job->n_views * job->panel.n_columns * sizeof(float);
+        const struct fbp_pad *pad = job->filtering.pad;
+        struct gpu_tables t;
+        gpu_tables_lay_out(job, &gl_offer, &t);
+        const struct {
+            const char *what;
+            uint64_t bytes;
+        } all[] = {
+            {"an image of the detector", p->dark || p->gain || products ? image : 0},
+            {"a table of weights", products || job->facts.per_ray ? lines : 0},
+            {"a table of weights", weighs ? job->n_views * sizeof(struct fbp_ray_view) : 0},
+            {"a table of bad pixels", p->n_bridges * sizeof(struct gpu_bridge)},
+            {"a row of the filter", (size_t)t.row_length * 2 * sizeof(float)},
+            {"a table of padding",
+             pad ? (size_t)2 * pad->rule.n_lengths * pad->n_columns * sizeof(float) : 0},
+            {"a table of rows",
+             fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
+            {"a table of what voxels are",
+             GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)},
+            {"a table of the region",
+             job->requested.region
+                 ? gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) * sizeof(struct gpu_wanted)
+                 : 0},
+        };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (!block_holds(r, all[i].what, all[i].bytes, why, n))
+                return false;
+        return t.bytes <= r->buffer_bytes ||
+               refuse(why, n, r, "what the filter needs", "a buffer", t.bytes, r->buffer_bytes);
+    }
+    const size_t rows = b->n_rows ? b->n_rows : 1;
+    if (b->purpose == FBP_FOR_FILTERED && gpu_kernel_of(job)->channels) {
+        const struct gl_texture t = gl_texture_of(job, gl_groups_of(job, b->n_views), rows);
+        const uint64_t bytes = gl_filtered_bytes(job, b->n_views, rows);
+        if (t.width > (size_t)r->texture_size || t.height > (size_t)r->texture_size ||
+            t.layers > (size_t)r->layers) {
+            snprintf(why, n,
+                     "a texture of %zu x %zu x %zu would hold the views, and those of %.60s are %d "
+                     "x %d x %d at most: use --device cpu or another GPU",
+                     t.width, t.height, t.layers, r->name, r->texture_size, r->texture_size,
+                     r->layers);
+            return false;
+        }
+        return bytes <= r->texture_bytes || refuse(why, n, r, fbp_purpose_name(b->purpose),
+                                                   "a texture", bytes, r->texture_bytes);
+    }
     if (b->bytes > r->buffer_bytes)
-        return refuse(why, n, r, what[b->purpose], "a buffer", b->bytes, r->buffer_bytes);
+        return refuse(why, n, r, fbp_purpose_name(b->purpose), "a buffer", b->bytes,
+                      r->buffer_bytes);
     if (b->purpose == FBP_FOR_VOLUME)
         return true;
     /* Views in plain memory are bound one by one. */
     const bool raw = b->purpose == FBP_FOR_RAW;
-    const size_t rows = b->n_rows ? b->n_rows : 1;
     return block_holds(r, raw ? "a view" : "a filtered view",
                        raw ? rows * job->padded.panel.n_columns * sizeof(float)
                            : gpu_kernel_of(job)->views_bytes(job, 1, rows),

@@ -17,9 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static const char *const purposes[] = {"a batch of views", "a batch of filtered views",
-                                       "a slab of the volume"};
-
 /* List of all buffers that have an address.  The list is short: buffers of runs, and host memory
  * that the program allocated. */
 static struct {
@@ -156,7 +153,7 @@ static fbp_status begin(void *share)
 {
     struct gl_share *s = share;
 
-    FBP_TRY(gl_egl_open(&s->egl, s->index));
+    FBP_TRY(gl_egl_open(&s->egl, s->index, NULL));
     gl_check_shared();
     return FBP_OK;
 }
@@ -373,7 +370,7 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
     struct gl_device *dev = gl_of(device);
     const size_t n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
     const bool filtered = buffer->purpose == FBP_FOR_FILTERED;
-    struct making m = {.what = purposes[buffer->purpose]};
+    struct making m = {.what = fbp_purpose_name(buffer->purpose)};
     fbp_status st = FBP_OK;
     char why[300];
 

@@ -39,7 +39,7 @@ static fbp_status begin(void *device)
     const size_t *turned = dev->turn->turned;
     const size_t longest = turned[0] > turned[1] ? turned[0] : turned[1];
 
-    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index, NULL));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
     FBP_TRY(gl_programs_need(&dev->programs, GL_P_MIP, 0));
 

@@ -4,7 +4,6 @@
 #include "backend/gl/gl.h"
 
 #include "base/system.h"
-#include "fbp/version.h"
 
 #include <epoxy/gl.h>
 
@@ -152,15 +151,6 @@ fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
     return FBP_OK;
 }
 
-void gl_moments_drop(struct gl_device *dev)
-{
-    for (struct gl_moment *m = dev->moments, *next; m; m = next) {
-        next = m->next;
-        free(m);
-    }
-    dev->moments = NULL;
-}
-
 void gl_times_close(struct gl_device *dev)
 {
     if (dev->trials[0])
@@ -249,9 +239,9 @@ const struct gpu_timer gl_timer = {
 
 /* Stored rates. */
 
-/* Bytes of a timed copy; greatest lengths of a key and a value; number of copies, the first of
- * which is a warm-up. */
-enum { COPY = 32 << 20, MOST_KEY = 320, MOST_VALUE = 100, ROUNDS = 3 };
+/* Bytes of a timed copy; greatest length of a value; number of copies, the first of which is a
+ * warm-up. */
+enum { COPY = 32 << 20, MOST_VALUE = 100, ROUNDS = 3 };
 
 /* Additional seconds per backprojection command, because its last work groups do not fill the
  * device. */
@@ -259,27 +249,10 @@ static const double CALL_S = 150e-6;
 
 static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
-/* Make the key under which rates are stored; false: not stored (software, regions, FBP_TUNE=0). */
-static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
-{
-    static const char *const precisions[] = {"", "exact", "fast", "half"};
-    const struct gpu_kernel *k = gpu_kernel_of(job);
-    const char *tune = gpu_host->environment(FBP_ENV_TUNE);
-    char renderer[200];
-
-    if ((tune && strcmp(tune, "0") == 0) || job->requested.region ||
-        !gl_timer.describe(index, renderer, sizeof renderer))
-        return false;
-    const int n =
-        snprintf(key, MOST_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels", renderer, FBP_VERSION,
-                 k->name, precisions[k->precision], round(2 * log2(gpu_pixels_per_voxel(job))));
-    return n > 0 && n < MOST_KEY;
-}
-
 /* The last key that was looked up, and its rates (zeros: none), because plans look it up often. */
 static struct {
     pthread_mutex_t lock;
-    char key[MOST_KEY];
+    char key[GPU_TUNER_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -312,20 +285,21 @@ static bool read_rates(const char *key, struct fbp_rates *out)
 
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    char key[MOST_KEY] = "";
+    char key[GPU_TUNER_KEY] = "";
 
     *out = gl_fault_injection.rates;
-    if (out->update <= 0 && make_key(job, 0, key))
+    if (out->update <= 0 && gpu_timing_key(gpu_kernel_of(job), job, 0, &gl_timer, key))
         (void)read_rates(key, out);
 }
 
 void gl_meter_open(struct gl_device *dev)
 {
-    char key[MOST_KEY] = "";
+    char key[GPU_TUNER_KEY] = "";
     struct fbp_rates rates;
 
-    dev->meter = (struct gl_meter){.due = make_key(dev->job, dev->index, key)};
-    dev->meter.due = dev->meter.due && !read_rates(key, &rates);
+    dev->meter = (struct gl_meter){0};
+    dev->meter.due = gpu_timing_key(&dev->kernel->gpu, dev->job, dev->index, &gl_timer, key) &&
+                     !read_rates(key, &rates);
 }
 
 /* The second batch is timed, because drivers compile during the first. */
@@ -370,10 +344,10 @@ void gl_meter_close(struct gl_device *dev)
     const double rate = gl_fault_injection.short_runs ? dev->pace.seen : dev->pace.rate;
     struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
     struct fbp_rates r = {.filter = dev->meter.filter};
-    char key[MOST_KEY] = "", value[MOST_VALUE];
+    char key[GPU_TUNER_KEY] = "", value[MOST_VALUE];
 
     if (!dev->meter.due || !(r.filter > 0) || !(rate > 0) || gl_was_reset() ||
-        !make_key(dev->job, dev->index, key))
+        !gpu_timing_key(&dev->kernel->gpu, dev->job, dev->index, &gl_timer, key))
         return;
     r.update = 1 / (rate * counted);
     if (gl_buffer_make(&on, false, "copies that are timed") == FBP_OK &&

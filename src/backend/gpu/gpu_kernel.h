@@ -54,6 +54,9 @@ struct gpu_wanted {
 };
 enum { GPU_CELL = 8 };
 
+/** Names of enum fbp_precision; "" for the default. */
+extern const char *const gpu_precision_names[];
+
 /** The slices of a slab that one launch computes. */
 struct gpu_grid {
     int nx, ny, nz; /**< voxels of the slab along x and y; number of slices */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 const struct fbp_module_host *gpu_host;
+const char *const gpu_precision_names[] = {"", "exact", "fast", "half", "double"};
 
 bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
 {
@@ -186,7 +187,6 @@ void gpu_remark_add(char *line, size_t n, const char *part)
 
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n)
 {
-    static const char *const names[] = {"", "exact", "fast", "half", "double"};
     const enum fbp_precision is = gpu_kernel_of(job)->precision;
 
     line[0] = '\0';
@@ -195,5 +195,5 @@ void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n)
                  "precision fast, interpolation to 1/256 of a pixel: --precision exact has fp32");
     else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
         snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
-                 names[job->precision], names[is]);
+                 gpu_precision_names[job->precision], gpu_precision_names[is]);
 }

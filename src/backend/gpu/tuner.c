@@ -46,6 +46,21 @@ static int requested_shape(int n_shapes)
     return end != text && *end == '\0' && shape >= 0 && shape < n_shapes ? (int)shape : -1;
 }
 
+bool gpu_timing_key(const struct gpu_kernel *k, const struct fbp_job *job, int index,
+                    const struct gpu_timer *timer, char key[GPU_TUNER_KEY])
+{
+    const char *tune = gpu_host->environment(FBP_ENV_TUNE);
+    char device[200];
+
+    if ((tune && strcmp(tune, "0") == 0) || job->requested.region ||
+        !timer->describe(index, device, sizeof device))
+        return false;
+    const int n = snprintf(key, GPU_TUNER_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels", device,
+                           FBP_VERSION, k->name, gpu_precision_names[k->precision],
+                           round(2 * log2(gpu_pixels_per_voxel(job))));
+    return n > 0 && n < GPU_TUNER_KEY;
+}
+
 /* May a run of the job measure?  Its passes must be long enough, complete, and enough for two
  * rounds.  If so, `key` gets what the best shape depends on; false also if the device does not
  * report it. */
@@ -53,21 +68,16 @@ static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, i
                         const struct gpu_timer *timer, const int *candidates, int n_candidates,
                         char key[GPU_TUNER_KEY])
 {
-    static const char *const precisions[] = {"", "exact", "fast", "half"};
-    const char *tune = gpu_host->environment(FBP_ENV_TUNE);
     const struct fbp_slab all = fbp_slab_asked(job, 0, job->grid.n[2]);
     const size_t passes = job->n_views / k->turns / GPU_PASS;
-    char device[200];
 
-    if (n_candidates < 2 || job->requested.region || (tune && strcmp(tune, "0") == 0) ||
-        requested_shape(k->n_shapes) >= 0 || all.nz < LEAST_SLICES ||
+    if (n_candidates < 2 || requested_shape(k->n_shapes) >= 0 || all.nz < LEAST_SLICES ||
         (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS < LEAST_UPDATES ||
         passes < (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES ||
-        !timer->describe(index, device, sizeof device))
+        !gpu_timing_key(k, job, index, timer, key))
         return false;
-    snprintf(key, GPU_TUNER_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels, likeliest %d", device,
-             FBP_VERSION, k->name, precisions[k->precision],
-             round(2 * log2(gpu_pixels_per_voxel(job))), candidates[0]);
+    const size_t used = strlen(key);
+    snprintf(key + used, GPU_TUNER_KEY - used, ", likeliest %d", candidates[0]);
     return true;
 }
 

@@ -70,6 +70,11 @@ void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 /** Caches the fastest shape if enough trials are complete.  No trial is recorded afterwards. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
+/** Writes the key under which measurements of a kernel on a device are cached.  Returns false if
+ * they are not: for a region, if FBP_TUNE=0, or if the device is unknown. */
+bool gpu_timing_key(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
+                    const struct gpu_timer *timer, char key[GPU_TUNER_KEY]);
+
 /** Returns the cached shape of `key`; -1: none in 0 … n_shapes - 1. */
 int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes);
 
