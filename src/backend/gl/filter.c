@@ -54,62 +54,6 @@ struct pass {
 /* Threads per work group in most programs. */
 enum { THREADS = 64 };
 
-static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_batch *b)
-{
-    const struct fbp_job *job = dev->job;
-    const struct fbp_prep *p = job->filtering.prep;
-    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
-    struct rows r = {.n_views = (uint32_t)b->n_views,
-                     .load_rows = (uint32_t)b->load_rows,
-                     .n_columns = (uint32_t)job->panel.n_columns,
-                     .view0 = (uint32_t)b->view0,
-                     .first_row = (uint32_t)b->load_row0,
-                     .n_groups = (uint32_t)(b->n_views / job->selection.symmetric_views),
-                     .part_views = (uint32_t)fbp_part_views(job),
-                     .panel_rows = (uint32_t)job->panel.n_rows,
-                     .has_counts = job->input.type == FBP_U16,
-                     .intensity = p->intensity,
-                     .has_dark = p->dark != NULL,
-                     .has_gain = p->gain != NULL,
-                     .use_ledger = dev->counts_once,
-                     .pad_left = (uint32_t)job->padded.left,
-                     .apart = (uint32_t)job->padded.inserted + 1,
-                     .n_rows = (uint32_t)b->n_rows,
-                     .row0 = (uint32_t)b->row0,
-                     .row_length = (uint32_t)dev->tables.row_length,
-                     .n_bridges = (uint32_t)p->n_bridges,
-                     .wide_columns = (uint32_t)job->padded.panel.n_columns,
-                     .lanes = (uint32_t)job->selection.symmetric_views,
-                     .stride = plain.stride,
-                     .group = (uint32_t)plain.group,
-                     .n_hardening = p->hardening.n,
-                     .inverse_i0 = p->inverse_i0};
-
-    memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
-    r.pairs = (r.n_groups + 1) / 2;
-    if (!job->input.filtered) {
-        struct fbp_rays rays;
-        gpu_host->weights_rays(job->filtering.weights, &rays);
-        r.weights = gpu_host->weights_separable(job->filtering.weights) ? PRODUCTS : RAY_BY_RAY;
-        r.cone = rays.cone;
-        r.means = rays.means;
-        r.redundancy = rays.redundancy;
-        r.delta[0] = rays.delta[0];
-        r.delta[1] = rays.delta[1];
-        r.inverse_overlap = rays.inverse_overlap;
-    }
-    if (job->filtering.pad) {
-        r.edge = job->filtering.pad->rule.edge;
-        r.fit = job->filtering.pad->rule.fit;
-        r.n_lengths = job->filtering.pad->rule.n_lengths;
-        r.weighted_rows = job->filtering.columns != NULL;
-        for (int i = 0; i < 2; i++)
-            r.ends[i] = job->filtering.pad->rule.ends[i];
-        memcpy(r.lengths, job->filtering.pad->rule.lengths, sizeof r.lengths);
-    }
-    return r;
-}
-
 static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
 {
     return (struct gl_call){
@@ -207,21 +151,11 @@ static fbp_status prepare(struct pass *p)
     return FBP_OK;
 }
 
-static void take_needed_rows(struct pass *p)
-{
-    size_t r0, r1;
-
-    fbp_needed_rows(p->dev->job, p->batch, &r0, &r1);
-    p->rows.r0 = (uint32_t)r0;
-    p->rows.r_rows = (uint32_t)(r1 - r0);
-}
-
 /* Replace bad pixels by values interpolated between good ones. */
 static fbp_status bridge(struct pass *p)
 {
     const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
 
-    take_needed_rows(p);
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
         struct gl_call c = call_of(p, GL_P_BRIDGE);
@@ -240,7 +174,6 @@ static fbp_status filter_columns(struct pass *p)
     const size_t n_views = p->rows.n_views, nc = p->rows.n_columns, fit = fit_block(p, p->view);
     const size_t step = t->views_per_call < fit ? t->views_per_call : fit;
 
-    take_needed_rows(p);
     p->rows.half_width = (uint32_t)p->dev->job->filtering.columns->half_width;
     const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
     for (size_t at = 0; at < n_views; at += step) {
@@ -261,32 +194,6 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* Convolve rows in space, alternating between tables `rows` and `work`; *at: offset of the filtered
- * rows. */
-static fbp_status convolve_rows(struct pass *p, size_t *at)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    const size_t half_width = p->dev->job->filtering.design->half_width, n = p->rows.n;
-    const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS;
-    const size_t tap = t->in_double ? sizeof(double) : sizeof(float);
-    size_t other = t->work;
-
-    *at = t->rows;
-    p->rows.half_width = (uint32_t)half_width;
-    for (unsigned i = 0; i < p->dev->job->filtering.design->passes; i++) {
-        struct gl_call c = call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
-        const size_t from = *at;
-        FBP_TRY(bind_table(p, &c, 0, from, complex_bytes(p)));
-        FBP_TRY(bind_table(p, &c, 1, t->filter, (2 * half_width + 1) * tap));
-        FBP_TRY(bind_table(p, &c, 2, other, complex_bytes(p)));
-        FBP_TRY(run_groups(p, &c, n * pieces, 1));
-        p->rows.n = (uint32_t)n;
-        *at = other;
-        other = from;
-    }
-    return FBP_OK;
-}
-
 /* The program that transforms rows of this length in shared memory. */
 static enum gl_program_id fft_of(size_t length)
 {
@@ -296,18 +203,6 @@ static enum gl_program_id fft_of(size_t length)
     while (radices[i] * GPU_CHAIN_INNER != length)
         i++;
     return (enum gl_program_id)(GL_P_FFT_2 + i);
-}
-
-/* Filter rows in place by transforms in shared memory (the chain of gpu/tables.h). */
-static fbp_status transform_rows(struct pass *p)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    struct gl_call c = call_of(p, fft_of(t->fft_length));
-
-    FBP_TRY(bind_table(p, &c, 0, t->rows, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
-    FBP_TRY(bind_table(p, &c, 2, t->turns, gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float)));
-    return run_groups(p, &c, p->rows.n, 1);
 }
 
 /* Transform rows, or (back) transform them inversely, one factor of the length per step; the
@@ -334,22 +229,6 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
             p->rows.span *= radices[i];
         }
     return FBP_OK;
-}
-
-/* Filter rows by transforms in steps, alternating between tables `rows` and `work`; *at: offset of
- * the filtered rows. */
-static fbp_status transform_in_steps(struct pass *p, size_t *at)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    struct gl_call c = call_of(p, GL_P_MULTIPLY);
-    size_t other = t->work;
-
-    *at = t->rows;
-    FBP_TRY(run_stages(p, false, at, &other));
-    FBP_TRY(bind_table(p, &c, 0, *at, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
-    FBP_TRY(run_groups(p, &c, p->rows.n, 1));
-    return run_stages(p, true, at, &other);
 }
 
 /* Views [*begin, *end) of the raw batch that contain part r->part (0: real, 1: imaginary) of pairs
@@ -433,13 +312,15 @@ static fbp_status store(struct pass *p, size_t rows)
     return FBP_OK;
 }
 
-/* Filter the pairs of this call, which belong to one lane. */
+/* Filter the pairs of this call, which belong to one lane.  Methods that do not work in place
+ * alternate between tables `rows` and `work`. */
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_pad *pad = p->dev->job->filtering.pad;
-    const size_t ends_bytes = (size_t)p->rows.n * 4 * sizeof(struct fbp_pad_end);
-    size_t at = t->rows;
+    const struct fbp_filter_design *design = p->dev->job->filtering.design;
+    const size_t n = p->rows.n, ends_bytes = n * 4 * sizeof(struct fbp_pad_end);
+    size_t at = t->rows, other = t->work; /* offset of the rows; of the other table */
 
     p->rows.weights = p->weights;
     if (pad)
@@ -447,12 +328,36 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    if (t->way == GPU_FILTER_CHAIN)
-        FBP_TRY(transform_rows(p));
-    if (t->way == GPU_FILTER_FFT)
-        FBP_TRY(transform_in_steps(p, &at));
-    if (t->way == GPU_FILTER_SPATIAL)
-        FBP_TRY(convolve_rows(p, &at));
+    if (t->way == GPU_FILTER_CHAIN) { /* by transforms in shared memory (gpu/tables.h) */
+        struct gl_call c = call_of(p, fft_of(t->fft_length));
+        FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
+        FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
+        FBP_TRY(
+            bind_table(p, &c, 2, t->turns, gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float)));
+        FBP_TRY(run_groups(p, &c, n, 1));
+    }
+    if (t->way == GPU_FILTER_FFT) {
+        struct gl_call c = call_of(p, GL_P_MULTIPLY);
+        FBP_TRY(run_stages(p, false, &at, &other));
+        FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
+        FBP_TRY(bind_table(p, &c, 1, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
+        FBP_TRY(run_groups(p, &c, n, 1));
+        FBP_TRY(run_stages(p, true, &at, &other));
+    }
+    for (unsigned i = 0; t->way == GPU_FILTER_SPATIAL && i < design->passes; i++) {
+        const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS, from = at;
+        struct gl_call c = call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
+        p->rows.half_width = (uint32_t)design->half_width;
+        FBP_TRY(bind_table(p, &c, 0, from, complex_bytes(p)));
+        FBP_TRY(bind_table(p, &c, 1, t->filter,
+                           (2 * design->half_width + 1) *
+                               (t->in_double ? sizeof(double) : sizeof(float))));
+        FBP_TRY(bind_table(p, &c, 2, other, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, n * pieces, 1));
+        p->rows.n = (uint32_t)n;
+        at = other;
+        other = from;
+    }
     if (pad) {
         struct gl_call c = call_of(p, GL_P_ADD_ENDS);
         FBP_TRY(bind_table(p, &c, 0, t->ends, ends_bytes));
@@ -512,21 +417,76 @@ struct filter_command {
 static fbp_status run_filter(void *device, void *command)
 {
     const struct filter_command *f = command;
+    const struct fbp_batch *b = &f->batch;
     struct gl_device *dev = device;
     const struct fbp_job *job = dev->job;
-    const size_t n_samples = fbp_raw_samples(job, &f->batch);
+    const struct fbp_prep *prep = job->filtering.prep;
+    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
+    const size_t n_samples = fbp_raw_samples(job, b);
     struct pass p = {.dev = dev,
-                     .batch = &f->batch,
+                     .batch = b,
                      .raw = f->raw,
                      .out = f->out,
                      .plain = f->plain,
                      .floats = f->raw.at + fbp_raw_floats(job, n_samples),
-                     .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
-                     .rows = rows_of_batch(dev, &f->batch)};
+                     .view = b->load_rows * job->panel.n_columns * sizeof(float)};
+    size_t r0, r1;
 
-    p.weights = p.rows.weights;
-    p.group = f->plain ? f->batch.n_rows * job->padded.panel.n_columns * sizeof(float)
+    fbp_needed_rows(job, b, &r0, &r1);
+    p.rows = (struct rows){.n_views = (uint32_t)b->n_views,
+                           .load_rows = (uint32_t)b->load_rows,
+                           .n_columns = (uint32_t)job->panel.n_columns,
+                           .view0 = (uint32_t)b->view0,
+                           .first_row = (uint32_t)b->load_row0,
+                           .n_groups = (uint32_t)(b->n_views / job->selection.symmetric_views),
+                           .part_views = (uint32_t)fbp_part_views(job),
+                           .panel_rows = (uint32_t)job->panel.n_rows,
+                           .has_counts = job->input.type == FBP_U16,
+                           .intensity = prep->intensity,
+                           .has_dark = prep->dark != NULL,
+                           .has_gain = prep->gain != NULL,
+                           .use_ledger = dev->counts_once,
+                           .pad_left = (uint32_t)job->padded.left,
+                           .apart = (uint32_t)job->padded.inserted + 1,
+                           .n_rows = (uint32_t)b->n_rows,
+                           .row0 = (uint32_t)b->row0,
+                           .row_length = (uint32_t)dev->tables.row_length,
+                           .n_bridges = (uint32_t)prep->n_bridges,
+                           .wide_columns = (uint32_t)job->padded.panel.n_columns,
+                           .lanes = (uint32_t)job->selection.symmetric_views,
+                           .stride = plain.stride,
+                           .group = (uint32_t)plain.group,
+                           .r0 = (uint32_t)r0,
+                           .r_rows = (uint32_t)(r1 - r0),
+                           .n_hardening = prep->hardening.n,
+                           .inverse_i0 = prep->inverse_i0};
+    memcpy(p.rows.hardening, prep->hardening.a, sizeof p.rows.hardening);
+    p.rows.pairs = (p.rows.n_groups + 1) / 2;
+    if (!job->input.filtered) {
+        struct fbp_rays rays;
+        gpu_host->weights_rays(job->filtering.weights, &rays);
+        p.weights = gpu_host->weights_separable(job->filtering.weights) ? PRODUCTS : RAY_BY_RAY;
+        p.rows.weights = p.weights;
+        p.rows.cone = rays.cone;
+        p.rows.means = rays.means;
+        p.rows.redundancy = rays.redundancy;
+        p.rows.delta[0] = rays.delta[0];
+        p.rows.delta[1] = rays.delta[1];
+        p.rows.inverse_overlap = rays.inverse_overlap;
+    }
+    if (job->filtering.pad) {
+        const struct fbp_pad_rule *rule = &job->filtering.pad->rule;
+        p.rows.edge = rule->edge;
+        p.rows.fit = rule->fit;
+        p.rows.n_lengths = rule->n_lengths;
+        p.rows.weighted_rows = job->filtering.columns != NULL;
+        p.rows.ends[0] = rule->ends[0];
+        p.rows.ends[1] = rule->ends[1];
+        memcpy(p.rows.lengths, rule->lengths, sizeof p.rows.lengths);
+    }
+    p.group = f->plain ? b->n_rows * job->padded.panel.n_columns * sizeof(float)
                        : (size_t)p.rows.group * p.rows.lanes * sizeof(float);
+
     gl_meter_begin(&dev->meter);
     FBP_TRY(prepare(&p));
     if (p.rows.n_bridges > 0)
