@@ -39,8 +39,8 @@ struct state {
     struct gl_device *dev;
     const struct gl_bp *bp;
     const struct gl_shape *shape;
-    /* columns of voxels or orbits (groups of symmetric voxels), along x and y; floats per voxel or
-     * orbit; slices per work group */
+    /* columns of voxels or sets of symmetric voxels, along x and y; floats per voxel or
+     * set; slices per work group */
     int nx, ny, lanes, depth;
     struct pass pass;
 };
@@ -50,55 +50,8 @@ struct piece {
     int z0, z1, y0, y1;
 };
 
-static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
-{
-    const struct gpu_plain in = gpu_plain_of(dev->job, bp->batch->n_rows);
-    const struct gl_texture *t = &bp->views.buffer->shape;
-    const struct gpu_grid *g = &bp->grid;
-    struct pass p = {.nx = g->nx,
-                     .ny = g->ny,
-                     .stride = (int)in.stride,
-                     .columns = in.columns,
-                     .rows = in.rows,
-                     .group = (unsigned)in.group,
-                     .texels = 1,
-                     .inverse = 1 / dev->half_scale,
-                     .x_ref = g->x_ref,
-                     .y_ref = g->y_ref,
-                     .z_ref = g->z_ref,
-                     .region = dev->job->requested.region != NULL,
-                     .cells = g->cells,
-                     .cell_x0 = g->x0,
-                     .cell_y0 = g->y0};
-
-    if (bp->views.buffer->texture) {
-        p.texels = (float)t->texels;
-        p.unit[0] = 1 / (float)t->width;
-        p.unit[1] = 1 / (float)t->height;
-    }
-    if (dev->kernel->gpu.volume_size) { /* the volume consists of orbits */
-        struct gpu_domain d;
-        gpu_find_domain(dev->job, bp->slab, &d);
-        p.nx = d.nx;
-        p.ny = d.ny;
-        p.domain_x0 = d.x0;
-        p.domain_y0 = d.y0;
-        p.turn_s = d.s;
-        p.turn_ex = d.ex;
-        p.turn_ey = d.ey;
-        p.cell_x0 += d.x0;
-        p.cell_y0 += d.y0;
-    }
-    return (struct state){.dev = dev,
-                          .bp = bp,
-                          .nx = p.nx,
-                          .ny = p.ny,
-                          .lanes = (int)dev->job->selection.symmetric_views,
-                          .pass = p};
-}
-
 /* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
- * otherwise lines of some slices.  most: greatest number of voxels or orbits per command; block:
+ * otherwise lines of some slices.  most: greatest number of voxels or sets per command; block:
  * bytes per storage block. */
 static void take_piece(const struct state *s, double most, size_t block, struct piece *p)
 {
@@ -133,33 +86,6 @@ static unsigned groups_of(const struct state *s, int first, int n, int of)
                                                  : (n + of - 1) / of);
 }
 
-/* Add the bound views to the voxels of one command. */
-static fbp_status run_piece(struct state *s, const struct gl_call *bound, const struct piece *p)
-{
-    const size_t line = (size_t)s->nx * (size_t)s->lanes * sizeof(float);
-    const size_t slice = line * (size_t)s->ny;
-    const size_t first = (size_t)p->z0 * slice + (size_t)p->y0 * line;
-    const size_t end = (size_t)(p->z1 - 1) * slice + (size_t)p->y1 * line;
-    const struct gl_part *volume = &s->bp->volume;
-    struct gl_device *dev = s->dev;
-    struct gl_call c = *bound;
-    size_t skip;
-
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, volume->buffer, volume->at + first, end - first, &skip));
-    s->pass.volume_skip = (unsigned)(skip / sizeof(float));
-    s->pass.nz = p->z1 - p->z0;
-    s->pass.z0 = s->bp->grid.z0 + p->z0;
-    s->pass.y0 = p->y0;
-    s->pass.y1 = p->y1;
-    c.groups[0] = groups_of(s, s->pass.cell_x0, s->nx, s->shape->x);
-    c.groups[1] = groups_of(s, s->pass.cell_y0 + p->y0, p->y1 - p->y0, s->shape->y);
-    c.groups[2] = groups_of(s, s->pass.z0, s->pass.nz, s->depth);
-    gl_pace_begin(&dev->pace);
-    FBP_TRY(gl_run(&dev->programs, &c));
-    gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * s->nx * s->pass.nz * s->pass.n);
-    return FBP_OK;
-}
-
 /* Add views, or groups of symmetric views, [k, k + n) of the batch. */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
@@ -167,7 +93,10 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     const struct fbp_batch *b = s->bp->batch;
     const struct gl_part *views = &s->bp->views;
     const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
+    const struct gl_part *volume = &s->bp->volume;
     const size_t *cells = dev->job->grid.n;
+    const size_t line = (size_t)s->nx * (size_t)s->lanes * sizeof(float);
+    const size_t slice = line * (size_t)s->ny;
     size_t skip;
 
     s->pass.n = (int)n;
@@ -225,7 +154,20 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
 
     for (struct piece p = {0}; p.z0 < s->bp->grid.nz;) {
         take_piece(s, gl_pace_most(&dev->pace) / (double)n, block, &p);
-        FBP_TRY(run_piece(s, &c, &p));
+        const size_t at = (size_t)p.z0 * slice + (size_t)p.y0 * line;
+        const size_t end = (size_t)(p.z1 - 1) * slice + (size_t)p.y1 * line;
+        FBP_TRY(gl_bind(&dev->programs, &c, 1, volume->buffer, volume->at + at, end - at, &skip));
+        s->pass.volume_skip = (unsigned)(skip / sizeof(float));
+        s->pass.nz = p.z1 - p.z0;
+        s->pass.z0 = s->bp->grid.z0 + p.z0;
+        s->pass.y0 = p.y0;
+        s->pass.y1 = p.y1;
+        c.groups[0] = groups_of(s, s->pass.cell_x0, s->nx, s->shape->x);
+        c.groups[1] = groups_of(s, s->pass.cell_y0 + p.y0, p.y1 - p.y0, s->shape->y);
+        c.groups[2] = groups_of(s, s->pass.z0, s->pass.nz, s->depth);
+        gl_pace_begin(&dev->pace);
+        FBP_TRY(gl_run(&dev->programs, &c));
+        gl_pace_end(&dev->pace, (double)(p.y1 - p.y0) * s->nx * s->pass.nz * s->pass.n);
         const bool over = p.y1 == s->ny;
         p.y0 = over ? 0 : p.y1;
         p.z0 = over ? p.z1 : p.z0;
@@ -269,9 +211,51 @@ static fbp_status run_backproject(void *device, void *command)
     if (!bp->views.buffer->texture && fit <= most)
         most = fit < 1 ? 1 : fit;
 
+    const struct gpu_plain in = gpu_plain_of(dev->job, b->batch.n_rows);
+    const struct gl_texture *t = &bp->views.buffer->shape;
+    const struct gpu_grid *g = &bp->grid;
+    struct pass p = {.nx = g->nx,
+                     .ny = g->ny,
+                     .stride = (int)in.stride,
+                     .columns = in.columns,
+                     .rows = in.rows,
+                     .group = (unsigned)in.group,
+                     .texels = 1,
+                     .inverse = 1 / dev->half_scale,
+                     .x_ref = g->x_ref,
+                     .y_ref = g->y_ref,
+                     .z_ref = g->z_ref,
+                     .region = dev->job->requested.region != NULL,
+                     .cells = g->cells,
+                     .cell_x0 = g->x0,
+                     .cell_y0 = g->y0};
+    if (bp->views.buffer->texture) {
+        p.texels = (float)t->texels;
+        p.unit[0] = 1 / (float)t->width;
+        p.unit[1] = 1 / (float)t->height;
+    }
+    if (dev->kernel->gpu.volume_size) { /* the volume consists of sets of symmetric voxels */
+        struct gpu_domain d;
+        gpu_find_domain(dev->job, bp->slab, &d);
+        p.nx = d.nx;
+        p.ny = d.ny;
+        p.domain_x0 = d.x0;
+        p.domain_y0 = d.y0;
+        p.turn_s = d.s;
+        p.turn_ex = d.ex;
+        p.turn_ey = d.ey;
+        p.cell_x0 += d.x0;
+        p.cell_y0 += d.y0;
+    }
+
     const size_t n = b->batch.n_views / dev->job->selection.symmetric_views;
     for (size_t i = 0; i < fbp_channels(dev->job); i++, bp->volume.at += bp->frame) {
-        struct state s = state_of(dev, bp);
+        struct state s = {.dev = dev,
+                          .bp = bp,
+                          .nx = p.nx,
+                          .ny = p.ny,
+                          .lanes = (int)dev->job->selection.symmetric_views,
+                          .pass = p};
         s.pass.delay = (int)i;
         for (size_t k = 0; k < n; k += most)
             FBP_TRY(run_pass(&s, k, n - k < most ? n - k : most));
@@ -304,22 +288,26 @@ struct voxels {
     float turn_s, scale, shift, spare[3];
 };
 
-/* Greatest number of bytes of voxels per command. */
-static size_t block_of(const struct gl_device *dev)
-{
-    return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
-}
+/* A command that runs a program of voxels.glsl on n units: voxels, or slices.  The program sets
+ * voxels to zero (GL_P_ZERO), scales and shifts them (GL_P_SCALE), unpacks slices of symmetric
+ * voxels (GL_P_UNPACK), or only measures voxels (GL_P_FOUND). */
+struct voxels_command {
+    enum gl_program_id program;
+    size_t n, from_bytes, to_bytes; /* number of units; bytes of a unit that is read, and written */
+    struct gl_part from, to;        /* first unit that is read, and written */
+    struct voxels voxels;
+};
 
-/* Run a program of voxels.glsl, which reads `from` (NULL: nothing) and writes `to`. */
-static fbp_status run_voxels(struct gl_device *dev, enum gl_program_id program, struct voxels *v,
-                             const struct gl_part *from, const struct gl_part *to)
+/* Run a program of voxels.glsl, which reads `from` (buffer NULL: nothing) and writes `to`. */
+static fbp_status run_program(struct gl_device *dev, enum gl_program_id program, struct voxels *v,
+                              const struct gl_part *from, const struct gl_part *to)
 {
     const size_t threads = 64, most = 4096;
     struct gl_call c = {.program = program, .parameters = v, .parameter_bytes = sizeof *v};
     size_t skip = 0;
 
     v->n = (unsigned)((program == GL_P_FOUND ? from->bytes : to->bytes) / sizeof(float));
-    if (from)
+    if (from->buffer)
         FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, from->bytes, &skip));
     v->from = (unsigned)(skip / sizeof(float));
     FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
@@ -330,16 +318,31 @@ static fbp_status run_voxels(struct gl_device *dev, enum gl_program_id program, 
     return gl_run(&dev->programs, &c);
 }
 
-static fbp_status run_clear(void *device, void *command)
+/* Run the program for as many units at a time as a storage block holds, and add the voxels of the
+ * output to the statistics (minimum, maximum, sum). */
+static fbp_status run_voxels(void *device, void *command)
 {
     struct gl_device *dev = device;
-    struct gl_part p = *(const struct gl_part *)command;
-    const size_t most = block_of(dev);
+    const struct voxels_command *c = command;
+    const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
+    const size_t largest = c->from_bytes > c->to_bytes ? c->from_bytes : c->to_bytes;
+    const size_t fit = block / largest, step = fit > 0 ? fit : 1;
+    const struct gl_part found = {.buffer = &dev->memory,
+                                  .at = dev->tables.found,
+                                  .bytes =
+                                      GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)};
+    struct gl_part from = c->from, to = c->to;
 
-    for (size_t left = p.bytes; left > 0; left -= p.bytes, p.at += p.bytes) {
-        struct voxels v = {0};
-        p.bytes = left < most ? left : most;
-        FBP_TRY(run_voxels(dev, GL_P_ZERO, &v, NULL, &p));
+    for (size_t done = 0, n; done < c->n; done += n, from.at += from.bytes, to.at += to.bytes) {
+        struct voxels v = c->voxels;
+        n = c->n - done < step ? c->n - done : step;
+        from.bytes = n * c->from_bytes;
+        to.bytes = n * c->to_bytes;
+        if (c->program != GL_P_FOUND)
+            FBP_TRY(run_program(dev, c->program, &v, &from, &to));
+        if (c->program != GL_P_ZERO)
+            FBP_TRY(run_program(dev, GL_P_FOUND, &(struct voxels){0},
+                                c->program == GL_P_FOUND ? &from : &to, &found));
     }
     return FBP_OK;
 }
@@ -347,138 +350,68 @@ static fbp_status run_clear(void *device, void *command)
 fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     struct gl_device *dev = gl_of(device);
-    const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
+    const size_t bytes = gpu_volume_bytes(dev->job, slab);
+    const struct voxels_command c = {.program = GL_P_ZERO,
+                                     .n = bytes / sizeof(float),
+                                     .to_bytes = sizeof(float),
+                                     .to = gl_part_at(dev, volume, bytes)};
 
-    return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
+    return gl_queue_submit(dev->queue, GL_ORDER_BP, run_voxels, &c, sizeof c);
 }
 
-/* Slices of the output.  Plain slices without scale and shift are copied directly; other slices are
- * first computed in scratch memory, some slices at a time. */
-
-/* Parameters of a command that computes slices [z0, z1) of the output. */
-struct unpack_command {
-    struct gl_part from, to; /* slab of orbits, or plain slices [z0, z1); scratch memory */
-    struct fbp_slab slab;
-    size_t z0, z1;
-};
-
-/* Add voxels of the output to the statistics (minimum, maximum, sum). */
-static fbp_status measure_voxels(struct gl_device *dev, const struct gl_part *p)
-{
-    const struct gl_part found = {.buffer = &dev->memory,
-                                  .at = dev->tables.found,
-                                  .bytes =
-                                      GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)};
-
-    return run_voxels(dev, GL_P_FOUND, &(struct voxels){0}, p, &found);
-}
-
-/* Add plain slices of the volume, which need no scale or shift, to the statistics. */
-static fbp_status run_measure(void *device, void *command)
-{
-    struct gl_device *dev = device;
-    const struct gl_part *all = command;
-    const size_t most = block_of(dev);
-    struct gl_part some = *all;
-
-    for (size_t done = 0; done < all->bytes; done += some.bytes) {
-        some.at = all->at + done;
-        some.bytes = all->bytes - done < most ? all->bytes - done : most;
-        FBP_TRY(measure_voxels(dev, &some));
-    }
-    return FBP_OK;
-}
-
-/* Scale and shift slices into scratch memory, at most a storage block at a time. */
-static fbp_status run_scale(void *device, void *command)
-{
-    struct gl_device *dev = device;
-    const struct unpack_command *u = command;
-    const size_t most = block_of(dev);
-    struct gl_part from = u->from, to = u->to;
-
-    for (size_t done = 0; done < u->from.bytes; done += to.bytes) {
-        struct voxels v = {.scale = (float)dev->job->scale, .shift = (float)dev->job->shift};
-        from.at = u->from.at + done;
-        to.at = u->to.at + done;
-        from.bytes = to.bytes = u->from.bytes - done < most ? u->from.bytes - done : most;
-        FBP_TRY(run_voxels(dev, GL_P_SCALE, &v, &from, &to));
-        FBP_TRY(measure_voxels(dev, &to));
-    }
-    return FBP_OK;
-}
-
-/* Unpack slices of orbits to scratch memory, at most a storage block at a time. */
-static fbp_status run_unpack(void *device, void *command)
-{
-    struct gl_device *dev = device;
-    const struct unpack_command *u = command;
-    const struct fbp_job *job = dev->job;
-    const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float);
-    const size_t orbits = volume_bytes(dev, &u->slab, 1);
-    const size_t fit = block_of(dev) / (orbits > slice ? orbits : slice), step = fit > 0 ? fit : 1;
-    struct gl_part from = u->from, to = u->to;
-    struct gpu_domain d;
-
-    gpu_find_domain(job, &u->slab, &d);
-    struct voxels v = {.turns = (unsigned)job->selection.symmetric_views,
-                       .nx = (int)u->slab.nx,
-                       .ny = (int)u->slab.ny,
-                       .x0 = d.x0,
-                       .y0 = d.y0,
-                       .dnx = d.nx,
-                       .dny = d.ny,
-                       .turn_s = d.s,
-                       .scale = (float)job->scale,
-                       .shift = (float)job->shift};
-    for (size_t z0 = u->z0, n; z0 < u->z1; z0 += n, to.at += to.bytes) {
-        n = u->z1 - z0 < step ? u->z1 - z0 : step;
-        from.at = u->from.at + (z0 - u->slab.z0) * orbits;
-        from.bytes = n * orbits;
-        to.bytes = n * slice;
-        FBP_TRY(run_voxels(dev, GL_P_UNPACK, &v, &from, &to));
-        FBP_TRY(measure_voxels(dev, &to));
-    }
-    return FBP_OK;
-}
-
-/* Fetch slices [z0, z1) of one frame of a slab to `host`; frame: the memory of that frame. */
+/* Fetch slices [z0, z1) of one frame of a slab to `host`; frame: the memory of that frame.  Plain
+ * slices without scale and shift are copied directly; other slices are first computed in scratch
+ * memory, some slices at a time. */
 static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab,
                               const struct gl_part *frame, size_t z0, size_t z1, char *host)
 {
-    const bool orbits = dev->kernel->gpu.volume_size != NULL;
+    const bool symmetric = dev->kernel->gpu.volume_size != NULL;
     const size_t slice = fbp_slab_slice(slab) * sizeof(float);
+    const size_t stored = volume_bytes(dev, slab, 1); /* bytes of a slice of the frame */
     const size_t step = dev->tables.slice_bytes / slice;
-    struct unpack_command u = {.from = *frame, .slab = *slab};
+    struct voxels_command c = {.program = GL_P_FOUND, .from_bytes = sizeof(float), .from = *frame};
     struct gl_point done;
 
+    c.from.at += (z0 - slab->z0) * stored;
     if (step == 0) { /* no scale or shift: statistics are computed during the copy */
-        u.from.at += (z0 - slab->z0) * slice;
-        u.from.bytes = (z1 - z0) * slice;
-        FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_measure, &u.from, sizeof u.from));
-        FBP_TRY(gl_copy_out(dev, &u.from, host));
+        c.from.bytes = (z1 - z0) * slice;
+        c.n = c.from.bytes / sizeof(float);
+        FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));
+        FBP_TRY(gl_copy_out(dev, &c.from, host));
         FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &done));
         gl_queue_after(dev->queue, GL_ORDER_OUT, done); /* the next event of OUT waits for both */
         return FBP_OK;
     }
-    for (u.z0 = z0; u.z0 < z1; u.z0 = u.z1) {
+    c.program = symmetric ? GL_P_UNPACK : GL_P_SCALE;
+    c.from_bytes = symmetric ? stored : sizeof(float);
+    c.to_bytes = symmetric ? slice : sizeof(float);
+    c.voxels.scale = (float)dev->job->scale;
+    c.voxels.shift = (float)dev->job->shift;
+    if (symmetric) {
+        struct gpu_domain d;
+        gpu_find_domain(dev->job, slab, &d);
+        c.voxels.turns = (unsigned)dev->job->selection.symmetric_views;
+        c.voxels.nx = (int)slab->nx;
+        c.voxels.ny = (int)slab->ny;
+        c.voxels.x0 = d.x0;
+        c.voxels.y0 = d.y0;
+        c.voxels.dnx = d.nx;
+        c.voxels.dny = d.ny;
+        c.voxels.turn_s = d.s;
+    }
+    for (size_t z = z0, n; z < z1; z += n, c.from.at += n * stored) {
         /* A slice buffer in scratch memory is written again after its last copy. */
         const unsigned at = dev->next_piece++ % GPU_STAGES;
-        u.z1 = u.z0 + step < z1 ? u.z0 + step : z1;
-        const size_t bytes = (u.z1 - u.z0) * slice;
-        if (!orbits) {
-            u.from.at = frame->at + (u.z0 - slab->z0) * slice;
-            u.from.bytes = bytes;
-        }
-        u.to = (struct gl_part){.buffer = &dev->memory,
+        n = z1 - z < step ? z1 - z : step;
+        c.n = n * slice / c.to_bytes;
+        c.to = (struct gl_part){.buffer = &dev->memory,
                                 .at = dev->tables.slices + at * dev->tables.slice_bytes,
-                                .bytes = bytes};
+                                .bytes = n * slice};
         gl_queue_after(dev->queue, GL_ORDER_UNPACK, dev->copied[at]);
-        FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, orbits ? run_unpack : run_scale, &u,
-                                sizeof u));
+        FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));
         FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &done));
         gl_queue_after(dev->queue, GL_ORDER_OUT, done);
-        FBP_TRY(gl_copy_out(dev, &u.to, host + (u.z0 - z0) * slice));
+        FBP_TRY(gl_copy_out(dev, &c.to, host + (z - z0) * slice));
         FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_OUT, &dev->copied[at]));
     }
     return FBP_OK;
