@@ -101,20 +101,6 @@ static uint64_t hash(uint64_t h, const void *data, size_t n)
 
 static const uint64_t START = 14695981039346656037u;
 
-static uint64_t cache_key(const struct text *text)
-{
-    static const GLenum names[] = {GL_VENDOR, GL_RENDERER, GL_VERSION};
-    uint64_t h = START;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *name = (const char *)glGetString(names[i]);
-        h = name ? hash(h, name, strlen(name) + 1) : h;
-    }
-    for (size_t i = 0; i < text->n; i++)
-        h = hash(h, text->parts[i], (size_t)text->lengths[i]);
-    return h;
-}
-
 /* Does the driver support programs in binary form? */
 static bool has_formats(void)
 {
@@ -196,17 +182,27 @@ static fbp_status refused(const char *name, const char *log)
                           gl_check_name(), name, line);
 }
 
-/* Compile and link a program, or read it from the cache. */
-static fbp_status build(const struct gl_program *program, int shape, unsigned *out)
+fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape)
 {
+    static const GLenum names[] = {GL_VENDOR, GL_RENDERER, GL_VERSION};
+    const struct gl_program *program = &gl_program_list[id];
+    unsigned *out = &p->names[id][shape];
     char log[LOG_BYTES] = "it gives no reason", cached[40];
     struct text text = {.n = 0};
+    uint64_t key = START;
     GLuint shader = 0;
     GLint ok = 0;
     fbp_status st;
 
+    if (*out)
+        return FBP_OK;
     FBP_TRY_GOTO(assemble(&text, program, shape));
-    const uint64_t key = cache_key(&text);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *name = (const char *)glGetString(names[i]);
+        key = name ? hash(key, name, strlen(name) + 1) : key;
+    }
+    for (size_t i = 0; i < text.n; i++)
+        key = hash(key, text.parts[i], (size_t)text.lengths[i]);
     snprintf(cached, sizeof cached, "gl-%016llx", (unsigned long long)key);
     *out = cache_read(key, cached);
     if (!*out) {
@@ -239,13 +235,6 @@ fail:
     for (size_t i = 0; i < text.n_own; i++)
         free(text.own[i]);
     return st;
-}
-
-fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape)
-{
-    unsigned *name = &p->names[id][shape];
-
-    return *name ? FBP_OK : build(&gl_program_list[id], shape, name);
 }
 
 /* Runs. */

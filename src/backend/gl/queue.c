@@ -365,48 +365,40 @@ void gl_queue_close(struct gl_queue **queue)
     *queue = NULL;
 }
 
-/* Append a command to the list of an order; it gets the dependencies that gl_queue_after() has
- * stored in the list.  out: receives the command's point, or NULL. */
-static fbp_status submit(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
-                         const void *command, size_t bytes, const struct gl_submission *s,
-                         struct gl_point *out)
+/* The command gets the dependencies that gl_queue_after() has stored in the list of its order. */
+fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
+                                const void *command, size_t bytes, const struct gl_submission *with)
 {
     struct gl_command *c = malloc(sizeof *c + bytes);
     struct gl_list *list = &q->lists[order];
 
     if (!c)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *c + bytes);
-    *c = (struct gl_command){.fn = fn, .with = *s};
+    *c = (struct gl_command){.fn = fn, .with = *with};
     if (bytes > 0)
         memcpy(c->copy, command, bytes);
 
     pthread_mutex_lock(&q->lock);
     for (int o = 0; o < GL_N_ORDERS; o++) {
-        c->after[o] = s->last ? q->lists[o].submitted : 0;
+        c->after[o] = with->last ? q->lists[o].submitted : 0;
         if (list->after[o] > c->after[o])
             c->after[o] = list->after[o];
         list->after[o] = 0;
     }
     *list->last = c;
     list->last = &c->next;
-    const struct gl_point point = {order, ++list->submitted};
+    list->submitted++;
+    if (with->point)
+        *with->point = (struct gl_point){order, list->submitted};
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
-    if (out)
-        *out = point;
     return FBP_OK;
 }
 
 fbp_status gl_queue_submit(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                            const void *command, size_t bytes)
 {
-    return submit(q, order, fn, command, bytes, &(struct gl_submission){0}, NULL);
-}
-
-fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
-                                const void *command, size_t bytes, const struct gl_submission *with)
-{
-    return submit(q, order, fn, command, bytes, with, NULL);
+    return gl_queue_submit_with(q, order, fn, command, bytes, &(struct gl_submission){0});
 }
 
 static fbp_status wait_for(struct gl_queue *q, const uint64_t *what, uint64_t ticket)
@@ -424,7 +416,8 @@ fbp_status gl_queue_call_in(struct gl_queue *q, enum gl_order order, gl_command_
 {
     struct gl_point at;
 
-    FBP_TRY(submit(q, order, fn, command, bytes, &(struct gl_submission){0}, &at));
+    FBP_TRY(
+        gl_queue_submit_with(q, order, fn, command, bytes, &(struct gl_submission){.point = &at}));
     return wait_for(q, &q->lists[order].run, at.ticket);
 }
 
@@ -456,7 +449,9 @@ fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_poi
         dependent = dependent || list->after[o] > 0;
     *out = (struct gl_point){order, list->submitted};
     pthread_mutex_unlock(&q->lock);
-    return dependent ? submit(q, order, NULL, NULL, 0, &(struct gl_submission){0}, out) : FBP_OK;
+    return dependent ? gl_queue_submit_with(q, order, NULL, NULL, 0,
+                                            &(struct gl_submission){.point = out})
+                     : FBP_OK;
 }
 
 fbp_status gl_queue_wait(struct gl_queue *q, struct gl_point point)

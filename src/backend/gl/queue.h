@@ -78,6 +78,7 @@ struct gl_submission {
     /** Receives the host's time (fbp_seconds()) when a lane that copies passes this point, before
      *  gl_queue_wait() returns for the point. */
     double *moment;
+    struct gl_point *point; /**< receives the point after the command; NULL: not needed */
     gl_release_fn *release; /**< called with `held` in any case, unless the submission fails */
     void *held;
 };
