@@ -59,55 +59,61 @@ enum {
     GL_MOST_SHAPES = 9
 };
 
+/** All programs: X(identifier, source by a macro of program_list.c).  The FFT programs have the
+ * order of GPU_CHAIN_RADICES, the PLANES programs that of enum fbp_interpolation. */
+#define GL_PROGRAM_LIST(X)                                                           \
+    X(PREPARE, FILTER("prepare", "prepare"))                                         \
+    X(BRIDGE, FILTER("bridge", "#define BRIDGE\n", "prepare"))                       \
+    X(WEIGH, FILTER("weigh", "weights", "#define WEIGH\n", "pad"))                   \
+    X(COLUMNS, FILTER("columns", "#define COLUMNS\n", "convolve"))                   \
+    X(PAD, FILTER("pad", "weights", "pad"))                                          \
+    X(CONVOLVE, CONVOLVE("convolve", "float", "vec2"))                               \
+    X(CONVOLVE_DOUBLE, CONVOLVE("convolve in double", "double", "dvec2"))            \
+    X(ENDS, FILTER("ends", "weights", "ends"))                                       \
+    X(ADD_ENDS, FILTER("add_ends", "#define ADD\n", "ends"))                         \
+    X(STAGE, FILTER("stage", "stage"))                                               \
+    X(MULTIPLY, FILTER("multiply", "#define MULTIPLY\n", "stage"))                   \
+    X(FFT_2, FFT("2"))                                                               \
+    X(FFT_4, FFT("4"))                                                               \
+    X(FFT_6, FFT("6"))                                                               \
+    X(FFT_8, FFT("8"))                                                               \
+    X(FFT_10, FFT("10"))                                                             \
+    X(FFT_12, FFT("12"))                                                             \
+    X(FFT_16, FFT("16"))                                                             \
+    X(FFT_20, FFT("20"))                                                             \
+    X(FFT_24, FFT("24"))                                                             \
+    X(FFT_32, FFT("32"))                                                             \
+    X(STORE, FILTER("store", "store"))                                               \
+    X(STORE_PLAIN, FILTER("store plain", FROM_PLAIN, "store"))                       \
+    X(STORE_R32, STORE("r32f", "1", "3.0e38"))                                       \
+    X(STORE_RG32, STORE("rg32f", "2", "3.0e38"))                                     \
+    X(STORE_R16, STORE("r16f", "1", "65504.0"))                                      \
+    X(STORE_RG16, STORE("rg16f", "2", "65504.0"))                                    \
+    X(STORE_RGBA16, STORE("rgba16f", "4", "65504.0"))                                \
+    X(BORDER, FILTER("border", "#define BORDER_ROWS\n", "store"))                    \
+    X(ZERO, PROGRAM("zero", "#define ZERO\n", "voxels"))                             \
+    X(SCALE, PROGRAM("scale", "#define SCALE\n", "voxels"))                          \
+    X(UNPACK, PROGRAM("unpack", "#define UNPACK\n", "voxels"))                       \
+    X(FOUND, PROGRAM("found", "#define FOUND\n", "voxels"))                          \
+    X(MIP, PROGRAM("mip", "mip"))                                                    \
+    X(MATRIX_PLAIN, VIEWS(GL_VIEW_SHAPES, "matrix", ANY_VIEW FROM_PLAIN, ""))        \
+    X(MATRIX_GATHER, VIEWS(GL_WINDOW_SHAPES, "matrix by gathers", ANY_VIEW, ""))     \
+    X(MATRIX_FAST, VIEWS(GL_VIEW_SHAPES, "matrix fast", ANY_VIEW, "#define FAST\n")) \
+    X(COLUMN_PLAIN, VIEWS(GL_VIEW_SHAPES, "column", ALONG_Z FROM_PLAIN, ""))         \
+    X(COLUMN_GATHER, VIEWS(GL_WINDOW_SHAPES, "column by gathers", ALONG_Z, ""))      \
+    X(COLUMN_FAST, VIEWS(GL_VIEW_SHAPES, "column fast", ALONG_Z, "#define FAST\n"))  \
+    X(ROT90_FAST, ORBITS("rot90", "4", "", orbit_shapes))                            \
+    X(ROT90_EXACT, ORBITS("rot90 exact", "4", "#define EXACT\n", load_shapes))       \
+    X(ROT180_FAST, ORBITS("rot180", "2", "", orbit_shapes))                          \
+    X(ROT180_EXACT, ORBITS("rot180 exact", "2", "#define EXACT\n", load_shapes))     \
+    X(PLANES_LINEAR, PLANES("planes", "0"))                                          \
+    X(PLANES_NEAREST, PLANES("planes nearest", "1"))                                 \
+    X(PLANES_CUBIC, PLANES("planes cubic", "2"))
+
 enum gl_program_id {
-    GL_P_PREPARE,
-    GL_P_BRIDGE,
-    GL_P_WEIGH,
-    GL_P_COLUMNS,
-    GL_P_PAD,
-    GL_P_CONVOLVE,
-    GL_P_CONVOLVE_DOUBLE,
-    GL_P_ENDS,
-    GL_P_ADD_ENDS,
-    GL_P_STAGE,
-    GL_P_MULTIPLY,
-    GL_P_FFT_2, /**< in the order of GPU_CHAIN_RADICES */
-    GL_P_FFT_4,
-    GL_P_FFT_6,
-    GL_P_FFT_8,
-    GL_P_FFT_10,
-    GL_P_FFT_12,
-    GL_P_FFT_16,
-    GL_P_FFT_20,
-    GL_P_FFT_24,
-    GL_P_FFT_32,
-    GL_P_STORE,
-    GL_P_STORE_PLAIN,
-    GL_P_STORE_R32,
-    GL_P_STORE_RG32,
-    GL_P_STORE_R16,
-    GL_P_STORE_RG16,
-    GL_P_STORE_RGBA16,
-    GL_P_BORDER,
-    GL_P_ZERO,
-    GL_P_SCALE,
-    GL_P_UNPACK,
-    GL_P_FOUND,
-    GL_P_MIP,
-    GL_P_MATRIX_PLAIN,
-    GL_P_MATRIX_GATHER,
-    GL_P_MATRIX_FAST,
-    GL_P_COLUMN_PLAIN,
-    GL_P_COLUMN_GATHER,
-    GL_P_COLUMN_FAST,
-    GL_P_ROT90_FAST,
-    GL_P_ROT90_EXACT,
-    GL_P_ROT180_FAST,
-    GL_P_ROT180_EXACT,
-    GL_P_PLANES_LINEAR, /**< in the order of enum fbp_interpolation */
-    GL_P_PLANES_NEAREST,
-    GL_P_PLANES_CUBIC,
-    GL_N_PROGRAMS
+#define GL_PROGRAM_ID(ID, ...) GL_P_##ID,
+    GL_PROGRAM_LIST(GL_PROGRAM_ID) GL_N_PROGRAMS
+#undef GL_PROGRAM_ID
 };
 
 /** A program and its source; program_list.c defines all programs. */
