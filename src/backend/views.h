@@ -27,6 +27,24 @@ static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
+/** Returns whether view k + n_views / 4 of a scan of 4 parts follows view k counter-clockwise. */
+static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
+{
+    const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
+    return a[0] * b[1] - a[1] * b[0] > 0;
+}
+
+/** Sets *column and *row to the integer pixel nearest to the principal point of view k: coordinates
+ *  counted from there are small near the object, and have the most digits in fp32. */
+static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, double *column,
+                                       double *row)
+{
+    const double *m = job->matrices[k];
+
+    *column = fmin(fmax(round(m[3] / m[11]), 0), (double)job->padded.panel.n_columns - 1);
+    *row = fmin(fmax(round(m[7] / m[11]), 0), (double)job->padded.panel.n_rows - 1);
+}
+
 /** Returns whether the row index increases with z in every view, as kernels along z require. */
 static inline bool fbp_rows_run_up(const struct fbp_job *job)
 {

@@ -183,18 +183,10 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
 
-    /* The integer pixel nearest to the principal point: coordinates counted from there are small
-     * near the object, and have the most digits in fp32. */
     FBP_TRY_GOTO(fbp_calloc((void **)&dev->principal, job->n_views, sizeof *dev->principal,
                             "principal points"));
-    for (size_t k = 0; k < job->n_views; k++) {
-        const double *m = job->matrices[k];
-        const double last[2] = {(double)job->padded.panel.n_columns - 1,
-                                (double)job->padded.panel.n_rows - 1};
-        for (int i = 0; i < 2; i++)
-            dev->principal[k][i] = fmin(fmax(round(m[4 * i + 3] / m[11]), 0), last[i]);
-    }
-
+    for (size_t k = 0; k < job->n_views; k++)
+        fbp_principal_pixel(job, k, &dev->principal[k][0], &dev->principal[k][1]);
     FBP_TRY_GOTO(
         fbp_calloc((void **)&dev->found, job->grid.n[1], sizeof *dev->found, "statistics"));
     for (size_t y = 0; y < job->grid.n[1]; y++)

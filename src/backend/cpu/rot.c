@@ -84,20 +84,12 @@ static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab
     return d.nx * d.ny * set_size(job, slab->nz);
 }
 
-/* True if view k + K/4 follows view k counter-clockwise; false for two views per group. */
-static bool counter_clockwise(const struct fbp_job *job)
-{
-    const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
-
-    return job->selection.symmetric_views == 4 && a[0] * b[1] - a[1] * b[0] > 0;
-}
-
 /* Move voxel column (x, y) as one rotation of the views does. */
 static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
 {
     const size_t *n = job->grid.n, from[2] = {*x, *y};
 
-    if (job->selection.symmetric_views == 2) {
+    if (job->selection.symmetric_views == 2) { /* both senses of rotation are equal */
         *x = n[0] - 1 - from[0];
         *y = n[1] - 1 - from[1];
     } else if (forward) {
@@ -200,7 +192,7 @@ static void item(void *user, size_t index, int worker)
     const size_t y0 = index / tiles_x * TILE, y1 = cpu_least(y0 + TILE, d.ny);
     const size_t n_groups = bp->batch->n_views / lanes, stride = stride_of(job, bp->batch->n_rows);
     const size_t size = set_size(job, bp->slab->nz);
-    const bool forward = counter_clockwise(job);
+    const bool forward = fbp_turns_counter_clockwise(job);
     const double z_ref = z_reference(job);
     fbp_bp_rot_fn *const add = lanes == 4 ? bp->dev->dsp.rot90 : bp->dev->dsp.rot180;
     struct passage *const passages =
@@ -244,7 +236,7 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     const size_t nx = slab->nx, lanes = job->selection.symmetric_views,
                  size = set_size(job, slab->nz);
     const struct domain d = domain_of(job);
-    const bool forward = counter_clockwise(job);
+    const bool forward = fbp_turns_counter_clockwise(job);
     const float scale = (float)job->scale, shift = (float)job->shift;
 
     for (size_t x0 = 0; x0 < nx; x0 += LINE) {

@@ -78,8 +78,7 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, str
                                .ex = nx % 2 == 0 ? 1.0f : 0.0f,
                                .ey = ny % 2 == 0 ? 1.0f : 0.0f};
     if (job->selection.symmetric_views == 4) {
-        const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
-        const bool counter_clockwise = a[0] * b[1] - a[1] * b[0] > 0;
+        const bool counter_clockwise = fbp_turns_counter_clockwise(job);
         out->s = counter_clockwise ? -1.0f : 1.0f;
         *(counter_clockwise ? &out->ey : &out->ex) = 0;
     }

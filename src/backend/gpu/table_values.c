@@ -85,35 +85,6 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-static fbp_status put_weights(const struct writer *w, const struct gpu_tables *t)
-{
-    const struct fbp_job *job = w->job;
-    const size_t n = job->n_views, nc = job->panel.n_columns;
-    struct fbp_rays rays;
-
-    if (fbp_in_double(job)) { /* all samples of a view of plane integrals have one weight */
-        double *row = malloc(nc * sizeof *row);
-        double *scales = row ? malloc(n * sizeof *scales) : NULL;
-        for (size_t k = 0; scales && k < n; k++) {
-            gpu_host->weights_row(job->filtering.weights, k, 0, row);
-            scales[k] = row[0];
-        }
-        free(row);
-        return put_and_free(w, t->scales, scales, n, sizeof *scales);
-    }
-    if (gpu_host->weights_separable(job->filtering.weights)) {
-        FBP_TRY(put_rows(w, t->image, job->panel.n_rows, gpu_host->weights_image));
-        return put_rows(w, t->lines, n, gpu_host->weights_line);
-    }
-    gpu_host->weights_rays(job->filtering.weights, &rays);
-    if (rays.redundancy == FBP_PER_RAY)
-        FBP_TRY(put_rows(w, t->lines, n, gpu_host->weights_line));
-    struct fbp_ray_view *views = malloc(n * sizeof *views);
-    for (size_t k = 0; views && k < n; k++)
-        gpu_host->weights_view(job->filtering.weights, k, &views[k]);
-    return put_and_free(w, t->rays, views, n, sizeof *views);
-}
-
 /* Slices that the region needs of any column of a cell. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
@@ -204,7 +175,30 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
         FBP_TRY(put(user, t->pad, job->filtering.pad->tables,
                     sizeof(float) * 2 * job->filtering.pad->rule.n_lengths *
                         job->filtering.pad->n_columns));
-    return put_weights(&w, t);
+
+    const size_t n = job->n_views, nc = job->panel.n_columns;
+    if (fbp_in_double(job)) { /* all samples of a view of plane integrals have one weight */
+        double *row = malloc(nc * sizeof *row);
+        double *scales = row ? malloc(n * sizeof *scales) : NULL;
+        for (size_t k = 0; scales && k < n; k++) {
+            gpu_host->weights_row(job->filtering.weights, k, 0, row);
+            scales[k] = row[0];
+        }
+        free(row);
+        return put_and_free(&w, t->scales, scales, n, sizeof *scales);
+    }
+    if (gpu_host->weights_separable(job->filtering.weights)) {
+        FBP_TRY(put_rows(&w, t->image, job->panel.n_rows, gpu_host->weights_image));
+        return put_rows(&w, t->lines, n, gpu_host->weights_line);
+    }
+    struct fbp_rays rays;
+    gpu_host->weights_rays(job->filtering.weights, &rays);
+    if (rays.redundancy == FBP_PER_RAY)
+        FBP_TRY(put_rows(&w, t->lines, n, gpu_host->weights_line));
+    struct fbp_ray_view *views = malloc(n * sizeof *views);
+    for (size_t k = 0; views && k < n; k++)
+        gpu_host->weights_view(job->filtering.weights, k, &views[k]);
+    return put_and_free(&w, t->rays, views, n, sizeof *views);
 }
 
 void gpu_statistics_take(struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS],

@@ -92,20 +92,33 @@ static size_t place(struct gpu_tables *t, size_t n)
     return at;
 }
 
-/* The filter's response or taps, and its rows. */
-static void lay_out_filter(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
-                           struct gpu_tables *t)
+void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
+                        struct gpu_tables *t)
 {
+    const size_t nc = job->panel.n_columns, image = job->panel.n_rows * nc * sizeof(float);
+    const size_t lines = job->n_views * nc * sizeof(float);
     const struct fbp_filter_design *f = job->filtering.design;
-    const size_t line = 16, wide = job->padded.panel.n_columns; /* complex samples per cache line */
+    const size_t cache_line = 16, wide = job->padded.panel.n_columns; /* complex samples */
     const size_t lanes = job->selection.symmetric_views, views = fbp_part_views(job);
+    const struct fbp_slab asked = fbp_slab_asked(job, 0, 1);
+    const size_t slice = fbp_slab_slice(&asked) * sizeof(float);
+    const struct fbp_prep *prep = job->filtering.prep;
 
+    *t = (struct gpu_tables){0};
+    if (prep->dark)
+        t->dark = place(t, image);
+    if (prep->gain)
+        t->gain = place(t, image);
+    if (prep->n_bridges)
+        t->bridges = place(t, prep->n_bridges * sizeof(struct gpu_bridge));
+
+    /* The filter's response or taps, and its rows. */
     t->way = gpu_filter_method_of(job, offer);
     if (t->way == GPU_FILTER_CHAIN) {
         t->fft_length = gpu_chain_length(wide, offer->row_bytes());
         t->filter = place(t, t->fft_length * sizeof(float));
         t->turns = place(t, gpu_chain_twiddles(t->fft_length) * COMPLEX);
-        t->row_length = (wide + line - 1) / line * line;
+        t->row_length = (wide + cache_line - 1) / cache_line * cache_line;
     } else {
         t->row_length = t->way == GPU_FILTER_FFT ? f->n_fft : wide;
         t->in_double = t->way == GPU_FILTER_SPATIAL && needs_space(job);
@@ -127,25 +140,7 @@ static void lay_out_filter(const struct fbp_job *job, const struct gpu_filter_ca
         t->work_bytes = t->rows_per_call * row;
         t->work = place(t, t->work_bytes);
     }
-}
 
-void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
-                        struct gpu_tables *t)
-{
-    const size_t nc = job->panel.n_columns, image = job->panel.n_rows * nc * sizeof(float);
-    const size_t lines = job->n_views * nc * sizeof(float);
-    const struct fbp_slab asked = fbp_slab_asked(job, 0, 1);
-    const size_t slice = fbp_slab_slice(&asked) * sizeof(float);
-    const struct fbp_prep *prep = job->filtering.prep;
-
-    *t = (struct gpu_tables){0};
-    if (prep->dark)
-        t->dark = place(t, image);
-    if (prep->gain)
-        t->gain = place(t, image);
-    if (prep->n_bridges)
-        t->bridges = place(t, prep->n_bridges * sizeof(struct gpu_bridge));
-    lay_out_filter(job, offer, t);
     if (job->input.filtered) {
         /* views come weighted */
     } else if (fbp_in_double(job)) {

@@ -36,8 +36,6 @@ struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *sl
 fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
                               struct gpu_principal **out)
 {
-    const double last[2] = {(double)job->padded.panel.n_columns - 1,
-                            (double)job->padded.panel.n_rows - 1};
     const size_t n = job->n_views;
     struct gpu_principal *points = malloc(n * sizeof *points);
 
@@ -45,9 +43,9 @@ fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
     if (!points)
         return gpu_host->fail(FBP_ERR_NOMEM, "%s: no memory for %zu principal points", who, n);
     for (size_t k = 0; k < n; k++) {
-        const double *m = job->matrices[k];
-        points[k].column = (int)fmin(fmax(round(m[3] / m[11]), 0), last[0]);
-        points[k].row = (int)fmin(fmax(round(m[7] / m[11]), 0), last[1]);
+        double column, row;
+        fbp_principal_pixel(job, k, &column, &row);
+        points[k] = (struct gpu_principal){(int)column, (int)row};
     }
     return FBP_OK;
 }
