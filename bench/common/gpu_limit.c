@@ -50,6 +50,6 @@ double gpu_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limi
         snprintf(what, n, "bilinear fetches of %d fp%d", k->channels, k->bits);
         return k->channels * fetches(k, limits);
     }
-    snprintf(what, n, "loads of 16 bytes an update, by %zu", k->turns * sizeof(float));
-    return loads[k->turns / 2] / TAP_BYTES;
+    snprintf(what, n, "loads of 16 bytes an update, by %zu", k->symmetric_views * sizeof(float));
+    return loads[k->symmetric_views / 2] / TAP_BYTES;
 }

@@ -195,7 +195,7 @@ static constexpr struct cuda_kernel kernel(const char *name)
     return {
         .gpu = {.name = name,
                 .precision = FBP_PRECISION_FAST,
-                .turns = 1,
+                .symmetric_views = 1,
                 .by_name = true,
                 .pass = GPU_PASS / (I * J) * (I * J),
                 .symmetry = FBP_SYM_COLUMN,

@@ -324,7 +324,7 @@ static const struct gl_custom drawing = {bytes_of, open_kernel, close_kernel, ad
     {                                                          \
         .gl = {.gpu = {.name = (NAME),                         \
                        .precision = FBP_PRECISION_##PRECISION, \
-                       .turns = 1,                             \
+                       .symmetric_views = 1,                   \
                        .by_name = true,                        \
                        .usable = drawings_fit,                 \
                        .symmetry = (SYMMETRY),                 \

@@ -60,45 +60,45 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
 
 /** Clears the bit of a row; returns whether it was set, or true if there are no bits.
  *  Thread-safe. */
-static inline bool fbp_row_bitmap_take(const struct fbp_row_bitmap *ledger, size_t view, size_t row)
+static inline bool fbp_row_bitmap_take(const struct fbp_row_bitmap *bitmap, size_t view, size_t row)
 {
-    const size_t at = view * ledger->n_rows + row;
+    const size_t at = view * bitmap->n_rows + row;
     const unsigned bit = 1u << at % FBP_ROW_BITMAP_BITS;
 
-    if (!ledger->bits)
+    if (!bitmap->bits)
         return true;
-    return __atomic_fetch_and(&ledger->bits[at / FBP_ROW_BITMAP_BITS], ~bit, __ATOMIC_RELAXED) &
+    return __atomic_fetch_and(&bitmap->bits[at / FBP_ROW_BITMAP_BITS], ~bit, __ATOMIC_RELAXED) &
            bit;
 }
 
 /** Converts row r of a view of the scan to line integrals, in place.  Repaired samples are added to
  *  *counts if the row's bit is set, which is then cleared; rows without repaired samples keep their
  *  bits. */
-static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *ledger,
+static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *bitmap,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
 {
-    struct fbp_prep_counts mended = {0};
+    struct fbp_prep_counts repaired = {0};
 
     if (fbp_in_double(job))
-        fbp_prep_row_double(job->filtering.prep, samples, &mended);
+        fbp_prep_row_double(job->filtering.prep, samples, &repaired);
     else
-        fbp_prep_row(job->filtering.prep, r, samples, &mended);
-    if ((mended.not_finite || mended.clipped) && fbp_row_bitmap_take(ledger, view, r))
-        fbp_prep_counts_add(counts, &mended);
+        fbp_prep_row(job->filtering.prep, r, samples, &repaired);
+    if ((repaired.not_finite || repaired.clipped) && fbp_row_bitmap_take(bitmap, view, r))
+        fbp_prep_counts_add(counts, &repaired);
 }
 
 /** Converts all loaded rows of the batch's view k to line integrals, in place, and interpolates bad
  *  pixels. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
-                                    void *raw, size_t k, const struct fbp_row_bitmap *ledger,
+                                    void *raw, size_t k, const struct fbp_row_bitmap *bitmap,
                                     struct fbp_prep_counts *counts)
 {
     const size_t first = batch->load_row0, end = first + batch->load_rows;
     size_t r0, r1;
 
     for (size_t r = first; r < end; r++)
-        fbp_prepare_row(job, ledger, fbp_batch_view(job, batch, k), r,
+        fbp_prepare_row(job, bitmap, fbp_batch_view(job, batch, k), r,
                         fbp_raw_row(job, batch, raw, k, r), counts);
     fbp_needed_rows(job, batch, &r0, &r1);
     if (job->filtering.prep->n_bridges)

@@ -5,7 +5,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-static const struct gpu_kernel plain = {.name = "plain", .turns = 1};
+static const struct gpu_kernel plain = {.name = "plain", .symmetric_views = 1};
 
 /* A pretended block of device memory: nothing is written twice, or beyond its end. */
 struct block {
@@ -126,8 +126,8 @@ static void check_chain(const struct block *b, const struct gpu_tables *t)
     }
     for (size_t i = 0; i < gpu_chain_twiddles(n); i++) {
         const double f = -2 * PI * gpu_chain_twiddle(n, i);
-        assert_true(fabs((double)at(b, t->turns, 2 * i) - cos(f)) < 1e-7);
-        assert_true(fabs((double)at(b, t->turns, 2 * i + 1) - sin(f)) < 1e-7);
+        assert_true(fabs((double)at(b, t->twiddles, 2 * i) - cos(f)) < 1e-7);
+        assert_true(fabs((double)at(b, t->twiddles, 2 * i + 1) - sin(f)) < 1e-7);
     }
 }
 

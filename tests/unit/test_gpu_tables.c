@@ -11,8 +11,10 @@ static size_t of_orbits(const struct fbp_job *job, const struct fbp_slab *slab)
     return slab->nz;
 }
 
-static const struct gpu_kernel plain = {.name = "plain", .turns = 1, .precision = 1},
-                               orbits = {.name = "orbits", .turns = 4, .volume_size = of_orbits};
+static const struct gpu_kernel plain = {.name = "plain", .symmetric_views = 1, .precision = 1},
+                               orbits = {.name = "orbits",
+                                         .symmetric_views = 4,
+                                         .volume_size = of_orbits};
 static float pixels;
 static struct fbp_prep none, all = {.dark = &pixels, .gain = &pixels, .n_bridges = 1000};
 static struct fbp_filter_design filter, long_filter;
@@ -59,7 +61,7 @@ static void check_layout(const char *what, const struct fbp_job *job,
     SAME(lines);
     SAME(rays);
     SAME(filter);
-    SAME(turns);
+    SAME(twiddles);
     SAME(fft_length);
     SAME(rows);
     SAME(work);
@@ -68,7 +70,7 @@ static void check_layout(const char *what, const struct fbp_job *job,
     SAME(pad);
     SAME(ends);
     SAME(counters);
-    SAME(ledger);
+    SAME(row_bitmap);
     SAME(found);
     SAME(slices);
     SAME(rows_per_call);
@@ -91,11 +93,11 @@ static void sizes_are_those_of_before(void **state)
                  &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
                                       .image = 134247936,
                                       .lines = 139040256,
-                                      .turns = 10240,
+                                      .twiddles = 10240,
                                       .fft_length = 2560,
                                       .rows = 32768,
                                       .counters = 141516288,
-                                      .ledger = 141516800,
+                                      .row_bitmap = 141516800,
                                       .found = 141576704,
                                       .rows_per_call = 13443,
                                       .row_length = 1248,
@@ -116,7 +118,7 @@ static void sizes_with_columns_and_scale(void **state)
                  &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
                                       .image = 134247936,
                                       .lines = 139040256,
-                                      .turns = 10240,
+                                      .twiddles = 10240,
                                       .fft_length = 2560,
                                       .rows = 32768,
                                       .taps_v = 141516288,
@@ -124,7 +126,7 @@ static void sizes_with_columns_and_scale(void **state)
                                       .pad = 175063040,
                                       .ends = 175113216,
                                       .counters = 175758848,
-                                      .ledger = 175759360,
+                                      .row_bitmap = 175759360,
                                       .found = 175819264,
                                       .slices = 175827456,
                                       .rows_per_call = 13443,
@@ -149,11 +151,11 @@ static void sizes_with_prep_and_orbits(void **state)
                                       .bridges = 9584640,
                                       .rays = 143838720,
                                       .filter = 9620992,
-                                      .turns = 9631232,
+                                      .twiddles = 9631232,
                                       .fft_length = 2560,
                                       .rows = 9653760,
                                       .counters = 143922176,
-                                      .ledger = 143922688,
+                                      .row_bitmap = 143922688,
                                       .found = 143982592,
                                       .slices = 143990784,
                                       .rows_per_call = 13440,
@@ -174,7 +176,7 @@ static void sizes_of_long_rows(void **state)
                                       .rows = 40448,
                                       .work = 33560576,
                                       .counters = 96200704,
-                                      .ledger = 96201216,
+                                      .row_bitmap = 96201216,
                                       .found = 96261120,
                                       .rows_per_call = 838,
                                       .row_length = 5000,
@@ -188,7 +190,7 @@ static void sizes_of_long_rows(void **state)
                                       .rows = 20992,
                                       .work = 33526272,
                                       .counters = 96151552,
-                                      .ledger = 96152064,
+                                      .row_bitmap = 96152064,
                                       .found = 96211968,
                                       .rows_per_call = 409,
                                       .row_length = 10240,
@@ -199,7 +201,7 @@ static void sizes_of_long_rows(void **state)
     check_layout("filtered", &job,
                  &(struct gpu_tables){.way = GPU_FILTER_NONE,
                                       .counters = 33520128,
-                                      .ledger = 33520640,
+                                      .row_bitmap = 33520640,
                                       .found = 33580544,
                                       .slices = 33588736,
                                       .rows_per_call = 838,

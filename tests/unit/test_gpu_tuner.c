@@ -44,7 +44,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
 
 static const struct gpu_kernel kernel = {.name = "pretended",
                                          .precision = FBP_PRECISION_HALF,
-                                         .turns = 1,
+                                         .symmetric_views = 1,
                                          .n_shapes = SHAPES,
                                          .candidates = candidates};
 
@@ -335,7 +335,7 @@ static void what_the_environment_says(void **state)
 
 static void one_shape_needs_no_choice(void **state)
 {
-    const struct gpu_kernel single = {.name = "single", .turns = 1};
+    const struct gpu_kernel single = {.name = "single", .symmetric_views = 1};
     struct gpu_tuner t;
 
     (void)state;

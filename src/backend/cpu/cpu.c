@@ -55,13 +55,13 @@ static bool choose(struct fbp_job *job, const char *name)
             !(name ? strcmp(name, k->name) == 0 : is_fastest))
             continue;
         if ((job->facts.symmetry & k->symmetry) != k->symmetry ||
-            (k->symmetry && !fbp_rows_run_up(job)) || (k->turns > 1 && job->input.in_order) ||
-            (k->usable && !k->usable(job)))
+            (k->symmetry && !fbp_rows_run_up(job)) ||
+            (k->symmetric_views > 1 && job->input.in_order) || (k->usable && !k->usable(job)))
             continue;
         job->selection.name = k->name;
         job->selection.isa = fbp_cpu_level(fbp_cpu_flags());
         job->selection.entry = k;
-        job->selection.symmetric_views = k->turns;
+        job->selection.symmetric_views = k->symmetric_views;
         job->selection.boxes = k->boxes;
         return true;
     }
@@ -298,9 +298,9 @@ static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
     return FBP_OK;
 }
 
-static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
+static fbp_status set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap)
 {
-    cpu_device_of(device)->ledger = *ledger;
+    cpu_device_of(device)->bitmap = *bitmap;
     return FBP_OK;
 }
 
@@ -340,6 +340,6 @@ const struct fbp_backend fbp_backend_cpu = {
     .backproject = backproject,
     .fetch = fetch,
     .statistics = statistics,
-    .repair.set_bitmap = expect,
+    .repair.set_bitmap = set_bitmap,
     .repair.counts = counts,
 };

@@ -36,20 +36,20 @@ struct cpu_bp {
 /** A kernel.  `value` means float, or double for jobs in double. */
 struct cpu_kernel {
     const char *name;
-    bool in_double;      /**< true: only for jobs in double; false: only for jobs in float */
-    bool interpolates;   /**< supports all of enum fbp_interpolation; false: linear only */
-    size_t least_slices; /**< least number of slices of the volume for automatic selection: with
-                              fewer, a later kernel of the list is faster */
-    size_t turns;        /**< symmetric views per group, one per lane of a sample */
-    bool boxes;          /**< slabs may be boxes of slices; false: whole slices only */
-    unsigned symmetry;   /**< required symmetry of the scan: FBP_SYM_*; 0: none */
+    bool in_double;         /**< true: only for jobs in double; false: only for jobs in float */
+    bool interpolates;      /**< supports all of enum fbp_interpolation; false: linear only */
+    size_t least_slices;    /**< least number of slices of the volume for automatic selection: with
+                                 fewer, a later kernel of the list is faster */
+    size_t symmetric_views; /**< symmetric views per group, one per lane of a sample */
+    bool boxes;             /**< slabs may be boxes of slices; false: whole slices only */
+    unsigned symmetry;      /**< required symmetry of the scan: FBP_SYM_*; 0: none */
     /** Further condition on scan and volume; NULL: none. */
     bool (*usable)(const struct fbp_job *job);
     /** Samples of one group of filtered views of n_rows rows, with its border of zeros. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Stores filtered rows [first, first + n) of a group of n_rows rows, and the border next to
      *  them.  n <= CPU_ROWS; first is a multiple of CPU_ROWS.
-     *  rows: value [turns][CPU_ROWS][padded.panel.n_columns]. */
+     *  rows: value [symmetric_views][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
     /** Number of stored values of a slab; NULL: layout [channel][z][y][x]. */
@@ -157,7 +157,7 @@ struct cpu_device {
     struct fbp_bp_dsp dsp;
     struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
-    struct fbp_row_bitmap ledger;
+    struct fbp_row_bitmap bitmap;
     double (*principal)[2];      /**< [view] reference pixel of coordinates: column, row */
     struct cpu_scratch *scratch; /**< [thread] */
     struct cpu_convolution convolution;

@@ -65,7 +65,7 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
     float *in = fbp_raw_row(job, l->batch, l->raw, k, row);
 
     if (!l->prepared)
-        fbp_prepare_row(job, &dev->ledger, view, row, in, &s->counts);
+        fbp_prepare_row(job, &dev->bitmap, view, row, in, &s->counts);
     memset(out, 0, job->padded.left * sizeof *out);
     memset(line + nc, 0, (job->padded.panel.n_columns - job->padded.left - nc) * sizeof *out);
     if (l->weighted)
@@ -139,7 +139,7 @@ static void prepare_view(void *user, size_t k, int worker)
     struct cpu_scratch *s = &l->dev->scratch[worker];
     size_t r0, r1;
 
-    fbp_prepare_view(job, l->batch, l->raw, k, &l->dev->ledger, &s->counts);
+    fbp_prepare_view(job, l->batch, l->raw, k, &l->dev->bitmap, &s->counts);
     fbp_needed_rows(job, l->batch, &r0, &r1);
     for (size_t r = r0; job->filtering.columns && r < r1; r++) {
         float *row = fbp_raw_row(job, l->batch, l->raw, k, r);
@@ -196,7 +196,7 @@ static void filter_view_double(void *user, size_t k, int worker)
             const size_t row = b->row0 + first + i;
             double *in = fbp_raw_row(job, b, l->raw, k, row), *out = s->doubles + i * nc;
             double *line = s->row.line;
-            fbp_prepare_row(job, &l->dev->ledger, view, row, in, &s->counts);
+            fbp_prepare_row(job, &l->dev->bitmap, view, row, in, &s->counts);
             if (job->input.filtered) {
                 memcpy(out, in, job->panel.n_columns * sizeof *out);
                 continue;

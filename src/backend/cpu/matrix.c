@@ -293,7 +293,7 @@ static void item_double(void *user, size_t index, int worker)
 const struct cpu_kernel cpu_kernel_matrix = {
     .name = "matrix",
     .interpolates = true,
-    .turns = 1,
+    .symmetric_views = 1,
     .boxes = true,
     .group_size = view_size,
     .store = store,
@@ -306,7 +306,7 @@ const struct cpu_kernel cpu_kernel_matrix_double = {
     .in_double = true,
     .interpolates = true,
     .usable = usable_double,
-    .turns = 1,
+    .symmetric_views = 1,
     .boxes = true,
     .group_size = cpu_rows_size,
     .store = cpu_rows_store,

@@ -203,7 +203,7 @@ const struct cpu_kernel KERNEL = {
     .in_double = sizeof(VALUE) == sizeof(double),
     .interpolates = true,
     .usable = usable,
-    .turns = 1,
+    .symmetric_views = 1,
     .boxes = true,
     .group_size = cpu_rows_size,
     .store = cpu_rows_store,

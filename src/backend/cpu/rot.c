@@ -263,10 +263,10 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
 const struct cpu_kernel cpu_kernel_rot90 = {.name = "rot90",
                                             .least_slices = 12,
                                             .symmetry = FBP_SYM_COLUMN | FBP_SYM_ROT90,
-                                            .turns = 4,
+                                            .symmetric_views = 4,
                                             ROT};
 const struct cpu_kernel cpu_kernel_rot180 = {.name = "rot180",
                                              .least_slices = 16,
                                              .symmetry = FBP_SYM_COLUMN | FBP_SYM_ROT180,
-                                             .turns = 2,
+                                             .symmetric_views = 2,
                                              ROT};

@@ -62,7 +62,7 @@ struct cuda_device {
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
-    bool counts_once; /**< the bitmap of rows (tables.ledger) is valid; false: all rows count */
+    bool counts_once; /**< the bitmap of rows (tables.row_bitmap) is valid; false: all rows count */
     gpuFft_t plan;    /**< GPU_NO_FFT: rows are filtered without cuFFT */
     struct gpu_principal *principal; /**< per view */
     float half_scale;                /**< scale of views in fp16; 0: not computed yet */

@@ -32,7 +32,7 @@ static struct cuda_prep prep_of(const struct cuda_device *dev)
                               .hardening = p->hardening,
                               .not_finite = &counters[0],
                               .clipped = &counters[1],
-                              .ledger = dev->counts_once ? table(dev, t->ledger) : NULL,
+                              .ledger = dev->counts_once ? table(dev, t->row_bitmap) : NULL,
                               .panel_rows = (unsigned)dev->job->panel.n_rows};
 }
 
@@ -122,7 +122,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
         struct cuda_chain chain = {.pairs = *pairs,
                                    .prep = prep_of(dev),
                                    .prepared = prepared,
-                                   .turns = table(dev, t->turns),
+                                   .turns = table(dev, t->twiddles),
                                    .response = filter,
                                    .out = rows,
                                    .stride = length,
@@ -285,7 +285,7 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledg
     /* The stream orders the copy with the filter's work.  Pageable memory is read before
      * gpuMemcpyAsync() returns. */
     CUDA_TRY(
-        gpuMemcpyAsync(table(dev, dev->tables.ledger), (const void *)(uintptr_t)ledger->bits,
+        gpuMemcpyAsync(table(dev, dev->tables.row_bitmap), (const void *)(uintptr_t)ledger->bits,
                        fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
                        gpuMemcpyHostToDevice, filter_stream(dev)));
     return FBP_OK;

@@ -148,7 +148,8 @@ template <class S> static gpuError_t launch(const struct cuda_bp *bp)
     return gpuGetLastError();
 }
 
-static_assert(gpu_known[GPU_ROT90_EXACT].turns == 4 && gpu_known[GPU_ROT180_EXACT].turns == 2);
+static_assert(gpu_known[GPU_ROT90_EXACT].symmetric_views == 4 &&
+              gpu_known[GPU_ROT180_EXACT].symmetric_views == 2);
 extern "C" const struct cuda_kernel cuda_kernel_ROT90_EXACT =
     cuda_kernel_from(gpu_known[GPU_ROT90_EXACT], launch<shape<4, 4>>);
 extern "C" const struct cuda_kernel cuda_kernel_ROT180_EXACT =

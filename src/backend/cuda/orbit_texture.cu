@@ -127,7 +127,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
 
 template <gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
-    constexpr int T = (int)gpu_known[ID].turns;
+    constexpr int T = (int)gpu_known[ID].symmetric_views;
 
     return cuda_kernel_from(gpu_known[ID], launch<T>, SHAPES, candidates<T, gpu_known[ID].bits>);
 }

@@ -160,7 +160,7 @@ gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream)
     static const size_t THREADS = 256, MOST_BLOCKS = 4096, HALVES_THREADS = 128,
                         MOST_SLICES = 65535;
     const struct fbp_job *job = f->job;
-    const size_t turns = gpu_kernel_of(job)->turns, slice = f->slab->nx * f->slab->ny;
+    const size_t turns = gpu_kernel_of(job)->symmetric_views, slice = f->slab->nx * f->slab->ny;
     unpack p = {.nx = (int)f->slab->nx,
                 .ny = (int)f->slab->ny,
                 .scale = (float)job->scale,

@@ -254,7 +254,7 @@ static const struct fbp_backend backend = {
     .event.timestamp = gl_stamp,
     .event.seconds = gl_stamped,
     .statistics = gl_statistics,
-    .repair.set_bitmap = gl_expect,
+    .repair.set_bitmap = gl_set_bitmap,
     .repair.counts = gl_counts,
     .projector = &gl_mip,
 };

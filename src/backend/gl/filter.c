@@ -18,7 +18,7 @@
 struct rows {
     uint32_t n_views, load_rows, n_columns, first_row;
     uint32_t view0, part_views, panel_rows, has_counts;
-    uint32_t intensity, has_dark, has_gain, use_ledger;
+    uint32_t intensity, has_dark, has_gain, use_bitmap;
     uint32_t weights, cone, means, redundancy;
     uint32_t pad_left, pairs, n_groups, n_rows;
     uint32_t row0, first, n, row_length;
@@ -144,7 +144,7 @@ static fbp_status prepare(struct pass *p)
             FBP_TRY(bind_table(p, &c, 3, t->gain, image_bytes(job)));
         FBP_TRY(bind_table(p, &c, 4, t->counters, 2 * sizeof(uint64_t)));
         FBP_TRY(
-            bind_table(p, &c, 5, t->ledger,
+            bind_table(p, &c, 5, t->row_bitmap,
                        fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
         FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
     }
@@ -332,8 +332,8 @@ static fbp_status filter_pairs(struct pass *p)
         struct gl_call c = call_of(p, fft_of(t->fft_length));
         FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
         FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
-        FBP_TRY(
-            bind_table(p, &c, 2, t->turns, gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float)));
+        FBP_TRY(bind_table(p, &c, 2, t->twiddles,
+                           gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float)));
         FBP_TRY(run_groups(p, &c, n, 1));
     }
     if (t->way == GPU_FILTER_FFT) {
@@ -445,7 +445,7 @@ static fbp_status run_filter(void *device, void *command)
                            .intensity = prep->intensity,
                            .has_dark = prep->dark != NULL,
                            .has_gain = prep->gain != NULL,
-                           .use_ledger = dev->counts_once,
+                           .use_bitmap = dev->counts_once,
                            .pad_left = (uint32_t)job->padded.left,
                            .apart = (uint32_t)job->padded.inserted + 1,
                            .n_rows = (uint32_t)b->n_rows,
@@ -528,35 +528,36 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
 }
 
 /* The bits of a struct fbp_row_bitmap as a command; n_words 0: every row counts. */
-struct ledger_command {
+struct bitmap_command {
     size_t n_words;
     unsigned words[];
 };
 
-static fbp_status run_expect(void *device, void *command)
+static fbp_status run_set_bitmap(void *device, void *command)
 {
     struct gl_device *dev = device;
-    const struct ledger_command *e = command;
-    const struct gl_part to = {
-        .buffer = &dev->memory, .at = dev->tables.ledger, .bytes = e->n_words * sizeof *e->words};
+    const struct bitmap_command *e = command;
+    const struct gl_part to = {.buffer = &dev->memory,
+                               .at = dev->tables.row_bitmap,
+                               .bytes = e->n_words * sizeof *e->words};
 
     dev->counts_once = e->n_words > 0;
     return e->n_words > 0 ? gl_write(&to, e->words) : FBP_OK;
 }
 
-fbp_status gl_expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
+fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap)
 {
-    const size_t n = ledger->bits ? fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) : 0;
-    const size_t bytes = sizeof(struct ledger_command) + n * sizeof(unsigned);
-    struct ledger_command *e = malloc(bytes);
+    const size_t n = bitmap->bits ? fbp_row_bitmap_words(bitmap->n_views, bitmap->n_rows) : 0;
+    const size_t bytes = sizeof(struct bitmap_command) + n * sizeof(unsigned);
+    struct bitmap_command *e = malloc(bytes);
 
     if (!e)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", bytes);
     e->n_words = n;
     if (n > 0)
-        memcpy(e->words, ledger->bits, n * sizeof *e->words);
+        memcpy(e->words, bitmap->bits, n * sizeof *e->words);
     const fbp_status st =
-        gl_queue_submit(gl_of(device)->queue, GL_ORDER_FILTER, run_expect, e, bytes);
+        gl_queue_submit(gl_of(device)->queue, GL_ORDER_FILTER, run_set_bitmap, e, bytes);
     free(e);
     return st;
 }

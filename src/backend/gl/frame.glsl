@@ -29,7 +29,7 @@ layout(std140, binding = 0) uniform Pass
     vec2 unit; /* size of a texel in texture coordinates */
     int region, cells; /* 1: the job has a region; cells per row of the volume */
     int cell_x0, cell_y0; /* place of the first voxel column, in voxels */
-    int domain_x0, domain_y0; /* domain of orbits (struct gpu_domain) */
+    int domain_x0, domain_y0; /* domain of symmetric voxels (struct gpu_domain) */
     float turn_s, turn_ex, turn_ey, spare1;
     int samples, chunk, delay, spare2; /* planes: samples per window, views per chunk, row */
     View view[32];

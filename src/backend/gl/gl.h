@@ -250,7 +250,7 @@ struct gl_device {
     struct gpu_tables tables; /**< offsets in `memory` */
     struct gpu_principal *principal;
     void *custom;     /**< state of kernel->custom */
-    bool counts_once; /**< the bitmap of rows (tables.ledger) is valid; false: all rows count */
+    bool counts_once; /**< the bitmap of rows (tables.row_bitmap) is valid; false: all rows count */
 };
 
 static inline struct gl_device *gl_of(fbp_device *device)
@@ -263,7 +263,7 @@ fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
                           float *rows);
-fbp_status gl_expect(fbp_device *device, const struct fbp_row_bitmap *ledger);
+fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap);
 fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out);
 
 /* backproject.c: filtered views into a slab, and the slab to the host; slots of the backend */

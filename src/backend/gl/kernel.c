@@ -164,7 +164,7 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
-/* Can every usable renderer bind a slice of a volume of orbits (groups of symmetric voxels)? */
+/* Can every usable renderer bind a slice of a volume of sets of symmetric voxels? */
 static bool binds_slices(const struct fbp_job *job)
 {
     const size_t *n = job->grid.n;
@@ -176,7 +176,7 @@ static bool binds_slices(const struct fbp_job *job)
     return true;
 }
 
-static bool orbits_fit(const struct fbp_job *job)
+static bool symmetric_fit(const struct fbp_job *job)
 {
     return fits_textures(job) && binds_slices(job);
 }
@@ -251,9 +251,9 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Candidate shapes of kernels of orbits with textures.  Two layers are faster if the samples of two
- * voxel lines lie far apart. */
-static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+/* Candidate shapes of kernels of symmetric voxels with textures.  Two layers are faster if the
+ * samples of two voxel lines lie far apart. */
+static int shapes_of_symmetric(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
     const struct gpu_kernel *k = gpu_kernel_of(job);
@@ -266,7 +266,7 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
                 5, out);
 }
 
-/* Candidate shapes of kernels of orbits with plain memory. */
+/* Candidate shapes of kernels of symmetric voxels with plain memory. */
 static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {2, 0}, four[] = {2, 0, 4, 1}, two[] = {4, 2, 3, 0};
@@ -274,7 +274,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
 
     if (n_slices <= 4)
         return take(thin, 2, out);
-    return take(k->turns == 4 ? four : two, 4, out);
+    return take(k->symmetric_views == 4 ? four : two, 4, out);
 }
 
 /* Slot `usable` of kernel planes: are all views plane integrals, and does a window fit in shared
@@ -307,12 +307,13 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
 #define PLAIN                   .views_bytes = gpu_plain_bytes
 #define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
 #define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true
-/* Kernels of single views, with and without windows; kernels of orbits of T symmetric columns. */
-#define WINDOWED .turns = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
-#define SINGLE   .turns = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
-#define ORBITS(T, CANDIDATES)                                                            \
-    .turns = (T), .volume_size = gpu_symmetric_volume_size, .n_shapes = GL_ORBIT_SHAPES, \
-    .candidates = (CANDIDATES)
+/* Kernels of single views, with and without windows; kernels of symmetric voxels of T symmetric
+ * columns. */
+#define WINDOWED .symmetric_views = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
+#define SINGLE   .symmetric_views = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
+#define SYMMETRIC(T, CANDIDATES)                                      \
+    .symmetric_views = (T), .volume_size = gpu_symmetric_volume_size, \
+    .n_shapes = GL_SYMMETRIC_SHAPES, .candidates = (CANDIDATES)
 #define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
     {                                                           \
         .gpu = {.name = (NAME),                                 \
@@ -325,18 +326,18 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
 
 /* Fastest first.  column-plain and matrix-plain exist for comparisons. */
 static const struct gl_kernel kernels[] = {
-    KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .turns = 1, .planes = true,
+    KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .symmetric_views = 1, .planes = true,
            .n_shapes = GL_PLANE_SHAPES, .candidates = shapes_of_planes, PLAIN),
-    KERNEL("rot90", HALF, orbits_fit, FBP_SYM_ROT90, ROT90_FAST, ORBITS(4, shapes_of_orbits),
-           SAMPLED(4, 16)),
-    KERNEL("rot90", EXACT, binds_slices, FBP_SYM_ROT90, ROT90_EXACT, ORBITS(4, shapes_of_loads),
+    KERNEL("rot90", HALF, symmetric_fit, FBP_SYM_ROT90, ROT90_FAST,
+           SYMMETRIC(4, shapes_of_symmetric), SAMPLED(4, 16)),
+    KERNEL("rot90", EXACT, binds_slices, FBP_SYM_ROT90, ROT90_EXACT, SYMMETRIC(4, shapes_of_loads),
            PLAIN),
-    KERNEL("rot180", HALF, orbits_fit, FBP_SYM_ROT180, ROT180_FAST, ORBITS(2, shapes_of_orbits),
-           SAMPLED(2, 16)),
-    KERNEL("rot180", FAST, orbits_fit, FBP_SYM_ROT180, ROT180_FAST, ORBITS(2, shapes_of_orbits),
-           SAMPLED(2, 32)),
-    KERNEL("rot180", EXACT, binds_slices, FBP_SYM_ROT180, ROT180_EXACT, ORBITS(2, shapes_of_loads),
-           PLAIN),
+    KERNEL("rot180", HALF, symmetric_fit, FBP_SYM_ROT180, ROT180_FAST,
+           SYMMETRIC(2, shapes_of_symmetric), SAMPLED(2, 16)),
+    KERNEL("rot180", FAST, symmetric_fit, FBP_SYM_ROT180, ROT180_FAST,
+           SYMMETRIC(2, shapes_of_symmetric), SAMPLED(2, 32)),
+    KERNEL("rot180", EXACT, binds_slices, FBP_SYM_ROT180, ROT180_EXACT,
+           SYMMETRIC(2, shapes_of_loads), PLAIN),
     KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, SINGLE, SAMPLED(1, 16)),
     KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, SINGLE, SAMPLED(1, 16)),
     KERNEL("column", EXACT, fits_textures, FBP_SYM_COLUMN, COLUMN_GATHER, WINDOWED, TEXTURE(1, 32)),

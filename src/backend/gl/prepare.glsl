@@ -33,7 +33,7 @@ layout(std430, binding = 1) readonly buffer Counts { uint counts[]; };
 layout(std430, binding = 2) readonly buffer Dark { float dark[]; };
 layout(std430, binding = 3) readonly buffer Gain { float gain[]; };
 layout(std430, binding = 4) buffer Counters { uint counters[]; }; /* two counters of 64 bits */
-layout(std430, binding = 5) buffer Ledger { uint ledger[]; };
+layout(std430, binding = 5) buffer Bitmap { uint bitmap[]; };
 
 shared uint bad, clipped;
 
@@ -83,37 +83,37 @@ void count(uint which, uint n)
 /* Interpolate along a row.  One thread does it, because it is rare. */
 uint bridge(uint at)
 {
-    uint mended = 0u, last = n_columns; /* last: the last finite column; n_columns: none */
+    uint repaired = 0u, last = n_columns; /* last: the last finite column; n_columns: none */
 
     for (uint c = 0u; c < n_columns; c++) {
         float next = samples[at + c];
         if (!is_finite(next))
             continue;
         float before = last == n_columns ? next : samples[at + last];
-        for (uint i = last == n_columns ? 0u : last + 1u; i < c; i++, mended++)
+        for (uint i = last == n_columns ? 0u : last + 1u; i < c; i++, repaired++)
             samples[at + i] = last == n_columns ? next
                                                 : before + (next - before) * float(i - last) /
                                                                float(c - last);
         last = c;
     }
     float tail = last == n_columns ? 0.0 : samples[at + last];
-    for (uint i = last == n_columns ? 0u : last + 1u; i < n_columns; i++, mended++)
+    for (uint i = last == n_columns ? 0u : last + 1u; i < n_columns; i++, repaired++)
         samples[at + i] = tail;
-    return mended;
+    return repaired;
 }
 
-/* Repair a row, and count repairs.  The ledger has a bit for each row of the scan that is not counted
+/* Repair a row, and count repairs.  The bitmap has a bit for each row of the scan that is not counted
  * yet. */
 void mend(uint view, uint row, uint at)
 {
-    uint mended = bad == 1u ? bridge(at) : 0u, place = view * panel_rows + row;
+    uint repaired = bad == 1u ? bridge(at) : 0u, place = view * panel_rows + row;
 
-    if (use_ledger == 1u && (ledger[place / 32u] >> place % 32u & 1u) == 0u)
+    if (use_bitmap == 1u && (bitmap[place / 32u] >> place % 32u & 1u) == 0u)
         return;
-    count(0u, mended);
+    count(0u, repaired);
     count(1u, clipped);
-    if (use_ledger == 1u)
-        atomicAnd(ledger[place / 32u], ~(1u << place % 32u));
+    if (use_bitmap == 1u)
+        atomicAnd(bitmap[place / 32u], ~(1u << place % 32u));
 }
 
 void main()

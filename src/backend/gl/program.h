@@ -49,12 +49,12 @@ struct gl_shape {
     int keep;          /**< 1: samples are kept if the next slice needs them as well */
 };
 
-/** Numbers of shapes: kernels that add single views, without and with windows; kernels of orbits
- *  (groups of symmetric voxels); kernels of plane integrals. */
+/** Numbers of shapes: kernels that add single views, without and with windows; kernels of symmetric
+ * voxels (groups of symmetric voxels); kernels of plane integrals. */
 enum {
     GL_VIEW_SHAPES = 5,
     GL_WINDOW_SHAPES = 9,
-    GL_ORBIT_SHAPES = 5,
+    GL_SYMMETRIC_SHAPES = 5,
     GL_PLANE_SHAPES = 2,
     GL_MOST_SHAPES = 9
 };
@@ -102,10 +102,10 @@ enum {
     X(COLUMN_PLAIN, VIEWS(GL_VIEW_SHAPES, "column", ALONG_Z FROM_PLAIN, ""))         \
     X(COLUMN_GATHER, VIEWS(GL_WINDOW_SHAPES, "column by gathers", ALONG_Z, ""))      \
     X(COLUMN_FAST, VIEWS(GL_VIEW_SHAPES, "column fast", ALONG_Z, "#define FAST\n"))  \
-    X(ROT90_FAST, ORBITS("rot90", "4", "", orbit_shapes))                            \
-    X(ROT90_EXACT, ORBITS("rot90 exact", "4", "#define EXACT\n", load_shapes))       \
-    X(ROT180_FAST, ORBITS("rot180", "2", "", orbit_shapes))                          \
-    X(ROT180_EXACT, ORBITS("rot180 exact", "2", "#define EXACT\n", load_shapes))     \
+    X(ROT90_FAST, SYMMETRIC("rot90", "4", "", symmetric_shapes))                     \
+    X(ROT90_EXACT, SYMMETRIC("rot90 exact", "4", "#define EXACT\n", load_shapes))    \
+    X(ROT180_FAST, SYMMETRIC("rot180", "2", "", symmetric_shapes))                   \
+    X(ROT180_EXACT, SYMMETRIC("rot180 exact", "2", "#define EXACT\n", load_shapes))  \
     X(PLANES_LINEAR, PLANES("planes", "0"))                                          \
     X(PLANES_NEAREST, PLANES("planes nearest", "1"))                                 \
     X(PLANES_CUBIC, PLANES("planes cubic", "2"))

@@ -11,13 +11,13 @@ static const struct gl_shape view_shapes[GL_WINDOW_SHAPES] = {
     {32, 8, 1, 16, 16, 0, 0, 0},  {32, 8, 1, 8, 16, 0, 0, 0},   {16, 16, 1, 16, 8, 40, 40, 0},
     {16, 16, 1, 8, 8, 40, 24, 0}, {16, 16, 2, 8, 8, 40, 40, 0}, {16, 16, 2, 8, 8, 84, 64, 0},
 };
-/* Shapes of kernels of orbits (groups of symmetric voxels), with textures. */
-static const struct gl_shape orbit_shapes[GL_ORBIT_SHAPES] = {
+/* Shapes of kernels of symmetric voxels, with textures. */
+static const struct gl_shape symmetric_shapes[GL_SYMMETRIC_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},  {32, 8, 1, 4, 16, 0, 0, 0}, {32, 8, 1, 8, 16, 0, 0, 0},
     {16, 8, 2, 2, 8, 0, 0, 0}, {16, 8, 2, 4, 8, 0, 0, 0},
 };
-/* Shapes of kernels of orbits, with plain memory. */
-static const struct gl_shape load_shapes[GL_ORBIT_SHAPES] = {
+/* Shapes of kernels of symmetric voxels, with plain memory. */
+static const struct gl_shape load_shapes[GL_SYMMETRIC_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},   {16, 16, 1, 4, 8, 0, 0, 1}, {16, 16, 1, 4, 8, 0, 0, 0},
     {16, 16, 1, 8, 8, 0, 0, 1}, {16, 16, 1, 8, 8, 0, 0, 0},
 };
@@ -42,9 +42,9 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define ALONG_Z    "#define COLUMN true\n" /* u and w of a voxel column do not depend on z */
 #define FROM_PLAIN "#define PLAIN\n"
 /* A kernel of sets of TURNS symmetric voxel columns. */
-#define ORBITS(NAME, TURNS, KIND, SHAPES) \
-    ENTRY(NAME, SHAPES, GL_ORBIT_SHAPES,  \
-          "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "orbit")
+#define SYMMETRIC(NAME, TURNS, KIND, SHAPES) \
+    ENTRY(NAME, SHAPES, GL_SYMMETRIC_SHAPES, \
+          "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "symmetric")
 #define PLANES(NAME, INTERPOLATION)            \
     ENTRY(NAME, plane_shapes, GL_PLANE_SHAPES, \
           "#define VOXEL float\n#define INTERPOLATION " INTERPOLATION "\n", "frame", "planes")

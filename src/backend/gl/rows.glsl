@@ -5,7 +5,7 @@ layout(std140, binding = 0) uniform Rows
 {
     uint n_views, load_rows, n_columns, first_row;
     uint view0, part_views, panel_rows, has_counts;
-    uint intensity, has_dark, has_gain, use_ledger;
+    uint intensity, has_dark, has_gain, use_bitmap;
     uint weights, cone, means, redundancy;
     uint pad_left, pairs, n_groups, n_rows;
     uint row0, first, n, row_length;

@@ -336,7 +336,8 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     return least / COPY;
 }
 
-/* gl_pace_end() counts an orbit and a group of views once; these are turns * turns updates. */
+/* gl_pace_end() counts a set of symmetric voxels and a group of views once; these are the square of
+ * symmetric_views updates. */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted =

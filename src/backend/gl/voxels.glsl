@@ -2,8 +2,8 @@
 
 layout(std140, binding = 0) uniform Voxels /* struct voxels of backproject.c */
 {
-    uint n, from, to, turns; /* number of voxels; offsets in the buffers; voxels of an orbit */
-    int nx, ny, x0, y0;      /* size of a slice; x0, y0, dnx, dny: the domain of orbits */
+    uint n, from, to, turns; /* number of voxels; offsets in the buffers; voxels per set */
+    int nx, ny, x0, y0;      /* size of a slice; x0, y0, dnx, dny: the domain of symmetric voxels */
     int dnx, dny;
     float turn_s, scale;
     float shift, spare0, spare1, spare2;
@@ -86,8 +86,8 @@ float value_of(uint i)
     return scale * voxels[from + i] + shift;
 }
 #else
-/* Slices of a volume of orbits become plain slices, scaled and shifted.  (x, y) is turned back until it
- * lies in the domain; the number of turns is its lane in the orbit. */
+/* Slices of a volume of symmetric voxels become plain slices, scaled and shifted.  (x, y) is turned
+ * back until it lies in the domain; the number of turns is its lane in the set. */
 float value_of(uint i)
 {
     int x = int(i) % nx, y = int(i) / nx % ny, z = int(i) / nx / ny;
@@ -103,8 +103,8 @@ float value_of(uint i)
             y = turn_s < 0.0 ? nx - 1 - old : old;
         }
     }
-    int orbit = (z * dny + y - y0) * dnx + x - x0;
-    return scale * voxels[from + uint(orbit) * turns + lane] + shift;
+    int set = (z * dny + y - y0) * dnx + x - x0;
+    return scale * voxels[from + uint(set) * turns + lane] + shift;
 }
 #endif
 

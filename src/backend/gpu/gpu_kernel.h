@@ -74,7 +74,7 @@ struct gpu_grid {
 struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< double, exact, fast or half */
-    size_t turns;                 /**< symmetric views per group, one per lane: 1, 2, 4 */
+    size_t symmetric_views;       /**< symmetric views per group, one per lane: 1, 2, 4 */
     bool by_name;                 /**< variant from a publication: used only if requested by name */
     int pass;                     /**< greatest number of views per pass; 0: GPU_PASS */
     unsigned symmetry;            /**< FBP_SYM_… that scan and volume must have */

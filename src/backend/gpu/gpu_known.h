@@ -38,7 +38,7 @@ enum gpu_id {
 #define GPU_FACTS(ID, NAME, PRECISION, TURNS, SYMMETRY, USABLE, BITS) \
     {.name = (NAME),                                                  \
      .precision = FBP_PRECISION_##PRECISION,                          \
-     .turns = (TURNS),                                                \
+     .symmetric_views = (TURNS),                                      \
      .symmetry = (SYMMETRY),                                          \
      .usable = (USABLE),                                              \
      .channels = (BITS) ? (TURNS) : 0,                                \

@@ -16,7 +16,7 @@ const char *const gpu_precision_names[] = {"", "exact", "fast", "half", "double"
 
 bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
 {
-    const bool symmetric = k->turns > 1;
+    const bool symmetric = k->symmetric_views > 1;
     enum fbp_precision least = job->precision;
 
     /* By default symmetric scans are computed exactly, which is fast enough, others by texture
@@ -54,8 +54,9 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.name = kernel->name;
     job->selection.isa = isa;
     job->selection.entry = kernel;
-    job->selection.symmetric_views = kernel->turns;
-    job->selection.boxes = kernel->turns == 1; /* symmetric voxels lie in all four quarters */
+    job->selection.symmetric_views = kernel->symmetric_views;
+    job->selection.boxes =
+        kernel->symmetric_views == 1; /* symmetric voxels lie in all four quarters */
 }
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)

@@ -65,7 +65,7 @@ static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
         free(factors);
         return st;
     }
-    return put_and_free(w, t->turns, factors, n_factors, sizeof *factors);
+    return put_and_free(w, t->twiddles, factors, n_factors, sizeof *factors);
 }
 
 /* n rows of weights, each computed by fill(). */

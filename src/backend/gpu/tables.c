@@ -117,7 +117,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (t->way == GPU_FILTER_CHAIN) {
         t->fft_length = gpu_chain_length(wide, offer->row_bytes());
         t->filter = place(t, t->fft_length * sizeof(float));
-        t->turns = place(t, gpu_chain_twiddles(t->fft_length) * COMPLEX);
+        t->twiddles = place(t, gpu_chain_twiddles(t->fft_length) * COMPLEX);
         t->row_length = (wide + cache_line - 1) / cache_line * cache_line;
     } else {
         t->row_length = t->way == GPU_FILTER_FFT ? f->n_fft : wide;
@@ -174,7 +174,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
         t->wanted = place(t, gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) *
                                  sizeof(struct gpu_wanted));
     t->counters = place(t, 2 * sizeof(uint64_t));
-    t->ledger = place(t, fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
+    t->row_bitmap =
+        place(t, fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
     t->found = place(t, GPU_STATISTICS_BLOCKS * (fbp_in_double(job)
                                                      ? sizeof(struct gpu_block_statistics_double)
                                                      : sizeof(struct gpu_block_statistics)));

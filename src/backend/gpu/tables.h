@@ -80,20 +80,20 @@ struct gpu_tables {
     /** Response in the order of the chain, or of n_fft/2 + 1 frequencies; or 2 S + 1 taps. */
     size_t filter;
     bool in_double;    /**< taps and sums are double: their terms nearly cancel */
-    size_t turns;      /**< complex twiddle factors of the chain */
+    size_t twiddles;   /**< complex twiddle factors of the chain */
     size_t fft_length; /**< points of the chain's transforms */
     size_t rows;       /**< [rows_per_call][row_length] complex */
     size_t work; /**< scratch of the FFT library, or rows convolved in space; same size as `rows` */
-    size_t taps_v;   /**< taps of the filter along columns, with zeros on either side */
-    size_t weighted; /**< [views_per_call] weighted views, input of that filter */
-    size_t pad;      /**< struct fbp_pad.tables: extrapolation beyond the panel */
-    size_t ends;     /**< struct fbp_pad_end [rows_per_call][row of the pair][end] */
-    size_t planes;   /**< struct gpu_plane per view, for kernels "planes" */
-    size_t wanted;   /**< struct gpu_wanted [y][x] per cell, if there is a region */
-    size_t counters; /**< two 64-bit counts of repaired samples: struct fbp_prep_counts */
-    size_t ledger;   /**< words of struct fbp_row_bitmap */
-    size_t found;    /**< struct gpu_block_statistics [GPU_STATISTICS_BLOCKS] */
-    size_t slices;   /**< scaled slices before the copy to the host: GPU_STAGES times slice_bytes */
+    size_t taps_v;     /**< taps of the filter along columns, with zeros on either side */
+    size_t weighted;   /**< [views_per_call] weighted views, input of that filter */
+    size_t pad;        /**< struct fbp_pad.tables: extrapolation beyond the panel */
+    size_t ends;       /**< struct fbp_pad_end [rows_per_call][row of the pair][end] */
+    size_t planes;     /**< struct gpu_plane per view, for kernels "planes" */
+    size_t wanted;     /**< struct gpu_wanted [y][x] per cell, if there is a region */
+    size_t counters;   /**< two 64-bit counts of repaired samples: struct fbp_prep_counts */
+    size_t row_bitmap; /**< words of struct fbp_row_bitmap */
+    size_t found;      /**< struct gpu_block_statistics [GPU_STATISTICS_BLOCKS] */
+    size_t slices; /**< scaled slices before the copy to the host: GPU_STAGES times slice_bytes */
     /** Sizes: rows filtered per call, complex values per row, bytes of `work` and of one buffer of
      *  `slices`, views per call of the filter along columns. */
     size_t rows_per_call, row_length, work_bytes, slice_bytes, views_per_call;

@@ -69,7 +69,7 @@ static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, i
                         char key[GPU_TUNER_KEY])
 {
     const struct fbp_slab all = fbp_slab_asked(job, 0, job->grid.n[2]);
-    const size_t passes = job->n_views / k->turns / GPU_PASS;
+    const size_t passes = job->n_views / k->symmetric_views / GPU_PASS;
 
     if (n_candidates < 2 || requested_shape(k->n_shapes) >= 0 || all.nz < LEAST_SLICES ||
         (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS < LEAST_UPDATES ||

@@ -31,7 +31,7 @@ struct mock_device {
     struct mock_stream *streams[FBP_N_STAGES];
     atomic_uint_fast64_t n_uploads, n_afters, n_calls, n_commands;
     struct fbp_statistics found; /* of the thread of OUT, and of the host when it is past */
-    unsigned *ledger_bits;       /* of the thread of FILTER */
+    unsigned *bitmap_bits;       /* of the thread of FILTER */
     size_t n_fetched;            /* slices of the current slab; of the thread of OUT */
     pthread_mutex_t lock;        /* of timestamps */
     struct timestamp *timestamps;
@@ -209,7 +209,7 @@ static void close_device(fbp_device **device)
         free(dev->timestamps);
     }
     pthread_mutex_destroy(&dev->lock);
-    free(dev->ledger_bits);
+    free(dev->bitmap_bits);
     free(dev);
     *device = NULL;
 }
@@ -228,9 +228,9 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->found = no_statistics;
     FBP_TRY_GOTO(called(*out));
     FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
-    FBP_TRY_GOTO(fbp_calloc((void **)&dev->ledger_bits,
+    FBP_TRY_GOTO(fbp_calloc((void **)&dev->bitmap_bits,
                             fbp_row_bitmap_words(job->n_views, job->panel.n_rows),
-                            sizeof *dev->ledger_bits, "mock ledger"));
+                            sizeof *dev->bitmap_bits, "mock ledger"));
     for (int i = 0; i < FBP_N_STAGES; i++) {
         const unsigned late = fbp_mock_faults.slow_stage == (unsigned)i + 1 ? 10 : 1;
         FBP_TRY_GOTO(mock_stream_create(&dev->streams[i], late * fbp_mock_faults.delay_us));
@@ -542,42 +542,42 @@ static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
 }
 
 /* A queued row bitmap, with its bits behind it. */
-struct new_ledger {
+struct new_bitmap {
     struct mock_device *dev;
-    struct fbp_row_bitmap ledger;
+    struct fbp_row_bitmap bitmap;
     unsigned bits[];
 };
 
-static fbp_status run_expect(void *user)
+static fbp_status run_set_bitmap(void *user)
 {
-    const struct new_ledger *c = user;
-    const size_t words = fbp_row_bitmap_words(c->ledger.n_views, c->ledger.n_rows);
-    struct fbp_row_bitmap own = c->ledger;
+    const struct new_bitmap *c = user;
+    const size_t words = fbp_row_bitmap_words(c->bitmap.n_views, c->bitmap.n_rows);
+    struct fbp_row_bitmap own = c->bitmap;
 
-    own.bits = memcpy(c->dev->ledger_bits, c->bits, words * sizeof *c->bits);
+    own.bits = memcpy(c->dev->bitmap_bits, c->bits, words * sizeof *c->bits);
     return fbp_backend_cpu.repair.set_bitmap(c->dev->inner, &own);
 }
 
 /* The caller may change the bits before this is at the front of the queue.  Without bits the run
  * has ended, and the queues are empty: the next run begins without a stop and with a whole slab. */
-static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
+static fbp_status set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap)
 {
     struct mock_device *dev = mock_of(device);
-    const size_t bytes = fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned);
+    const size_t bytes = fbp_row_bitmap_words(bitmap->n_views, bitmap->n_rows) * sizeof(unsigned);
 
-    FBP_TRY(ledger->bits ? called(device) : called_last(device));
-    if (!ledger->bits) {
+    FBP_TRY(bitmap->bits ? called(device) : called_last(device));
+    if (!bitmap->bits) {
         for (int i = 0; i < FBP_N_STAGES; i++)
             mock_stream_go_on(dev->streams[i]);
         dev->n_fetched = 0;
-        return fbp_backend_cpu.repair.set_bitmap(dev->inner, ledger);
+        return fbp_backend_cpu.repair.set_bitmap(dev->inner, bitmap);
     }
-    struct new_ledger *c = malloc(sizeof *c + bytes);
+    struct new_bitmap *c = malloc(sizeof *c + bytes);
     if (!c)
         return fbp_fail_nomem(sizeof *c + bytes, "mock command");
-    *c = (struct new_ledger){dev, *ledger};
-    memcpy(c->bits, ledger->bits, bytes);
-    return mock_stream_submit(dev->streams[FBP_STAGE_FILTER], run_expect, c);
+    *c = (struct new_bitmap){dev, *bitmap};
+    memcpy(c->bits, bitmap->bits, bytes);
+    return mock_stream_submit(dev->streams[FBP_STAGE_FILTER], run_set_bitmap, c);
 }
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
@@ -626,7 +626,7 @@ const struct fbp_backend fbp_backend_mock = {
     .event.host_wait = wait_for,
     .event.timestamp = stamp,
     .event.seconds = stamped,
-    .repair.set_bitmap = expect,
+    .repair.set_bitmap = set_bitmap,
     .repair.counts = counts,
     .links = &fbp_mock_link_meter,
 };

@@ -23,7 +23,7 @@ struct ref_device {
     struct fbp_row_filter filter;
     float *ends; /* a row and its weights, if rows are extrapolated */
     struct fbp_prep_counts counts;
-    struct fbp_row_bitmap ledger;
+    struct fbp_row_bitmap bitmap;
 };
 
 static struct ref_device *ref_of(fbp_device *device)
@@ -163,7 +163,7 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
 
     pthread_mutex_lock(&dev->lock);
     for (size_t k = 0; k < batch->n_views; k++) {
-        fbp_prepare_view(job, batch, raw, k, &dev->ledger, &dev->counts);
+        fbp_prepare_view(job, batch, raw, k, &dev->bitmap, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows && !fbp_stopped(); r++) {
             if (!job->input.filtered)
                 filter_row(dev, batch, k, r, raw, out);
@@ -357,9 +357,9 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     return FBP_OK;
 }
 
-static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
+static fbp_status set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap)
 {
-    ref_of(device)->ledger = *ledger;
+    ref_of(device)->bitmap = *bitmap;
     return FBP_OK;
 }
 
@@ -390,6 +390,6 @@ const struct fbp_backend fbp_backend_ref = {
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
-    .repair.set_bitmap = expect,
+    .repair.set_bitmap = set_bitmap,
     .repair.counts = counts,
 };

@@ -1,8 +1,8 @@
 /*
- * Rotationally symmetric scans: an orbit is a column of voxels and its TURNS - 1 images under the
+ * Rotationally symmetric scans: a set is a column of voxels and its TURNS - 1 images under the
  * scan's rotation.  The texel at a place stores one sample of each of TURNS views, so that one place
- * in a view serves all voxels of an orbit (after Xu and Mueller 2005).  Lane j of the texel at place
- * i, the orbit's first position turned i times, belongs to voxel i + j.
+ * in a view serves all voxels of a set (after Xu and Mueller 2005).  Lane j of the texel at place
+ * i, the set's first position turned i times, belongs to voxel i + j.
  */
 
 #if TURNS == 4
@@ -13,7 +13,7 @@
 #define NARROW(s) (s).xy
 #endif
 
-/* The place of an orbit in a view: column, relative to the principal point; 1/w; row at the reference
+/* The place of a set in a view: column, relative to the principal point; 1/w; row at the reference
  * slice, rows per slice. */
 struct Spot {
     float u, r, v, dv;
@@ -30,7 +30,7 @@ Spot spot_of(int i, vec2 t)
     return Spot(u, r, v, dv);
 }
 
-/* The next place of an orbit. */
+/* The next place of a set. */
 vec2 turned(vec2 t)
 {
     if (TURNS == 4)
@@ -38,7 +38,7 @@ vec2 turned(vec2 t)
     return vec2(turn_ex - t.x, turn_ey - t.y);
 }
 
-/* The samples of a texel in the order of the orbit's voxels. */
+/* The samples of a texel in the order of the set's voxels. */
 vec4 by_voxels(int place, vec4 q)
 {
     if (TURNS == 4)
@@ -72,7 +72,7 @@ Row row_at(uint at)
     return Row(WIDE(views[at]), WIDE(views[at + 1u]));
 }
 
-/* Add four weighted samples to the voxels of an orbit. */
+/* Add four weighted samples to the voxels of a set. */
 vec4 sum_of(int place, Row lower, Row upper, vec4 weights, vec4 sum)
 {
     precise vec4 s = fma(weights.xxxx, by_voxels(place, lower.left), sum);
@@ -144,7 +144,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
 }
 #endif
 
-/* Add a pass of groups of views, each at all places of the orbit. */
+/* Add a pass of groups of views, each at all places of the set. */
 
 void add_views(ivec3 p)
 {
