@@ -12,7 +12,7 @@
 
 /* An event is a point of the order (queue.h) that has the stage's number. */
 
-static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
+static fbp_status record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
     struct gl_point point;
 
@@ -21,12 +21,12 @@ static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_even
     return FBP_OK;
 }
 
-static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_event mark)
+static fbp_status stage_wait(fbp_device *device, enum fbp_stage stage, struct fbp_event event)
 {
     struct gl_queue *queue = gl_of(device)->queue;
-    const struct gl_point point = {(enum gl_order)mark.stage, mark.ticket};
+    const struct gl_point point = {(enum gl_order)event.stage, event.ticket};
 
-    if (mark.ticket == 0)
+    if (event.ticket == 0)
         return FBP_OK;
     gl_queue_after(queue, (enum gl_order)stage, point);
     if (stage == FBP_STAGE_OUT)
@@ -34,10 +34,10 @@ static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_eve
     return FBP_OK;
 }
 
-static fbp_status wait(fbp_device *device, struct fbp_event mark)
+static fbp_status host_wait(fbp_device *device, struct fbp_event event)
 {
     return gl_queue_wait(gl_of(device)->queue,
-                         (struct gl_point){(enum gl_order)mark.stage, mark.ticket});
+                         (struct gl_point){(enum gl_order)event.stage, event.ticket});
 }
 
 static void describe(int index, struct fbp_device_info *out)
@@ -248,11 +248,11 @@ static const struct fbp_backend backend = {
     .clear = gl_clear,
     .backproject = gl_backproject,
     .fetch = gl_fetch,
-    .event.record = mark,
-    .event.stage_wait = after,
-    .event.host_wait = wait,
-    .event.timestamp = gl_stamp,
-    .event.seconds = gl_stamped,
+    .event.record = record,
+    .event.stage_wait = stage_wait,
+    .event.host_wait = host_wait,
+    .event.timestamp = gl_timestamp,
+    .event.seconds = gl_seconds,
     .statistics = gl_statistics,
     .repair.set_bitmap = gl_set_bitmap,
     .repair.counts = gl_counts,

@@ -179,7 +179,7 @@ void gl_pace_begin(struct gl_pace *pace);
 void gl_pace_end(struct gl_pace *pace, double updates);
 
 /** Timestamps of the computing lane. */
-struct gl_stamps {
+struct gl_timestamps {
     atomic_uint_fast64_t n; /**< number of timestamps submitted */
     /* In the queue: */
     unsigned *queries;   /**< one timer query per timestamp */
@@ -201,9 +201,9 @@ struct gl_meter {
     double filter; /**< seconds per sample; 0: unknown */
 };
 
-/** Submit a timestamp to a stage; read one, as fbp_seconds() (slots `stamp` and `stamped`). */
-fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
-fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds);
+/** Submit a timestamp to a stage; read one, as fbp_seconds() (slots `timestamp` and `seconds`). */
+fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
+fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
 
 /** Times passes for the tuner, in the queue; user: struct gl_device. */
 extern const struct gpu_timer gl_timer;
@@ -243,7 +243,7 @@ struct gl_device {
     struct gl_meter meter;
     struct gpu_tuner tuner;                /**< chooses the kernel's shape */
     unsigned trials[2 * GPU_TUNER_TRIALS]; /**< timer queries of the tuner */
-    struct gl_stamps stamps;
+    struct gl_timestamps timestamps;
     unsigned sampler;         /**< sampler of textures of filtered views */
     float half_scale;         /**< scale of views in fp16; 1 for fp32 */
     struct gl_buffer memory;  /**< tables and scratch memory */

@@ -35,8 +35,8 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
-/* Slot `unasked`: is there a device file of a card that this user may open?  If not, `--device
- * auto` does not load the module. */
+/* Slot `auto_selectable`: is there a device file of a card that this user may open?  If not,
+ * `--device auto` does not load the module. */
 static bool has_hardware(int index)
 {
     static const char *const files[] = {"/dev/dri/renderD*", "/dev/nvidiactl", "/dev/dxg"};

@@ -56,9 +56,9 @@ void gl_pace_end(struct gl_pace *pace, double updates)
  * copy have no queries: the host's clock is read, and the timestamp is the address of a struct
  * gl_moment (an even number) plus 1. */
 
-static fbp_status run_stamp(void *device, void *command)
+static fbp_status run_timestamp(void *device, void *command)
 {
-    struct gl_stamps *s = &((struct gl_device *)device)->stamps;
+    struct gl_timestamps *s = &((struct gl_device *)device)->timestamps;
     const uint64_t *at = command;
 
     while (*at >= s->room) {
@@ -81,20 +81,20 @@ static fbp_status run_stamp(void *device, void *command)
     return gl_check("a timestamp");
 }
 
-static uint64_t stamp_of(const struct gl_moment *m)
+static uint64_t timestamp_of(const struct gl_moment *m)
 {
     return (uint64_t)(uintptr_t)m | 1;
 }
 
-fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
+fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {
     struct gl_device *dev = gl_of(device);
     const enum gl_order order = (enum gl_order)stage;
 
     if (!gl_queue_copies(dev->queue, order)) {
-        const uint64_t at = atomic_fetch_add(&dev->stamps.n, 1);
+        const uint64_t at = atomic_fetch_add(&dev->timestamps.n, 1);
         *out = 2 * at;
-        return gl_queue_submit_with(dev->queue, order, run_stamp, &at, sizeof at,
+        return gl_queue_submit_with(dev->queue, order, run_timestamp, &at, sizeof at,
                                     &(struct gl_submission){.stamp = true});
     }
     struct gl_moment *m = calloc(1, sizeof *m);
@@ -104,7 +104,7 @@ fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
     m->next = dev->moments;
     dev->moments = m;
     pthread_mutex_unlock(&dev->moments_lock);
-    *out = stamp_of(m);
+    *out = timestamp_of(m);
     return gl_queue_submit_with(dev->queue, order, NULL, NULL, 0,
                                 &(struct gl_submission){.moment = &m->seconds});
 }
@@ -114,9 +114,9 @@ struct reading {
     double *seconds;
 };
 
-static fbp_status run_stamped(void *device, void *command)
+static fbp_status run_seconds(void *device, void *command)
 {
-    struct gl_stamps *s = &((struct gl_device *)device)->stamps;
+    struct gl_timestamps *s = &((struct gl_device *)device)->timestamps;
     const struct reading *r = command;
     GLuint64 at = 0;
 
@@ -130,16 +130,16 @@ static fbp_status run_stamped(void *device, void *command)
     return FBP_OK;
 }
 
-fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
+fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds)
 {
     struct gl_device *dev = gl_of(device);
     struct gl_moment **at = &dev->moments;
 
-    if (stamp % 2 == 0)
-        return gl_queue_call(dev->queue, run_stamped, &(struct reading){stamp / 2, seconds},
+    if (timestamp % 2 == 0)
+        return gl_queue_call(dev->queue, run_seconds, &(struct reading){timestamp / 2, seconds},
                              sizeof(struct reading));
     pthread_mutex_lock(&dev->moments_lock);
-    while (*at && stamp_of(*at) != stamp)
+    while (*at && timestamp_of(*at) != timestamp)
         at = &(*at)->next;
     struct gl_moment *m = *at;
     if (m) {
@@ -155,9 +155,9 @@ void gl_times_close(struct gl_device *dev)
 {
     if (dev->trials[0])
         glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
-    if (dev->stamps.room > 0)
-        glDeleteQueries((GLsizei)dev->stamps.room, dev->stamps.queries);
-    free(dev->stamps.queries);
+    if (dev->timestamps.room > 0)
+        glDeleteQueries((GLsizei)dev->timestamps.room, dev->timestamps.queries);
+    free(dev->timestamps.queries);
 }
 
 /* Timed passes for the tuner: two timer queries per trial. */

@@ -29,7 +29,7 @@ struct mock_device {
     int index;
     fbp_device *inner; /* the CPU device */
     struct mock_stream *streams[FBP_N_STAGES];
-    atomic_uint_fast64_t n_uploads, n_afters, n_calls, n_commands;
+    atomic_uint_fast64_t n_uploads, n_stage_waits, n_calls, n_commands;
     struct fbp_statistics found; /* of the thread of OUT, and of the host when it is past */
     unsigned *bitmap_bits;       /* of the thread of FILTER */
     size_t n_fetched;            /* slices of the current slab; of the thread of OUT */
@@ -488,30 +488,30 @@ static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
     return FBP_OK;
 }
 
-static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
+static fbp_status record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
     FBP_TRY(called_last(device));
     *out = (struct fbp_event){stage, mock_stream_ticket(mock_of(device)->streams[stage])};
     return FBP_OK;
 }
 
-static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_event m)
+static fbp_status stage_wait(fbp_device *device, enum fbp_stage stage, struct fbp_event m)
 {
     FBP_TRY(called(device));
     struct mock_device *dev = mock_of(device);
 
-    if (atomic_fetch_add(&dev->n_afters, 1) + 1 == fbp_mock_faults.drop_after)
+    if (atomic_fetch_add(&dev->n_stage_waits, 1) + 1 == fbp_mock_faults.drop_after)
         return FBP_OK;
     return mock_stream_after(dev->streams[stage], dev->streams[m.stage], m.ticket);
 }
 
-static fbp_status wait_for(fbp_device *device, struct fbp_event m)
+static fbp_status host_wait(fbp_device *device, struct fbp_event m)
 {
     FBP_TRY(called(device));
     return mock_stream_wait(mock_of(device)->streams[m.stage], m.ticket);
 }
 
-static fbp_status run_stamp(void *user)
+static fbp_status run_timestamp(void *user)
 {
     const struct command *c = user;
 
@@ -519,7 +519,7 @@ static fbp_status run_stamp(void *user)
     return FBP_OK;
 }
 
-static fbp_status stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
+static fbp_status timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {
     FBP_TRY(called(device));
     struct mock_device *dev = mock_of(device);
@@ -531,10 +531,10 @@ static fbp_status stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
     dev->timestamps = s;
     pthread_mutex_unlock(&dev->lock);
     *out = (uint64_t)(uintptr_t)s;
-    return submit(device, stage, run_stamp, &(struct command){.dst = s});
+    return submit(device, stage, run_timestamp, &(struct command){.dst = s});
 }
 
-static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
+static fbp_status seconds_of(fbp_device *device, uint64_t at, double *seconds)
 {
     FBP_TRY(called(device));
     *seconds = ((struct timestamp *)(uintptr_t)at)->seconds;
@@ -621,11 +621,11 @@ const struct fbp_backend fbp_backend_mock = {
     .backproject = backproject,
     .fetch = fetch,
     .statistics = statistics,
-    .event.record = mark,
-    .event.stage_wait = after,
-    .event.host_wait = wait_for,
-    .event.timestamp = stamp,
-    .event.seconds = stamped,
+    .event.record = record,
+    .event.stage_wait = stage_wait,
+    .event.host_wait = host_wait,
+    .event.timestamp = timestamp,
+    .event.seconds = seconds_of,
     .repair.set_bitmap = set_bitmap,
     .repair.counts = counts,
     .links = &fbp_mock_link_meter,
