@@ -5,16 +5,14 @@
 #include <pthread.h>
 #include <string.h>
 
-#define FBP_BACKEND(name) extern const struct fbp_backend fbp_backend_##name;
-#include "backend/backend-list.h"
-#undef FBP_BACKEND
+/* All backends, in the order of preference of `auto`. */
+#define BACKENDS(X) X(cuda) X(gl) X(cpu) X(ref) X(mock)
 
-const struct fbp_backend *const fbp_backends[] = {
-#define FBP_BACKEND(name) &fbp_backend_##name,
-#include "backend/backend-list.h"
-#undef FBP_BACKEND
-    NULL,
-};
+#define DECLARE(NAME) extern const struct fbp_backend fbp_backend_##NAME;
+BACKENDS(DECLARE)
+
+#define ADDRESS(NAME) &fbp_backend_##NAME,
+const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) NULL};
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 

@@ -15,8 +15,8 @@
  *       | fetch (OUT)
  *     host [channel][z][y][x], float or double                  written by array/sink.c
  *
- * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add its line to
- * backend-list.h.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
+ * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add NAME to the list
+ * in backend.c.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
  * close, filter, clear, backproject and fetch; see tests/unit/test_planes_plug_in.c.  All other
  * slots and flags may be left out (NULL, false, 0): the comment of each states the default.
  * Callers use a completed copy (backend/device.h), in which every slot is set but `discovery.load`,
@@ -513,7 +513,7 @@ struct fbp_backend {
     const struct fbp_projector *projector;
 };
 
-/** All backends as defined, in the order of preference (backend-list.h); ended by NULL. */
+/** All backends as defined, in the order of preference (backend.c); ended by NULL. */
 extern const struct fbp_backend *const fbp_backends[];
 
 /** Returns the backend of this name, completed, and loaded if that is possible; NULL if there is no

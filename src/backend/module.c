@@ -43,29 +43,24 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-static void *open_module(const char *file)
-{
-    static const char prefix[] = "libfbp_";
-    void *handle = NULL;
-    char variant[64];
-
-    if (fbp_module_variant) {
-        snprintf(variant, sizeof variant, "%s%s_%s", prefix, fbp_module_variant,
-                 file + strlen(prefix));
-        handle = fbp_open_plugin(variant);
-    }
-    return handle ? handle : fbp_open_plugin(file);
-}
-
 /* Load a module, or set m->why.  If this build has no module, the message says so, even if the
  * machine lacks a driver, too; only if another package has the module, a missing driver is reported
  * first. */
 static void load(struct fbp_module *m)
 {
+    static const char prefix[] = "libfbp_";
     const bool may = m->may_open(m->why, sizeof m->why);
-    void *handle = may ? open_module(m->file) : NULL;
+    void *handle = NULL;
     fbp_module_fn *entry = NULL;
+    char variant[64];
 
+    if (may && fbp_module_variant) {
+        snprintf(variant, sizeof variant, "%s%s_%s", prefix, fbp_module_variant,
+                 m->file + strlen(prefix));
+        handle = fbp_open_plugin(variant);
+    }
+    if (may && !handle)
+        handle = fbp_open_plugin(m->file);
     if (handle)
         *(void **)&entry = dlsym(handle, m->symbol); /* the form of cast that POSIX recommends */
     if (entry)

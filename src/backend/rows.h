@@ -58,33 +58,24 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
     return (char *)raw + (k * batch->load_rows + (r - batch->load_row0)) * row;
 }
 
-/** Clears the bit of a row; returns whether it was set, or true if there are no bits.
- *  Thread-safe. */
-static inline bool fbp_row_bitmap_take(const struct fbp_row_bitmap *bitmap, size_t view, size_t row)
-{
-    const size_t at = view * bitmap->n_rows + row;
-    const unsigned bit = 1u << at % FBP_ROW_BITMAP_BITS;
-
-    if (!bitmap->bits)
-        return true;
-    return __atomic_fetch_and(&bitmap->bits[at / FBP_ROW_BITMAP_BITS], ~bit, __ATOMIC_RELAXED) &
-           bit;
-}
-
 /** Converts row r of a view of the scan to line integrals, in place.  Repaired samples are added to
  *  *counts if the row's bit is set, which is then cleared; rows without repaired samples keep their
- *  bits. */
+ *  bits.  Thread-safe for different rows. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *bitmap,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
 {
+    const size_t at = view * bitmap->n_rows + r;
+    const unsigned bit = 1u << at % FBP_ROW_BITMAP_BITS;
     struct fbp_prep_counts repaired = {0};
 
     if (fbp_in_double(job))
         fbp_prep_row_double(job->filtering.prep, samples, &repaired);
     else
         fbp_prep_row(job->filtering.prep, r, samples, &repaired);
-    if ((repaired.not_finite || repaired.clipped) && fbp_row_bitmap_take(bitmap, view, r))
+    if ((repaired.not_finite || repaired.clipped) &&
+        (!bitmap->bits ||
+         __atomic_fetch_and(&bitmap->bits[at / FBP_ROW_BITMAP_BITS], ~bit, __ATOMIC_RELAXED) & bit))
         fbp_prep_counts_add(counts, &repaired);
 }
 

@@ -1,4 +1,4 @@
-/* The loader of the CUDA module, part of the library (backend-list.h): the module's file, and the
+/* The loader of the CUDA module, part of the library (backend.c): the module's file, and the
  * driver that must be loaded before the module is opened. */
 #include "backend/module.h"
 

@@ -1,4 +1,4 @@
-/* The loader of the OpenGL module, part of the library (backend-list.h): the module's file, the
+/* The loader of the OpenGL module, part of the library (backend.c): the module's file, the
  * libraries that it needs, and a test for hardware before it is loaded. */
 #include "backend/module.h"
 

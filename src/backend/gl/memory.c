@@ -32,13 +32,14 @@ static void list_buffer(struct gl_buffer *b)
     pthread_mutex_unlock(&buffers.lock);
 }
 
-/* Remove the buffer with this address from the list and return it; NULL: none. */
-static struct gl_buffer *unlist_buffer(const void *base)
+/* Remove the buffer with this address, or (base NULL) any buffer of `owner`, from the list and
+ * return it; NULL: none. */
+static struct gl_buffer *unlist_buffer(const void *owner, const void *base)
 {
     struct gl_buffer **at = &buffers.first;
 
     pthread_mutex_lock(&buffers.lock);
-    while (*at && (*at)->base != base)
+    while (*at && !(base ? (*at)->base == base : (*at)->owner == owner))
         at = &(*at)->next;
     struct gl_buffer *found = *at;
     if (found)
@@ -206,7 +207,6 @@ fbp_status gl_share_enter(struct gl_share **out, int index)
 void gl_share_leave(struct gl_share **share)
 {
     struct gl_share *s = *share;
-    struct gl_buffer *gone = NULL;
 
     if (!s)
         return;
@@ -216,22 +216,8 @@ void gl_share_leave(struct gl_share **share)
             shares.of[s->index] = NULL;
         gl_queue_close(&s->queue);
 
-        pthread_mutex_lock(&buffers.lock);
-        for (struct gl_buffer **at = &buffers.first; *at;) {
-            struct gl_buffer *b = *at;
-            if (b->owner == s) {
-                *at = b->next;
-                b->next = gone;
-                gone = b;
-            } else {
-                at = &b->next;
-            }
-        }
-        pthread_mutex_unlock(&buffers.lock);
-        for (struct gl_buffer *next; gone; gone = next) {
-            next = gone->next;
-            free(gone);
-        }
+        for (struct gl_buffer *b; (b = unlist_buffer(s, NULL));)
+            free(b);
         free(s);
     }
     pthread_mutex_unlock(&shares.lock);
@@ -331,7 +317,7 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
 void gl_host_release(fbp_device *device, void *memory)
 {
     (void)device;
-    release_host(unlist_buffer(memory));
+    release_host(unlist_buffer(NULL, memory));
 }
 
 bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
@@ -402,7 +388,7 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
 
 void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory)
 {
-    struct gl_buffer *b = unlist_buffer(memory);
+    struct gl_buffer *b = unlist_buffer(NULL, memory);
 
     (void)purpose;
     if (b)

@@ -46,42 +46,37 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_MATRIX_EXACT] = {1145, 928, 920},
 };
 
-/* GUPS of voxels that all views see and whose neighbours are x samples apart: interpolated between
- * the two nearest jobs. */
-static double gups_at(enum gpu_id id, const double at[JOBS], double x)
-{
-    size_t below = 0, above = 0;
-
-    for (size_t i = 1; i < JOBS; i++) {
-        below = at[i] <= x && (at[below] > x || at[i] > at[below]) ? i : below;
-        above = at[i] >= x && (at[above] < x || at[i] < at[above]) ? i : above;
-    }
-    const double a = gups[id][below] * cost[below], b = gups[id][above] * cost[above];
-    if (at[below] > x)
-        return b;
-    if (at[above] < x || at[below] >= at[above])
-        return a;
-    return a + (b - a) * (x - at[below]) / (at[above] - at[below]);
-}
-
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out)
 {
     const struct gpu_kernel *k = gpu_kernel_of(job);
     const double x = gpu_texels_per_column(k, job) * gpu_columns_per_voxel(job);
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
+    const double *at = apart[k->bits > 0];
     enum gpu_id id = GPU_MATRIX_FAST; /* variants of papers are no faster than any matrix */
+    size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)
         if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision)
             id = (enum gpu_id)i;
+    /* GUPS of voxels that all views see and whose neighbours are x samples apart: interpolated
+     * between the two nearest jobs. */
+    for (size_t i = 1; i < JOBS; i++) {
+        below = at[i] <= x && (at[below] > x || at[i] > at[below]) ? i : below;
+        above = at[i] >= x && (at[above] < x || at[i] < at[above]) ? i : above;
+    }
+    const double a = gups[id][below] * cost[below], b = gups[id][above] * cost[above];
+    const double known = at[below] > x ? b
+                         : at[above] < x || at[below] >= at[above]
+                             ? a
+                             : a + (b - a) * (x - at[below]) / (at[above] - at[below]);
     /* Textures of J4's views (33 MB) are slower than those of J1 to J3 (up to 10 MB), unless a
      * texel serves several voxels. */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
     *out = (struct fbp_rates){.upload = 1 / card->up,
                               .fetch = 1 / card->down,
                               .filter = 1 / 50e9,
-                              .update = 1e-9 / (speed * gups_at(id, apart[k->bits > 0], x)),
+                              .update = 1e-9 / (speed * known),
                               .call = 150e-6,
                               .share = 1 / 150e9, /* default of unknown links */
                               .copy = 1 / card->copy};
