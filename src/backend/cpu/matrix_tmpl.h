@@ -55,27 +55,26 @@ static inline V cubic_at(V u, const float *row)
     return VMUL(sum, VSET1(1.0f / 6));
 }
 
-/* A fbp_bp_matrix_fn.  VALUE: the increments of VL voxels from x on, from `view` or, for plane
- * integrals, from `row`.  Lanes beyond x1 are clamped into the border of zeros, and dropped. */
-#define MATRIX_KERNEL(NAME, VALUE)                                              \
-    NAME(float *dst, size_t x0, size_t x1, const float *view, size_t stride,    \
-         const struct fbp_bp_line *l)                                           \
-    {                                                                           \
-        const float *const row = view + (ptrdiff_t)stride * l->row + l->column; \
-        size_t x = x0;                                                          \
-        (void)row;                                                              \
-        for (; x + VL <= x1; x += VL)                                           \
-            VSTORE(dst + x, VADD(VLOAD(dst + x), VALUE));                       \
-        if (x < x1) {                                                           \
-            float rest[VL];                                                     \
-            VSTORE(rest, VALUE);                                                \
-            for (size_t i = 0; x + i < x1; i++)                                 \
-                dst[x + i] += rest[i];                                          \
-        }                                                                       \
+/* A fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: the increments of VL voxels from x on,
+ * from `view` or, for plane integrals, from `row`.  Lanes beyond x1 are clamped into the border of
+ * zeros, and dropped. */
+#define MATRIX_KERNEL(TYPE, NAME, VALUE)                                          \
+    TYPE NAME(float *dst, size_t x0, size_t x1, const float *view, size_t stride, \
+              const struct fbp_bp_line *l)                                        \
+    {                                                                             \
+        const float *const row = view + (ptrdiff_t)stride * l->row + l->column;   \
+        size_t x = x0;                                                            \
+        (void)row;                                                                \
+        for (; x + VL <= x1; x += VL)                                             \
+            VSTORE(dst + x, VADD(VLOAD(dst + x), VALUE));                         \
+        if (x < x1) {                                                             \
+            float rest[VL];                                                       \
+            VSTORE(rest, VALUE);                                                  \
+            for (size_t i = 0; x + i < x1; i++)                                   \
+                dst[x + i] += rest[i];                                            \
+        }                                                                         \
     }
 
-static void
-MATRIX_KERNEL(matrix_linear, linear_at((float)x, view, stride, l, taps)) static void MATRIX_KERNEL(
-    matrix_nearest,
-    nearest_at(row_u(x, l), row)) static void MATRIX_KERNEL(matrix_cubic,
-                                                            cubic_at(row_u(x, l), row))
+MATRIX_KERNEL(static void, matrix_linear, linear_at((float)x, view, stride, l, taps))
+MATRIX_KERNEL(static void, matrix_nearest, nearest_at(row_u(x, l), row))
+MATRIX_KERNEL(static void, matrix_cubic, cubic_at(row_u(x, l), row))

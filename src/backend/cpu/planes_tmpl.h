@@ -5,10 +5,11 @@
  *
  *   VX(), VY()   i and j of the lanes of V: VL / 4 rows of 4 voxels along x; DX(), DY() of D
  *   PICK_16(c, i), PICK_8(c, i)   c[i] of each lane, from a window of 16 values in vectors c[], or
- * of 8, which is faster if VL is 8, and gives the same bits struct linear   a window of 16 doubles,
- * with linear_load(p, &w) and linear_look(&w, u): the line through the two samples around u, which
- * counts from p and is truncated struct nearest, cubic   the same, of sample u and of the spline at
- * u
+ *                                 of 8, which is faster if VL is 8, and gives the same bits
+ *   struct linear                 a window of 16 doubles, with linear_load(p, &w) and
+ *                                 linear_look(&w, u): the line through the two samples around u,
+ *                                 which counts from p and is truncated
+ *   struct nearest, cubic         the same, of sample u and of the spline at u
  *
  * The voxels of a cube lie within few samples of any view: all of them take their samples from one
  * window, which stays in registers.  A row is tabulated as lines, value[i] + u slope[i] with u from

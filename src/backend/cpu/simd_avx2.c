@@ -107,12 +107,13 @@ static inline void taps_by_gathers(const float *view, size_t step, __m256i at, _
 
 #    include "backend/cpu/matrix_tmpl.h"
 
-void MATRIX_KERNEL(fbp_bp_matrix_avx2_gather, linear_at((float)x, view, stride, l, taps_by_gathers))
+MATRIX_KERNEL(void, fbp_bp_matrix_avx2_gather,
+              linear_at((float)x, view, stride, l, taps_by_gathers))
 
 #    include "backend/cpu/rot_tmpl.h"
 
-    /* p[i] of each lane, from a window of 8: i < 8. */
-    static inline __m256 window8(const float *p, __m256i i)
+/* p[i] of each lane, from a window of 8: i < 8. */
+static inline __m256 window8(const float *p, __m256i i)
 {
     return _mm256_permutevar8x32_ps(_mm256_loadu_ps(p), i);
 }
