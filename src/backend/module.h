@@ -38,10 +38,10 @@ struct fbp_module_host {
     fbp_status (*pool_create)(fbp_pool **out, int n_threads);
     void (*pool_destroy)(fbp_pool **pool);
     void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
-    bool (*kept_recall)(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
-    void (*kept_keep)(const struct fbp_cache_file *file, const char *key, const char *value);
-    void *(*kept_read)(const char *name, size_t *n);
-    void (*kept_write)(const char *name, const void *data, size_t n);
+    bool (*cache_get)(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
+    void (*cache_put)(const struct fbp_cache_file *file, const char *key, const char *value);
+    void *(*cache_read)(const char *name, size_t *n);
+    void (*cache_write)(const char *name, const void *data, size_t n);
     int (*numa_node)(const char *sys, const char *bus_id);
     int (*numa_near)(const char *sys, const char *bus_id);
     void (*numa_place)(void *memory, size_t bytes, int node);

@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct fbp_module_host host = {.kept_recall = fbp_cache_get,
-                                            .kept_keep = fbp_cache_put};
+static const struct fbp_module_host host = {.cache_get = fbp_cache_get, .cache_put = fbp_cache_put};
 static const struct fbp_cache_file file = {"some-shapes",
                                            "fbp: fastest shapes of some kernels, version 1\n"};
 

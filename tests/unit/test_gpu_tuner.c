@@ -29,7 +29,7 @@ static const char *environment(enum fbp_variable variable)
 }
 
 static const struct fbp_module_host host = {
-    .environment = environment, .kept_recall = fbp_cache_get, .kept_keep = fbp_cache_put};
+    .environment = environment, .cache_get = fbp_cache_get, .cache_put = fbp_cache_put};
 
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {

@@ -430,21 +430,12 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
     return FBP_OK;
 }
 
-static fbp_status run_statistics(void *device, void *command)
-{
-    struct gl_device *dev = device;
-    struct fbp_statistics *const *out = command;
-    struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS];
-    const struct gl_part part = {
-        .buffer = &dev->memory, .at = dev->tables.found, .bytes = sizeof found};
-
-    FBP_TRY(gl_read(&part, found));
-    gpu_statistics_take(found, *out);
-    return gl_write(&part, found);
-}
-
 fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out)
 {
-    return gl_queue_call(gl_of(device)->queue, run_statistics, &out,
-                         sizeof(struct fbp_statistics *));
+    struct gl_device *dev = gl_of(device);
+    struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS];
+
+    FBP_TRY(gl_access_memory(dev, dev->tables.found, found, sizeof found, false));
+    gpu_statistics_take(found, out);
+    return gl_access_memory(dev, dev->tables.found, found, sizeof found, true);
 }

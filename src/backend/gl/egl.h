@@ -90,7 +90,7 @@ struct gl_fault_injection {
     bool no_context, no_current;  /**< creating a context fails; making it current fails */
     bool share_lost;              /**< the shared context is lost */
     const char *card_files;       /**< path prefix of additional card files; NULL: none */
-    void (*apply)(void);          /**< gl_limits_plant() */
+    void (*apply)(void);          /**< gl_inject_limits() */
     /** Counters: host buffers allocated; copies from or to memory that is not a buffer. */
     atomic_uint_fast64_t n_host, n_through;
 };

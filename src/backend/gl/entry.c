@@ -87,7 +87,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
 {
     const struct gl_kernel *k = (const struct gl_kernel *)job->selection.entry;
 
-    return gpu_fixed_bytes(job, &gl_offer) + (k->custom ? k->custom->bytes(job) : 0);
+    return gpu_fixed_bytes(job, &gl_filter_capabilities) + (k->custom ? k->custom->bytes(job) : 0);
 }
 
 /* First function of the computing thread: creates context, tables, sampler and programs. */
@@ -98,7 +98,7 @@ static fbp_status begin(void *device)
 
     FBP_TRY(gl_egl_open(&dev->egl, dev->index, &dev->share->egl));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
-    gpu_tables_lay_out(dev->job, &gl_offer, &dev->tables);
+    gpu_tables_lay_out(dev->job, &gl_filter_capabilities, &dev->tables);
     dev->memory.bytes = dev->tables.bytes;
     FBP_TRY(gl_buffer_make(&dev->memory, false, "tables"));
     glBindBuffer(GL_COPY_WRITE_BUFFER, dev->memory.name);
@@ -269,7 +269,7 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
     }
     gpu_host = host;
     gl_renderers_find();
-    gl_fault_injection.apply = gl_limits_plant;
+    gl_fault_injection.apply = gl_inject_limits;
 
     const char *name = gl_renderers_listed() > 0 ? gl_renderer_at(0)->name : "opengl";
     int length = (int)strcspn(name, "(/");

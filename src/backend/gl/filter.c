@@ -562,21 +562,12 @@ fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap
     return st;
 }
 
-static fbp_status run_counts(void *device, void *command)
-{
-    struct gl_device *dev = device;
-    uint64_t *const *out = command;
-    const struct gl_part from = {
-        .buffer = &dev->memory, .at = dev->tables.counters, .bytes = 2 * sizeof(uint64_t)};
-
-    return gl_read(&from, *out);
-}
-
 fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out)
 {
-    uint64_t counters[2] = {0, 0}, *to = counters;
+    struct gl_device *dev = gl_of(device);
+    uint64_t counters[2] = {0, 0};
 
-    FBP_TRY(gl_queue_call(gl_of(device)->queue, run_counts, &to, sizeof(uint64_t *)));
+    FBP_TRY(gl_access_memory(dev, dev->tables.counters, counters, sizeof counters, false));
     *out = (struct fbp_prep_counts){.not_finite = counters[0], .clipped = counters[1]};
     return FBP_OK;
 }

@@ -93,6 +93,8 @@ fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
+/** Read, or write, `bytes` bytes at offset `at` of dev->memory, and wait for it. */
+fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
 
 /* kernel.c: backprojection kernels, and limits of renderers.  Plans call these functions, too. */
 
@@ -145,7 +147,7 @@ enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANE
 enum { GL_ROW_RESERVE = 512 };
 
 /** Capabilities by which backend/gpu/tables.h chooses the method of the filter. */
-extern const struct gpu_filter_capabilities gl_offer;
+extern const struct gpu_filter_capabilities gl_filter_capabilities;
 
 /** Do a renderer's limits allow a buffer (NULL: the tables)?  If not, `why` gets the reason (slot
  *  `holds`). */
@@ -153,7 +155,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buf
               size_t n);
 
 /** Lower the renderers' limits to those of gl_fault_injection (tests). */
-void gl_limits_plant(void);
+void gl_inject_limits(void);
 
 /* timing.c: pace of commands, timestamps, times of shapes, stored rates. */
 

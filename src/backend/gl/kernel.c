@@ -31,7 +31,7 @@ static bool has_fft(void)
     return true;
 }
 
-const struct gpu_filter_capabilities gl_offer = {row_bytes, has_fft};
+const struct gpu_filter_capabilities gl_filter_capabilities = {row_bytes, has_fft};
 
 /* Write to `why` that `what` needs more bytes than `where` holds; returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
@@ -70,7 +70,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
         const uint64_t lines = job->n_views * job->panel.n_columns * sizeof(float);
         const struct fbp_pad *pad = job->filtering.pad;
         struct gpu_tables t;
-        gpu_tables_lay_out(job, &gl_offer, &t);
+        gpu_tables_lay_out(job, &gl_filter_capabilities, &t);
         const struct {
             const char *what;
             uint64_t bytes;
@@ -132,7 +132,7 @@ static uint64_t lower(uint64_t own, uint64_t wanted)
 }
 
 /* The new limits replace earlier ones: the originals are stored at the first call. */
-void gl_limits_plant(void)
+void gl_inject_limits(void)
 {
     static struct gl_renderer own[GL_MOST_RENDERERS];
     static bool known;

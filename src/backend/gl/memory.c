@@ -409,6 +409,27 @@ fbp_status gl_write(const struct gl_part *to, const void *host)
     return gl_check("a copy from the host");
 }
 
+struct access {
+    size_t at, bytes;
+    void *host;
+    bool write;
+};
+
+static fbp_status run_access(void *device, void *command)
+{
+    const struct access *a = command;
+    const struct gl_part part = {
+        .buffer = &((struct gl_device *)device)->memory, .at = a->at, .bytes = a->bytes};
+
+    return a->write ? gl_write(&part, a->host) : gl_read(&part, a->host);
+}
+
+fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write)
+{
+    return gl_queue_call(dev->queue, run_access, &(struct access){at, bytes, host, write},
+                         sizeof(struct access));
+}
+
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
 {
     atomic_fetch_add(&gl_fault_injection.n_through, !from->buffer || !to->buffer);

@@ -123,7 +123,7 @@ static unsigned cache_read(uint64_t key, const char *name)
     size_t n = 0;
     GLint ok = 0;
     GLuint program = 0;
-    void *data = has_formats() ? gpu_host->kept_read(name, &n) : NULL;
+    void *data = has_formats() ? gpu_host->cache_read(name, &n) : NULL;
 
     if (data && n >= sizeof h) {
         const char *binary = (const char *)data + sizeof h;
@@ -160,7 +160,7 @@ static void cache_write(uint64_t key, const char *name, unsigned program)
         h.check = hash(START, data + sizeof h, h.bytes);
         memcpy(data, &h, sizeof h);
         if (glGetError() == GL_NO_ERROR)
-            gpu_host->kept_write(name, data, sizeof h + h.bytes);
+            gpu_host->cache_write(name, data, sizeof h + h.bytes);
     }
     clear_errors();
     free(data);

@@ -267,7 +267,7 @@ static bool read_rates(const char *key, struct fbp_rates *out)
         struct fbp_rates r = {.call = CALL_S};
         double *const values[] = {&r.update, &r.filter, &r.upload, &r.fetch};
         const char *text = value;
-        bool valid = gpu_host->kept_recall(&file, key, value, sizeof value);
+        bool valid = gpu_host->cache_get(&file, key, value, sizeof value);
         for (size_t i = 0; valid && i < sizeof values / sizeof *values; i++) {
             char *end;
             *values[i] = strtod(text, &end);
@@ -362,7 +362,7 @@ void gl_meter_close(struct gl_device *dev)
     gl_buffer_drop(&host);
     if (r.upload > 0 && r.fetch > 0) {
         snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r.update, r.filter, r.upload, r.fetch);
-        gpu_host->kept_keep(&file, key, value);
+        gpu_host->cache_put(&file, key, value);
         pthread_mutex_lock(&last.lock);
         last.key[0] = '\0'; /* the next lookup reads the file */
         pthread_mutex_unlock(&last.lock);

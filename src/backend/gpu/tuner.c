@@ -22,7 +22,7 @@ int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_sha
 {
     char value[MOST_DIGITS], *end = NULL;
 
-    if (!gpu_host->kept_recall(file, key, value, sizeof value) || value[0] < '0' || value[0] > '9')
+    if (!gpu_host->cache_get(file, key, value, sizeof value) || value[0] < '0' || value[0] > '9')
         return -1;
     const long shape = strtol(value, &end, 10);
     return *end == '\0' && shape < n_shapes ? (int)shape : -1;
@@ -33,7 +33,7 @@ void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int sha
     char value[MOST_DIGITS];
 
     snprintf(value, sizeof value, "%d", shape);
-    gpu_host->kept_keep(file, key, value);
+    gpu_host->cache_put(file, key, value);
 }
 
 /* The shape that FBP_SHAPE requests, or -1. */
