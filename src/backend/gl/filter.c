@@ -121,12 +121,12 @@ static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t
     return gl_run(&p->dev->programs, c);
 }
 
-/* Compute the line integrals of all loaded rows. */
+/* Compute the line integrals of all loaded rows, and interpolate bad pixels between good ones. */
 static fbp_status prepare(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_job *job = p->dev->job;
-    const size_t n = p->rows.n_views, step = fit_block(p, p->view);
+    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
 
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
@@ -147,21 +147,11 @@ static fbp_status prepare(struct pass *p)
             bind_table(p, &c, 5, t->row_bitmap,
                        fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
         FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
-    }
-    return FBP_OK;
-}
-
-/* Replace bad pixels by values interpolated between good ones. */
-static fbp_status bridge(struct pass *p)
-{
-    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
-
-    for (size_t at = 0; at < n; at += step) {
-        const size_t end = at + step < n ? at + step : n;
-        struct gl_call c = call_of(p, GL_P_BRIDGE);
+        if (n_bridges == 0)
+            continue;
+        c = call_of(p, GL_P_BRIDGE);
         FBP_TRY(bind_samples(p, &c, at, end));
-        FBP_TRY(
-            bind_table(p, &c, 1, p->dev->tables.bridges, n_bridges * sizeof(struct gpu_bridge)));
+        FBP_TRY(bind_table(p, &c, 1, t->bridges, n_bridges * sizeof(struct gpu_bridge)));
         FBP_TRY(run_groups(p, &c, (end - at) * n_bridges, THREADS));
     }
     return FBP_OK;
@@ -489,8 +479,6 @@ static fbp_status run_filter(void *device, void *command)
 
     gl_meter_begin(&dev->meter);
     FBP_TRY(prepare(&p));
-    if (p.rows.n_bridges > 0)
-        FBP_TRY(bridge(&p));
     if (job->filtering.columns)
         FBP_TRY(filter_columns(&p));
     FBP_TRY(filter_lanes(&p));
