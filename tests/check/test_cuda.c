@@ -96,13 +96,11 @@ static void check_kernels(const struct size *size)
 
 static void every_kernel_coarse(void **state)
 {
-    (void)state;
     check_kernels(&coarse);
 }
 
 static void every_kernel_fine(void **state)
 {
-    (void)state;
     check_kernels(&fine);
 }
 
@@ -149,13 +147,11 @@ static void every_shape_of(const struct size *size)
 
 static void every_shape_coarse(void **state)
 {
-    (void)state;
     every_shape_of(&coarse);
 }
 
 static void every_shape_fine(void **state)
 {
-    (void)state;
     every_shape_of(&fine);
 }
 

@@ -33,7 +33,6 @@ static void threads_agree(void **state)
     fbp_pool *pool;
     float *all = calloc(N, sizeof *all);
 
-    (void)state;
     H5Pset_shuffle(how);
     H5Pset_deflate(how, 1);
     put_volume(file, "a", H5T_STD_I32BE, how);
@@ -63,7 +62,6 @@ static void past_caches(void **state)
     static unsigned char in[MOST * 8 + 1];
     uint32_t x = 1;
 
-    (void)state;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)((x = x * 1664525u + 1013904223u) >> 24);
     for (enum fbp_type type = FBP_U8; type <= FBP_F64; type++)
@@ -91,7 +89,6 @@ static void large_view(void **state)
     static unsigned char samples[SIDE * SIDE * 2];
     float *out = calloc(SIDE * SIDE, sizeof *out);
 
-    (void)state;
     for (size_t i = 0; i < sizeof samples; i++)
         samples[i] = (unsigned char)(i * 2654435761u >> 13);
     put_file(path, samples, sizeof samples);

@@ -69,7 +69,6 @@ static void test_values(void **state)
 {
     struct args a;
 
-    (void)state;
     assert_int_equal(parse(&a, "--text=a=b --flag --number -5 --size 12 --real -1.5e-3 "
                                "--choice two in.json"),
                      OPT_GO_ON);
@@ -86,7 +85,6 @@ static void test_lists(void **state)
 {
     struct args a;
 
-    (void)state;
     assert_int_equal(parse(&a, "--grid 7 --pair 3x4 --window=-1,2.5"), OPT_GO_ON);
     assert_true(a.grid[0] == 7 && a.grid[1] == 7 && a.grid[2] == 7);
     assert_true(a.pair[0] == 3 && a.pair[1] == 4);
@@ -107,7 +105,6 @@ static void test_ranges(void **state)
 {
     struct args a;
 
-    (void)state;
     assert_int_equal(parse(&a, "--some 80"), OPT_GO_ON);
     assert_range(&a.some, 80, 81, true);
     assert_false(a.box[0].given);
@@ -135,7 +132,6 @@ static void test_bytes(void **state)
     };
     struct args a;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(parse(&a, rows[i].line), OPT_GO_ON);
         assert_int_equal(a.bytes, rows[i].bytes);
@@ -146,7 +142,6 @@ static void test_words(void **state)
 {
     struct args a;
 
-    (void)state;
     assert_int_equal(parse(&a, "-t x -f"), OPT_GO_ON);
     assert_string_equal(a.text, "x");
     assert_int_equal(parse(&a, "-tx"), OPT_GO_ON);
@@ -180,7 +175,6 @@ static void test_wrong(void **state)
     };
     struct args a;
 
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (parse(&a, lines[i]) != OPT_USAGE)
             fail_msg("accepted: %s", lines[i]);
@@ -201,7 +195,6 @@ static char *help_of(const struct command *c)
 /* Each option of a command with groups is in one of them, and the first page has at most 40. */
 static void groups_have_every_option_once(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < n_all; k++) {
         size_t n_common = 0;
         for (size_t i = 0; all[k]->groups && i < all[k]->n_opts; i++) {
@@ -223,7 +216,6 @@ static void test_help(void **state)
 {
     char dashed[80];
 
-    (void)state;
     for (size_t k = 0; k < n_all; k++) {
         char *text = help_of(all[k]);
         for (size_t i = 0; i < all[k]->n_opts; i++) {
@@ -245,7 +237,6 @@ static void test_help(void **state)
 /* Tables are consistent: unique names and letters, values where a type needs them. */
 static void test_tables(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < n_all; k++)
         for (size_t i = 0; i < all[k]->n_opts; i++) {
             const struct opt *o = &all[k]->opts[i];
@@ -267,7 +258,6 @@ static void test_filters(void **state)
     const struct opt *filter = NULL;
     unsigned i = 0;
 
-    (void)state;
     for (size_t k = 0; k < cmd_recon.n_opts; k++)
         if (strcmp(cmd_recon.opts[k].name, "filter") == 0)
             filter = &cmd_recon.opts[k];
@@ -328,7 +318,6 @@ static void test_meanings(void **state)
         {"recon", "nonsense", NULL, WORD_UNKNOWN},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct word_meaning m = word_meaning(command_of(rows[i].command), rows[i].word);
         if (m.kind != rows[i].kind)
@@ -343,7 +332,6 @@ static void test_meanings(void **state)
 /* Each word of the table leads somewhere, and hides no option of its own name. */
 static void test_word_table(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < word_table_length; i++) {
         const struct word *w = &word_table[i];
         bool reached = w->kind != WORD_UNKNOWN || w->sentence;
@@ -363,7 +351,6 @@ static void test_understood(void **state)
 {
     struct args a;
 
-    (void)state;
     assert_int_equal(parse(&a, "--SIZE 12 --input in.json --verbose"), OPT_GO_ON);
     assert_int_equal(a.size, 12);
     assert_string_equal(a.positional, "in.json");

@@ -198,7 +198,6 @@ static struct fbp_array_info floats(size_t x, size_t y, size_t z)
 /* What fits is stored bit for bit; NaN and infinity are no numbers, and counted. */
 static void a_small_volume_is_there_as_it_is(void **state)
 {
-    (void)state;
     struct made m;
     const struct fbp_array_info info = floats(13, 7, 5);
     float *v = some_values(13 * 7 * 5);
@@ -214,7 +213,6 @@ static void a_small_volume_is_there_as_it_is(void **state)
 
 static void a_large_volume_becomes_means(void **state)
 {
-    (void)state;
     struct made m;
     const struct fbp_array_info info = floats(41, 30, 23);
     float *v = some_values(41 * 30 * 23);
@@ -237,7 +235,6 @@ static void a_large_volume_becomes_means(void **state)
  * end, and positions with it. */
 static void frames_and_rows_from_the_top(void **state)
 {
-    (void)state;
     struct made m;
     struct fbp_array_info info = floats(9, 8, 21);
     float *v = some_values(9 * 8 * 21);
@@ -260,7 +257,6 @@ static void frames_and_rows_from_the_top(void **state)
 /* Integers of 8 and 16 bits, with and without sign: all of them are there, the greatest exactly. */
 static void integers_are_exact(void **state)
 {
-    (void)state;
     static const enum fbp_type types[] = {FBP_U8, FBP_I8, FBP_U16, FBP_I16};
     enum { N = 40 };
 
@@ -291,7 +287,6 @@ static void integers_are_exact(void **state)
 /* Nothing but what is no number, one value, one voxel. */
 static void hardly_a_volume(void **state)
 {
-    (void)state;
     const float values[3][8] = {
         {NAN, NAN, INFINITY, NAN, NAN, NAN, NAN, NAN}, {3, 3, 3, 3, 3, 3, 3, 3}, {-2}};
 
@@ -320,7 +315,6 @@ static uint64_t told(const struct histogram *h, size_t most, double *lo, double 
 /* However the range grows, every value is counted, in the bin that it lies in. */
 static void histograms_count_all(void **state)
 {
-    (void)state;
     static const float steps[] = {1, 1, 1.0001f, 1.5f, -3, 100, 1e6f, -1e30f, NAN, 3e38f};
     struct histogram *h = calloc(1, sizeof *h);
     double lo, width;
@@ -342,7 +336,6 @@ static void histograms_count_all(void **state)
 
 static void texts_are_escaped(void **state)
 {
-    (void)state;
     struct markup m = {0};
 
     markup_escaped(&m, "<script>\"a\" & 'b'</script>\x1b[1m\xff");

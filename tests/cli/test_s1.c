@@ -41,7 +41,6 @@ static void check(struct s1_result r, const char *binds)
 
 static void what_adds_most_binds(void **state)
 {
-    (void)state;
     check(result(.2, .3, .9, .9, .1), "texture rate");
     check(result(.2, .8, .9, .2, .8), "memory bandwidth");
     check(result(.7, .8, .9, .7, .8), "instruction rate");
@@ -50,7 +49,6 @@ static void what_adds_most_binds(void **state)
 
 static void far_from_the_limit_it_is_waiting(void **state)
 {
-    (void)state;
     check(result(.2, .3, .9, .5, .1), "texture latency");
     check(result(.2, .8, .9, .2, .5), "memory latency");
 }
@@ -61,7 +59,6 @@ static void steps_that_go_backwards_add_nothing(void **state)
     const struct s1_result r = result(.3, .29, .95, .9, .1);
     const struct s1_verdict v = s1_judge(&r, &limits);
 
-    (void)state;
     assert_true(v.volume >= 0 && v.volume < 1e-12);
     assert_true(fabs(v.fetches - .65) < 1e-12);
     assert_string_equal(v.binds, "texture rate");

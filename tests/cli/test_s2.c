@@ -20,7 +20,6 @@ static void published_seconds_give_published_rates(void **state)
     const struct s2_rates b = s2_published_rates(&s2_published[1], 0);
     const struct s2_rates four = s2_published_rates(&s2_published[1], 2);
 
-    (void)state;
     check(a.views, 14.0, 0.05);
     check(b.views, 1.4, 0.05);
     check(four.views, 4.0, 0.05);
@@ -35,7 +34,6 @@ static void published_seconds_give_published_rates(void **state)
 /* The rows of a run without streams add up to its total. */
 static void published_rows_add_up(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < S2_CASES; k++)
         for (size_t i = 0; i < S2_COUNTS; i++) {
             const struct s2_published *p = &s2_published[k];
@@ -47,7 +45,6 @@ static void published_rows_add_up(void **state)
 
 static void table_3_is_normalised_by_bandwidth(void **state)
 {
-    (void)state;
     check(s2_normalised(1.7, 44.8), 3.9, 0.05);
     check(s2_normalised(7.1, 67.2), 10.8, 0.05);
     check(s2_normalised(0.3, 111.9), 0.3, 0.05);
@@ -67,7 +64,6 @@ static void table_1_counts(void **state)
     const struct s2_cost was = s2_original_cost(&p), one = s2_proposed_cost(&p, 1),
                          four = s2_proposed_cost(&p, 4);
 
-    (void)state;
     check(was.download, 720 * view, 0);
     check(was.filter, 720 * view / 4, 0);
     check(was.backproject, 720 * volume / 4, 0);
@@ -97,7 +93,6 @@ static void the_busiest_device_counts(void **state)
                                   .subvolumes = 5};
     const struct s2_cost two = s2_proposed_cost(&p, 2);
 
-    (void)state;
     check(two.download, 2560. / 2 + 3 * 2560., 1e-9);
     check(two.backproject, 0.6 * 1e4, 1e-9);
     check(two.fetch, 0.6 * 4e3, 1e-9);

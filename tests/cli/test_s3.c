@@ -16,7 +16,6 @@ static void check(double is, double wanted, double error)
 /* The rows of a synchronised run add up to its total, to what was rounded. */
 static void published_rows_add_up(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < S3_VARIANTS; i++) {
         const struct s3_published *p = &s3_published[i];
         check(p->packing + p->download + p->filter + p->backproject + p->readback + p->unpacking +
@@ -32,14 +31,12 @@ static void published_texture_rates_are_of_one_fetch_an_update(void **state)
 {
     const double updates = 1e-9 * 360 * 512 * 512 * 512;
 
-    (void)state;
     for (size_t i = 0; i < S3_VARIANTS; i++)
         check(s3_published[i].texture * s3_published[i].backproject / updates, 10.6, 0.9);
 }
 
 static void published_totals_give_published_ratios(void **state)
 {
-    (void)state;
     check(s3_published_cpu / s3_published[4].total, 15.6, 0.05);
     check(s3_published_previous / s3_published[4].total, 1.1, 0.05);
     assert_true(s3_published_kill < s3_published[4].total);
@@ -50,7 +47,6 @@ static void passes_are_those_of_whole_groups(void **state)
     const struct fbp_s3_variant a = {.views = 1, .slices = 1}, b = {.views = 1, .slices = 4},
                                 c = {.views = 4, .slices = 1}, d = {.views = 4, .slices = 4};
 
-    (void)state;
     assert_int_equal(fbp_s3_passes(&a, 512, 360), 512 * 360);
     assert_int_equal(fbp_s3_passes(&b, 512, 360), 512 * 360 / 4);
     assert_int_equal(fbp_s3_passes(&c, 512, 360), 512 * 360 / 4);
@@ -69,7 +65,6 @@ static void rates_follow_from_seconds(void **state)
     struct s3_result four = r;
     const struct s3_rates rates = s3_rates_of(&job, &r);
 
-    (void)state;
     check(rates.gups, 0.032, 1e-12); /* 16e6 updates in half a second */
     check(rates.processing, 0.16, 1e-12);
     check(rates.texture, 0.352, 1e-12);
@@ -97,7 +92,6 @@ static void seconds_of_some_slices_are_multiplied(void **state)
                             .slices_alone = 15.5,
                             .n_slices = 16};
 
-    (void)state;
     s3_whole(&t, 64);
     check(t.packing + t.upload + t.filter, 6, 0);
     check(t.backproject, 16, 0);

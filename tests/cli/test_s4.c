@@ -16,7 +16,6 @@ static void check(double is, double wanted, double error)
 
 static void published_rows_add_up(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < S4_SIZES; i++) {
         const struct s4_published *p = &s4_published[i];
         check(p->compute + p->gather, p->gs, 0.0011);
@@ -35,7 +34,6 @@ static void published_computing_times_are_impossible(void **state)
 {
     const double most = 1152 / 24. * 2 * 1.1 / 26;
 
-    (void)state;
     for (size_t i = 0; i < S4_SIZES; i++) {
         const struct s4_published *p = &s4_published[i];
         assert_true(s4_gups(p->size, S4_PAPER_VIEWS, p->compute) > most);
@@ -45,14 +43,12 @@ static void published_computing_times_are_impossible(void **state)
 
 static void operations_are_counted_and_misprinted(void **state)
 {
-    (void)state;
     assert_true(fbp_s4_operations(128, 208) == 11372855296.);
     assert_true(fbp_s4_operations_printed(128, 208) == s4_published_operations);
 }
 
 static void threads_of_a_processor_are_those_of_whole_blocks(void **state)
 {
-    (void)state;
     assert_int_equal(fbp_s4_paper_threads(&s4_published_gpu, 64), 16 * 64);
     assert_int_equal(fbp_s4_paper_threads(&s4_published_gpu, 128), 2048);
     assert_int_equal(fbp_s4_paper_threads(&s4_published_gpu, 150), 13 * 150);
@@ -62,7 +58,6 @@ static void threads_of_a_processor_are_those_of_whole_blocks(void **state)
 
 static void rows_reach_over_the_corners(void **state)
 {
-    (void)state;
     assert_int_equal(fbp_s4_samples_for(64), 112);
     for (size_t n = 2; n < 300; n += 2) {
         const size_t s = fbp_s4_samples_for(n);
@@ -79,7 +74,6 @@ static void kernels_refuse_what_they_cannot_take(void **state)
     struct fbp_s4_error e;
     fbp_s4 *s4 = NULL;
 
-    (void)state;
     assert_int_equal(fbp_s4_open(&s4, &odd), FBP_OK);
     assert_int_equal(fbp_s4_samples(s4), 15);
     assert_null(fbp_s4_object(s4));

@@ -35,7 +35,6 @@ static int parse(const char *text, size_t n, struct http_request *out)
 
 static void requests_are_understood_or_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int status;
@@ -90,7 +89,6 @@ static void requests_are_understood_or_refused(void **state)
 
 static void long_requests_are_refused(void **state)
 {
-    (void)state;
     struct http_request r;
     char *text = malloc(3 * HTTP_MOST);
 
@@ -161,7 +159,6 @@ static bool is_plain(const char *text)
  * through. */
 static void damaged_requests_do_no_harm(void **state)
 {
-    (void)state;
     static const char *const seeds[] = {
         "GET /0123456789abcdef/slice?plane=2&index=17&frame=0 HTTP/1.1\r\n" HOST
         "User-Agent: a b c\r\nAccept: */*\r\n\r\n",
@@ -198,7 +195,6 @@ static void damaged_requests_do_no_harm(void **state)
 
 static void numbers_of_queries(void **state)
 {
-    (void)state;
     size_t n;
 
     assert_true(http_number("plane=2&index=17", "index", 17, &n) && n == 17);
@@ -266,8 +262,6 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
 /* More rows and columns than come together, and than are read at a time. */
 static void slices_are_the_volumes(void **state)
 {
-    (void)state;
-
     for (int down = 0; down < 2; down++) {
         check_slices((const size_t[]){37, 71, 11}, 2, down);
         check_slices((const size_t[]){700, 450, 3}, 1, down);
@@ -318,7 +312,6 @@ static int ask(unsigned port, const char *request, char *text, size_t room)
  * process has been asked to stop. */
 static void the_server_answers_who_knows_the_token(void **state)
 {
-    (void)state;
     struct server s = {.policy = "default-src 'none'", .answer = hello, .request_s = 0.5}, other;
     char request[300], text[4096], wrong[33];
     pthread_t thread;

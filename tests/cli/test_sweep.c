@@ -17,7 +17,6 @@ static void ranges_are_read(void **state)
     struct sweep_range r;
     char why[200];
 
-    (void)state;
     assert_true(sweep_parse("centre=-5:5:0.25", &r, why, sizeof why));
     assert_int_equal(r.parameter, FBP_ADJUST_CENTRE);
     assert_int_equal(r.n, 41);
@@ -51,7 +50,6 @@ static void wrong_ranges_are_explained(void **state)
     struct sweep_range r;
     char why[200];
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_false(sweep_parse(wrong[i][0], &r, why, sizeof why));
         if (!strstr(why, wrong[i][1]))
@@ -103,7 +101,6 @@ static void values_are_those_of_a_scan_file(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan}, other = {.struct_size = sizeof other};
     double now;
 
-    (void)state;
     const struct {
         enum fbp_adjust which;
         double sod, sdd, offset, tilt, value, present;
@@ -150,7 +147,6 @@ static void values_go_together(void **state)
                                         [FBP_ADJUST_SDD] = 640};
     double now;
 
-    (void)state;
     make_views(&scan, views, 400, 600, 2, 0, 0);
     assert_int_equal(fbp_adjust_all(&scan, values), FBP_OK);
     for (int i = 0; i < FBP_ADJUSTS; i++) {
@@ -171,7 +167,6 @@ static void the_centre_keeps_a_wobble(void **state)
                             .views = views};
     double column;
 
-    (void)state;
     assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column), FBP_OK);
     assert_true(fabs(column - 5.5) < 1e-12); /* 5 and 6 */
     assert_int_equal(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 4), FBP_OK);
@@ -194,7 +189,6 @@ static double score_of_disk(enum fbp_score score, double blur, double contrast, 
 
 static void scores_fall_with_what_is_wrong(void **state)
 {
-    (void)state;
     double before = INFINITY;
     for (double blur = 0.3; blur < 6; blur *= 2) {
         const double s = score_of_disk(FBP_SCORE_SHARPNESS, blur, 1, 0);
@@ -215,7 +209,6 @@ static void the_peak_is_that_of_a_parabola(void **state)
     double y[9];
     bool at_end;
 
-    (void)state;
     for (int i = 0; i < 9; i++)
         y[i] = 2 - 0.1 * (i - 3.3) * (i - 3.3);
     assert_true(fabs(fbp_score_peak(y, 9, &at_end) - 3.3) < 1e-9);
@@ -237,7 +230,6 @@ static void another_peak_is_noticed(void **state)
     static const double flat[] = {2.09, 2.0901, 2.0905, 2.092, 2.0911, 2.0911, 2.0912};
     double hills[9];
 
-    (void)state;
     assert_int_equal(fbp_score_rival(two, 7), 0);
     assert_int_equal(fbp_score_rival(ends, 7), 7); /* the second is far below */
     assert_int_equal(fbp_score_rival(flat, 7), 7); /* a ripple */

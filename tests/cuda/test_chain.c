@@ -163,7 +163,6 @@ static void errors_are_of_the_last_place(void **state)
     static const size_t columns[] = {1,    2,    7,    255,  256,  257,  512,  700, 768,
                                      1000, 1248, 1280, 1500, 2047, 2560, 3000, 4096};
 
-    (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const size_t length =
             gpu_chain_length(columns[i], most_shared() - cuda_chain_static_bytes());
@@ -191,7 +190,6 @@ static void partners_do_not_leak(void **state)
     static const float sizes[] = {0, 1e-30f, 1e-10f, 1e-3f, 1e5f, 1e30f};
     static const size_t columns[] = {40, 300, 1000};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 6; k++) {
             struct bank b;
@@ -216,7 +214,6 @@ static void rows_are_the_same_in_any_launch(void **state)
 {
     struct bank b;
 
-    (void)state;
     open_bank(&b, 600, gpu_chain_length(600, most_shared() - cuda_chain_static_bytes()), 3);
     float2 *all = filter(&b, 0, PAIRS);
     for (size_t first = 0; first < PAIRS; first += 2) {

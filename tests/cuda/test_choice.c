@@ -51,7 +51,6 @@ static void feeds_choose_as_scans_do(void **state)
     static const size_t sides[] = {128, 256, 512, 1024, 2048};
     static double scan[VIEWS][12], feed[VIEWS][12];
 
-    (void)state;
     c_arm_matrices(scan);
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         const struct fbp_job of_scan = job_of(sides[i], scan), of_feed = job_of(sides[i], feed);

@@ -75,7 +75,6 @@ static int load_ptx(void **state)
     CUcontext context;
     CUdevice device;
 
-    (void)state;
     assert_true(f && text && fread(text, 1, (1 << 20) - 1, f) > 0);
     fclose(f);
     ok(cu.device(&device, 0), "a device");
@@ -155,14 +154,12 @@ static void check(const char *name, int N, int S, unsigned grid, unsigned block)
 
 static void the_papers_kernel(void **state)
 {
-    (void)state;
     check("fbp_epr_paper", 32, 56, 32, 32);
     check("fbp_epr_paper", 50, 80, 50, 50);
 }
 
 static void the_kernel_without_its_faults(void **state)
 {
-    (void)state;
     check("fbp_epr_registers", 32, 56, 32, 32);
     check("fbp_epr_registers", 33, 57, 33, 33);
     check("fbp_epr_registers", 33, 57, 7, 256); /* any launch */
@@ -176,7 +173,6 @@ static void more_than_1024_voxels_a_side(void **state)
     struct epr_case c = epr_make((int)n, 2, 2000, false);
     CUdeviceptr object;
 
-    (void)state;
     if (cu.alloc(&object, voxels * sizeof(double)) != CUDA_SUCCESS) {
         print_message("left out: the card has no %.1f GB\n", 8e-9 * (double)voxels);
         epr_free(&c);

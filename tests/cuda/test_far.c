@@ -112,7 +112,6 @@ static void bits_are_the_same(void **state)
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST,
                                                     FBP_PRECISION_HALF};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct fbp_report r = {.struct_size = sizeof r};
         struct job j;
@@ -130,7 +129,6 @@ static void calls_do_not_grow(void **state)
     struct job j;
     size_t before = 0, after = 0, total;
 
-    (void)state;
     open_job(&j, FBP_PRECISION_DEFAULT, 1);
     run_once(&j, true, NULL);
     CUDA_OK(cudaMemGetInfo(&before, &total));
@@ -157,7 +155,6 @@ static void two_threads_two_streams(void **state)
     struct job jobs[2];
     pthread_t thread;
 
-    (void)state;
     open_job(&jobs[0], FBP_PRECISION_DEFAULT, 1);
     open_job(&jobs[1], FBP_PRECISION_DEFAULT, 2);
     assert_int_equal(pthread_create(&thread, NULL, turns, &jobs[0]), 0);
@@ -173,7 +170,6 @@ static void memory_is_known(void **state)
     void *card, *managed, *pinned;
     float plain[4];
 
-    (void)state;
     CUDA_OK(cudaMalloc(&card, bytes));
     CUDA_OK(cudaMallocManaged(&managed, bytes, cudaMemAttachGlobal));
     CUDA_OK(cudaMallocHost(&pinned, bytes));
@@ -195,7 +191,6 @@ static void queues_are_waited_for(void **state)
     void *queue = NULL;
     int device = -1, n = 0;
 
-    (void)state;
     open_job(&j, FBP_PRECISION_DEFAULT, 1);
     CUDA_OK(cudaGetDeviceCount(&n));
     CUDA_OK(cudaSetDevice(0));
@@ -217,7 +212,6 @@ static void other_devices_copy_through_the_host(void **state)
 {
     struct job j;
 
-    (void)state;
     open_job(&j, FBP_PRECISION_DEFAULT, 1);
     fbp_plan_destroy(&j.plan);
     OK(fbp_plan_create(&j.plan, &j.scan,

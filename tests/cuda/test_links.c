@@ -44,7 +44,6 @@ static void all_links_have_rates(void **state)
     void *meter = NULL;
     double both = 0;
 
-    (void)state;
     assert_int_equal(cuda_link_open(&meter, cards, (size_t)n_cards), FBP_OK);
     for (int i = 0; i < n_cards; i++) {
         const struct fbp_flow two[2] = {{FBP_HOST, i}, {i, FBP_HOST}};
@@ -77,7 +76,6 @@ static void nothing_is_left(void **state)
     void *meter = NULL;
     size_t before = 0;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         if (i == 1)
             before = free_bytes();
@@ -91,7 +89,6 @@ static void cards_are_told_apart(void **state)
 {
     char names[MOST][200], again[200];
 
-    (void)state;
     for (int i = 0; i < n_cards; i++) {
         assert_true(cuda_link_identify(i, names[i], sizeof names[i]));
         assert_true(cuda_link_identify(i, again, sizeof again));
@@ -125,7 +122,6 @@ static void pinned_memory_is_near(void **state)
 {
     static const size_t sizes[] = {(size_t)256 << 20, (size_t)8 << 20};
 
-    (void)state;
     for (int i = 0; i < n_cards; i++) {
         const int node = cuda_node_of(i);
         assert_int_equal(cudaSetDevice(i), cudaSuccess);
@@ -167,7 +163,6 @@ static bool arrives(int to, int from)
 /* Before anything else reaches from card to card: what is found is kept for the process. */
 static void wrong_copies_are_not_used(void **state)
 {
-    (void)state;
     if (n_cards < 2) {
         print_message("skipped: one card\n");
         skip();

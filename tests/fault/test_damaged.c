@@ -107,7 +107,6 @@ static void cut_everywhere(const char *path, const char *cut, bool pack)
 
 static void cut_files(void **state)
 {
-    (void)state;
     cut_everywhere(MHA, MHA, false);
     cut_everywhere(MHA, MHA, true);
     cut_everywhere(NPY, NPY, false);
@@ -118,7 +117,6 @@ static void cut_files(void **state)
 /* A header beside its samples may end in a name that is shorter, and the newline is not needed. */
 static void cut_mhd_header(void **state)
 {
-    (void)state;
     float v[N];
     size_t n;
     write_by_sink(MHD, false, v);
@@ -154,7 +152,6 @@ static void change_header(const char *path, size_t header)
 
 static void changed_headers(void **state)
 {
-    (void)state;
     float v[N];
     size_t n;
     for (int pack = 0; pack < 2; pack++) {
@@ -170,7 +167,6 @@ static void changed_headers(void **state)
 /* Every byte of a stream flipped: found by zlib or its checksum. */
 static void flipped_bytes(void **state)
 {
-    (void)state;
     float v[N];
     size_t n;
     write_by_sink(MHA, true, v);
@@ -189,7 +185,6 @@ static void flipped_bytes(void **state)
 /* Stored blocks have nothing but the checksum. */
 static void checksum_is_read(void **state)
 {
-    (void)state;
     float v[N];
     unsigned char z[N * 4 + 100];
     uLongf nz = sizeof z;
@@ -282,7 +277,6 @@ static void lying_metaimage(void **state)
 {
     float v[N];
 
-    (void)state;
     fill(v);
     put_file(STEM ".empty", "", 0);
     put_array(MHA, S T L, v, sizeof v);
@@ -299,7 +293,6 @@ static void repeated_metaimage_keys(void **state)
 {
     float v[N];
 
-    (void)state;
     fill(v);
     put_array(MHA, "DimSize = 1 1 1\n" S T L, v, sizeof v);
     refused_or_whole(MHA, v);
@@ -325,7 +318,6 @@ static void put_npy(const char *dict, unsigned length, unsigned version)
 
 static void lying_npy(void **state)
 {
-    (void)state;
 #define D "{'descr': '<f4', 'fortran_order': False, 'shape': "
     static const char *const dicts[] = {
         "",
@@ -387,7 +379,6 @@ static void lying_npy(void **state)
 /* Random bytes behind every beginning that some reader takes for its own. */
 static void garbage(void **state)
 {
-    (void)state;
     static const char *const starts[] = {"",
                                          "\x93NUMPY\x01",
                                          "\x93NUMPY\x03",
@@ -413,7 +404,6 @@ static void garbage(void **state)
 /* One line of 64 MiB, with and without an '=', and 64 MiB of short lines. */
 static void endless(void **state)
 {
-    (void)state;
     const size_t n = (size_t)64 << 20;
     const double t0 = fbp_seconds();
     for (int kind = 0; kind < 4; kind++) {
@@ -447,7 +437,6 @@ static void endless(void **state)
 
 static void not_files(void **state)
 {
-    (void)state;
     static const char *const names[] = {MHA, MHD, NPY, STEM ".xyz"};
     for (size_t i = 0; i < 4; i++) {
         unlink(names[i]);
@@ -471,7 +460,6 @@ static void not_files(void **state)
 
 static void unreadable(void **state)
 {
-    (void)state;
     float v[N];
     write_by_sink(MHA, false, v);
     assert_int_equal(chmod(MHA, 0), 0);
@@ -489,7 +477,6 @@ static int limit_memory(void **state)
 {
     unsigned long pages = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    (void)state;
     if (!LIMITED || !f || fscanf(f, "%lu", &pages) != 1)
         pages = 0;
     if (f)

@@ -82,7 +82,6 @@ static float values[NZ * SLICE];
 
 static int begin(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NZ * SLICE; i++)
         values[i] = 0.5f + 0.5f * sinf((float)i);
     char *folder = temporary("killed");
@@ -93,7 +92,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     char *folder = temporary("killed");
     const int failed = chdir("..") || rmdir(folder);
     free(folder);
@@ -218,7 +216,6 @@ static const struct output outputs[] = {
 /* The only one, the first of two, and the last, which publishes. */
 static void a_part_is_killed_at_every_call(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         kill_everywhere(&outputs[i], 1, 1, 1);
         kill_everywhere(&outputs[i], 3, 3, 1);
@@ -302,7 +299,6 @@ static void replace_everywhere(bool alone)
 
 static void an_old_volume_is_replaced_at_once(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NZ * SLICE; i++)
         old_values[i] = 1 - values[i];
     replace_everywhere(true);
@@ -411,7 +407,6 @@ static void at_random_moments_little_is_lost(void **state)
     struct fbp_scan scan = circle_scan(48, 64, 0);
     int64_t most = 0, sum = 0;
 
-    (void)state;
     assert_true(s != MAP_FAILED);
     print_message("seed %u\n", seed);
     srand(seed);

@@ -59,7 +59,6 @@ static int note(void *user, const struct fbp_progress *p)
 
 static int begin(void **state)
 {
-    (void)state;
     char *folder = temporary("team");
     const int failed = mkdir(folder, 0777) || chdir(folder);
     free(folder);
@@ -68,7 +67,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     char *folder = temporary("team");
     const int failed = chdir("..") || rmdir(folder);
     free(folder);
@@ -325,7 +323,6 @@ static void as_many_finish_what_was_shared(void **state)
     struct fbp_scan scan = circle_scan(48, 64, 0);
     size_t resumed = 0;
 
-    (void)state;
     output = &mha;
     assert_true(s != MAP_FAILED);
     srand(seed_of());
@@ -353,13 +350,11 @@ static void as_many_finish_what_was_shared(void **state)
 
 static void another_number_finishes_what_a_kill_left(void **state)
 {
-    (void)state;
     kill_often(&mha, KILLS);
 }
 
 static void also_where_the_output_is_several_files(void **state)
 {
-    (void)state;
     kill_often(&h5, KILLS / 2);
 }
 

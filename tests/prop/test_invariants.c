@@ -45,7 +45,6 @@ static void linear(void **state)
     struct fbp_ellipsoid tripled = A;
     tripled.density *= 3;
 
-    (void)state;
     for (int d = 0; d < N_DEVICES; d++) {
         if (!usable(devices[d]))
             continue;
@@ -74,7 +73,6 @@ static void turns_and_mirrors_with_the_object(void **state)
 {
     struct fbp_ellipsoid turned = A, mirrored = A;
 
-    (void)state;
     turned.centre_mm[0] = -A.centre_mm[1];
     turned.centre_mm[1] = A.centre_mm[0];
     turned.turn_deg += 90;
@@ -103,7 +101,6 @@ static void filter_forms_agree(void **state)
 {
     struct fbp_scan scan = make_scan(&A, 1);
 
-    (void)state;
     for (int d = 0; d < N_DEVICES; d++)
         for (int f = FBP_FILTER_RAM_LAK; usable(devices[d]) && f <= FBP_FILTER_HANN; f++)
             for (int c = 0; c < 2; c++) {
@@ -135,7 +132,6 @@ static void counts_give_the_same_volume(void **state)
     struct fbp_scan scan = make_scan(&A, 1);
     float mask[PIXELS];
 
-    (void)state;
     float *wanted = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     float *p = read_array(scan.projections);
     for (size_t i = 0; i < PIXELS; i++)

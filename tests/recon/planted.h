@@ -23,7 +23,6 @@ static inline int lift(void **state)
 {
     void (*apply)(void) = plant->apply;
 
-    (void)state;
     *plant = (struct gl_fault_injection){.apply = apply};
     apply();
     return 0;

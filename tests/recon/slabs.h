@@ -18,7 +18,6 @@ static const struct fbp_rates *const ways[WAYS] = {&none, &card, &linked};
 /* Nothing that was measured for another program decides here: a setup of a group. */
 static inline int without_cache(void **state)
 {
-    (void)state;
     return setenv("XDG_CACHE_HOME", "/dev/null", 1);
 }
 

@@ -26,7 +26,6 @@ static void one_by_one_is_all_at_once(void **state)
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(10);
 
-    (void)state;
     scan.volume = (struct fbp_grid){{40, 37, 42}, {.05, .05, .05}, {.1, 0, 0}};
     const size_t n = grid_size(&scan.volume);
     float *views = plane_samples(&scan, &solid, 1), *a = calloc(n, sizeof *a),
@@ -63,7 +62,6 @@ static void frames_are_added_together(void **state)
     struct fbp_scan scan = rings_scan(8);
     const size_t S = PLANES_S;
 
-    (void)state;
     scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
     const size_t n = grid_size(&scan.volume);
     float *views = plane_samples(&scan, &solid, 1), *a = calloc(FRAMES * n, sizeof *a),
@@ -96,7 +94,6 @@ static void parts_add_up(void **state)
     float *views = plane_samples(&scan, &solid, 1), *sum = calloc(n, sizeof *sum),
           *part = calloc(n, sizeof *part), *all = calloc(n, sizeof *all);
 
-    (void)state;
     for (size_t half = 0; half < 2; half++) {
         fbp_adder *adder = NULL;
         OK(fbp_adder_create(&adder, &scan, fbp_recon_params(.device = "cpu")));
@@ -133,7 +130,6 @@ static void what_cannot_be_added_is_refused(void **state)
     const float view[PLANES_S] = {0};
     fbp_adder *adder = NULL;
 
-    (void)state;
     OK(fbp_adder_create(&adder, &scan, NULL));
     assert_int_equal(fbp_adder_add(adder, scan.n_views, view), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "view 66: the scan has 66, counted from 0"));

@@ -60,7 +60,6 @@ static void views_are_as_published(void **state)
         [FBP_RINGS_FFT] = 6.5e-5, [FBP_RINGS_SPLINE] = 1.65e-4, [FBP_RINGS_LINEAR] = 2.05e-3};
     struct fbp_scan scan = rings_scan(18);
 
-    (void)state;
     for (int how = 0; how < 3; how++) {
         const double error = error_of_views(&scan, 18, (enum fbp_ring_interpolation)how);
         if (!(error <= most[how]))
@@ -76,7 +75,6 @@ static void rings_may_be_measured_on_either_side(void **state)
 {
     struct fbp_scan scan = rings_scan(21);
 
-    (void)state;
     for (size_t k = 0; k < scan.n_views; k++) {
         const double side = k % 3 == 1 || k % 7 == 2 ? -1 : 1;
         const double n[3] = {side * scan.views[k].u[0] / PLANES_STEP,
@@ -110,7 +108,6 @@ static void rings_go_through_two_stages(void **state)
     const size_t size = grid_size(&scan.volume);
     float *views = plane_samples(&scan, &solid, 1);
 
-    (void)state;
     float *rings = volume_of(&scan, views, HANN("cpu", .epr.stages = 1));
     float *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
     float *two = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
@@ -143,7 +140,6 @@ static void weights_keep_their_sums(void **state)
 {
     struct fbp_scan scan = rings_scan(19);
 
-    (void)state;
     for (int rule = FBP_QUADRATURE_BANDS; rule <= FBP_QUADRATURE_HARMONICS; rule++) {
         double sum = 0;
         scan.quadrature = (enum fbp_quadrature)rule;
@@ -164,7 +160,6 @@ static void bad_samples_are_bridged(void **state)
     struct fbp_report report = {.struct_size = sizeof report};
     float *views = plane_samples(&scan, &solid, 1), *out = calloc(grid_size(&scan.volume), 4);
 
-    (void)state;
     float *wanted = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
     for (size_t c = 0; c < 4; c++)
         views[77 * PLANES_S + 54 + 2 * c] = c % 2 ? NAN : INFINITY;
@@ -191,7 +186,6 @@ static void double_precision_goes_with_it(void **state)
     double *exact = calloc(n_samples, sizeof *exact), *out[2] = {calloc(n, 8), calloc(n, 8)};
     double most = 0;
 
-    (void)state;
     for (size_t i = 0; i < n_samples; i++)
         exact[i] = (double)views[i] * (1 + 1e-10); /* no float is that near */
     for (int ref = 0; ref < 2; ref++)
@@ -229,7 +223,6 @@ static void what_is_no_ring_is_refused(void **state)
     const size_t n = directions_of(FBP_SET_FIBONACCI, 208, &direction);
     struct fbp_scan spiral = planes_scan(direction, n);
 
-    (void)state;
     refused(&spiral, HANN("cpu", .epr.angles = 18), "do not lie in rings");
     refused(&circle, HANN("cpu", .epr.angles = 18), "kind cone");
     refused(&rings, HANN("cpu", .epr.stages = 2), "--angles 18");

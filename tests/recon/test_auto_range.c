@@ -100,7 +100,6 @@ static void range_is_the_volumes(void **state)
     float *want = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     float lo = want[0], hi = want[0];
 
-    (void)state;
     for (size_t i = 0; i < VOXELS; i++) {
         lo = fminf(lo, want[i]);
         hi = fmaxf(hi, want[i]);
@@ -155,7 +154,6 @@ static void interrupted(void **state)
     struct fbp_recon_params p = {.output.type = FBP_U16, .tuning.slab_slices = 4, .n_threads = 1};
     struct fbp_report report = {.struct_size = sizeof report};
 
-    (void)state;
     OK(run(&scan, &p, want, NULL));
     for (int converting = 0; converting < 2; converting++) {
         struct stopper s = {.converting = converting};
@@ -193,7 +191,6 @@ static void of_a_stack(void **state)
     struct fbp_recon_params p = {.output.type = FBP_U8};
     struct fbp_report report = {.struct_size = sizeof report};
 
-    (void)state;
     snprintf(pattern, sizeof pattern, "%s/%%02d.png", folder);
     OK(run(&scan, &p, pattern, &report));
     assert_int_equal(files_at(folder), 1);
@@ -219,7 +216,6 @@ static void odd_volumes(void **state)
     const double want[2][2] = {{3, 6}, {-1, 2}};
     char *path = temporary("odd.mha");
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         double range[2] = {0, 0};
         fbp_sink *values;
@@ -239,7 +235,6 @@ static void what_does_not_go_together(void **state)
     struct fbp_scan scan = make_scan();
     fbp_plan *plan;
 
-    (void)state;
     assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.output.auto_range = true)),
                      FBP_ERR_INVALID);
     assert_int_equal(

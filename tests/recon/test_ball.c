@@ -140,7 +140,6 @@ static void check(const char *name, const struct variant *v)
 #define BALL(name, ...)                               \
     static void name(void **state)                    \
     {                                                 \
-        (void)state;                                  \
         check(#name, &(struct variant){__VA_ARGS__}); \
     }
 

@@ -37,7 +37,6 @@ static void splits_change_nothing(void **state)
     };
     struct fbp_scan scan = make_scan();
 
-    (void)state;
     static const char *const devices[] = {"cpu", "cpu", "ref"};
     static const char *const kernels[] = {"column", "matrix", "matrix"};
     for (size_t d = 0; d < 3; d++) {
@@ -69,7 +68,6 @@ static void cuda_splits_change_nothing(void **state)
         {.device = "cuda:0,0", .tuning.slab_slices = 4, .tuning.batch_views = 32},
     };
 
-    (void)state;
     if (!usable("cuda"))
         skip();
     struct fbp_scan scan = make_scan_of(141, 48);
@@ -135,7 +133,6 @@ static void cuda_shapes_change_nothing(void **state)
         double enlarged;
     } cases[] = {{48, 1}, {150, 1}, {290, 1}, {32, 2.2}, {70, 2.2}, {150, 2.2}};
 
-    (void)state;
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -161,7 +158,6 @@ static void cuda_tuning_changes_nothing(void **state)
                                        .precision = FBP_PRECISION_EXACT,
                                        .tuning.kernel = "matrix"};
 
-    (void)state;
     if (!usable("cuda"))
         skip();
     char *folder = temporary("cache");
@@ -188,7 +184,6 @@ static void mock_devices_give_the_cpus_bits(void **state)
     struct fbp_scan scan = make_scan();
     const uint64_t cpu = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
-    (void)state;
     for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
         fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = slow};
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
@@ -213,7 +208,6 @@ static void kept_views_change_nothing(void **state)
     static const char *const kernels[] = {"column", "rot90"};
     const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0};
 
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48, 48);
         if (k == 1)
@@ -257,7 +251,6 @@ static void short_commands_change_nothing(void **state)
     /* Filtered views are kept where uploads take long, else there are two slabs or more. */
     static const double uploads[] = {1e-12, 1e-2};
 
-    (void)state;
     for (size_t k = 0; k < 2; k++) { /* column, rot90 */
         struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 96, 48);
         if (k == 1)
@@ -288,7 +281,6 @@ static void stages_can_be_kept_apart(void **state)
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
-    (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         struct fbp_report r = {.struct_size = sizeof r};
@@ -319,7 +311,6 @@ static void planted_mistakes_are_found(void **state)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* a forgotten order is a race, which is what that sanitizer would report */
 #endif
@@ -353,7 +344,6 @@ static void kernels_are_chosen_by_geometry(void **state)
     struct fbp_scan scan = make_scan();
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     fbp_plan_destroy(&plan);

@@ -56,7 +56,6 @@ static void boxes_have_the_volumes_bits(void **state)
 {
     unsigned seed = 3;
 
-    (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){0};
     for (size_t i = 0; i < N_CASES; i++) {
         struct side s;
@@ -83,7 +82,6 @@ static void refused(const struct fbp_job *job, const size_t box[3][2], fbp_statu
 
 static void boxes_that_are_not_are_refused(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
         struct side s;
         if (!can_compute(&cases[i]))

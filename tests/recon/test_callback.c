@@ -218,7 +218,6 @@ static void bits_of_files(void **state)
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
 
-    (void)state;
     same_bits(&scan, views, FBP_F32);
     scan.row_order = FBP_ROWS_TOP_DOWN;
     same_bits(&scan, views, FBP_F32);
@@ -232,7 +231,6 @@ static void views_of_nan(void **state)
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
 
-    (void)state;
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         views[5 * ROWS * COLUMNS + i] = NAN;
     views[1234] = NAN;
@@ -249,7 +247,6 @@ static void counts(void **state)
     float *views = read_array(scan.projections);
     uint16_t *n = malloc(sizeof *n * ROWS * COLUMNS * VIEWS);
 
-    (void)state;
     assert_non_null(n);
     scan.i0 = 60000;
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS * VIEWS; i++) {
@@ -269,7 +266,6 @@ static void errors_at_any_call(void **state)
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
 
-    (void)state;
     for (int way = 1; way < N_WAYS; way++)
         for (uint64_t k = 1; k <= 60; k++) {
             struct program p = {.scan = &scan, .views = views, .type = FBP_F32};
@@ -292,7 +288,6 @@ static void errors_of_begin_and_end(void **state)
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
 
-    (void)state;
     for (int way = 1; way < N_WAYS; way++)
         for (int which = 0; which < 2; which++) {
             struct program p = {.scan = &scan, .views = views, .type = FBP_F32};
@@ -318,7 +313,6 @@ static void every_writer_tells_why_it_did_not_begin(void **state)
     const float slice[4] = {0};
     fbp_sink *sink = NULL;
 
-    (void)state;
     OK(fbp_sink_callback(&sink, &out, n));
     for (size_t z = 0; z < 3; z++) {
         assert_int_equal(fbp_sink_write(sink, z, 1, slice), FBP_ERR_IO);
@@ -340,7 +334,6 @@ static void wrong_sizes(void **state)
     fbp_source *source = NULL;
     fbp_sink *sink = NULL;
 
-    (void)state;
     for (int axis = 0; axis < 3; axis++) {
         struct program p = {.scan = &scan, .views = views, .type = FBP_F32};
         size_t n[3] = {COLUMNS, ROWS, VIEWS};
@@ -411,7 +404,6 @@ static void live_views(void **state)
     fbp_sink *sink = NULL;
     pthread_t other;
 
-    (void)state;
     OK(fbp_source_callback(&params.input.source, &in, &info));
     OK(fbp_plan_create(&plan, &scan, &params));
     assert_true(fbp_plan_info(plan)->follows);
@@ -444,7 +436,6 @@ static void awaited_views(void **state)
     const size_t *n = scan.volume.n, voxels = n[0] * n[1] * n[2];
     float *volume = calloc(voxels, sizeof *volume);
 
-    (void)state;
     assert_non_null(volume);
     for (int rings = 0; rings < 2; rings++) {
         struct fbp_corrections c = {.struct_size = sizeof c};

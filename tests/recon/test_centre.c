@@ -168,7 +168,6 @@ static void it_is_found(void **state)
 {
     bool all = true;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct scan_case *c = &cases[i];
         struct fbp_scan scan = make_scan(c);
@@ -193,7 +192,6 @@ static void that_of_the_tooth_is_found(void **state)
     struct fbp_centre found = {.struct_size = sizeof found};
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)state;
     if (access(TOOTH, R_OK) != 0)
         skip();
     OK(fbp_scan_load(&scan, TOOTH));
@@ -208,7 +206,6 @@ static void that_of_the_tooth_is_found(void **state)
 /* Views that have nothing to do with each other, and views of nothing but noise. */
 static void what_is_not_sure_is_said(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i += 5) {
         struct fbp_scan scan = make_scan(&cases[i]);
         const size_t n = scan.panel.n_columns * scan.panel.n_rows;
@@ -247,7 +244,6 @@ static void a_round_object_does_not_tell(void **state)
         {"parallel, full", FBP_PARALLEL, 100, 360, 3.8, ROUND, 0, 0, ROWS, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof round / sizeof *round; i++) {
         struct fbp_scan scan = make_scan(&round[i]);
         struct fbp_centre found = {.struct_size = sizeof found};
@@ -266,7 +262,6 @@ static void parts_that_differ_are_not_sure(void **state)
     struct scan_case c = {"half turn", FBP_PARALLEL, 0, 180, 4.3, BALLS, 60, .05, ROWS, 1};
     size_t apart = 0;
 
-    (void)state;
     for (c.views = 40; c.views < 53; c.views += 3) {
         struct fbp_scan scan = make_scan(&c);
         struct fbp_centre found = {.struct_size = sizeof found};
@@ -299,7 +294,6 @@ static void uncertainty_is_honest(void **state)
     size_t n_sure = 0;
     double squares = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
         struct fbp_scan scan = make_scan(&hard[i]);
         struct fbp_centre found = {.struct_size = sizeof found};
@@ -326,7 +320,6 @@ static void what_cannot_be_found_is_refused(void **state)
     struct scan_case c = cases[0];
     struct fbp_centre found = {.struct_size = sizeof found};
 
-    (void)state;
     c.arc_deg = 120;
     struct fbp_scan scan = make_scan(&c);
     assert_int_equal(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED);

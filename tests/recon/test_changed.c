@@ -85,7 +85,6 @@ static void is_an_error(void **state)
 {
     char *output = temporary("changed.mha");
 
-    (void)state;
     run(output);
     free(output);
 }

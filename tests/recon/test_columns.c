@@ -48,7 +48,6 @@ static void whole_cutoff_is_three_taps(void **state)
     float *views = read_array(scan.projections),
           *smooth = malloc(sizeof(float[VIEWS][ROWS][COLUMNS]));
 
-    (void)state;
     assert_non_null(smooth);
     for (size_t k = 0; k < VIEWS; k++)
         for (size_t r = 0; r < ROWS; r++)
@@ -119,7 +118,6 @@ static struct fbp_recon_params params_of(const struct way *w, double cutoff)
 
 static void values_are_the_references(void **state)
 {
-    (void)state;
     for (int spoilt = 0; spoilt < 2; spoilt++)
         for (size_t n = VIEWS - 1; n <= VIEWS; n++) { /* 60: in groups of 4 */
             struct fbp_scan scan = make_scan(n);
@@ -172,7 +170,6 @@ static void splits_change_nothing(void **state)
     static const double cutoffs[] = {1, 0.8, 0.05};
     static const struct way mock = {"mock", NULL, 0};
 
-    (void)state;
     for (int spoilt = 0; spoilt < 2; spoilt++)
         for (size_t n = VIEWS - 1; n <= VIEWS; n++) {
             struct fbp_scan scan = make_scan(n);
@@ -194,7 +191,6 @@ static void rows_are_read_as_needed(void **state)
     struct fbp_scan scan = make_scan(VIEWS - 1);
     double reads[2];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         fbp_plan *plan;
         OK(fbp_plan_create(
@@ -225,7 +221,6 @@ static void other_windows_are_other_runs(void **state)
 {
     struct fbp_scan scan = make_scan(VIEWS);
 
-    (void)state;
     assert_true(fingerprint(&scan, 0.8) == fingerprint(&scan, 0.8));
     assert_true(fingerprint(&scan, 0.8) != fingerprint(&scan, 0.81));
     assert_true(fingerprint(&scan, 0.8) != fingerprint(&scan, 0));
@@ -239,7 +234,6 @@ static void nonsense_is_refused(void **state)
                     row = {.struct_size = sizeof row, .n_views = 8, .panel = {COLUMNS, 1}};
     fbp_plan *plan;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(
             fbp_plan_create(&plan, &scan,

@@ -117,7 +117,6 @@ static void each_sample_counts_once(void **state)
                                             {{20, 24, 23}, {8, 8, 3}, {2, 3, 11}},
                                             {{10, 10, 5}, {20, 20, 29}, {0, 0, 0}}};
 
-    (void)state;
     for (size_t rows = 30; rows <= 31; rows++) {
         struct fbp_scan scan = scan_spoilt(rows, false);
         for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
@@ -141,7 +140,6 @@ static void bad_pixels_change_no_count(void **state)
     struct fbp_scan scan = scan_spoilt(30, false);
     float mask[30 * N] = {0};
 
-    (void)state;
     for (size_t c = 10; c < 20; c++) /* too wide to be bridged along the row */
         mask[14 * N + c] = mask[15 * N + c] = 1;
     scan.bad_pixels = write_array("mask.mha", N, 30, 1, mask);

@@ -204,7 +204,6 @@ static void values_of_scans(void **state)
          .tilt_deg = {3, 0, 2}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         check(&variants[i]);
 }
@@ -217,7 +216,6 @@ static void values_of_lengths(void **state)
                                      1024, 1025, 1280, 1281, 1536, 1537, 2048,
                                      2049, 2560, 2561, 3072, 3073, 4096, 4097};
 
-    (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         char name[64];
         snprintf(name, sizeof name, "%zu columns", columns[i]);
@@ -255,7 +253,6 @@ static void values_of_options(void **state)
         {.name = "c-arm, slabs", .step_deg = 3, .c_arm = 1, .p = {.tuning.slab_slices = 4}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         check(&variants[i]);
 }
@@ -287,7 +284,6 @@ static void values_of_counts(void **state)
          .offset_mm = 0.3 * 409.6},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         check(&variants[i]);
 }
@@ -299,7 +295,6 @@ static void memory_limits_are_kept(void **state)
     struct fbp_scan scan = make_scan(&v);
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = tested)));
     const uint64_t wants = fbp_plan_info(plan)->device_bytes;
     fbp_plan_destroy(&plan);
@@ -356,7 +351,6 @@ static void memory_is_foretold(void **state)
     struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
     const struct fbp_phantom phantom = {.n = 1, .items = &ball};
 
-    (void)state;
     if (free_bytes() == 0)
         skip(); /* this device does not tell */
     add_views(&scan, &(struct orbit){.pitch_mm = {0.64, 0.64}});
@@ -394,7 +388,6 @@ static void memory_that_is_not_there(void **state)
     const struct variant v = {.n_views = 8};
     fbp_plan *plan;
 
-    (void)state;
     if (strcmp(tested, "gl") == 0)
         skip();
     struct fbp_scan scan = make_scan(&v);

@@ -63,7 +63,6 @@ static void test_two_steps(void **state)
     struct fbp_scan filtered = filtered_scan(&scan, path), saved = {.struct_size = sizeof saved};
     float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
 
-    (void)state;
     assert_true(fabs(filtered.depths[0] - filtered.depths[VIEWS / 3]) > 1e-4);
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         if (!usable(devices[i]))
@@ -101,7 +100,6 @@ static void test_symmetric(void **state)
     double depths[K];
     fbp_plan *plan;
 
-    (void)state;
     scan.volume = (struct fbp_grid){{SIDE, SIDE, SIDE}, {4, 4, 4}, {0, 0, 0}};
     simulate_head(&scan, 70);
     scan.filtered = true;
@@ -137,7 +135,6 @@ static void test_refused(void **state)
     struct fbp_scan scan = c_arm_scan();
     double depths[VIEWS] = {0};
 
-    (void)state;
     scan.depths = depths;
     refused(&scan, "filtered");
     scan.filtered = true;
@@ -180,7 +177,6 @@ static void test_in_order(void **state)
     struct fbp_job_tables tables;
     fbp_source *source;
 
-    (void)state;
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 8), false));
     OK(fbp_source_memory(&source, NULL, &info));
     source->read = read_rows;
@@ -280,7 +276,6 @@ static void test_feed(void **state)
     float *right = reconstruct(&filtered, fbp_recon_params(.device = "ref"));
     float *first = NULL;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (!usable(cases[i].device))
             continue;
@@ -340,7 +335,6 @@ static void test_late(void **state)
     float *views = read_array(scan.projections), *right = malloc(bytes), *volume = malloc(bytes);
     int found = 0;
 
-    (void)state;
     assert_true(right && volume);
     scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 20;
     memset(right, 0, bytes);
@@ -376,7 +370,6 @@ static void test_feed_refuses(void **state)
     double P[12] = {1, 0, 0, 4, 0, 0, 1, 4, 0, 0.1, 0, 1};
     fbp_feed *feed;
 
-    (void)state;
     OK(fbp_feed_open(&feed, &p));
     OK(fbp_feed_add(feed, P, view, false));
     P[9] = 0.4; /* w = 1 + 0.4 y is negative at y = -3.5 */

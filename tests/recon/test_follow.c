@@ -168,7 +168,6 @@ static void same_bits(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
 
-    (void)state;
     make_live(&l, &scan);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fbp_recon_params p = cases[i].p;
@@ -219,7 +218,6 @@ static void same_bits_on_devices(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
 
-    (void)state;
     make_live(&l, &scan);
     for (int kind = 0; kind < 3; kind++) { /* line integrals, filtered views, counts */
         l.scan.filtered = kind == 1;
@@ -256,7 +254,6 @@ static void a_device_fails_meanwhile(void **state)
     struct live l;
     char kernel[40];
 
-    (void)state;
     make_live(&l, &scan);
     l.burst = 3;
     const uint64_t before = atomic_load(&fbp_mock_failures);
@@ -278,7 +275,6 @@ static void views_in_order(void **state)
     struct live l;
     fbp_plan *plan;
 
-    (void)state;
     make_live(&l, &scan);
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
@@ -320,7 +316,6 @@ static void ends_without_views(void **state)
     fbp_plan *plan;
     char *out = temporary("never.mha"), part[500];
 
-    (void)state;
     make_live(&l, &scan);
     l.stop_at = 21;
     for (int cancel = 0; cancel < 2; cancel++) {
@@ -357,7 +352,6 @@ static void sources_of_the_caller(void **state)
     fbp_source *source;
     fbp_plan *plan;
 
-    (void)state;
     make_live(&l, &scan);
     const uint64_t expected =
         reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column"));

@@ -28,7 +28,6 @@ static double mean_of(const float *volume, const struct fbp_grid *g, const doubl
 
 static void tissues(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         double ball[4], want; /* mm; of water */

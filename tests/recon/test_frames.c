@@ -192,7 +192,6 @@ static void together_is_one_by_one(void **state)
     struct fbp_scan scan = make_scan();
     float *series = series_of(&scan);
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strchr(ways[i].device, ':') || usable(ways[i].device))
             check_way(&ways[i], &scan, series);
@@ -262,7 +261,6 @@ static void files_are_series(void **state)
     struct fbp_scan scan = scan_of_file(&series);
     float *wanted = volume_of(&plain, &scan, series, &report);
 
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 2};
         const bool has_no_place = strstr(names[i], ".tif") || strstr(names[i], ".png");
@@ -317,7 +315,6 @@ static void check_resumed(struct fbp_recon_params p)
 
 static void a_series_is_resumed(void **state)
 {
-    (void)state;
     check_resumed((struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params)});
     check_resumed(
         (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params), STAGES});
@@ -331,7 +328,6 @@ static void memory_counts_frames(void **state)
     float *series;
     struct fbp_scan scan = scan_of_file(&series);
 
-    (void)state;
     scan.volume = (struct fbp_grid){.n = {128, 128, 128}, .voxel_mm = {.016, .016, .016}};
     OK(fbp_plan_create(&plan, &scan, &p));
     const struct fbp_plan_summary free_plan = *fbp_plan_info(plan);
@@ -361,7 +357,6 @@ static void stages_keep_to_memory(void **state)
     struct fbp_scan scan = scan_of_file(&series);
     fbp_plan *plan = NULL;
 
-    (void)state;
     scan.volume = (struct fbp_grid){.n = {160, 160, 160}, .voxel_mm = {.013, .013, .013}};
     for (int little = 0; little < 2; little++) {
         p.memory_bytes = little ? (size_t)28 << 20 : 0;

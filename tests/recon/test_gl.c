@@ -29,7 +29,6 @@ static void software_is_not_taken(void **state)
     const struct fbp_backend *gl = fbp_backend_find("gl");
     struct fbp_device_info d = {.struct_size = sizeof d};
 
-    (void)state;
     gl->discovery.describe(0, &d);
     assert_int_equal(gl->discovery.auto_selectable(0), !strstr(d.text, "software"));
 }
@@ -40,7 +39,6 @@ static void same_bits_by_gathers(void **state)
     static const char *const names[][2] = {{"matrix", "matrix-plain"}, {"column", "column-plain"}};
     struct fbp_scan scan = make_scan(44, 27);
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         uint64_t hash[2];
         for (size_t k = 0; k < 2; k++)
@@ -63,7 +61,6 @@ static void same_bits_however_divided(void **state)
     struct fbp_scan scan = make_scan(44, 27);
     const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
 
-    (void)state;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct fbp_recon_params p = parts[i];
         p.struct_size = sizeof p;
@@ -87,7 +84,6 @@ static void same_bits_in_one_context(void **state)
     };
     struct fbp_scan scan = make_scan(44, 27);
 
-    (void)state;
     scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* rot180 requires that */
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         struct fbp_recon_params p = some[i];
@@ -124,7 +120,6 @@ static void fp16_is_rounded_to_nearest(void **state)
                             .volume = {{128, 128, 4}, {2, 2, 50}, {0, 0, 0}}};
     float *v[3];
 
-    (void)state;
     add_views(&scan, &(struct orbit){.pitch_mm = {3.2, 3.2}});
     simulate_head(&scan, 128);
     for (int i = 0; i < 3; i++)
@@ -146,7 +141,6 @@ static void nothing_is_left_open(void **state)
     const uint64_t first = reconstruct_hash(&scan, p);
     const size_t before = open_files();
 
-    (void)state;
     for (int i = 0; i < 100; i++)
         assert_true(reconstruct_hash(&scan, p) == first);
     assert_int_equal(open_files(), before);
@@ -188,7 +182,6 @@ static void kept_programs_do_no_harm(void **state)
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
     const uint64_t wanted = reconstruct_hash(&scan, p);
 
-    (void)state;
     assert_int_equal(mkdir(cache, 0777), 0);
     setenv("XDG_CACHE_HOME", cache, 1);
     snprintf(folder, sizeof folder, "%s/fbp", cache);
@@ -228,7 +221,6 @@ static void two_plans_side_by_side(void **state)
     struct side sides[2] = {{&one, 0}, {&other, 0}};
     pthread_t threads[2];
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_side, &sides[i]), 0);
     for (int i = 0; i < 2; i++) {
@@ -262,7 +254,6 @@ static void children_end_at_once(void **state)
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
-    (void)state;
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     fork_child(_exit);
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == before);
@@ -282,7 +273,6 @@ static void children_end_in_order(void **state)
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
-    (void)state;
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     fork_child(exit);
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "gl")));
@@ -315,7 +305,6 @@ static void a_child_leaves_the_card_alone(void **state)
 {
     struct stat is, full;
 
-    (void)state;
     pretended = open("/dev/full", O_RDWR);
     assert_true(pretended >= 0);
     find_plant();

@@ -89,7 +89,6 @@ static void no_context(void)
 
 static void contexts_that_are_not_given(void **state)
 {
-    (void)state;
     check_fault(no_context, "this driver gives no context");
 }
 
@@ -100,7 +99,6 @@ static void no_current(void)
 
 static void contexts_that_do_not_become_current(void **state)
 {
-    (void)state;
     check_fault(no_current, "it gives no context without a surface");
 }
 
@@ -111,7 +109,6 @@ static void lost_soon(void)
 
 static void contexts_that_are_lost(void **state)
 {
-    (void)state;
     check_fault(lost_soon, "was reset while it computed, and its context is lost");
 }
 
@@ -120,7 +117,6 @@ static void texts_that_do_not_compile(void **state)
 {
     char *folder = temporary("texts"), path[4200];
 
-    (void)state;
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/prepare.glsl", folder);
     FILE *text = fopen(path, "w");
@@ -176,13 +172,11 @@ static void check_everywhere(uint64_t *which, fbp_status wanted, const char *fac
 
 static void no_memory_anywhere(void **state)
 {
-    (void)state;
     check_everywhere(&plant->no_memory, FBP_ERR_NOMEM, "is out of memory");
 }
 
 static void lost_at_any_time(void **state)
 {
-    (void)state;
     check_everywhere(&plant->lost, FBP_ERR_DEVICE, "its context is lost");
 }
 
@@ -200,7 +194,6 @@ static void the_other_does_its_part(void **state)
     const size_t before = open_files();
     size_t dropped = 0;
 
-    (void)state;
     for (uint64_t n = 20; n < 140; n += 7) {
         int lines = 0;
         struct fbp_report r = {.struct_size = sizeof r};

@@ -39,7 +39,6 @@ static void layers_divide_the_views(void **state)
     struct fbp_scan scan = make_scan(27);
     const struct result whole = run(&scan, "matrix");
 
-    (void)state;
     assert_true(whole.n_slabs == 1 && whole.batch_views > 8);
     plant->layers = 11;
     plant->apply();
@@ -54,7 +53,6 @@ static void textures_divide_the_views(void **state)
     struct fbp_scan scan = make_scan(27);
     const struct result whole = run(&scan, "matrix");
 
-    (void)state;
     plant->texture_bytes = 100000; /* 16 views, of 64 rows each */
     plant->apply();
     const struct result few = run(&scan, "matrix");
@@ -68,7 +66,6 @@ static void buffers_divide_the_volume(void **state)
     struct fbp_scan scan = make_scan(64);
     const struct result whole = run(&scan, "column-plain");
 
-    (void)state;
     assert_int_equal(whole.n_slabs, 1);
     plant->buffer_bytes = 500000; /* of 950000 */
     plant->apply();
@@ -84,7 +81,6 @@ static void blocks_divide_the_volume(void **state)
     struct fbp_scan scan = make_scan(64);
     const struct result whole = run(&scan, "column-plain");
 
-    (void)state;
     plant->block_bytes = 8600;
     plant->apply();
     const struct result some = run(&scan, "column-plain");
@@ -111,7 +107,6 @@ static void too_little_is_said_before_anything_is_done(void **state)
 {
     struct fbp_scan scan = make_scan(64);
 
-    (void)state;
     plant->texture_bytes = 2000;
     refused(&scan, "matrix", "a batch of filtered views takes ");
     plant->layers = 7;
@@ -129,7 +124,6 @@ static void orbits_are_left_where_layers_are_too_large(void **state)
     struct fbp_scan scan = make_scan(64);
     fbp_plan *plan;
 
-    (void)state;
     scan.volume = (struct fbp_grid){{64, 64, 60}, {3, 3, 3}, {0, 0, 0}};
     for (int i = 0; i < 4; i++) {
         const bool small = i % 2;

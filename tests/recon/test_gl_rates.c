@@ -52,7 +52,6 @@ static void divisions_by_rates_have_the_same_bits(void **state)
     struct fbp_scan scan = make_scan(32, 20);
     size_t kept = 0, several = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p,
                                      .device = "gl",
@@ -96,7 +95,6 @@ static void a_run_measures_once(void **state)
     struct fbp_scan scan = make_scan(48, 24);
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl", .tuning.kernel = "matrix");
 
-    (void)state;
     const uint64_t before = reconstruct_hash(&scan, p);
     assert_false(known(&scan, "matrix")); /* software: of no interest */
     plant->hardware = plant->short_runs = true;
@@ -145,7 +143,6 @@ static void damage_is_ignored(void **state)
                                           "1e-9 -1 1e-9 1e-9"};
     struct fbp_scan scan = make_scan(48, 24);
 
-    (void)state;
     plant->hardware = plant->short_runs = true;
     plant->apply();
     (void)known(&scan, "column");

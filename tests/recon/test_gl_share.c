@@ -83,7 +83,6 @@ static void memory_of_another_plan_needs_no_buffer(void **state)
 {
     struct job j;
 
-    (void)state;
     make_job(&j, 21, NULL);
     const uint64_t allocated = plant->n_host, through = plant->n_through;
     run(&j, 0, 0);
@@ -106,7 +105,6 @@ static void others_outlive_who_gave_memory(void **state)
 {
     struct job first, second;
 
-    (void)state;
     make_job(&first, 15, NULL);
     run(&first, 0, 0);
     make_job(&second, 19, NULL);
@@ -132,7 +130,6 @@ static void two_threads_in_one_plans_memory(void **state)
     struct job jobs[2];
     pthread_t threads[2];
 
-    (void)state;
     make_job(&jobs[0], 17, NULL);
     make_job(&jobs[1], 20, jobs[0].keeper);
     const uint64_t allocated = plant->n_host;
@@ -150,7 +147,6 @@ static void what_was_lost_is_not_shared(void **state)
 {
     struct job j;
 
-    (void)state;
     make_job(&j, 15, NULL);
     plant->share_lost = true;
     const uint64_t allocated = plant->n_host;

@@ -134,7 +134,6 @@ static void cupping_goes(void **state)
     struct fbp_scan scan = disc();
     double middle, rim;
 
-    (void)state;
     fit(c.beam_hardening);
     for (int corrected = 0; corrected < 2; corrected++) {
         if (corrected)
@@ -168,7 +167,6 @@ static void samples_are_the_polynomials(void **state)
     const struct fbp_recon_params *params = fbp_recon_params(.device = "cpu");
     const uint64_t plain = reconstruct_hash(&scan, params);
 
-    (void)state;
     OK(fbp_scan_correct(&scan, &same));
     assert_true(reconstruct_hash(&scan, params) == plain);
     OK(fbp_scan_correct(&scan, &c));
@@ -202,7 +200,6 @@ static void nonsense_is_refused(void **state)
     struct fbp_corrections c = {.struct_size = sizeof c, .beam_hardening = {0, 1}};
     struct fbp_scan scan = disc();
 
-    (void)state;
     refused(&scan, &c, FBP_ERR_INVALID, "must be above 0");
     c.beam_hardening[0] = NAN;
     refused(&scan, &c, FBP_ERR_INVALID, "coefficient 1");
@@ -226,7 +223,6 @@ static void plans_check_them(void **state)
     struct fbp_scan scan = disc();
     fbp_plan *plan;
 
-    (void)state;
     scan.corrections = &c;
     assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")),
                      FBP_ERR_INVALID);
@@ -242,7 +238,6 @@ static void files_say_the_same(void **state)
     struct fbp_scan scan = disc();
     char *path = temporary("saved.json");
 
-    (void)state;
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         struct fbp_corrections c = {.struct_size = sizeof c,
                                     .beam_hardening = {1, 0.1, -1e-3},

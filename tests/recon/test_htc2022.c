@@ -69,13 +69,11 @@ static void check(const char *name)
 
 static void phantom_ta(void **state)
 {
-    (void)state;
     check("ta");
 }
 
 static void phantom_01a(void **state)
 {
-    (void)state;
     check("01a");
 }
 

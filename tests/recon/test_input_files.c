@@ -176,7 +176,6 @@ static void names_order_the_views(void **state)
         {"golden ratio", name_golden, golden, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *folder = make_folder("views", rows[i].name_of, rows[i].angle_of), json[900],
              keys[2000] = "\"angles_deg\": {\"start\": 0, \"step\": 2}", command[2000];
@@ -202,7 +201,6 @@ static void angles_go_with_the_names(void **state)
     double sorted[VIEWS];
     int n = 0;
 
-    (void)state;
     for (int k = 0; k < VIEWS; k++) { /* by insertion */
         int at = k;
         for (; at > 0 && sorted[at - 1] > golden(k); at--)
@@ -228,7 +226,6 @@ static void virtual_detector(void **state)
     char *json = temporary("scan.json");
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)state;
     for (int k = 0; k < VIEWS; k++)
         project(4. * k, SOD, views + k * N);
     char *path = write_array("views.mha", N, 1, VIEWS, views);
@@ -282,7 +279,6 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
 
 static void transmissions_are_named(void **state)
 {
-    (void)state;
     assert_true(is_named(1, 0, false, false));
     assert_non_null(strstr(logged, "\"i0\": 1 in"));
     assert_null(strstr(logged, "wider than the panel"));

@@ -53,7 +53,6 @@ static void published_errors_are_met(void **state)
                 {FBP_INTERPOLATION_CUBIC, {.00184, .0021}}};
     const struct solid solid = ball_of_planes(2);
 
-    (void)state;
     for (size_t times = 1; times <= 2; times++) {
         struct fbp_scan scan = finer(40, times);
         float *views = plane_samples(&scan, &solid, 1);
@@ -120,7 +119,6 @@ static void kernels_agree(void **state)
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(10);
 
-    (void)state;
     for (size_t k = 0; k < scan.n_views; k += 3)
         for (int i = 0; i < 3; i++)
             scan.views[k].u[i] *= .9;
@@ -150,7 +148,6 @@ static void nearest_of_two_is_the_upper_one(void **state)
     struct fbp_scan scan = planes_scan(axes, 3);
     float *views = calloc(3 * PLANES_S, sizeof *views);
 
-    (void)state;
     scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 33;
     for (size_t i = 0; i < 3 * PLANES_S; i++)
         views[i] = (float)((i * 37) % 101);
@@ -172,7 +169,6 @@ static void bits_do_not_depend_on_the_division(void **state)
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(10);
 
-    (void)state;
     scan.volume.n[1] = 30;
     const size_t size = grid_size(&scan.volume);
     float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
@@ -201,7 +197,6 @@ static void it_is_refused_where_it_is_missing(void **state)
     struct fbp_scan scan = rings_scan(10);
     struct fbp_job_tables tables;
 
-    (void)state;
     simple.can.interpolations = 1u << FBP_INTERPOLATION_CUBIC;
     for (int how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
         OK(fbp_job_create(&tables, &scan,

@@ -83,7 +83,6 @@ static void wide_objects_are_seen(void **state)
     struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
-    (void)state;
     struct fbp_scan scan = scan_ball(0, 100, N, 0);
     check_truncated("a ball of 100 mm in a view of 80 mm", &scan, VIEWS);
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &r, &said));
@@ -107,7 +106,6 @@ static void wide_objects_are_seen(void **state)
 
 static void what_fits_is_not_blamed(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_ball(0, 76, N, 0);
     check_truncated("a ball that fits", &scan, 0);
     drop_scan(&scan);
@@ -143,7 +141,6 @@ static void spoil(float *p)
 
 static void noise_is_no_object(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_ball(0, 75, N, 0);
     float *p = read_array(scan.projections);
 
@@ -167,7 +164,6 @@ static void noise_is_no_object(void **state)
  * large. */
 static void noise_is_no_object_however_small(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_ball(20, 12, N, 0);
     float *clean = read_array(scan.projections), *p = read_array(scan.projections);
 
@@ -227,7 +223,6 @@ static void check_exposure(double x, double r, bool noise, size_t first, size_t 
 
 static void another_exposure_is_no_wide_object(void **state)
 {
-    (void)state;
     check_exposure(15, 60, false, 12, 13, 0.5);
     check_exposure(15, 60, true, 0, 1, 0.5);
     check_exposure(15, 60, true, 39, 40, 0.25);
@@ -243,7 +238,6 @@ static void few_wide_views_are_no_exposure(void **state)
     struct fbp_scan scan = scan_ball(15, 60, N, 0);
     float *p = read_array(scan.projections);
 
-    (void)state;
     for (size_t k = 12; k < 15; k++)
         for (size_t i = 0; i < PIXELS; i++) {
             const double row = ((double)(i / N) - ROWS / 2.0) / ROWS, c = (double)(i % N);
@@ -276,7 +270,6 @@ static void divisions_see_the_same(void **state)
     struct fbp_scan scan = scan_ball(30, 60, N, 0);
     float *p = read_array(scan.projections);
 
-    (void)state;
     spoil(p);
     count_photons(&scan, p, NULL);
     replace_samples(&scan, p);
@@ -322,7 +315,6 @@ static void nothing_measured_is_an_error(void **state)
     struct fbp_scan scan = scan_ball(0, 60, N, 0);
     float *p = read_array(scan.projections);
 
-    (void)state;
     for (size_t d = 0; d < 4; d++) {
         if (!usable(devices[d]))
             continue;
@@ -356,7 +348,6 @@ static void dead_views_are_told(void **state)
     struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
-    (void)state;
     for (size_t i = 0; i < PIXELS; i++) {
         p[3 * PIXELS + i] = NAN;
         for (size_t k = 12; k < 15; k++)
@@ -378,7 +369,6 @@ static void empty_slices_pass(void **state)
     struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
-    (void)state;
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .box = {{0, 0}, {0, 0}, {15, 16}}}, &r,
            &said));
     assert_int_equal(r.dead_views, 0);
@@ -404,7 +394,6 @@ static void only_larger_volumes_warn(void **state)
 {
     struct fbp_scan scan = scan_ball(0, 60, N, 0);
 
-    (void)state;
     scan.volume = (struct fbp_grid){{0}, {0}, {0}};
     check_volume("the default", &scan, &(struct fbp_grid){0}, NULL);
     check_volume("finer voxels", &scan, &(struct fbp_grid){.voxel_mm = {1, 1, 1}}, NULL);

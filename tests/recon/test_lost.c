@@ -97,7 +97,6 @@ static void others_do_what_a_failed_device_had_to_do(void **state)
     struct fbp_scan scan = make_scan();
     struct right right;
 
-    (void)state;
     spoil(&scan);
     right.hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     const struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -123,7 +122,6 @@ static void the_last_device_fails_the_run(void **state)
                                  .tuning.slab_slices = 3,
                                  .tuning.batch_views = 8};
 
-    (void)state;
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     fbp_mock_faults = (struct fbp_mock_faults){.fail_command = {100}};
     assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
@@ -172,7 +170,6 @@ static void each_slice_is_written_once(void **state)
     struct fbp_scan scan = make_scan();
     size_t n_dropped = 0;
 
-    (void)state;
     for (uint64_t n = 1; n <= 80; n++) {
         struct counts c = {0};
         const struct fbp_sink_functions to = {
@@ -213,7 +210,6 @@ static void clipped_values_are_counted_once(void **state)
                                        .output.type = FBP_U8,
                                        .output.range = {0, 0.01}};
 
-    (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){0};
     OK(run_plan(&scan, &p, out, &right));
     assert_true(right.output_clipped > 1000);
@@ -255,7 +251,6 @@ static void whoever_is_left_does_it(void **state)
     struct fbp_scan scan = make_scan();
     float *right = malloc(n_voxels * sizeof *right), *volume = malloc(n_voxels * sizeof *volume);
 
-    (void)state;
     assert_true(right && volume);
     fbp_mock_faults = (struct fbp_mock_faults){0};
     run_rest(&scan, 3 * SLABS, NULL, right);
@@ -281,7 +276,6 @@ static void a_timeline_of_failing_devices(void **state)
     size_t n_dropped = 0;
     bool failed = true;
 
-    (void)state;
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     for (uint64_t n = 1; failed; n += 7) {
         const uint64_t before = atomic_load(&fbp_mock_failures);
@@ -354,7 +348,6 @@ static void a_run_ends_though_devices_fail(void **state)
     struct fbp_scan scan = make_scan();
     int n_broken = 0;
 
-    (void)state;
     for (int n = 1; n <= 40; n += 3)
         for (int what = 0; what < 2; what++) {
             struct breaker b = {.cancel_at = what ? 0 : n, .refuse_at = what ? n : 0};
@@ -384,7 +377,6 @@ static void whatever_is_asked_for(void **state)
         {.box = {{0, 41}, {0, 37}, {4, 44}}, .output.fill = true, .tuning.no_overlap = true}};
     struct fbp_scan scan = make_scan();
 
-    (void)state;
     spoil(&scan);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         struct fbp_recon_params p = asked[i];

@@ -55,7 +55,6 @@ static void masked_is_what_is_not_seen(void **state)
 {
     const double steps[] = {0, 6}; /* a full circle, and 216 degrees of one */
 
-    (void)state;
     for (size_t s = 0; s < 2; s++) {
         struct fbp_scan scan = scan_head(24, steps[s]);
         const struct fbp_grid *g = &scan.volume;
@@ -112,7 +111,6 @@ static void devices_mask_the_same(void **state)
     const size_t *m = scan.volume.n, n = grid_size(&scan.volume);
     float *first = malloc(n * sizeof *first), *v = malloc(n * sizeof *v);
 
-    (void)state;
     assert_true(first && v);
     run_into(
         &scan,
@@ -152,7 +150,6 @@ static void files_and_integers_are_masked(void **state)
                                  .output.range = {0, 0.05}};
     fbp_plan *plan;
 
-    (void)state;
     float *v = reconstruct(&scan, &p);
     assert_true(v[0] == 0);
     free(v);
@@ -182,7 +179,6 @@ static void nan_is_a_value_of_floats(void **state)
     float *zero = malloc(n * sizeof *zero), *nan = malloc(n * sizeof *nan);
     size_t n_masked = 0;
 
-    (void)state;
     assert_true(zero && nan);
     const struct fbp_report with_zero =
         run_into(&scan, (struct fbp_recon_params){.device = "cpu", .output.fill = true}, zero);

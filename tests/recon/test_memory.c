@@ -120,7 +120,6 @@ static void memory_gives_the_files_bits(void **state)
     };
     struct job j;
 
-    (void)state;
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
         struct fbp_recon_params p = cases[i / 2];
         p.struct_size = sizeof p;
@@ -141,7 +140,6 @@ static void other_layouts_are_converted(void **state)
 {
     struct job j;
 
-    (void)state;
     make_job(&j, 24, false);
     const size_t nc = j.scan.panel.n_columns, nr = j.scan.panel.n_rows;
     const size_t n = grid_size(&j.scan.volume), samples = nc * nr * j.scan.n_views;
@@ -265,7 +263,6 @@ static void counts_give_the_bits_of_floats(void **state)
         {.device = "cuda", .precision = FBP_PRECISION_FAST, .filtering.spatial = true},
     };
 
-    (void)state;
     for (size_t i = 0; i < 4 * (sizeof cases / sizeof *cases); i++) {
         struct fbp_recon_params p = cases[i / 4];
         struct job j;
@@ -301,7 +298,6 @@ static void plans_for_counts_refuse_floats(void **state)
     fbp_plan *plan;
     fbp_sink *sink;
 
-    (void)state;
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params p = *fbp_recon_params(.device = "mock");
@@ -364,7 +360,6 @@ static void memory_of_the_plan(void **state)
     static const char *const devices[] = {"cpu", "mock", "cuda"};
     struct job j;
 
-    (void)state;
     make_job(&j, 53, false);
     for (size_t i = 0; i < 3; i++)
         if (i < 2 || usable("cuda"))
@@ -389,7 +384,6 @@ static fbp_status run_into(fbp_plan *plan, const struct job *j, float *volume)
 static void planted_mistakes_are_found(void **state)
 {
     struct job j;
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* a forgotten order is a race, which is what that sanitizer would report */
 #endif
@@ -439,7 +433,6 @@ static void what_does_not_fit_is_refused(void **state)
     fbp_sink *sink;
     fbp_plan *plan;
 
-    (void)state;
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     OK(fbp_plan_create(&plan, &j.scan, fbp_recon_params(.device = "cpu")));

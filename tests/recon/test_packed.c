@@ -100,7 +100,6 @@ static void bits_are_those_of_the_plain_file(void **state)
 {
     static const char *const names[] = {"packed.mha", "packed.nrrd", "packed.nii.gz"};
 
-    (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
         char *const first = scan.projections;
@@ -132,7 +131,6 @@ static void too_little_memory_is_said(void **state)
     char line[120];
     fbp_plan *plan;
 
-    (void)state;
     large.views = 8000;
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .n_views = large.views,
@@ -224,7 +222,6 @@ static void several_devices_unpack_it_once_a_slab(void **state)
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, &p));
     const size_t limit = fbp_plan_info(plan)->memory_bytes - views_bytes / 2;
     fbp_plan_destroy(&plan);
@@ -265,7 +262,6 @@ static void it_can_be_cancelled(void **state)
                                  .callbacks.user = &n};
     fbp_plan *plan;
 
-    (void)state;
     scan.projections = packed;
     OK(fbp_plan_create(&plan, &scan, &p));
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
@@ -284,7 +280,6 @@ static void damage_is_an_error(void **state)
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
     fbp_plan *plan;
 
-    (void)state;
     FILE *f = fopen(packed, "r+");
     assert_non_null(f);
     fseek(f, -9, SEEK_END);

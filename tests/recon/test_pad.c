@@ -116,7 +116,6 @@ static void balls_are_right(void **state)
                                           {80, -48, 0, FBP_CONE},
                                           {80, 0, 1, FBP_CONE}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         for (size_t k = 0; k < sizeof panels / sizeof *panels; k++) {
             struct fbp_scan scan = scan_body(&bodies[i], &panels[k], 0);
@@ -137,7 +136,6 @@ static void noise_does_not_matter(void **state)
 {
     struct fbp_scan scan = scan_body(&round_body, &(struct panel){80, 0, 0, FBP_CONE}, 2e5);
 
-    (void)state;
     const double worst = reconstruct_worst(
         &scan, (struct fbp_recon_params){.device = "cpu", .pad = FBP_PAD_ELLIPSE});
     if (!(fabs(worst) < 0.015)) /* 0.4 % are the noise of the balls' means */
@@ -151,7 +149,6 @@ static void what_fits_keeps_its_bits(void **state)
     static const struct body small = {"small", {66, 60}, 0, 0};
     struct fbp_scan scan = scan_body(&small, &(struct panel){80, 0, 0, FBP_CONE}, 0);
 
-    (void)state;
     assert_int_equal(
         reconstruct_hash(&scan, fbp_recon_params(.device = "cpu")),
         reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .pad = FBP_PAD_ELLIPSE)));
@@ -178,7 +175,6 @@ static void all_ways_agree(void **state)
          .filter = FBP_FILTER_HANN},
         {.pad = FBP_PAD_ELLIPSE, .filtering.cutoff_v = 0.5, .cutoff = 0.7}};
 
-    (void)state;
     for (size_t s = 0; s < 2; s++) {
         struct fbp_scan scan = scan_body(&round_body, &panels[s], 0);
         for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
@@ -215,7 +211,6 @@ static void divisions_change_nothing(void **state)
         {.device = "mock:0,1", .tuning.slab_slices = 1, .tuning.batch_views = 16}};
     struct fbp_scan scan = scan_body(&round_body, &(struct panel){80, 48, 0, FBP_CONE}, 0);
 
-    (void)state;
     for (int columns = 0; columns < 2; columns++) {
         const double cutoff_v = columns ? 0.5 : 0;
         const uint64_t whole =

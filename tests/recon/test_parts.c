@@ -146,7 +146,6 @@ static void check(const struct what *w, const char *device)
 
 static void parts_have_the_bytes_of_the_whole(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         check(&all[i], "cpu");
         if (all[i].p.precision != FBP_PRECISION_DOUBLE && all[i].p.epr.stages < 2)
@@ -179,7 +178,6 @@ static void of_64_processes_at_once(void **state)
 {
     static const char *const devices[] = {"cpu", "mock"};
 
-    (void)state;
     for (size_t d = 0; d < 2; d++) {
         struct fbp_scan scan = cone();
         char *one = whole(&all[0], &scan, devices[d]), *path = temporary("v.mha");
@@ -201,7 +199,6 @@ static void a_plan_tells_its_parts(void **state)
     uint64_t updates = 0, all_updates;
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     all_updates = fbp_plan_info(plan)->updates;
     fbp_plan_destroy(&plan);
@@ -247,7 +244,6 @@ static void what_parts_cannot_do_is_refused(void **state)
     fbp_sink *sink;
     fbp_plan *plan;
 
-    (void)state;
     refused(&scan, fbp_recon_params(.cluster.part = 17, .cluster.n_parts = 16), "part 17 of 16");
     refused(&scan, fbp_recon_params(.cluster.part = 0, .cluster.n_parts = 16),
             "count from 1 to 16");
@@ -286,7 +282,6 @@ static void parts_that_differ_do_not_meet(void **state)
     struct fbp_scan scan = cone();
     char *path = temporary("v.mha");
 
-    (void)state;
     do_part(&all[0], &scan, "cpu", path, 1, 2);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct fbp_recon_params p = others[i];

@@ -121,13 +121,11 @@ static void cones(double arc, const char *name)
 
 static void cone(void **state)
 {
-    (void)state;
     cones(360, "FDK");
 }
 
 static void cone_short(void **state)
 {
-    (void)state;
     cones(270, "FDK short scan");
 }
 
@@ -136,7 +134,6 @@ static const size_t square[] = {50, 70}, square_middle[] = {55, 65};
 
 static void fan(void **state)
 {
-    (void)state;
     static const double sources[] = {500, 1000}, detectors[] = {0, 250, 500};
     struct worst worst = {{0}, 0};
 
@@ -155,7 +152,6 @@ static void fan(void **state)
 
 static void parallel(void **state)
 {
-    (void)state;
     struct worst worst = {{0}, 0};
 
     for (int k = 0; k < 9; k++) {

@@ -211,7 +211,6 @@ static void run(const char *name, const struct fbp_scan *scan, const struct fbp_
 
 static void parallel(void **state)
 {
-    (void)state;
     struct fbp_scan scan = make_scan(true, 1);
     run("parallel", &scan, &scan.volume, false, &(struct limits){0.25, 0.43, 0.091});
     fbp_scan_clear(&scan);
@@ -219,7 +218,6 @@ static void parallel(void **state)
 
 static void cone(void **state)
 {
-    (void)state;
     struct fbp_scan scan = make_scan(false, 0.5);
     run("cone", &scan, &scan.volume, false, &(struct limits){0.35, 0.59, 0.144});
     fbp_scan_clear(&scan);
@@ -229,7 +227,6 @@ static void cone(void **state)
  * through the coarse grid by splines; here the coarse voxels' means are what is compared with. */
 static void anisotropic_cone(void **state)
 {
-    (void)state;
     struct fbp_scan scan = make_scan(false, 0.5);
     const struct fbp_grid fine = scan.volume;
     scan.volume = (struct fbp_grid){.n = {67, 128, 14}, .voxel_mm = {1.9 * .5, .5, 2.9 * .5}};

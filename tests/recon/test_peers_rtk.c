@@ -245,7 +245,6 @@ static void turned_volume(const char *name, const double R[3][3])
 /* rtkfdktest: a source 20 mm beside and 15 mm above the middle of the detector. */
 static void fdk(void **state)
 {
-    (void)state;
     struct rtk_scan r = usual();
     r.source_x = 20;
     r.source_y = 15;
@@ -261,7 +260,6 @@ static void fdk(void **state)
 
 static void fdk_turned(void **state)
 {
-    (void)state;
     const double h = sqrt(0.5);
     turned_volume("rtkfdktest, axes turned by 90",
                   (const double[3][3]){{0, 0, 1}, {0, 1, 0}, {-1, 0, 0}});
@@ -326,14 +324,12 @@ static void oblique(const char *name, const double origin[3], size_t n)
 
 static void fdk_oblique(void **state)
 {
-    (void)state;
     oblique("rtkfdktest, oblique axes", (const double[3]){-127, -127, -127}, N);
     oblique("rtkfdktest, region", (const double[3]){-5, -13, -20}, 64);
 }
 
 static void fbp_parallel(void **state)
 {
-    (void)state;
     struct rtk_scan r = usual();
     r.parallel = true;
     r.spacing = 2;
@@ -365,7 +361,6 @@ static float *add_noise(const struct fbp_scan *scan, float *views)
 /* rtkrampfiltertest: noise under a Hann window; a detector cut off at one side. */
 static void ramp_filter(void **state)
 {
-    (void)state;
     struct rtk_scan r = usual();
     run_case(&r, &(struct how){.name = "rtkrampfiltertest, noise, Hann 0.8",
                                .half = 128,
@@ -389,7 +384,6 @@ static void ramp_filter(void **state)
 
 static void displaced_detector(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         double projection_x, origin;
@@ -410,7 +404,6 @@ static void displaced_detector(void **state)
 
 static void short_scan(void **state)
 {
-    (void)state;
     struct rtk_scan r = usual();
     r.n_views = 110;
     r.arc = 240;
@@ -443,7 +436,6 @@ static void draw_field(const struct fbp_scan *scan, bool displaced, float *out)
  * same from little more than half of that detector. */
 static void field_of_view(void **state)
 {
-    (void)state;
     struct rtk_scan r = usual();
     struct fbp_scan scan = make_scan(&r);
     const struct fbp_grid *g = &scan.volume;

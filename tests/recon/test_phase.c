@@ -230,13 +230,11 @@ static void check(bool cone)
 
 static void parallel_waves(void **state)
 {
-    (void)state;
     check(false);
 }
 
 static void spherical_waves(void **state)
 {
-    (void)state;
     check(true);
 }
 
@@ -249,7 +247,6 @@ static void frequencies_are_damped(void **state)
     float *view = malloc((size_t)NC * NR * sizeof *view);
     void *work;
 
-    (void)state;
     assert_non_null(view);
     OK(fbp_retrieval_open(&f, NC, NR, reach));
     OK(fbp_alloc(&work, fbp_retrieval_bytes(&f), "work"));
@@ -364,7 +361,6 @@ static void as_the_formula_by_every_instruction_set(void **state)
     double want[40 * 32];
     void *work;
 
-    (void)state;
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         const size_t n = of[k].nc * of[k].nr;
         struct fbp_retrieval f;
@@ -447,7 +443,6 @@ static void bits_do_not_depend_on_where(void **state)
     char *folder = temporary("x");
     struct fbp_plan_summary info;
 
-    (void)state;
     *strrchr(folder, '/') = '\0';
     spoil(&scan);
     for (int rings = 0; rings < 2; rings++) {
@@ -535,7 +530,6 @@ static void phases_are_retrieved_once(void **state)
         .struct_size = sizeof functions, .read = give_views, .user = &asked, .concurrent = 1};
     fbp_source *source;
 
-    (void)state;
     add_views(&scan, &(struct orbit){.sod_mm = 100, .sdd_mm = 150, .pitch_mm = {0.03, 0.03}});
     retrieve(&scan, 0);
     OK(fbp_source_callback(&source, &functions, &info));
@@ -564,7 +558,6 @@ static void nonsense_is_refused(void **state)
     struct fbp_scan parallel = ball_scan(false, 0, 0, 0.001, 24);
     fbp_plan *plan;
 
-    (void)state;
     refused(&cone, 0, 20, 0, "delta / beta is 0");
     refused(&cone, -3, 20, 0, "delta / beta is -3");
     refused(&cone, 100, 0, 0, "energy of 0 keV");

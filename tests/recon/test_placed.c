@@ -183,7 +183,6 @@ static void reconstruct_balls(const struct setup *s, double mean[BALLS], double 
 /* The rms error, too, grows little: edges are sampled anew. */
 static void values_are_those_of_an_upright_detector(void **state)
 {
-    (void)state;
     static const struct {
         struct setup upright;
         double roll_deg[3], jitter_deg;
@@ -220,7 +219,6 @@ static void values_are_those_of_an_upright_detector(void **state)
 /* Wherever the circle is, and whatever its axis: as about z through the origin. */
 static void circles_anywhere(void **state)
 {
-    (void)state;
     static const struct setup setups[] = {
         {.kind = FBP_CONE,
          .arc_deg = 360,
@@ -273,7 +271,6 @@ static struct fbp_plan_summary prepared(const struct fbp_scan *scan, struct log 
 /* Views are left alone within 0.05 degrees, and if they are filtered; one row cannot be turned. */
 static void scans_that_are_not_resampled(void **state)
 {
-    (void)state;
     const struct setup setup = {.kind = FBP_CONE, .arc_deg = 360, .roll_deg = 0.04},
                        rolled = {.arc_deg = 360, .roll_deg = 2};
     struct fbp_scan scan = make_scan(&setup), one = make_scan(&rolled);
@@ -297,7 +294,6 @@ static void scans_that_are_not_resampled(void **state)
  * where it is; else a volume is placed at the centre that is found. */
 static void the_origin_moves_only_if_it_must(void **state)
 {
-    (void)state;
     const struct setup off = {.arc_deg = 220, .centre = {3, -2, 40}};
     struct fbp_scan scan = make_scan(&off);
     float *p = project(&scan, &off);
@@ -325,7 +321,6 @@ static void the_origin_moves_only_if_it_must(void **state)
  * is followed, or done in parts; darks, flats and bad pixels are those of measured pixels. */
 static void bits_are_those_of_one_run(void **state)
 {
-    (void)state;
     const struct setup setup = {.kind = FBP_CONE, .arc_deg = 360, .offset_mm = 50, .roll_deg = 3};
     struct fbp_scan scan = make_scan(&setup);
     const size_t nc = scan.panel.n_columns, nr = scan.panel.n_rows, n = nc * nr;

@@ -249,14 +249,12 @@ static fbp_status run_watched(int (*read)(void *, size_t, size_t, size_t, size_t
 
 static void destroyed_by_another_thread(void **state)
 {
-    (void)state;
     assert_int_equal(run_watched(give_watching, true, false), FBP_OK);
     assert_int_equal(run_watched(give_watching, true, true), FBP_ERR_CANCELLED);
 }
 
 static void destroyed_by_its_own_callback(void **state)
 {
-    (void)state;
     assert_int_equal(run_watched(give_destroying, false, false), FBP_OK);
 }
 
@@ -335,7 +333,6 @@ static void stop_both_ways(const struct job *what, const char *device, const cha
 
 static void stops_while_it_reads(void **state)
 {
-    (void)state;
     stop_both_ways(&of_20_ms_a_view, "cpu", NULL);
     stop_both_ways(&of_one_long_call, "cpu", NULL);
     stop_both_ways(&of_20_ms_a_view, "mock:0", NULL);
@@ -343,7 +340,6 @@ static void stops_while_it_reads(void **state)
 
 static void stops_while_it_computes(void **state)
 {
-    (void)state;
     stop_both_ways(&of_long_rows, "cpu", NULL);
     stop_both_ways(&of_a_large_volume, "cpu", NULL);
     stop_both_ways(&of_few_views, "ref", NULL);
@@ -356,7 +352,6 @@ static void stops_while_it_writes(void **state)
 {
     char *path = temporary("stopped.nii.gz");
 
-    (void)state;
     stop_both_ways(&of_20_ms_a_slice, "cpu", NULL);
     stop_both_ways(&of_20_ms_a_slice, "mock:0", NULL);
     stop_both_ways(&of_packed_slices, "cpu", path);
@@ -371,7 +366,6 @@ static void ends_one_run(void **state)
     struct fbp_scan scan;
     fbp_source *source = NULL;
 
-    (void)state;
     make_plan(&j, &scan, &source);
     OK(fbp_plan_run(plan, "hash:", &a));
     const size_t before = j.n_reads;
@@ -402,7 +396,6 @@ static void opened_devices_go_on(void **state)
 {
     static const char *const devices[] = {"cpu", "mock:0,1"};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const bool writes = i >= 2;
         struct job j = {.device = devices[i % 2],

@@ -56,7 +56,6 @@ static void the_table_is_met(void **state)
 {
     const struct solid ball = ball_of_planes(0), ellipsoid = ellipsoid_of_planes();
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct fbp_scan scan = rings_scan(table[i].rings);
         amplitude_is_right(&scan, &table[i], &ball, table[i].ball_outside, "cpu");
@@ -70,7 +69,6 @@ static void the_reference_meets_it(void **state)
 {
     const struct solid ball = ball_of_planes(0);
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fbp_scan scan = rings_scan(18);
         amplitude_is_right(&scan, &table[i], &ball, table[i].ball_outside, "ref");
@@ -86,7 +84,6 @@ static void any_half_of_the_sphere_serves(void **state)
     struct fbp_scan scan = rings_scan(18);
     double(*direction)[3] = calloc(2 * scan.n_views, sizeof *direction);
 
-    (void)state;
     float *views = plane_samples(&scan, &solid, 1);
     float *wanted = volume_by(&scan, views, "cpu", &hann);
     free(views);
@@ -122,7 +119,6 @@ static void a_turned_scan_has_a_turned_volume(void **state)
     const size_t n = PLANES_N;
     double most = 0;
 
-    (void)state;
     turned(R, solid.centre, moved.centre);
     times(R, solid.turn, moved.turn);
     for (size_t k = 0; k < scan.n_views; k++) {
@@ -152,7 +148,6 @@ static void a_scan_may_be_turned_by_any_angle(void **state)
     struct fbp_scan scan = rings_scan(40);
     double R[9];
 
-    (void)state;
     turn_of(.3, .7, -.2, R);
     for (size_t k = 0; k < scan.n_views; k++) {
         const struct fbp_view was = scan.views[k];
@@ -173,7 +168,6 @@ static void samples_may_lie_anywhere(void **state)
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(40);
 
-    (void)state;
     scan.panel.n_columns = 131;
     for (size_t k = 0; k < scan.n_views; k++) {
         const double step = PLANES_STEP * (1 - .2 * (double)(k % 5) / 4);
@@ -196,7 +190,6 @@ static void bits_do_not_depend_on_the_division(void **state)
     struct fbp_scan scan = rings_scan(18);
     const size_t size = grid_size(&scan.volume);
 
-    (void)state;
     float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
     float *wanted = volume_by(&scan, views, "cpu", &hann);
     for (int i = 0; i < 4; i++) {
@@ -236,7 +229,6 @@ static void oversampling_halves_the_error(void **state)
     struct fbp_scan scan = rings_scan(40);
     const size_t size = grid_size(&scan.volume);
 
-    (void)state;
     float *views = plane_samples(&scan, &solid, 1);
     float *a = oversampled(&scan, views, "cpu", 0), *b = oversampled(&scan, views, "cpu", 1);
     const double error = error_of(&scan.volume, a, &solid);
@@ -285,7 +277,6 @@ static void the_kernel_is_chosen(void **state)
 {
     struct fbp_scan scan = rings_scan(10);
 
-    (void)state;
     assert_string_equal(kernel_of(&scan, "cpu", NULL), "planes");
     assert_string_equal(kernel_of(&scan, "cpu", "matrix"), "matrix");
     assert_string_equal(kernel_of(&scan, "ref", NULL), "matrix");
@@ -336,7 +327,6 @@ static void kernels_agree(void **state)
     };
     struct fbp_scan scan = rings_scan(14);
 
-    (void)state;
     for (size_t k = 0; k < scan.n_views; k += 3)
         for (int i = 0; i < 3; i++)
             scan.views[k].u[i] *= .9;
@@ -361,7 +351,6 @@ static void the_place_of_samples_counts(void **state)
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(36);
 
-    (void)state;
     float *views = plane_samples(&scan, &solid, 1);
     for (size_t k = 0; k < scan.n_views; k++)
         for (int i = 0; i < 3; i++)
@@ -392,7 +381,6 @@ static void other_filters(void **state)
     struct fbp_scan scan = rings_scan(18);
     float *views = plane_samples(&scan, &ball, 8);
 
-    (void)state;
     for (size_t d = 0; d < 2; d++)
         for (size_t i = d ? 4 : 0; i < 5; i++) {
             const struct settings settings = {rows[i].filter, 1};
@@ -413,7 +401,6 @@ static void a_device_may_lack_them(void **state)
     struct fbp_backend simple = *fbp_backend_find("ref");
     struct fbp_scan scan = rings_scan(18);
 
-    (void)state;
     simple.can.any_filter = false;
     for (int f = 0; f <= FBP_FILTER_LAST; f++) {
         struct fbp_job_tables tables;

@@ -9,7 +9,6 @@ static void devices_agree(void **state)
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(18);
 
-    (void)state;
     for (size_t k = 0; k < scan.n_views; k += 3) /* steps that differ, as gradients do */
         for (int i = 0; i < 3; i++)
             scan.views[k].u[i] *= .9;
@@ -62,7 +61,6 @@ static void every_filter_is_there(void **state)
     struct fbp_scan scan = rings_scan(9);
     float *views = plane_samples(&scan, &solid, 1);
 
-    (void)state;
     scan.volume = (struct fbp_grid){.n = {33, 29, 18}, .voxel_mm = {.05, .06, .08}};
     for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
         float *wanted = volume_with(&scan, views, "ref", filters[f].p);
@@ -140,7 +138,6 @@ static void interpolations_agree(void **state)
     float *views;
     struct fbp_scan scan = skew_scan(&views);
 
-    (void)state;
     for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
         const struct fbp_recon_params p = {
             .filter = FBP_FILTER_HANN, .epr.interpolation = how, .tuning.kernel = "planes"};
@@ -224,7 +221,6 @@ static void bits_do_not_depend_on_the_division(void **state)
     struct fbp_scan scan = skew_scan(&views);
     const size_t bytes = grid_size(&scan.volume) * sizeof(float);
 
-    (void)state;
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST && usable(devices[i]);
              how++) {

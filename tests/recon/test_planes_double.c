@@ -115,7 +115,6 @@ static void check_row(const struct table_row *row)
 
 static void numbers_of_another_program(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         check_row(&table[i]);
 }
@@ -148,7 +147,6 @@ static void all_agree_with_the_reference(void **state)
     struct fbp_scan scan = odd_scan(&views);
     const size_t n = 2 * grid_size(&scan.volume);
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = ways[i];
         p.device = "ref";
@@ -185,7 +183,6 @@ static void no_division_changes_a_bit(void **state)
     struct fbp_scan scan = odd_scan(&views);
     const size_t n = 2 * grid_size(&scan.volume);
 
-    (void)state;
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         struct fbp_recon_params p = {.device = computers[d].device,
                                      .tuning.kernel = computers[d].kernel};
@@ -214,7 +211,6 @@ static void a_box_has_the_bits_of_the_whole(void **state)
     struct fbp_scan scan = odd_scan(&views);
     const size_t *n = scan.volume.n;
 
-    (void)state;
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         struct fbp_recon_params p = {.device = computers[d].device,
                                      .tuning.kernel = computers[d].kernel};
@@ -271,7 +267,6 @@ static void files_hold_doubles(void **state)
     char *projections = temporary("double-views.npy");
     fbp_plan *plan;
 
-    (void)state;
     write_views(projections, FBP_F64, &scan, views);
     scan.projections = projections;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE)));
@@ -317,7 +312,6 @@ static void other_views_become_doubles(void **state)
     char *path = temporary("float-views.npy"), *volume = temporary("float-volume.npy");
     fbp_plan *plan;
 
-    (void)state;
     write_views(path, FBP_F32, &scan, views);
     for (size_t i = 0; i < n; i++)
         views[i] = (double)(float)views[i];
@@ -353,7 +347,6 @@ static void who_lacks_it_says_so(void **state)
     double *views = samples_of(&scan, first_mm);
     double *out = calloc((size_t)N * N * N, sizeof *out);
 
-    (void)state;
     assert_int_equal(
         fbp_reconstruct_double(&scan, fbp_recon_params(.device = "mock"), views, out, NULL),
         FBP_ERR_UNSUPPORTED);

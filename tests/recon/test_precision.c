@@ -125,7 +125,6 @@ static void j1_views(void **state)
 {
     struct truth truth = make_truth(120, 512, 512, 0.8);
 
-    (void)state;
     check("J1-like", &truth, 110);
     drop_truth(&truth);
 }
@@ -134,14 +133,12 @@ static void j2_views(void **state)
 {
     struct truth truth = make_truth(64, 1248, 960, 0.32);
 
-    (void)state;
     check("J2-like", &truth, 105);
     drop_truth(&truth);
 }
 
 static void j1_views_on_cuda(void **state)
 {
-    (void)state;
     if (!usable("cuda"))
         skip();
     struct truth truth[2] = {make_truth(120, 512, 512, 0.8), make_truth(60, 512, 512, 0.8)};
@@ -152,7 +149,6 @@ static void j1_views_on_cuda(void **state)
 
 static void j2_views_on_cuda(void **state)
 {
-    (void)state;
     if (!usable("cuda"))
         skip();
     struct truth truth[2] = {make_truth(64, 1248, 960, 0.32), make_truth(32, 1248, 960, 0.32)};
@@ -167,7 +163,6 @@ static void many_views_on_cuda(void **state)
     static const size_t n_views[2] = {568, 572};
     static const char *const kernels[] = {"matrix", "rot90"};
 
-    (void)state;
     if (!usable("cuda"))
         skip();
     for (int i = 0; i < 2; i++) {

@@ -232,7 +232,6 @@ static void bits_are_those_of_arrays_joined_by_hand(void **state)
 {
     static const size_t cases[][2] = {{1, 2}, {1, 3}, {4, 1}, {3, 4}, {2, 3}, {36, 2}, {1, 4}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int down = 0; down < 2; down++)
             check_against_hand(down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP,
@@ -246,7 +245,6 @@ static void a_fan_keeps_its_row(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 10, .panel = {27, 1}};
     double was[3], is[3];
 
-    (void)state;
     add_views(&scan, &(struct orbit){.pitch_mm = {1, 3}});
     fbp_view_pixel(&scan.views[6], &scan.panel, 1 + 4 * 2 + 1.5, 0, was);
     OK(fbp_scan_reduce(&scan, 3, 4));
@@ -285,7 +283,6 @@ static void a_ball_keeps_its_mean(void **state)
 {
     static struct fbp_ellipsoid ball = {{25, -18, 9}, {30, 30, 30}, 0, 0.02};
 
-    (void)state;
     for (int c_arm = 0; c_arm < 2; c_arm++)
         for (size_t bin = 1; bin <= 4; bin++) {
             struct fbp_scan scan = {.struct_size = sizeof scan,
@@ -321,7 +318,6 @@ static void any_source_is_reduced(void **state)
         .struct_size = sizeof p, .device = "cpu", .tuning.kernel = "matrix"};
     struct counts c;
 
-    (void)state;
     make_counts(&c, FBP_ROWS_TOP_DOWN, true);
     OK(fbp_scan_reduce(&c.scan, 2, 3));
     const uint64_t right = reconstruct_hash(&c.scan, &p);
@@ -357,7 +353,6 @@ static void plans_count_what_is_read(void **state)
     struct counts c;
     fbp_plan *plan;
 
-    (void)state;
     make_counts(&c, FBP_ROWS_BOTTOM_UP, false);
     c.scan.volume = (struct fbp_grid){0};
     OK(fbp_plan_create(&plan, &c.scan, fbp_recon_params(.device = "cpu")));
@@ -384,7 +379,6 @@ static void what_cannot_be_is_refused(void **state)
 {
     struct counts c;
 
-    (void)state;
     make_counts(&c, FBP_ROWS_BOTTOM_UP, false);
     refused(&c.scan, 0, 1, "every: one view of 0");
     refused(&c.scan, VIEWS + 1, 1, "the scan has 37 views");

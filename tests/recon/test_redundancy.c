@@ -218,7 +218,6 @@ static void means_are_right_or_a_warning_names_the_cause(void **state)
     char remarks[2000];
     int failed = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct scan_case *c = &cases[i];
         struct fbp_scan scan;
@@ -254,7 +253,6 @@ static void devices_agree(void **state)
     static const char *const devices[] = {"ref", "gl", "cuda"};
     static float data[MOST * 128], volume[N * N], other[N * N];
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t d = 0; d < 3; d++) {
             struct fbp_scan scan;
@@ -319,7 +317,6 @@ static void errors_off_the_plane_are_estimated(void **state)
     static const double places[4][3] = {{90, 0, 90}, {-90, 0, 90}, {0, 90, 90}, {0, -90, 90}};
     const double sod = 500, sdd = 750;
 
-    (void)state;
     for (int arc = 240; arc <= 360; arc += 120) {
         double *angles = even_angles((size_t)arc, 0, 1), worst = 0, estimated = 0;
         const struct fbp_circle circle = {.struct_size = sizeof circle,

@@ -182,7 +182,6 @@ static void check_regions(const struct scan_case *c, const struct fbp_scan *scan
 
 static void regions_have_the_volumes_bits(void **state)
 {
-    (void)state;
     compare_parts(check_regions, false, 5);
 }
 
@@ -209,7 +208,6 @@ static size_t count_touched(struct side *s, size_t *wanted)
  * small a ball; GPUs touch blocks, and not most of the volume. */
 static void nothing_else_is_computed(void **state)
 {
-    (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){0};
     for (size_t i = 0; i < N_CASES; i++) {
         const struct scan_case *c = &cases[i];
@@ -255,7 +253,6 @@ static void the_plan_knows_what_is_saved(void **state)
                                   low = plan_of(&scan, "box:-20:20,:,-24:-8"),
                                   pole = plan_of(&scan, "cylinder:79");
 
-    (void)state;
     assert_true(all.region_voxels == 0 && all.region_saves_updates == 0);
     /* centres at 2 mm + 4 mm k */
     assert_int_equal(low.region_voxels, 10 * 40 * 4);
@@ -313,7 +310,6 @@ static void slabs_between_two_parts_are_skipped(void **state)
                                  .tuning.slab_slices = 3};
     unsigned char *x = calloc(n, 1);
 
-    (void)state;
     assert_non_null(x);
     for (size_t i = 0; i < 1600; i += 3)
         x[3 * 1600 + i] = x[31 * 1600 + i] = 1;
@@ -352,7 +348,6 @@ static void a_mask_and_a_region_go_together(void **state)
                                  .tuning.slab_slices = 5};
     const size_t n = grid_size(&scan.volume);
 
-    (void)state;
     float *masked = reconstruct(&scan, &p);
     p.region.shape = "box:-40:,:60,-60:24";
     float *v = reconstruct(&scan, &p);
@@ -410,7 +405,6 @@ static void masks_of_files(void **state)
     float *x = calloc(n, sizeof *x);
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
 
-    (void)state;
     assert_non_null(x);
     char *empty = write_mask("empty.mha", &scan.volume, 0, x);
     x[20 * 1600 + 17 * 40 + 3] = 200;
@@ -470,7 +464,6 @@ static void words_that_are_none_are_refused(void **state)
     struct fbp_scan scan = make_scan(&plain);
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         p.region.shape = wrong[i][0];
         refused(&scan, &p, wrong[i][1]);
@@ -504,7 +497,6 @@ static void a_region_is_resumed(void **state)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, &p));
     assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_CANCELLED);
     fbp_plan_destroy(&plan);

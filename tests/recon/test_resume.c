@@ -263,7 +263,6 @@ static void try_pair(int before, int after)
 
 static void what_changed_is_not_resumed(void **state)
 {
-    (void)state;
     for (int i = 0; i < N_CHANGES; i++)
         try_pair(-1, i);
 }
@@ -271,7 +270,6 @@ static void what_changed_is_not_resumed(void **state)
 /* Back to what is the default, and from one value to another. */
 static void what_is_left_out_is_not_resumed(void **state)
 {
-    (void)state;
     for (int i = 0; i + 1 < N_CHANGES; i++)
         if (changes[i].change != every && changes[i].change != bin && changes[i].change != centre &&
             changes[i].change != reverse) /* these share the first run's views */

@@ -73,14 +73,12 @@ static void check_boxes(const struct scan_case *c, const struct fbp_scan *scan,
 
 static void boxes_have_the_volumes_bits(void **state)
 {
-    (void)state;
     compare_parts(check_boxes, true, 7);
 }
 
 /* The kernel that the volume gets, not the one that so few slices would. */
 static void the_volume_chooses_the_kernel(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
         fbp_plan *plan;
@@ -105,7 +103,6 @@ static void a_box_lies_where_it_lies(void **state)
     fbp_source *source;
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix",
                                         .box = {{5, 9}, {30, 0}, {44, 45}})));
@@ -152,7 +149,6 @@ static void a_small_box_is_cheap(void **state)
     const uint64_t slice = 512 * 512, line = 512 * 10, size = sizeof(float);
     struct fbp_scan scan = circle_scan(90, 256, 0);
 
-    (void)state;
     scan.volume = (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}};
     scan.projections = temporary("sparse.raw");
     scan.raw = (struct fbp_raw){.type = FBP_F32, .n = {256, 256, 90}};
@@ -186,7 +182,6 @@ static void a_slice_need_not_fit(void **state)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    (void)state;
     simulate_head(&scan, 90);
     OK(fbp_plan_create(&plan, &scan, &p));
     OK(fbp_plan_run(plan, "hash:", &report));
@@ -203,7 +198,6 @@ static void boxes_that_are_not_are_refused(void **state)
                                       {45, 0}, {SIZE_MAX, 0}, {0, SIZE_MAX}};
     struct fbp_scan scan = make_scan(&odd_grid);
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
         fbp_plan *plan;
@@ -224,7 +218,6 @@ static void integers_are_the_volumes(void **state)
                                  .output.range = {0.001, 0.02}};
     fbp_plan *plan;
 
-    (void)state;
     float *whole = reconstruct(&scan, &p);
     const size_t roi[3][2] = {{3, 40}, {0, 17}, {16, 29}};
     memcpy(p.box, roi, sizeof roi);
@@ -247,7 +240,6 @@ static int stop(void *user, const struct fbp_progress *p)
 /* A box that was interrupted goes on where it stopped, and not in the file of another box. */
 static void a_box_is_resumed(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
         if (!can_compute(&cases[i]))
             continue;

@@ -77,7 +77,6 @@ static void every_step_gives_the_volume(void **state)
     const struct fbp_grid volume = {{37, 35, 33}, {5, 5, 5}, {3, -2, 4}};
     struct fbp_scan scan = make_scan(70, 40, 37, &volume);
 
-    (void)state;
     check_all(&scan, fbp_recon_params(.filter = FBP_FILTER_SHEPP_LOGAN));
     drop_scan(&scan);
 }
@@ -88,7 +87,6 @@ static void of_long_lines_and_slabs(void **state)
     const struct fbp_grid volume = {{6, 5, 530}, {20, 20, 0.3}, {0, 0, 0}};
     struct fbp_scan scan = make_scan(17, 24, 21, &volume);
 
-    (void)state;
     check_all(&scan, fbp_recon_params(.tuning.slab_slices = 0));
     check_all(&scan, fbp_recon_params(.tuning.slab_slices = 100));
     drop_scan(&scan);
@@ -114,7 +112,6 @@ static void the_filter_in_space(void **state)
     const struct fbp_grid slice = {{40, 40, 1}, {4, 4, 4}, {0, 0, 0}};
     struct fbp_scan scan = make_scan(31, 300, 21, &cube);
 
-    (void)state;
     check_filter(&scan, "S = 1", 1);
     check_filter(&scan, "S = 150", 150);
     check_filter(&scan, "S = the row", 0);
@@ -131,7 +128,6 @@ static void only_where_asked_for(void **state)
     struct fbp_scan scan = make_scan(12, 40, 37, &volume);
     fbp_plan *plan;
 
-    (void)state;
     for (int i = FBP_PRECISION_DEFAULT; i <= FBP_PRECISION_HALF; i++) {
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "cuda", .precision = (enum fbp_precision)i)));

@@ -49,7 +49,6 @@ static void check_shapes(size_t n_views, size_t n)
 
 static void shapes_agree_with_the_exact_kernel(void **state)
 {
-    (void)state;
     check_shapes(37, 44);
     check_shapes(5, 21);
     check_shapes(6, 150); /* so few columns a voxel that textures have two texels a column */
@@ -58,7 +57,6 @@ static void shapes_agree_with_the_exact_kernel(void **state)
 /* One small scan, for tools that slow everything down. */
 static void shapes_once(void **state)
 {
-    (void)state;
     check_shapes(9, 19);
 }
 
@@ -69,7 +67,6 @@ static void parts_are_counted(void **state)
     const double updates = 40.0 * 33 * 45 * 33;
     fbp_s1 *s;
 
-    (void)state;
     OK(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")));
     for (size_t i = 0; fbp_s1_shape_at(s, i); i++) {
         struct fbp_s1_time t[FBP_S1_PARTS];
@@ -98,7 +95,6 @@ static void memory_that_is_not_there(void **state)
     struct fbp_scan scan = make_scan(5, 21);
     fbp_s1 *s;
 
-    (void)state;
     scan.volume.n[2] = 900000000; /* within the range of sizes */
     assert_int_equal(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")), FBP_ERR_NOMEM);
     assert_null(s);
@@ -110,7 +106,6 @@ static void limits_are_measured(void **state)
 {
     struct fbp_limits l;
 
-    (void)state;
     OK(fbp_bench_limits("cuda", &l));
     print_message("fma %.3g, fetches %.3g %.3g %.3g, copy %.3g, up %.3g, down %.3g a second\n",
                   l.fma, l.texture_r32f, l.texture_r16f, l.texture_rgba16f, l.copy, l.upload,

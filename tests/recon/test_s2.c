@@ -101,7 +101,6 @@ static void same_bits(const char *device, const char *kernel, double least_db)
 
 static void boxes_devices_and_streams(void **state)
 {
-    (void)state;
     same_bits("cpu", "column", 100);
     same_bits("cpu", "matrix", 100);
     same_bits("mock", NULL, 100);
@@ -118,7 +117,6 @@ static void late_queues(void **state)
     const struct fbp_s2_params p = {.device = "mock", .subvolumes = 9};
     const uint64_t hash = run_all(&scan, &p, 0);
 
-    (void)state;
     for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
         fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 100, .slow_stage = slow};
         fbp_s2 *s = open_s2(&scan, &p);
@@ -137,7 +135,6 @@ static void a_device_fails(void **state)
     fbp_s2 *s = open_s2(&scan, &p);
     const uint64_t hash = run_once(s, 2, true), before = fbp_mock_failures;
 
-    (void)state;
     for (uint64_t n = 1; n < 400; n += n < 40 ? 3 : 37)
         for (int commands = 0; commands < 2; commands++) {
             struct fbp_s2_time t;
@@ -172,7 +169,6 @@ static void a_forgotten_transfer_is_noticed(void **state)
     fbp_s2 *s = open_s2(&scan, &(struct fbp_s2_params){.device = "mock", .subvolumes = 4});
     struct fbp_s2_time t;
 
-    (void)state;
     for (uint64_t n = 1; n <= 4 * 6; n++) {
         fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = n};
         assert_int_equal(fbp_s2_run(s, 1, true, &t), FBP_ERR_DEVICE);
@@ -204,7 +200,6 @@ static void a_volume_in_a_file(void **state)
     fbp_s2 *s = open_s2(&scan, &p);
     struct fbp_s2_error e;
 
-    (void)state;
     assert_true(mkdir(folder, 0700) == 0);
     assert_false(fbp_s2_about(s)->in_file);
     p.memory_bytes = fbp_s2_about(s)->host_bytes;
@@ -246,7 +241,6 @@ static void boxes_from_free_memory(void **state)
     const uint64_t hash = run_once(s, 2, true);
     size_t before = plan.subvolumes;
 
-    (void)state;
     fbp_s2_close(&s);
     assert_int_equal(before, 2);
     assert_false(plan.given);
@@ -284,7 +278,6 @@ static void what_is_refused(void **state)
     struct fbp_scan scan = make_scan(43);
     struct fbp_s2_time t;
 
-    (void)state;
     refused(&scan, (struct fbp_s2_params){.device = "mock", .subvolumes = 3}, FBP_ERR_INVALID,
             "too few for 4 devices");
     refused(&scan, (struct fbp_s2_params){.device = "mock", .subvolumes = 1009}, FBP_ERR_INVALID,
@@ -326,7 +319,6 @@ static void boxes_cover_the_volume(void **state)
         .n = {13, 17, nz}, .n_devices = 1, .box_bytes = bytes_of_box, .user = &nz};
     size_t n_found = 0;
 
-    (void)state;
     for (needs.wanted = 1; needs.wanted <= 13 * 17; needs.wanted++)
         for (int in_file = 0; in_file < 2; in_file++) {
             struct fbp_s2_plan p = {.n = {13, 17, nz}};
@@ -361,7 +353,6 @@ static void boxes_of_the_paper(void **state)
                              .device_limit = (uint64_t)4 << 30};
     struct fbp_s2_plan p = {.n = {2048, 2048, nz}};
 
-    (void)state;
     OK(s2_divide(&needs, &p));
     assert_true(p.split[0] == 8 && p.split[1] == 8 && p.volumes == 2 && p.given);
     assert_true(p.box_bytes == (uint64_t)512 << 20);
@@ -387,7 +378,6 @@ static void charts_are_drawn(void **state)
     const struct fbp_s2_chart none[2] = {{"nothing", NULL, 0, true}, {"nothing", NULL, 0, false}};
     char *path = temporary("s2.svg"), text[20000];
 
-    (void)state;
     OK(fbp_s2_draw(path, "Fig. 3", charts));
     FILE *f = fopen(path, "r");
     assert_non_null(f);

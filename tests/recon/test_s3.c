@@ -210,7 +210,6 @@ static void all_variants_give_one_volume(void **state)
     static const size_t n[3] = {32, 32, 32}, panel[2] = {32, 32};
     struct fbp_scan scan = make_scan(32, n, panel);
 
-    (void)state;
     check_job(&scan);
     fbp_scan_clear(&scan);
 }
@@ -221,7 +220,6 @@ static void odd_sizes_do_too(void **state)
     static const size_t n[3] = {33, 31, 30}, panel[2] = {35, 29};
     struct fbp_scan scan = make_scan(37, n, panel);
 
-    (void)state;
     check_job(&scan);
     fbp_scan_clear(&scan);
 }
@@ -232,7 +230,6 @@ static void less_than_a_group_does_too(void **state)
     static const size_t n[3] = {17, 19, 3}, panel[2] = {23, 9};
     struct fbp_scan scan = make_scan(11, n, panel);
 
-    (void)state;
     check_job(&scan);
     fbp_scan_clear(&scan);
 }
@@ -246,7 +243,6 @@ static void what_cannot_be_drawn_is_said(void **state)
     struct fbp_s3_time t;
     fbp_s3 *s;
 
-    (void)state;
     OK(fbp_s3_open(&s, &scan, &gl));
     assert_int_equal(fbp_s3_run(s, &(struct fbp_s3_way){.again = true}, &t), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "no filtered views to add again"));
@@ -272,7 +268,6 @@ static void slices_that_share_none_are_compared(void **state)
     struct fbp_s3_time t;
     fbp_s3 *s;
 
-    (void)state;
     OK(fbp_s3_open(&s, &scan, &p));
     for (size_t i = 3; i < 7; i += 3) { /* D, F */
         const struct fbp_s3_way way = {.variant = i, .middle = 1};
@@ -294,7 +289,6 @@ static void sessions_can_be_opened_again(void **state)
     struct fbp_s3_way way = {.variant = 3};
     struct fbp_s3_time t;
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         fbp_s3 *s;
         OK(fbp_s3_open(&s, &scan, &p));

@@ -46,7 +46,6 @@ static void variants_give_the_volume(void **state)
 {
     static const double arcs[] = {360, 220};
 
-    (void)state;
     for (size_t a = 0; a < 2; a++) {
         struct fbp_scan scan = make_scan(arcs[a]);
         float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
@@ -117,7 +116,6 @@ static void batches_slabs_and_boxes_change_no_bit(void **state)
 {
     struct fbp_scan scan = make_scan(360);
 
-    (void)state;
     for (size_t i = 0; i < N_KERNELS; i++)
         check_bits(&scan, kernels[i], i % 2 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST);
     check_bits(&scan, "s3-m", FBP_PRECISION_FAST);
@@ -152,7 +150,6 @@ static struct fbp_scan tilted_scan(bool c_arm)
 
 static void any_matrices_are_drawn(void **state)
 {
-    (void)state;
     for (int c_arm = 0; c_arm < 2; c_arm++) {
         struct fbp_scan scan = tilted_scan(c_arm);
         float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
@@ -172,7 +169,6 @@ static void a_tilted_panel_needs_them(void **state)
         .struct_size = sizeof p, .device = "gl", .tuning.kernel = "s3-d", .n_threads = 1};
     fbp_plan *plan;
 
-    (void)state;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "s3-d"));
     drop_scan(&scan);
@@ -186,7 +182,6 @@ static void a_fan_is_drawn_too(void **state)
                             .panel = {41, 1},
                             .volume = {{27, 25, 1}, {5, 5, 5}, {0}}};
 
-    (void)state;
     add_views(&scan, &(struct orbit){.pitch_mm = {9, 9}});
     simulate_head(&scan, 75);
     float *ref = run(&scan, NULL, (struct fbp_recon_params){0});

@@ -261,7 +261,6 @@ static void defects(void **state)
                {"cluster", 1e-2}};
     double *p = project(two, 2, VIEWS);
 
-    (void)state;
     for (int kind = 0; kind < 4; kind++) {
         struct trial clean, t;
         print_message("%s, %s\n", kind < 2 ? "counts" : "line integrals",
@@ -288,7 +287,6 @@ static void everywhere(void **state)
     double *p = project(two, 2, VIEWS);
     struct trial clean, t;
 
-    (void)state;
     for (int way = 0; way < 5; way++) {
         const char *device = way == 0 ? "ref" : way == 1 ? "mock" : "cpu";
         begin(&clean, p, VIEWS, FBP_U16, true);
@@ -327,7 +325,6 @@ static void saturated_air_and_zeros(void **state)
     const struct ball dense[] = {{22, 9, 3, 17, 0.5}};
     double *p = project(two, 2, VIEWS), *q = project(dense, 1, VIEWS);
 
-    (void)state;
     for (int noise = 0; noise < 2; noise++) {
         struct trial t;
         size_t n = 0;
@@ -398,7 +395,6 @@ static void clean_scans(void **state)
         {.name = "a pin on the axis", .pin = {47, 48}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         const struct scene *s = &scenes[i];
         const size_t n_views = s->n_views ? s->n_views : VIEWS;
@@ -436,7 +432,6 @@ static void rings(void **state)
     static const enum fbp_ring_removal methods[] = {FBP_RINGS_SORTING, FBP_RINGS_WAVELET};
     double *p = project(two, 2, VIEWS);
 
-    (void)state;
     for (int i = 0; i < 4; i++)
         for (int planted = 0; planted < 2; planted++) {
             struct fbp_corrections c = {.struct_size = sizeof c, .rings = methods[i / 2]};

@@ -126,7 +126,6 @@ static void the_same_bits(void **state)
     struct fbp_scan scan = spoiled_scan(36); /* an odd number a quarter */
     char *folder = make_folder();
 
-    (void)state;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         check(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.kernel = kernels[k]},
               folder);
@@ -161,7 +160,6 @@ static void whatever_is_asked_for(void **state)
     struct fbp_scan scan = spoiled_scan(37);
     char *folder = make_folder();
 
-    (void)state;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         struct fbp_recon_params p = asked[i];
         p.device = "cpu";
@@ -204,7 +202,6 @@ static void bad_folders(void **state)
     struct fbp_scan scan = spoiled_scan(36);
     char *folder = make_folder();
 
-    (void)state;
     is_refused(&scan, "/nowhere/at/all", "/nowhere/at/all: ");
     is_refused(&scan, "/nowhere/at/all", "name a folder that is there");
     is_refused(&scan, scan.projections, "name a folder that is there");
@@ -225,7 +222,6 @@ static void too_little_room(void **state)
     const struct fbp_recon_params p = in_slabs("cpu", folder);
     fbp_plan *plan;
 
-    (void)state;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small.rlim_max = before.rlim_max;
@@ -265,7 +261,6 @@ static void a_run_that_is_cancelled(void **state)
     char *folder = make_folder();
     int cancelled = 0;
 
-    (void)state;
     for (int at = 1; at < 40; at += 3) {
         struct breaker b = {.at = at};
         struct fbp_recon_params p = in_slabs("mock", folder);
@@ -294,7 +289,6 @@ static void a_folder_that_vanishes(void **state)
     fbp_plan *plan;
     struct fbp_report r = {.struct_size = sizeof r};
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, &p));
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == right);
@@ -313,7 +307,6 @@ static void a_device_that_fails(void **state)
     char *folder = make_folder();
     int failed = 0;
 
-    (void)state;
     for (uint64_t n = 1; n < 30; n++) {
         const struct fbp_recon_params p = in_slabs("mock", folder);
         fbp_plan *plan;
@@ -367,7 +360,6 @@ static void an_open_plan_keeps_to_its_memory(void **state)
     struct fbp_recon_params p = in_slabs("mock", folder);
     int n[2] = {0, 0};
 
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* what a sanitizer holds counts, too */
 #endif
@@ -405,7 +397,6 @@ static void its_time_is_predicted(void **state)
     double samples = 36 * 48 * 48;
     fbp_plan *plan;
 
-    (void)state;
     p.tuning.no_overlap = true; /* or views would be kept there */
     fbp_mock_faults.rates =
         (struct fbp_rates){.upload = 1e-9, .fetch = 1e-9, .filter = 1e-6, .update = 1e-9};
@@ -442,7 +433,6 @@ static void the_plan_says_so(void **state)
     char said[2000] = "";
     fbp_plan *plan;
 
-    (void)state;
     p.callbacks.log = keep_notes;
     p.callbacks.user = said;
     OK(fbp_plan_create(&plan, &scan, &p));

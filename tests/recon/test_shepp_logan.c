@@ -38,7 +38,6 @@ static void error_falls_with_the_voxel(void **state)
 {
     static const char *const devices[] = {"cpu", "cuda"};
 
-    (void)state;
     for (int d = 0; d < 2; d++) {
         if (!usable(devices[d]))
             continue;

@@ -41,7 +41,6 @@ static void a_slow_device_gets_fewer(void **state)
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
-    (void)state;
     for (int way = 0; way < WAYS; way++)
         for (unsigned slow = 1; slow <= 2; slow++) {
             const struct shares before = slabs_so_far();
@@ -65,7 +64,6 @@ static void shared_views_are_read_once(void **state)
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     uint64_t once = 0, bytes = 0;
 
-    (void)state;
     for (size_t n = 2; n <= FBP_MOCK_DEVICES; n++) {
         static const char *const devices[] = {"mock:0,1", "mock:0,0,1", "mock:all"};
         struct fbp_report r = {.struct_size = sizeof r};
@@ -113,7 +111,6 @@ static void links_are_measured_within_the_limits(void **state)
     struct fbp_scan scan = make_scan();
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "mock:0,1"};
 
-    (void)state;
     assert_true(measured_by(&scan, p, 1001) > 0);
     p.memory_bytes = 40 << 20;
     assert_int_equal(measured_by(&scan, p, 1002), 0);
@@ -129,7 +126,6 @@ static void each_device_begins_with_one(void **state)
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
-    (void)state;
     const struct shares s = run(&scan, "mock:0,1,2,3", right);
     assert_int_equal(s.n[0] + s.n[1] + s.n[2] + s.n[3], SLABS);
     for (int i = 0; i < FBP_MOCK_DEVICES; i++)
@@ -147,7 +143,6 @@ static void links_decide(void **state)
     struct fbp_links links;
     fbp_plan *plan;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         fbp_mock_faults = (struct fbp_mock_faults){
             .rates = linked, .links = {.place = 70 + i, .up = 1e9, .host = 2e9, .peer = peer[i]}};
@@ -168,7 +163,6 @@ static void devices_of_two_sorts(void **state)
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         const struct shares before = slabs_so_far();
         struct fbp_report r = {.struct_size = sizeof r};
@@ -211,7 +205,6 @@ static void a_full_device_is_left_out(void **state)
     char said[400] = "";
     fbp_plan *plan;
 
-    (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {gib, 1000, gib, 2000}};
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "mock:all", .callbacks.log = keep_lines,
@@ -285,7 +278,6 @@ static void a_gpu_without_memory_is_dropped(void **state)
     size_t n_cuda = 0;
     int lines = 0;
 
-    (void)state;
     devices[0].struct_size = sizeof devices[0];
     const size_t n = fbp_devices(devices, 16);
     for (size_t i = 0; i < n && i < 16; i++)

@@ -97,7 +97,6 @@ static void compare(const char *device, size_t rings, double wiener, size_t over
 
 static void the_line_is_taken_out(void **state)
 {
-    (void)state;
     compare("cpu", 12, 0, 0, 0, 2e-4);
     compare("cpu", 12, 0, 2, 0, 2e-4);
     compare("ref", 6, 0, 0, 0, 2e-4);
@@ -110,7 +109,6 @@ static void the_line_is_taken_out(void **state)
 /* A term that is small changes little, a large one damps what the line has little of. */
 static void wieners_term_is_heard(void **state)
 {
-    (void)state;
     compare("cpu", 12, 1e-8, 0, 0, 1e-3);
     compare("cpu", 12, .1, 0, .05, 1);
 }
@@ -125,7 +123,6 @@ static void rows_may_be_periodic(void **state)
                                 .m = 2};
     static const size_t lengths[] = {PLANES_S, 111, 113};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fbp_scan scan = rings_scan(8);
         scan.panel.n_columns = lengths[i];
@@ -167,7 +164,6 @@ static void what_cannot_be_divided_is_refused(void **state)
     fbp_source *source = NULL;
     const float *views = calloc(scan.n_views * S, sizeof *views);
 
-    (void)state;
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {S, 1, scan.n_views}, .type = FBP_F32};
     OK(fbp_source_memory(&source, views, &info));

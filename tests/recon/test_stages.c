@@ -55,7 +55,6 @@ static void two_stages_are_as_one(void **state)
 {
     static const char *const names[] = {"z", "x", "y"};
 
-    (void)state;
     for (int pole = 0; pole < 3; pole++) {
         struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
         expect_near(&scan, names[pole], usual);
@@ -69,7 +68,6 @@ static void an_axis_may_lie_anywhere(void **state)
     static const double most[2] = {.0045, .0013};
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
 
-    (void)state;
     turn_scan(&scan);
     expect_near(&scan, "a turned axis", most);
     fbp_scan_clear(&scan);
@@ -81,7 +79,6 @@ static void views_and_volume_may_be_any(void **state)
 {
     struct fbp_scan scan = grid_scan(15, 14, FBP_POLE_Z);
 
-    (void)state;
     scan.panel.n_columns = 131;
     scan.volume = (struct fbp_grid){{50, 37, 41}, {.031, .036, .042}, {.21, -.13, .08}};
     for (size_t k = 0; k < scan.n_views; k++) {
@@ -101,7 +98,6 @@ static void amplitudes_are_right(void **state)
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = grid_scan(40, 40, FBP_POLE_Z);
 
-    (void)state;
     float *views = plane_samples(&scan, &solid, 8);
     for (int i = 0; i < 2; i++) {
         const double cutoff = i ? .5 : 1;
@@ -126,7 +122,6 @@ static void oversampling_goes_with_it(void **state)
     const size_t size = grid_size(&scan.volume);
     float *views = plane_samples(&scan, &solid, 1);
 
-    (void)state;
     float *one = by_params(&scan, views, STAGES(1, 0, .device = "cpu", .epr.oversampling = 2));
     for (size_t columns = 1; columns <= 4; columns++) {
         float *two =
@@ -154,7 +149,6 @@ static void splines_go_with_it(void **state)
     const size_t size = grid_size(&scan.volume);
     float *views = plane_samples(&scan, &solid, 1);
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         float *one =
             by_params(&scan, views, STAGES(1, 0, .device = "ref", .epr.interpolation = kinds[i]));
@@ -182,7 +176,6 @@ static void large_voxels_are_computed_too(void **state)
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     const double voxels[] = {3, 7};
 
-    (void)state;
     float *views = plane_samples(&scan, &solid, 1);
     for (size_t i = 0; i < 2; i++) {
         const double d = voxels[i] * PLANES_STEP;
@@ -202,7 +195,6 @@ static void bits_do_not_depend_on_the_division(void **state)
     const struct solid solid = ellipsoid_of_planes();
     const enum fbp_pole poles[] = {FBP_POLE_Z, FBP_POLE_X};
 
-    (void)state;
     for (int p = 0; p < 2; p++) {
         struct fbp_scan scan = grid_scan(18, 18, poles[p]);
         const size_t size = grid_size(&scan.volume);
@@ -234,7 +226,6 @@ static void memory_may_be_little(void **state)
     float *views = plane_samples(&scan, &solid, 1);
     uint64_t hash[2];
 
-    (void)state;
     scan.projections = write_array("planes.mha", PLANES_S, 1, scan.n_views, views);
     for (int little = 0; little < 2; little++) {
         struct fbp_report report = {.struct_size = sizeof report};
@@ -264,7 +255,6 @@ static void a_part_has_the_bits_of_the_whole(void **state)
     float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
     float *box = calloc(20 * 10 * 14, sizeof *box);
 
-    (void)state;
     OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .box = {{11, 31}, {40, 50}, {33, 47}}),
                        views, box, NULL));
     for (size_t z = 0; z < 14; z++)
@@ -294,7 +284,6 @@ static void a_plan_runs_again(void **state)
     fbp_sink *sink;
     fbp_plan *plan;
 
-    (void)state;
     float *wanted = by_params(&scan, views, &params);
     OK(fbp_source_memory(&source, views, &info));
     params.input.source = source;
@@ -337,7 +326,6 @@ static void what_has_no_planes_is_refused(void **state)
     struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
     float *views = calloc(rings.n_views * PLANES_S, sizeof *views);
 
-    (void)state;
     rings.projections = write_array("rings.mha", PLANES_S, 1, rings.n_views, views);
     refused(&rings, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
             "geometry: two stages need directions in planes through one axis, 3 or more in each; "
@@ -363,7 +351,6 @@ static void what_they_lack_is_said(void **state)
     float *views = calloc(scan.n_views * PLANES_S, sizeof *views);
     char sentence[300];
 
-    (void)state;
     scan.projections = write_array("grid.mha", PLANES_S, 1, scan.n_views, views);
     refused(&scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
             "stages: two stages need all views at once, and do not follow a scan: leave one of the "

@@ -117,7 +117,6 @@ static void two_stages_are_as_one(void **state)
     static const char *const names[] = {"z", "x", "y"};
     static const double usual[2] = {.003, .001}, turned_most[2] = {.0045, .0013};
 
-    (void)state;
     for (int pole = 0; pole < 3; pole++) {
         struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
         check_axis(&scan, names[pole], usual);
@@ -163,7 +162,6 @@ static void kernels_agree_with_the_reference(void **state)
         {.volume = {.voxel_mm = {.6, .6, .6}}},
         {.epr.interpolation = FBP_INTERPOLATION_CUBIC, .volume = {.voxel_mm = {1.2, 1.2, 1.2}}}};
 
-    (void)state;
     for (int pole = 0; pole < 4; pole++) {
         double *views;
         struct fbp_scan scan = small_scan(pole, &views);
@@ -227,7 +225,6 @@ static void no_division_changes_a_bit(void **state)
     };
     char what[80];
 
-    (void)state;
     for (int pole = 0; pole < 4; pole++) {
         double *views;
         struct fbp_scan scan = small_scan(pole, &views);
@@ -284,7 +281,6 @@ static void check_frames(struct fbp_scan *scan, const double *views, const char 
 
 static void frames_are_as_alone(void **state)
 {
-    (void)state;
     for (int pole = 0; pole < 4; pole++) {
         double *views;
         struct fbp_scan scan = small_scan(pole, &views);
@@ -304,7 +300,6 @@ static void rings_go_through_in_double(void **state)
     const size_t n = grid_size(&scan.volume);
     double *views = samples_of(&scan);
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         const struct fbp_recon_params p =
             STAGES(2, "cpu", .epr.angles = 18, .epr.ring_interpolation = ways[i]);
@@ -353,7 +348,6 @@ static void files_hold_doubles(void **state)
     const struct fbp_recon_params small = STAGES(2, "auto", .precision = FBP_PRECISION_DOUBLE);
     uint64_t hash[2];
 
-    (void)state;
     scan.projections = temporary("stages-views.npy");
     write_views(scan.projections, &scan, views);
     double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .tuning.kernel = NULL));
@@ -413,7 +407,6 @@ static void who_lacks_it_says_so(void **state)
         .kind = FBP_PARALLEL, .epr.second_stage = true, .precision = FBP_PRECISION_DOUBLE};
     double *views = samples_of(&scan);
 
-    (void)state;
     other.name = "other";
     other.can.meridian_images = false;
     assert_int_equal(fbp_job_arrange(&job, &other), FBP_ERR_UNSUPPORTED);

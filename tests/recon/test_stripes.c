@@ -108,7 +108,6 @@ static void rings_go(void **state)
 {
     float *clean[N_TEXTS + 1], *spoilt[N_TEXTS + 1];
 
-    (void)state;
     reconstruct_all(0, clean);
     reconstruct_all(0.12, spoilt);
     const double before = difference(spoilt[0], clean[0]);
@@ -172,7 +171,6 @@ static void bits_do_not_depend_on_where(void **state)
     struct fbp_report report, other;
     struct fbp_plan_summary info;
 
-    (void)state;
     *strrchr(folder, '/') = '\0';
     scan.volume.n[2] = 66;
     for (size_t i = 0; i < N_TEXTS; i++) {
@@ -219,7 +217,6 @@ static void parts_are_of_the_whole(void **state)
     struct fbp_report report;
     struct fbp_plan_summary info;
 
-    (void)state;
     remove_rings(&scan, "sorting:9");
     for (size_t i = 0; i < 2; i++) {
         struct fbp_recon_params p = *fbp_recon_params(.device = "cpu", .tuning.kernel = kernels[i]);
@@ -246,7 +243,6 @@ static void rows_may_run_down(void **state)
     struct fbp_plan_summary info;
     float *p = read_array(scan.projections), *turned = malloc(VIEWS * N * ROWS * sizeof *turned);
 
-    (void)state;
     assert_non_null(turned);
     remove_rings(&scan, "wavelet:2,1,db3");
     const uint64_t up = run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info);
@@ -280,7 +276,6 @@ static void devices_agree(void **state)
     static const char *const devices[] = {"mock", "mock:0,1", "ref", "gl", "cuda"};
     struct fbp_scan scan = counted_scan();
 
-    (void)state;
     remove_rings(&scan, "sorting:9");
     float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -302,7 +297,6 @@ static void reduced_scans_too(void **state)
     struct fbp_report report;
     struct fbp_plan_summary info;
 
-    (void)state;
     OK(fbp_scan_reduce(&scan, 2, 2));
     const uint64_t plain = run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info);
     remove_rings(&scan, "sorting");
@@ -335,7 +329,6 @@ static void what_cannot_be_is_said(void **state)
     struct fbp_corrections c = {.struct_size = sizeof c, .rings = FBP_RINGS_SORTING};
     fbp_plan *plan;
 
-    (void)state;
     c.ring_size = N + 1;
     assert_int_equal(fbp_scan_correct(&scan, &c), FBP_ERR_INVALID);
     c.ring_size = 0;

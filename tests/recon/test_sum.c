@@ -135,7 +135,6 @@ static void parts_add_up(void **state)
         {.device = "cuda", .tuning.kernel = "matrix", .mu_water = 0.02, .tuning.slab_slices = 9}};
     struct fbp_scan scan = circle_scan(VIEWS, N, 0);
 
-    (void)state;
     scan.volume = (struct fbp_grid){{N, N, N - 4}, {5, 5, 5}, {0, 0, 0}};
     simulate_head(&scan, 90);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

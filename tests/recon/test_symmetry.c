@@ -56,7 +56,6 @@ static const char *asked(const struct scan_case *c)
 
 static void values_are_the_references(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
         const size_t n = grid_size(&scan.volume);
@@ -88,7 +87,6 @@ static void splits_change_nothing(void **state)
         {.device = "mock:0,1", .n_threads = 1, .tuning.batch_views = 16},
     };
 
-    (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 50};
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
@@ -115,7 +113,6 @@ static void bad_pixels_are_bridged(void **state)
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
     float *mask = calloc(n, sizeof *mask);
 
-    (void)state;
     assert_non_null(mask);
     for (size_t i = 0; i < n; i += 37)
         mask[i] = 1;
@@ -171,7 +168,6 @@ static bool is_expected(const struct scan_case *scan, const struct cuda_case *c)
 
 static void values_on_cuda(void **state)
 {
-    (void)state;
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < N_CASES; i++) {
@@ -205,7 +201,6 @@ static void splits_on_cuda(void **state)
         {.tuning.slab_slices = 1},
         {.tuning.slab_slices = 7, .tuning.batch_views = 32}};
 
-    (void)state;
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < N_CASES; i++) {

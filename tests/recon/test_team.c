@@ -196,7 +196,6 @@ static void sinks_of_rank_0_get_all(void **state)
 {
     struct fbp_scan scan;
 
-    (void)state;
     make(&scan);
     simulate_head(&scan, 80);
     float *views = read_array(scan.projections);
@@ -209,7 +208,6 @@ static void segments_are_added_in_the_order_of_ranks(void **state)
 {
     struct fbp_scan scan;
 
-    (void)state;
     make(&scan);
     simulate_head(&scan, 80);
     for (size_t size = 2; size <= MOST; size += size < 4 ? 1 : 2)

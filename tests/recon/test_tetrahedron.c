@@ -160,7 +160,6 @@ static void stands_where_it_was_put(void **state)
     const struct mesh mesh = read_stl(stl);
     double fit[4], ours[3], theirs[3];
 
-    (void)state;
     float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < grid_size(g); i++)
         assert_true(isfinite(v[i]));
@@ -190,7 +189,6 @@ static void loads_from_either_file(void **state)
 {
     struct fbp_scan a = load_scan("tetra.json"), b = load_scan("tetra_metadata.json");
 
-    (void)state;
     assert_string_equal(a.projections, b.projections);
     assert_string_equal(a.flat, b.flat);
     assert_int_equal(a.row_order, FBP_ROWS_TOP_DOWN);

@@ -80,7 +80,6 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
 /* Five batches; 12 slices are one block, fetched and written once. */
 static void a_bar_a_batch_and_a_lane_a_stage(void **state)
 {
-    (void)state;
     draws("cpu", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 0, 5, 5, 1, 1});
     draws("mock", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 5, 5, 5, 1, 1});
 }
@@ -90,7 +89,6 @@ static void a_failing_folder_is_an_error(void **state)
     struct fbp_scan scan = make_scan();
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     fbp_plan_timeline(plan, "/no/such/folder/t.svg");
     assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_IO);
@@ -132,13 +130,11 @@ static void device_draws(const char *device)
 
 static void cuda_draws(void **state)
 {
-    (void)state;
     device_draws("cuda");
 }
 
 static void gl_draws(void **state)
 {
-    (void)state;
     device_draws("gl");
 }
 

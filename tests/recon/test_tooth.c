@@ -25,7 +25,6 @@ static void finds_everything(void **state)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)state;
     OK(fbp_scan_load(&scan, TOOTH));
     assert_int_equal(scan.kind, FBP_PARALLEL);
     assert_int_equal(scan.n_views, 181);
@@ -76,7 +75,6 @@ static void slice_is_clean(void **state)
     static const double columns[] = {294, 295, 296, 297, 298};
     double found[5];
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         struct fbp_scan scan = load_scan(columns[i]);
         float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));

@@ -60,7 +60,6 @@ static void planes_by_a_thousand(void **state)
         .struct_size = sizeof grid, .set = FBP_SET_LINEAR_ANGLE, .n = {8, 8}};
     double direction[64][3];
 
-    (void)state;
     OK(fbp_directions_make(&grid, direction));
     struct fbp_scan scan = planes_scan(direction, 64);
     scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
@@ -78,7 +77,6 @@ static void lines_by_ten(void **state)
     double angles[12];
     const double sod = 200, sdd = 300;
 
-    (void)state;
     for (int k = 0; k < 12; k++)
         angles[k] = 2 * PI * k / 12;
     const struct fbp_circle circle = {.struct_size = sizeof circle,
@@ -133,7 +131,6 @@ static void truth_has_the_unit_of_its_scan(void **state)
 {
     struct fbp_phantom phantom;
 
-    (void)state;
     OK(fbp_phantom_create(&phantom, "ball", 5, 0.25));
     expect_truth(&phantom, FBP_CONE, FBP_UNIT_MM, "1/mm", 0.25);
     expect_truth(&phantom, FBP_PARALLEL, FBP_UNIT_CM, "1/cm", 2.5);
@@ -153,7 +150,6 @@ static void not_of_hounsfield_units(void **state)
     struct fbp_scan scan = planes_scan(direction, 1);
     float views[PLANES_S] = {0}, out[1];
 
-    (void)state;
     scan.volume = (struct fbp_grid){{1, 1, 1}, {.1, .1, .1}, {0, 0, 0}};
     assert_int_equal(fbp_reconstruct(&scan,
                                      fbp_recon_params(.output.unit = FBP_UNIT_CM, .mu_water = .02),

@@ -158,7 +158,6 @@ static void check_path(const struct layout *l, enum path path, const double circ
 
 static void balls_are_right_until_it_is_refused(void **state)
 {
-    (void)state;
     static const struct layout layouts[] = {
         {FBP_CONE, 120, 360, 300, 60},     {FBP_CONE, 120, 360, 150, 120},
         {FBP_CONE, 120, 215, 300, 60},     {FBP_CONE, 240, 1080, 300, 60},
@@ -182,7 +181,6 @@ static void balls_are_right_until_it_is_refused(void **state)
 /* A helix a little steeper than is taken: refused with its pitch, and rightly so. */
 static void what_is_refused_is_off(void **state)
 {
-    (void)state;
     const struct layout l = {FBP_CONE, 120, 360, 300, 60};
     const struct ball ball = {.centre = {25, 0, -7.5}, .radius = 10, .mu = 0.02};
     const struct scan same = {.n = l.n_views, .panel = {COLUMNS, 30}};
@@ -226,7 +224,6 @@ static void turn_world(struct fbp_scan *scan, const double R[9])
  * lean, or turn about another axis are no wandering at all. */
 static void wobble_and_other_circles_pass(void **state)
 {
-    (void)state;
     const double lean[9] = {1, 0, 0, 0, cos(0.2), -sin(0.2), 0, sin(0.2), cos(0.2)};
     const double along_x[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
 
@@ -256,7 +253,6 @@ static void wobble_and_other_circles_pass(void **state)
  * but a part of a ball is lost, which is estimated correctly. */
 static void loss_by_inclined_rays_is_estimated(void **state)
 {
-    (void)state;
     static const double degrees[] = {7, 10, 20};
     static const struct layout layouts[] = {{FBP_CONE, 120, 360, 300, 60},
                                             {FBP_PARALLEL, 120, 360, 300, 60}};

@@ -64,7 +64,6 @@ static void slices_of_several_pieces_at_once(void **state)
     fbp_plan *plan;
     fbp_sink *sink;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
     OK(fbp_sink_callback(&sink, &out, fbp_plan_info(plan)->volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
@@ -85,7 +84,6 @@ static void any_number_gives_the_same(void **state)
 {
     struct fbp_scan scans[] = {large_slices(), small_slices()};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const uint64_t right = hash_with(&scans[i], 1, 0, false);
         assert_true(right != 0);
@@ -104,7 +102,6 @@ static void integers_count_in_the_memory(void **state)
     struct fbp_scan scan = small_slices();
     uint64_t bytes[2];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
@@ -134,7 +131,6 @@ static void a_failure_of_any_is_the_runs(void **state)
     struct fbp_scan scan = small_slices();
     fbp_plan *plan;
 
-    (void)state;
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
     for (size_t bad = 0; bad < 700; bad += 233) {
         const struct fbp_sink_functions out = {

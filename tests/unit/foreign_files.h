@@ -18,7 +18,6 @@ static char folder[512];
 
 static inline int make_folder(void **state)
 {
-    (void)state;
     mkdir(FBP_TEST_DIR, 0777);
     snprintf(folder, sizeof folder, "%s/foreign.%ld", FBP_TEST_DIR, (long)getpid());
     return mkdir(folder, 0777);
@@ -28,7 +27,6 @@ static inline int drop_folder(void **state)
 {
     char command[640];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);
 }

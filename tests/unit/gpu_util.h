@@ -82,7 +82,6 @@ static const struct gpu_filter_capabilities offer = {row_bytes, has_fft};
 
 static int start(void **state)
 {
-    (void)state;
     gpu_host = &host;
     product = true;
     row_bytes_now = 232448 - 72;

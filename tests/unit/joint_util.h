@@ -20,7 +20,6 @@ static float volume[NZ * SLICE];
 
 static inline int begin(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NZ * SLICE; i++)
         volume[i] = 0.5f + 0.5f * sinf((float)i);
     (void)!system("rm -rf " FOLDER);

@@ -58,7 +58,6 @@ static int make_files(void **state)
 {
     char sub[600];
 
-    (void)state;
     mkdir(FBP_TEST_DIR, 0777);
     snprintf(folder, sizeof folder, "%s/scan.%ld", FBP_TEST_DIR, (long)getpid());
     snprintf(sub, sizeof sub, "%s/sub", folder);
@@ -76,7 +75,6 @@ static int drop_files(void **state)
 {
     char command[640];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);
 }

@@ -12,7 +12,6 @@ static float volume[N];
 
 static inline int fill(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N; i++)
         volume[i] = sinf((float)i) * 1e-2f;
     return 0;

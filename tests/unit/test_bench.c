@@ -30,7 +30,6 @@ static void truth_is_the_specification(void **state)
     fbp_pool *pool;
     float *views = malloc(VIEWS * 31 * 31 * sizeof *views);
 
-    (void)state;
     assert_non_null(views);
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 3), false));
     OK(fbp_pool_create(&pool, 3));
@@ -77,7 +76,6 @@ static void samples_are_everywhere(void **state)
     float *views = calloc(VIEWS * 31 * 31, sizeof *views);
     size_t n_whole = 0, n_random = 0;
 
-    (void)state;
     assert_non_null(views);
     scan.n_views = 2;
     scan.volume = (struct fbp_grid){{1 << 11, 1 << 11, 40}, {0.1, 0.1, 0.1}, {0, 0, 0}};
@@ -125,7 +123,6 @@ static void devices_agree(void **state)
     fbp_bench *cpu = open_bench("cpu", &scan), *mock;
     struct fbp_kernel_time a, b;
 
-    (void)state;
     fbp_mock_faults.keep_batches = true;
     mock = open_bench("mock", &scan);
     assert_false(fbp_bench_about(cpu)->own_memory);
@@ -159,7 +156,6 @@ static void views_are_kept(void **state)
     fbp_bench *bench = open_bench("cpu", &scan);
     struct fbp_kernel_time t;
 
-    (void)state;
     assert_true(fbp_bench_about(bench)->project > 0);
     scan.volume = (struct fbp_grid){{2 * SIDE, 2 * SIDE, 2 * SIDE}, {4, 4, 4}, {0, 0, 0}};
     OK(fbp_bench_scan(bench, &scan, 0, 11));

@@ -96,7 +96,6 @@ static void all_types_and_orders_are_read(void **state)
 {
     static const size_t whole[3] = {NX, NY, NZ}, rows[3] = {NX, 1, NY * NZ};
 
-    (void)state;
     for (const char *f = "CSIFD"; *f; f++)
         for (int big = 0; big < 2; big++)
             for (int parts = 1; parts <= 2; parts++) {
@@ -119,7 +118,6 @@ static void refused(const char *path, const char *word)
 
 static void real_parts_are_said(void **state)
 {
-    (void)state;
     put_files('F', false, 2);
     fbp_source *src = open_source(DSC, NULL);
     assert_non_null(strstr(fbp_source_info(src)->taken, "real parts"));
@@ -165,7 +163,6 @@ static void an_image_is_a_scan(void **state)
     } cases[] = {{"10", "G", -1}, {"-10", "G", 1}, {"1", "mT", -1}, {"1e-3", "T", -1}};
     const double degree = acos(-1) / 180;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fbp_scan scan = load_image(cases[i].width, cases[i].unit);
         assert_int_equal(scan.kind, FBP_PLANES);
@@ -223,7 +220,6 @@ static void listed_places_are_read(void **state)
 {
     static const double even[6] = {300, 302, 304, 306, 308, 310};
 
-    (void)state;
     for (const char *f = "DFI"; *f; f++)
         for (int big = 0; big < 2; big++) {
             struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -259,7 +255,6 @@ static void listed_places_may_be_uneven(void **state)
     const struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &even};
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)state;
     listed_refused('D', uneven, 6, "has unequal steps: resample the samples to equal ones");
     assert_int_equal(fbp_scan_load_known(&scan, DSC, &known), FBP_OK);
     assert_true(scan.preparation->places[1] == 301 && scan.preparation->n_samples == 6);
@@ -286,7 +281,6 @@ static void the_helix_has_its_gradients(void **state)
     double most = 0;
     FILE *f = fopen(FUSILLO "-fgrad.npy", "rb");
 
-    (void)state;
     if (!f)
         skip();
     assert_int_equal(fseek(f, 128, SEEK_SET), 0);

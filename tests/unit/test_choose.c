@@ -38,7 +38,6 @@ static const struct fbp_backend *const list[] = {&module, &fbp_backend_cpu, NULL
 
 static int start(void **state)
 {
-    (void)state;
     pretended = fbp_backend_mock;
     pretended.hidden = false;
     pretended.discovery.auto_selectable = unasked;
@@ -52,7 +51,6 @@ static void the_first_in_hardware(void **state)
 {
     int index = 7;
 
-    (void)state;
     assert_string_equal(fbp_device_first(list, &index)->name, "mock");
     assert_int_equal(index, 0);
     plant.in_software = 1;
@@ -67,7 +65,6 @@ static void not_even_loaded(void **state)
 {
     int index = 7;
 
-    (void)state;
     plant.there = false;
     assert_string_equal(fbp_device_first(list, &index)->name, "cpu");
     assert_int_equal(n_loaded, 0);
@@ -97,7 +94,6 @@ static void only_what_can_do_it(void **state)
     struct fbp_job_tables tables;
     char line[800];
 
-    (void)state;
     for (int how = FBP_INTERPOLATION_LINEAR; how <= FBP_INTERPOLATION_LAST; how++) {
         const bool linear = how == FBP_INTERPOLATION_LINEAR;
         const struct fbp_backend *backend = fbp_backend_find("mock"), *alone = backend;

@@ -94,7 +94,6 @@ static void partners_do_not_leak(void **state)
     static const size_t columns[] = {1, 2, 7, 48, 512, 1250};
     double worst = 0;
 
-    (void)state;
     srand(1);
     for (size_t l = 0; l < 3; l++)
         for (size_t n = 0; n < 6; n++) {
@@ -125,7 +124,6 @@ static void zeros_stay_zeros(void **state)
     float *x = random_line(N, 3), *zeros = calloc(N, sizeof *zeros), *again = malloc(N * sizeof *x);
     struct bank b;
 
-    (void)state;
     assert_non_null(zeros);
     assert_non_null(again);
     open_bank(&b, N, 0, fbp_cpu_flags());
@@ -148,7 +146,6 @@ static void lanes_are_independent(void **state)
     float *lines[LINES], *alone[LINES];
     struct bank b;
 
-    (void)state;
     srand(2);
     for (size_t l = 0; l < 3; l++) {
         if ((levels[l] & fbp_cpu_flags()) != levels[l])
@@ -182,7 +179,6 @@ static void pairs_are_independent(void **state)
     float *lines[LINES], *alone[LINES];
     struct bank b;
 
-    (void)state;
     srand(3);
     for (size_t l = 0; l < 3; l++) {
         if ((levels[l] & fbp_cpu_flags()) != levels[l])
@@ -228,7 +224,6 @@ static void rows_go_round(void **state)
     static const double h[] = {.2, 1, -.7, .1};
     const struct fbp_reference reference = {.h = h, .n = 4, .centre = 1, .wiener = .1};
 
-    (void)state;
     srand(4);
     for (size_t k = 0; k < 9; k++) {
         if ((levels[k / 3] & fbp_cpu_flags()) != levels[k / 3])
@@ -262,7 +257,6 @@ static void forms_agree(void **state)
 {
     static const size_t columns[] = {3, 64, 333};
 
-    (void)state;
     for (size_t n = 0; n < 3; n++) {
         float *x = random_line(columns[n], 1), *y = random_line(columns[n], 20);
         struct bank b;
@@ -288,7 +282,6 @@ static void kernels_have_two_sides(void **state)
     const struct fbp_reference reference = {.h = h, .n = 4, .centre = 1, .wiener = .1};
     float *x = random_line(N, 1), *y = random_line(N, 1e-5f);
 
-    (void)state;
     for (size_t l = 0; l < 3; l++)
         for (int spatial = 0; spatial < 2; spatial++) {
             struct bank b = {0};
@@ -316,7 +309,6 @@ static void passes_follow_each_other(void **state)
     float *x = random_line(N, 1), *y = random_line(N, 1), *in[2] = {x, y};
     float once[2][N], *lines[2] = {once[0], once[1]};
 
-    (void)state;
     open_bank(&b, N, 0, fbp_cpu_flags());
     for (int i = 0; i < 2; i++)
         memcpy(lines[i], in[i], N * sizeof(float));

@@ -63,7 +63,6 @@ static void every_slice_is_one_parts(void **state)
 {
     static const size_t sizes[] = {1, 2, 31, 32, MOST_SLICES};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct case_ c;
         setup(&c, sizes[i]);
@@ -77,7 +76,6 @@ static void of_a_box_and_a_region(void **state)
     static const size_t boxes[][2] = {{0, 40}, {3, 11}, {18, 22}, {20, 40}, {39, 40}};
     struct fbp_region region = {.z0 = 6, .z1 = 9};
 
-    (void)state;
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         struct case_ c;
         setup(&c, 40);
@@ -105,7 +103,6 @@ static void more_parts_than_slices_are_refused(void **state)
     struct case_ c;
     size_t share[2];
 
-    (void)state;
     setup(&c, 9);
     assert_int_equal(fbp_part_share(&c.tables.job, (struct fbp_part_of){1, 10}, share),
                      FBP_ERR_INVALID);
@@ -148,7 +145,6 @@ static void parts_begin_at_files(void **state)
 {
     struct case_ c;
 
-    (void)state;
     setup(&c, MOST_SLICES);
     c.tables.job.part.slices_per_file = 2;
     for (size_t n_parts = 1; n_parts <= MOST_SLICES / 8; n_parts++) {
@@ -167,7 +163,6 @@ static void parts_of_a_box_begin_at_files_of_the_box(void **state)
     static const size_t boxes[][2] = {{3, 51}, {0, 29}, {1, 31}, {35, 61}};
     struct case_ c;
 
-    (void)state;
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
         setup(&c, MOST_SLICES);
@@ -185,7 +180,6 @@ static void cuts_move_little(void **state)
 {
     struct case_ c;
 
-    (void)state;
     setup(&c, MOST_SLICES);
     for (size_t files = 2; files <= 2 * MOST_SLICES; files *= 4)
         for (size_t n_parts = 1; n_parts <= MOST_SLICES; n_parts += 1 + n_parts / 2) {
@@ -206,7 +200,6 @@ static void slabs_stay_within_a_share(void **state)
     struct case_ c;
     size_t at = 0;
 
-    (void)state;
     setup(&c, MOST_SLICES);
     const struct fbp_work_request rq = {.job = &c.tables.job,
                                         .backend = fbp_backend_find("cpu"),

@@ -88,7 +88,6 @@ static void nothing_is_asked_before_views_come(void **state)
     struct fbp_row_bitmap ledger;
     fbp_data_check *check;
 
-    (void)state;
     make(&f);
     n_asked = 0;
     OK(fbp_data_check_create(&check, &f.tables.job));
@@ -151,7 +150,6 @@ static void who_reads_looks(void **state)
                       found = {.struct_size = sizeof found};
     fbp_data_check *check;
 
-    (void)state;
     make(&f);
     OK(fbp_data_check_create(&check, &f.tables.job));
     const struct fbp_batch all = batch_of(0, VIEWS, 0, ROWS);
@@ -197,7 +195,6 @@ static void rows_are_shared_out(void **state)
     struct fbp_row_bitmap needed, rest, share[SHARES];
     struct fixture f;
 
-    (void)state;
     make(&f);
     memcpy(f.tables.job.requested.box[2], box, sizeof box); /* not all rows */
     OK(fbp_row_bitmap_create(&needed, &f.tables.job));
@@ -238,7 +235,6 @@ static void clean_rows_are_not_asked_for(void **state)
     struct fbp_prep_counts counts = {0};
     struct fixture f;
 
-    (void)state;
     make(&f);
     memset(bits, 0xff, sizeof bits);
     for (int time = 0; time < 3; time++) {

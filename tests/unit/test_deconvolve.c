@@ -55,7 +55,6 @@ static void by_kernel(const struct fbp_filter_design *d)
 /* A line of one sample is no line: what is left is the parabola. */
 static void a_needle_leaves_the_parabola(void **state)
 {
-    (void)state;
     const double needle[] = {0, 2};
     const struct fbp_reference r = {.h = needle, .n = 2, .centre = 1};
 
@@ -78,7 +77,6 @@ static void a_needle_leaves_the_parabola(void **state)
  * -B: factor, sign and place, for middles between samples, and for lines of a wrong phase, too. */
 static void gaussian_lines_are_taken_out(void **state)
 {
-    (void)state;
     const double a = 6, s0 = 7.3, middle = 60;
     static const double widths[] = {2, 3, 3, 3}, centres[] = {50, 50, 47.6, 50.25},
                         phases[] = {0, 0, 0, .5};
@@ -105,7 +103,6 @@ static void gaussian_lines_are_taken_out(void **state)
 /* Any spectrum, with Wiener's term: kernel values by sums in small steps, in long double. */
 static void kernels_are_integrals(void **state)
 {
-    (void)state;
     const long double pi = 3.14159265358979323846264338327950288L;
     const double noise[] = {.3, -.2, 1, .4, -1.1, .1, -.35};
     const struct fbp_reference r = {.h = noise, .n = 7, .centre = 2.3, .wiener = .05};
@@ -140,7 +137,6 @@ static void kernels_are_integrals(void **state)
 /* The row through the circle of n_fft points is the convolution. */
 static void both_forms_are_one_filter(void **state)
 {
-    (void)state;
     enum { SHORT = 23 };
     struct fbp_reference r = a_line(2, 50.5, .3);
     r.wiener = 1e-3;
@@ -181,7 +177,6 @@ static void refused(const struct fbp_reference *r, enum fbp_filter filter, doubl
 
 static void nonsense_is_refused(void **state)
 {
-    (void)state;
     const double zeros[5] = {0}, broken[3] = {1, NAN, 2};
     struct fbp_reference r = a_line(6, 50, 0);
     const struct fbp_reference nothing = {.h = zeros, .n = 5}, no_number = {.h = broken, .n = 3};

@@ -50,7 +50,6 @@ static void rings_have_the_known_counts(void **state)
                                      2,  5,  8,  10, 13, 15, 16, 17, 18};
     size_t count, at = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, known[i][0]);
         assert_int_equal(count_of(&set), known[i][1]);
@@ -69,7 +68,6 @@ static void linear_angles_are_a_grid(void **state)
     struct fbp_directions set = set_of(FBP_SET_LINEAR_ANGLE, 18);
     size_t count;
 
-    (void)state;
     assert_int_equal(count_of(&set), 324);
     set.n[0] = 3;
     set.n[1] = 4;
@@ -91,7 +89,6 @@ static void flipped_rings_run_back(void **state)
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
     size_t count;
 
-    (void)state;
     vector *plain = make(&set, &count);
     set.order = FBP_ORDER_FLIP;
     vector *flip = make(&set, &count);
@@ -132,7 +129,6 @@ static void the_spaced_order_is_greedy(void **state)
     bool used[208] = {false};
     size_t count;
 
-    (void)state;
     set.order = FBP_ORDER_FLIP;
     vector *flip = make(&set, &count);
     set.order = FBP_ORDER_MSPS;
@@ -159,7 +155,6 @@ static void large_orders_are_complete(void **state)
 {
     static const size_t rings[] = {36, 72};
 
-    (void)state;
     for (size_t r = 0; r < 2; r++) {
         struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, rings[r]);
         size_t count;
@@ -185,7 +180,6 @@ static void poles_change_places(void **state)
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 10);
     size_t count;
 
-    (void)state;
     vector *z = make(&set, &count);
     set.pole = FBP_POLE_X;
     vector *x = make(&set, &count);
@@ -205,7 +199,6 @@ static void a_spiral_has_any_number(void **state)
     const struct fbp_directions set = set_of(FBP_SET_FIBONACCI, 209);
     size_t count;
 
-    (void)state;
     vector *n = make(&set, &count);
     assert_int_equal(count, 209);
     for (size_t i = 0; i < count; i++) {
@@ -222,7 +215,6 @@ static void what_is_no_set_is_refused(void **state)
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 0);
     size_t count;
 
-    (void)state;
     assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "directions.n[0]: found 0"));
     set = set_of(FBP_SET_SOLID_ANGLE, 18);

@@ -44,7 +44,6 @@ static void both_kernels_give_the_sums_and_what_ref_gives(void **state)
 {
     static kernel *const kernels[] = {fbp_epr_paper, fbp_epr_registers};
 
-    (void)state;
     for (int ends = 0; ends < 2; ends++)
         for (int i = 0; i < 2; i++) {
             struct epr_case c = epr_make(14, 23, 20, ends);
@@ -68,7 +67,6 @@ static void the_better_kernel_takes_any_launch_and_any_size(void **state)
         unsigned block;
     } launches[] = {{{1, 1}, 1}, {{3, 2}, 32}, {{13, 13}, 13}, {{40, 1}, 96}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         struct epr_case c = epr_make(13, 17, i % 2 ? 21 : 19, true);
         double *object = new_object(&c, 0);
@@ -86,7 +84,6 @@ static void the_papers_kernel_shifts_odd_samples_by_a_half(void **state)
     struct epr_case c = epr_make(12, 9, 25, false);
     double *object = new_object(&c, 0), shifted = 0;
 
-    (void)state;
     launch(fbp_epr_paper, &c, grid_of(c.N), (unsigned)c.N, object);
     for (int i = 0; i < c.N; i++) {
         double sum = 0;

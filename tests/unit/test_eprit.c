@@ -23,7 +23,6 @@ static void frequencies_are_places(void **state)
 {
     static const double length[4] = {2, 1, 4, 3};
 
-    (void)state;
     for (int falls = 0; falls < 2; falls++) {
         struct prj prj = prj_usual();
         for (int i = 0; falls && i < 6; i++)
@@ -52,7 +51,6 @@ static void the_real_parts_are_views(void **state)
     static const size_t n[3] = {6, 1, 4};
     float out[24];
 
-    (void)state;
     for (int complex = 0; complex < 2; complex++) {
         struct prj prj = prj_usual();
         prj.complex = complex;
@@ -75,7 +73,6 @@ static void delays_are_rows(void **state)
     struct prj prj = prj_usual();
     float out[48];
 
-    (void)state;
     prj.n_delays = 2;
     struct fbp_scan scan = load(&prj);
     fbp_source *src = open_source(scan.projections, NULL);
@@ -103,7 +100,6 @@ static void what_is_wrong_is_said(void **state)
     const struct prj usual = prj_usual();
     struct prj prj = usual;
 
-    (void)state;
     prj.g[1] = prj.g[5] = prj.g[9] = 0;
     refused(prj, "gradient 1 is 0");
     prj = usual;
@@ -141,7 +137,6 @@ static void axes_are_prepared(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct prj prj = prj_usual();
 
-    (void)state;
     prj.complex = true;
     prj.b[3] = 2.5;
     put_prj(PRJ, &prj);
@@ -223,7 +218,6 @@ static void what_is_written_comes_back(void **state)
     struct fbp_view views[5];
     float values[70], out[70];
 
-    (void)state;
     for (int i = 0; i < 70; i++)
         values[i] = 1.f / (float)(i + 3);
     for (int way = 0; way < 4; way++) {
@@ -250,7 +244,6 @@ static void arrays_are_those_of_laboratories(void **state)
     const struct fbp_scan scan = make_scan(views, -3, .3);
     float values[70] = {0};
 
-    (void)state;
     values[1 * 14 + 1 * 7 + 2] = 5;
     write_prj(&scan, FBP_F32, 2.5, values);
     struct fbp_mat_array *p, *b, *g;
@@ -294,7 +287,6 @@ static void what_cannot_be_written_is_said(void **state)
     struct fbp_view views[5];
     struct fbp_scan scan = make_scan(views, -3, 0);
 
-    (void)state;
     remove(PRJ);
     not_written(PRJ, &scan, 0, FBP_F32, "gradient");
     not_written(PRJ, &scan, -1, FBP_F32, "gradient");
@@ -330,7 +322,6 @@ static void units_are_heeded(void **state)
     struct prj prj = prj_usual();
     const float values[70] = {0};
 
-    (void)state;
     put_prj(PRJ, &prj);
     mat_put_more(PRJ, mat_text("B_unit", "cm"), false);
     assert_int_equal(fbp_scan_load(&scan, PRJ), FBP_ERR_UNSUPPORTED);

@@ -120,7 +120,6 @@ static const size_t lengths[] = {125, 127,  128,  243,  360,  486,  500,  625,  
 
 static void transforms_are_sums(void **state)
 {
-    (void)state;
     srand(1);
     for (size_t n = 1; n <= 70; n++) {
         complex_rows(n);
@@ -136,7 +135,6 @@ static void transforms_are_sums(void **state)
 
 static void lengths_are_even_and_smooth(void **state)
 {
-    (void)state;
     for (size_t n = 1; n < 5000; n++) {
         const size_t length = fbp_fft_length(n);
         size_t rest = length;
@@ -215,7 +213,6 @@ static void rows_move_in_all_lanes(void **state)
     const struct fbp_lanes *all[3] = {&fbp_lanes_c};
     size_t n_all = 1;
 
-    (void)state;
 #if defined(__x86_64__)
     if (flags & FBP_CPU_AVX2)
         all[n_all++] = &fbp_lanes_avx2;

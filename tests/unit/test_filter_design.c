@@ -26,7 +26,6 @@ static struct fbp_filter_design make(enum fbp_filter filter, double cutoff, size
 
 static void ram_lak_is_kak_and_slaney_3_61(void **state)
 {
-    (void)state;
     struct fbp_filter_design d = make(FBP_FILTER_RAM_LAK, 1, 401, 0);
 
     assert_int_equal(d.n_fft, 810);
@@ -43,7 +42,6 @@ static void ram_lak_is_kak_and_slaney_3_61(void **state)
  * that of the sampled ramp, so they meet as the period grows. */
 static void shepp_logan_meets_its_closed_form(void **state)
 {
-    (void)state;
     struct fbp_filter_design d = make(FBP_FILTER_SHEPP_LOGAN, 1, 8192, 0);
 
     for (size_t i = 0; i < 50; i++) {
@@ -55,7 +53,6 @@ static void shepp_logan_meets_its_closed_form(void **state)
 
 static void windows_are_their_formulas(void **state)
 {
-    (void)state;
     for (double x = 0; x <= 1; x += 1.0 / 64) {
         const double half = FBP_PI * x / 2;
         check_near(fbp_filter_window(FBP_FILTER_RAM_LAK, x), 1, 0);
@@ -74,7 +71,6 @@ static void windows_are_their_formulas(void **state)
 /* By a direct sum, which owes nothing to any FFT. */
 static void response_is_window_times_transformed_kernel(void **state)
 {
-    (void)state;
     const double cutoff = 0.7;
     struct fbp_filter_design d = make(FBP_FILTER_HAMMING, cutoff, 60, 0);
     const size_t n = d.n_fft;
@@ -116,7 +112,6 @@ static void by_response(const struct fbp_filter_design *d, const double *row, do
 
 static void both_forms_are_one_filter(void **state)
 {
-    (void)state;
     enum { N = 75 };
     double row[N], want[N];
 
@@ -137,7 +132,6 @@ static void both_forms_are_one_filter(void **state)
 
 static void lengths_are_small_products(void **state)
 {
-    (void)state;
     const size_t n_columns[] = {1, 2, 3, 7, 256, 257, 487, 1024};
     const size_t n_fft[] = {2, 4, 6, 16, 512, 540, 1000, 2048};
 
@@ -168,7 +162,6 @@ static double column_response(const struct fbp_column_filter *d, double f)
 /* What is cut off changes the response nowhere by as much as is said. */
 static void columns_have_a_hann_window(void **state)
 {
-    (void)state;
     static const double cutoffs[] = {0.05, 0.1, 0.3, 0.5, 0.8, 0.97, 1};
     struct fbp_column_filter d;
 
@@ -198,7 +191,6 @@ static void columns_have_a_hann_window(void **state)
 
 static void nonsense_is_refused(void **state)
 {
-    (void)state;
     const double bad[] = {0, -0.5, 1.0001, NAN, INFINITY};
     struct fbp_filter_design d;
 

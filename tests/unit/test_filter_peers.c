@@ -44,7 +44,6 @@ static double rtk_row(double cutoff)
  * is 7. */
 static void rtk_single_pixels(void **state)
 {
-    (void)state;
     const double ramp = rtk_pixel(FBP_FILTER_RAM_LAK, 1);
     const double hann = rtk_pixel(FBP_FILTER_HANN, 52.0 / 64);
     const double both = hann * rtk_row(7.0 / 64);
@@ -89,7 +88,6 @@ static const struct {
  * of the ramp |f| in units of Nyquist, twice ours in cycles a pixel; CIL's own are |f| W(f). */
 static void cil_filter_arrays(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof skimage / sizeof *skimage; i++) {
         struct fbp_filter_design d;
         double to_skimage = 0, to_cil = 0;

@@ -59,7 +59,6 @@ static void guess_and_file(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     char *path = NULL, *text = NULL;
 
-    (void)state;
     (void)unlink(FILE_);
     (void)mkdir(FOLDER, 0777);
     write_views();
@@ -93,7 +92,6 @@ static void no_folders(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     char *path = NULL;
 
-    (void)state;
     assert_int_equal(fbp_folder_scan(&path, VIEWS, NULL), FBP_OK); /* a file stands for itself */
     assert_null(path);
     assert_int_equal(fbp_folder_load(&scan, FBP_TEST_DIR "/no-such-folder", NULL), FBP_ERR_IO);

@@ -14,7 +14,6 @@
 
 static void view_survives_matrix_of_any_scale_and_sign(void **state)
 {
-    (void)state;
     for (int i = 0; i < 200; i++) {
         const struct fbp_panel panel = {1 + (size_t)(uniform(0, 600)), 1 + (size_t)uniform(0, 400)};
         const struct fbp_view in = random_view(FBP_CONE);
@@ -36,7 +35,6 @@ static void view_survives_matrix_of_any_scale_and_sign(void **state)
 
 static void matrix_projects_where_the_ray_meets_the_panel(void **state)
 {
-    (void)state;
     for (int i = 0; i < 400; i++) {
         const enum fbp_kind kind = i & 1 ? FBP_PARALLEL : FBP_CONE;
         const struct fbp_panel panel = {301, 200};
@@ -58,7 +56,6 @@ static void matrix_projects_where_the_ray_meets_the_panel(void **state)
 
 static void impossible_views_and_matrices_are_refused(void **state)
 {
-    (void)state;
     const struct fbp_panel panel = {10, 10};
     struct fbp_view view = random_view(FBP_CONE);
     double P[12];
@@ -82,7 +79,6 @@ static void impossible_views_and_matrices_are_refused(void **state)
 
 static void circle_follows_the_convention(void **state)
 {
-    (void)state;
     const double angle = 0.7, sod = 750, sdd = 1200;
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .n_views = 1,
@@ -113,7 +109,6 @@ static void circle_follows_the_convention(void **state)
 /* Three turns at once: about axes that stay it is the last one first. */
 static void turns_are_about_turned_axes(void **state)
 {
-    (void)state;
     const double angle = 0, sod = 500, sdd = 900, tilt[3] = {0.4, -0.7, 1.1};
     static const double u[3] = {0, 1, 0}, v[3] = {0, 0, 1}, n[3] = {1, 0, 0}; /* untilted */
     const struct fbp_circle circle = {.struct_size = sizeof circle,
@@ -142,7 +137,6 @@ static void turns_are_about_turned_axes(void **state)
 
 static void turns_are_right_handed(void **state)
 {
-    (void)state;
     const double angle = 0, sod = 100, sdd = 200, a = 0.1;
     struct fbp_circle circle = {.struct_size = sizeof circle,
                                 .n_views = 1,
@@ -176,7 +170,6 @@ static void turns_are_right_handed(void **state)
 
 static void circle_refuses_with_a_reason(void **state)
 {
-    (void)state;
     const double angles[2] = {0, 1}, nan_angles[2] = {0, NAN}, sod = 100, sdd = 200, zero = 0;
     const struct fbp_circle good = {.struct_size = sizeof good,
                                     .n_views = 2,
@@ -213,7 +206,6 @@ static void circle_refuses_with_a_reason(void **state)
 
 static void default_grid_covers_the_field_of_view(void **state)
 {
-    (void)state;
     struct scan scan = {
         .n = 36, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {0.8, 0.8}, .panel = {512, 384}};
     struct fbp_grid grid;
@@ -248,7 +240,6 @@ static void default_grid_covers_the_field_of_view(void **state)
 
 static void grid_coordinates_are_voxel_centres(void **state)
 {
-    (void)state;
     const struct fbp_grid g = {.n = {4, 5, 1}, .voxel_mm = {0.5, 2, 3}, .centre_mm = {1, 2, 3}};
 
     check_near(fbp_grid_coordinate(&g, 0, 0), 1 - 0.75, 1e-15);
@@ -259,7 +250,6 @@ static void grid_coordinates_are_voxel_centres(void **state)
 /* Every tap inside the panel of every voxel lies in the rows; and not many rows too many. */
 static void rows_cover_every_tap(void **state)
 {
-    (void)state;
     for (int i = 0; i < 60; i++) {
         const enum fbp_kind kind = i % 3 == 2 ? FBP_PARALLEL : FBP_CONE;
         const struct fbp_panel panel = {60, 50};
@@ -301,7 +291,6 @@ static void rows_cover_every_tap(void **state)
 
 static void rows_of_nothing_are_none(void **state)
 {
-    (void)state;
     struct scan scan = {
         .n = 8, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {1, 1}, .panel = {64, 64}};
     struct fbp_view *views = scan_views(&scan);

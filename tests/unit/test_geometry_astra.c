@@ -26,7 +26,6 @@ static void circles(void **state)
                   "\"DistanceOriginSource\": 500, \"DistanceOriginDetector\": 300, " ANGLES
                   ", \"option\": {}}");
 
-    (void)state;
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.row_order, FBP_ROWS_BOTTOM_UP);
     check_near3(s.views[0].s, (double[]){0, -500, 0}, 1e-12);
@@ -54,7 +53,6 @@ static void flat_vectors(void **state)
     struct fbp_scan s = read_text("{\"type\": \"fanflat_vec\", \"DetectorCount\": 7, "
                                   "\"Vectors\": [[10, -500, 20, 300, 0.3, 0.4]]}");
 
-    (void)state;
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.panel.n_columns, 7);
     assert_int_equal(s.panel.n_rows, 1);
@@ -87,7 +85,6 @@ static void dictionaries_come_back(void **state)
         {FBP_PARALLEL, OFFSET | TILTED | SKEWED, "\"parallel3d_vec\""},
     };
 
-    (void)state;
     for (size_t i = 0; i < N_OF(shapes); i++) {
         struct fbp_scan scan = random_scan(shapes[i].kind, 11, shapes[i].what);
         comes_back(&scan, in_folder("back.json"), "astra", false);
@@ -101,7 +98,6 @@ static void vectors_come_back(void **state)
     static const char *const names[] = {"v.npy", "v.csv", "v.txt"};
     static const char *const formats[] = {"astra-cone-vec", "astra-parallel-vec"};
 
-    (void)state;
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++)
         for (size_t i = 0; i < N_OF(names); i++) {
             struct fbp_scan scan =
@@ -119,7 +115,6 @@ static void arrays_of_numpy(void **state)
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
     unsigned char file[128 + sizeof(float) * 12];
 
-    (void)state;
     memset(file, ' ', 128);
     memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
     memcpy(file + 10, "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 12), }", 60);
@@ -143,7 +138,6 @@ static void directions_are_made_unit(void **state)
 {
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
 
-    (void)state;
     write_text("ray.txt", "0 -4 0  0 0 0  1 0 0  0 0 1\n");
     struct fbp_scan s = load_as(in_folder("ray.txt"), "astra-parallel-vec", &known);
     check_near3(s.views[0].s, (double[]){0, -1, 0}, 0);
@@ -157,7 +151,6 @@ static void vectors_are_not_guessed(void **state)
         .struct_size = sizeof known, .panel = {3, 2}, .pitch_mm = {1, 1}};
     struct fbp_scan scan = random_scan(FBP_CONE, 3, 0), s = {.struct_size = sizeof s};
 
-    (void)state;
     save_as(&scan, in_folder("what.npy"), "astra-cone-vec");
     save_as(&scan, in_folder("what.csv"), "astra-cone-vec");
     expect_message(fbp_geometry_load(&s, in_folder("what.npy"), NULL, &known), FBP_ERR_UNSUPPORTED,
@@ -180,7 +173,6 @@ static void scan_files_name_the_format(void **state)
     struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, OFFSET | WOBBLING),
                     s = {.struct_size = sizeof s};
 
-    (void)state;
     save_as(&scan, in_folder("named.npy"), "astra-cone-vec");
     write_scan("named.json", members, N_OF(members), NULL, NULL);
     s = load("named.json");
@@ -235,7 +227,6 @@ static const struct wrong wrong_text[] = {
 
 static void wrong_files(void **state)
 {
-    (void)state;
     are_wrong("wrong.json", "astra", wrong, N_OF(wrong));
     are_wrong("wrong.csv", "astra-cone-vec", wrong_text, N_OF(wrong_text));
 }
@@ -246,7 +237,6 @@ static void wrong_arrays(void **state)
     static const char *const messages[] = {"12 float64 a view", "12 float64 a view", "", "shape"};
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
 
-    (void)state;
     for (size_t i = 0; i < N_OF(shapes); i++) {
         struct fbp_scan s = {.struct_size = sizeof s};
         char file[128 + 24 * 8] = {0};

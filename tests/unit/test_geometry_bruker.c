@@ -11,7 +11,6 @@
 
 static void a_plain_scan(void **state)
 {
-    (void)state;
     write_changed("a.log", bruker_log, NULL, NULL);
     struct fbp_scan s = load_file("a.log");
     assert_int_equal(s.kind, FBP_CONE);
@@ -34,7 +33,6 @@ static void variants(void **state)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
 
-    (void)state;
     write_changed("a.log", bruker_log, "Direction=CC", "Direction=CW\r\nScanning Start Angle=90");
     s = load_file("a.log");
     near3("s", s.views[0].s, 0, 25, 0);
@@ -82,7 +80,6 @@ static void sizes_of_the_images(void **state)
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {7, 4}};
     char text[2000], *at;
 
-    (void)state;
     snprintf(text, sizeof text, "%s", bruker_log);
     while ((at = strstr(text, "Number Of Columns")) || (at = strstr(text, "Number Of Rows")) ||
            (at = strstr(text, "Filename Prefix")))
@@ -123,7 +120,6 @@ static void wrong_input_is_named(void **state)
         {"Camera binning=2x2", "Camera binning=1x1\r\nResized in image=0", "Resized in image"},
     };
 
-    (void)state;
     refuses_all("w.log", bruker_log, list, N_OF(list));
     survives_cuts("w.log", bruker_log);
     write_changed("w.csv", "shifts", NULL, NULL);

@@ -12,7 +12,6 @@
 /* The stage turns counter-clockwise, so that the source runs clockwise about the object. */
 static void frames_of_a_scan(void **state)
 {
-    (void)state;
     write_changed("s.json", ctsimu_scenario, NULL, NULL);
     struct fbp_scan s = load_file("s.json");
     assert_int_equal(s.kind, FBP_CONE);
@@ -61,7 +60,6 @@ static void deviations(void **state)
             300, 3, 0) ","
                        " \"amount\": {\"value\": 90, \"unit\": \"deg\"}}]";
 
-    (void)state;
     write_changed("s.json", ctsimu_scenario, "\"deviations\": []", moved);
     struct fbp_scan s = load_file("s.json");
     near3("u", s.views[0].u, 0, 0, -0.8); /* -y about x */
@@ -91,7 +89,6 @@ static void ends_with(const char *text, const char *end)
 /* The scenario is not where the metadata say, but beside them; of three flats two are there. */
 static void metadata_name_the_files(void **state)
 {
-    (void)state;
     write_changed("m.json", ctsimu_scenario, NULL, NULL);
     write_changed("m_metadata.json", ctsimu_metadata, NULL, NULL);
     write_changed("flat_0000.raw", "x", NULL, NULL);
@@ -145,7 +142,6 @@ static void spoilt_metadata(void **state)
         {"../elsewhere/m.json", "none.json", "put the scenario beside"},
     };
 
-    (void)state;
     write_changed("m.json", ctsimu_scenario, NULL, NULL);
     for (size_t i = 0; i < N_OF(list); i++) {
         write_changed("m_metadata.json", ctsimu_metadata, list[i].from, list[i].to);
@@ -188,7 +184,6 @@ static void spoilt_scenarios(void **state)
     static const char ignored[] =
         "\"value\": 400, \"unit\": \"mm\", \"drifts\": [{\"known_to_reconstruction\": false}]";
 
-    (void)state;
     refuses_all("w.json", ctsimu_scenario, list, N_OF(list));
     survives_cuts("w.json", ctsimu_scenario);
     write_changed("w.json", ctsimu_scenario, "\"value\": 400, \"unit\": \"mm\"", ignored);

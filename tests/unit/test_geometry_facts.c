@@ -40,7 +40,6 @@ static struct fbp_geometry_facts facts(const struct scan *scan)
 
 static void full_scan(void **state)
 {
-    (void)state;
     const struct fbp_geometry_facts f = facts(&usual);
     const double edge = atan(256 * 0.8 / 1200);
 
@@ -69,7 +68,6 @@ static void full_scan(void **state)
 
 static void few_views_and_inclusive_ends_are_full(void **state)
 {
-    (void)state;
     const size_t counts[] = {3, 4, 21, 361, 721};
 
     for (size_t i = 0; i < 5; i++) {
@@ -85,7 +83,6 @@ static void few_views_and_inclusive_ends_are_full(void **state)
 
 static void order_direction_and_turns(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     double angles[720];
 
@@ -108,7 +105,6 @@ static void order_direction_and_turns(void **state)
 
 static void short_scan(void **state)
 {
-    (void)state;
     struct scan scan = usual;
 
     scan.n = 211;
@@ -134,7 +130,6 @@ static void short_scan(void **state)
 
 static void short_scan_is_enough_at_180_plus_fan(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     const double needed = 180 + 2 * atan(256 * 0.8 / 1200) / DEG;
 
@@ -147,7 +142,6 @@ static void short_scan_is_enough_at_180_plus_fan(void **state)
 
 static void parallel_scans(void **state)
 {
-    (void)state;
     struct scan scan = {
         .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {200, 10}};
 
@@ -195,7 +189,6 @@ static enum fbp_coverage coverage_at(enum fbp_kind kind, double fan_deg, const d
 /* Whatever the order of its views, a half turn is one; and a wedge is missing where it is. */
 static void half_turns_in_any_order(void **state)
 {
-    (void)state;
     const double golden = (sqrt(5) - 1) / 2, fans[] = {0, 0.01, 1};
     double deg[400];
 
@@ -238,7 +231,6 @@ static void half_turns_in_any_order(void **state)
 
 static void offset_panel(void **state)
 {
-    (void)state;
     struct scan scan = usual;
 
     scan.offset[0] = 0.3 * 512 * 0.8;
@@ -261,7 +253,6 @@ static void offset_panel(void **state)
 
 static void turned_panels_are_measured(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     const double turns[3] = {3, -7, 5};
 
@@ -286,7 +277,6 @@ static void turned_panels_are_measured(void **state)
 
 static void symmetries_belong_to_scan_and_grid(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     struct fbp_grid grid = {.n = {64, 64, 32}, .voxel_mm = {1, 1, 2}};
     const unsigned c = FBP_SYM_COLUMN, r2 = FBP_SYM_ROT180, r4 = FBP_SYM_ROT90;
@@ -320,7 +310,6 @@ static void symmetries_belong_to_scan_and_grid(void **state)
 
 static void volume_in_the_field_of_view(void **state)
 {
-    (void)state;
     struct fbp_grid grid = {.n = {101, 101, 101}, .voxel_mm = {1, 1, 1}};
 
     struct fbp_geometry_facts f = facts_at(&usual, NULL, &grid);
@@ -343,7 +332,6 @@ static void volume_in_the_field_of_view(void **state)
 /* A scan about another axis has the same facts; noise of a C-arm keeps z. */
 static void axis_follows_the_sources(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     scan.arc_deg = 210;
     scan.n = 210;
@@ -379,7 +367,6 @@ static void axis_follows_the_sources(void **state)
 
 static void impossible_scans_are_refused(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
     const char *const reason[] = {"same side", "not finite", "edge-on", "through the source",
@@ -417,7 +404,6 @@ static void impossible_scans_are_refused(void **state)
 /* However many views stand there: the greatest of one or two gaps is no measure of itself. */
 static void one_or_two_angles_are_no_turn(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     double angles[12];
 
@@ -441,7 +427,6 @@ static void one_or_two_angles_are_no_turn(void **state)
 /* One missing view leaves a full turn, more leave a short scan, and half a turn is no full one. */
 static void coarse_steps_make_no_turn_of_a_half(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     double angles[24];
 

@@ -60,7 +60,6 @@ static void matrices_come_back(void **state)
     const struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = scan.panel, .pitch_mm = {0.8, 0.7}};
 
-    (void)state;
     assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_OK);
     struct fbp_scan s = back(path, &known);
     assert_int_equal(s.n_views, N);
@@ -71,7 +70,6 @@ static void matrices_come_back(void **state)
 
 static void scans_come_back(void **state)
 {
-    (void)state;
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
         struct fbp_scan scan = make_scan((enum fbp_kind)kind);
         const char *path = in_folder("geometry.json");
@@ -96,7 +94,6 @@ static void what_is_missing_is_said(void **state)
     const char *path = in_folder("m2.txt");
     struct fbp_geometry_known known = {.struct_size = sizeof known};
 
-    (void)state;
     assert_int_equal(fbp_geometry_save(&scan, path, "matrices"), FBP_OK);
     assert_int_equal(fbp_geometry_load(&s, path, NULL, NULL), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "--detector"));
@@ -128,7 +125,6 @@ static void scan_files_name_geometry(void **state)
     };
     struct fbp_scan scan = make_scan(FBP_CONE);
 
-    (void)state;
     scan.n_views = VIEWS;
     assert_int_equal(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL), FBP_OK);
     write_scan("named.json", members, N_OF(members), NULL, NULL);

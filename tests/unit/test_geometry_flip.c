@@ -31,7 +31,6 @@ static void twice_is_as_never(void **state)
     static const double offset[2] = {3, -2};
     struct fbp_view *a = circle(offset, 2), *b = circle(offset, 2);
 
-    (void)state;
     for (unsigned flips = 0; flips < 8; flips++) {
         fbp_views_flip(b, N, flips);
         assert_true(flips == 0 || fabs(a[3].u[0] - b[3].u[0]) + fabs(a[3].v[2] - b[3].v[2]) > 1e-3);
@@ -49,7 +48,6 @@ static void direction_turns_about_view_0(void **state)
     struct fbp_view *a = circle(offset, 0);
     const double angle = (20 - 300.0 / N) * FBP_PI / 180;
 
-    (void)state;
     const struct fbp_view first = a[0];
     fbp_views_flip(a, N, FBP_FLIP_DIRECTION);
     near_views(a, &first, 1);
@@ -67,7 +65,6 @@ static void columns_and_direction_are_a_mirror(void **state)
     struct fbp_view *a = circle(centred, 0), *b = circle(centred, 0);
     const double m[3] = {-sin(20 * FBP_PI / 180), cos(20 * FBP_PI / 180), 0};
 
-    (void)state;
     for (int k = 0; k < N; k++) {
         double *const vectors[4] = {a[k].s, a[k].d, a[k].u, a[k].v};
         for (int i = 0; i < 4; i++)
@@ -87,7 +84,6 @@ static void scan_files_say_flips(void **state)
         "\"flip\": [\"u\", \"direction\"]}\n";
     struct fbp_scan s = {.struct_size = sizeof s};
 
-    (void)state;
     write_changed("f.json", text, NULL, NULL);
     s = load_file("f.json");
     near3("u", s.views[0].u, 0, -0.8, 0);

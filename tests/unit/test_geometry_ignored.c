@@ -55,7 +55,6 @@ static void bruker(void **state)
     /* the pixel at the object as it follows from the camera's */
     const char *at = strstr(bruker_log, "Image Pixel Size (um)=7.5");
 
-    (void)state;
     snprintf(text, sizeof text, "%.*sImage Pixel Size (um)=13.1119%s", (int)(at - bruker_log),
              bruker_log, at + strlen("Image Pixel Size (um)=7.5"));
     check_notes("a.log", text, NULL, list, N_OF(list) - 1);
@@ -71,7 +70,6 @@ static void nikon(void **state)
         {at, "CoefX4=0\r\nCoefX2=0.3\r\n", "CoefX2 = 0.3 is not applied: beam hardening"},
     };
 
-    (void)state;
     check_notes("a.xtekct", nikon_xtekct, NULL, list, N_OF(list));
     write_changed("a.ang", "Step\tAngle\r\n1:\t0.0\r\n", NULL, NULL);
     const struct change beside = {NULL, NULL,
@@ -103,7 +101,6 @@ static void rtk(void **state)
          "CollimationVSup = 30.5 is not applied: pixels behind a collimator"},
     };
 
-    (void)state;
     check_notes("a.xml", text, &panel, list, N_OF(list));
 }
 
@@ -120,7 +117,6 @@ static void leap(void **state)
         {"rampID = 2", "helicalPitch = 3", "helicalPitch = 3"},
     };
 
-    (void)state;
     check_notes("a.cfg", text, NULL, list, N_OF(list));
 }
 
@@ -131,7 +127,6 @@ static void plastimatch(void **state)
         {"7.00000000e+02", "7.10000000e+02", "SAD = 710 is not applied: the matrix has the source"},
     };
 
-    (void)state;
     const struct fbp_geometry_known pixels = {.struct_size = sizeof pixels, .panel = {24, 32}};
 
     check_notes("a.txt", plastimatch_txt, &pixels, list, N_OF(list));
@@ -143,7 +138,6 @@ static void tigre(void **state)
         {"\"DSD\"", "\"vectors\": [[1, 2]], \"DSD\"", "vectors: found a list of 1, expected null"},
     };
 
-    (void)state;
     refuses_all("a.json", tigre_json, list, N_OF(list));
 }
 
@@ -174,7 +168,6 @@ static void byte_order_marks(void **state)
     const struct fbp_geometry_known pixels = {.struct_size = sizeof pixels, .panel = {24, 32}};
     char text[8000];
 
-    (void)state;
     for (size_t i = 0; i < N_OF(files); i++) {
         const struct fbp_geometry_known *known = files[i].text == rtk               ? &panel
                                                  : files[i].text == plastimatch_txt ? &pixels
@@ -200,7 +193,6 @@ static void through_a_scan_file(void **state)
     char raw[4 * 100 * 120 * 2] = {0};
     FILE *f = fopen(in_folder("views.raw"), "wb");
 
-    (void)state;
     assert_int_equal(fwrite(raw, 1, sizeof raw, f), sizeof raw);
     fclose(f);
     write_changed("a.log", bruker_log, "Rotation Direction=CC\r\n", "Image Rotation=0.5\r\n");

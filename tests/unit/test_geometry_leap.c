@@ -44,7 +44,6 @@ static void their_cone(void **state)
 {
     struct fbp_scan s = read_text(their_helix);
 
-    (void)state;
     assert_int_equal(s.n_views, 4);
     assert_int_equal(s.panel.n_columns, 41);
     assert_int_equal(s.panel.n_rows, 30);
@@ -68,7 +67,6 @@ static void legacy_keys(void **state)
                                   "proj_ncols = 5\nproj_pheight = 0.5\nproj_pwidth = 0.25\n"
                                   "proj_crow = 1\nproj_ccol = 4\nproj_arange = 180\n");
 
-    (void)state;
     assert_int_equal(s.kind, FBP_PARALLEL);
     check_near3(s.views[0].s, (double[]){0, -1, 0}, 1e-12);
     check_near3(s.views[2].s, (double[]){1, 0, 0}, 1e-12);
@@ -86,7 +84,6 @@ static void fans(void **state)
         "pixelHeight = 0.5\npixelWidth = 0.25\ncenterRow = -2\ncenterCol = 2\nphis = 0, 90\n"
         "sod = 100\nsdd = 150\ntau = 3\n");
 
-    (void)state;
     check_near3(s.views[0].s, (double[]){-3, -100, 1}, 1e-12);
     check_near3(s.views[0].d, (double[]){-3, 50, 1}, 1e-12);
     check_near3(s.volume.centre_mm, (double[]){0, 0, 1}, 1e-12);
@@ -114,7 +111,6 @@ static void geometries_come_back(void **state)
         {OFFSET | SHORT | TILTED | WOBBLING, "geometry = modular"},
     };
 
-    (void)state;
     for (size_t i = 0; i < N_OF(shapes); i++) {
         struct fbp_scan scan = random_scan(FBP_CONE, 11, shapes[i].what);
         comes_back(&scan, in_folder("back.cfg"), "leap", false);
@@ -132,7 +128,6 @@ static void helices_come_back(void **state)
 {
     struct fbp_scan s = read_text(their_helix), again = {.struct_size = sizeof again};
 
-    (void)state;
     save_as(&s, in_folder("helix.cfg"), NULL);
     assert_true(file_says("helix.cfg", "geometry = cone"));
     again = load_as(in_folder("helix.cfg"), NULL, NULL);
@@ -154,7 +149,6 @@ static void what_leap_cannot_hold(void **state)
     const char *path = in_folder("refused.cfg");
     struct fbp_scan scan = random_scan(FBP_CONE, 5, SKEWED);
 
-    (void)state;
     is_refused(&scan, path, "leap", "not at right angles");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_CONE, 5, WOBBLING);
@@ -208,7 +202,6 @@ static const struct wrong wrong[] = {
 
 static void wrong_files(void **state)
 {
-    (void)state;
     are_wrong("wrong.cfg", "leap", wrong, N_OF(wrong));
 }
 

@@ -14,7 +14,6 @@ static void a_plain_scan(void **state)
 {
     const double tilt = atan2(-1.5, 800), c = cos(tilt), s = sin(tilt);
 
-    (void)state;
     write_changed("a.xtekct", nikon_xtekct, NULL, NULL);
     struct fbp_scan scan = load_file("a.xtekct");
     assert_int_equal(scan.n_views, 4);
@@ -37,7 +36,6 @@ static void where_the_axis_is(void **state)
 {
     struct fbp_scan a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
 
-    (void)state;
     write_changed("a.xtekct", nikon_xtekct, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
                   "CentreOfRotationTop=0.9\r\nCentreOfRotationBottom=0.5");
     a = load_file("a.xtekct");
@@ -56,7 +54,6 @@ static void where_the_pictures_are(void **state)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
 
-    (void)state;
     write_changed("a.xtekct", nikon_xtekct,
                   "InputFolderName=", "InputFolderName=raw\r\nInputDigits=3\r\nInputSeparator=-");
     s = load_file("a.xtekct");
@@ -84,7 +81,6 @@ static void wrong_input_is_named(void **state)
         {"[XTekCT]", "[XTekCT", "xtekct"},
     };
 
-    (void)state;
     refuses_all("w.xtekct", nikon_xtekct, list, N_OF(list));
     survives_cuts("w.xtekct", nikon_xtekct);
 }

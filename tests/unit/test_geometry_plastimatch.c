@@ -17,7 +17,6 @@ static void their_file(void **state)
     const double n[2] = {0.454646798, -0.890671819};
     double foot[3];
 
-    (void)state;
     write_text("their.txt", plastimatch_txt);
     struct fbp_scan s = load_as(in_folder("their.txt"), NULL, &known);
     assert_int_equal(s.n_views, 1);
@@ -36,7 +35,6 @@ static void geometries_come_back(void **state)
 {
     char pattern[700];
 
-    (void)state;
     struct fbp_scan scan = random_scan(FBP_CONE, 1, OFFSET | TILTED | WOBBLING | SKEWED);
     comes_back(&scan, in_folder("one.txt"), "plastimatch", false);
     fbp_scan_clear(&scan);
@@ -66,7 +64,6 @@ static void scan_files_name_patterns(void **state)
     };
     struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, WOBBLING), s = {.struct_size = sizeof s};
 
-    (void)state;
     save_as(&scan, in_folder("q%d.txt"), NULL);
     write_scan("pattern.json", members, N_OF(members), NULL, NULL);
     s = load("pattern.json");
@@ -79,7 +76,6 @@ static void what_plastimatch_cannot_hold(void **state)
 {
     struct fbp_scan scan = random_scan(FBP_PARALLEL, 3, 0);
 
-    (void)state;
     is_refused(&scan, in_folder("r%d.txt"), "plastimatch", "need a source");
     scan.kind = FBP_CONE;
     expect_message(fbp_geometry_save(&scan, in_folder("r.txt"), "plastimatch"), FBP_ERR_INVALID,
@@ -116,7 +112,6 @@ static void wrong_files(void **state)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
 
-    (void)state;
     are_wrong("wrong.txt", "plastimatch", wrong, N_OF(wrong));
     expect_message(fbp_geometry_load(&s, in_folder("none%d.txt 0 3"), NULL, &known), FBP_ERR_IO,
                    "cannot open");

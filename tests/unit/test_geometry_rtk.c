@@ -118,7 +118,6 @@ static void parameters_from_matrix(void **state)
     const double degree = FBP_PI / 180;
     double worst = 0;
 
-    (void)state;
     for (int i = 0; i < 3 * 3 * 8 * 5 * 5 * 5 * 5 * 2; i++) {
         int j = i;
         struct fbp_rtk p = {.sid_mm = 100};
@@ -145,7 +144,6 @@ static void quarter_turn_out_of_plane(void **state)
     struct fbp_view view, again;
     struct fbp_rtk q;
 
-    (void)state;
     for (int i = -1; i <= 1; i += 2) {
         const struct fbp_rtk p = {1.1, i * FBP_PI / 2, 0.4, 600, 1100, {3, -4}, {5, 6}};
         fbp_rtk_view(&p, PITCH, centre, &view);
@@ -162,7 +160,6 @@ static void axes_are_rtks(void **state)
         read_text(HEAD DISTANCES "<Projection><GantryAngle>0</GantryAngle></Projection>\n"
                                  "<Projection><GantryAngle>90</GantryAngle></Projection>\n" TAIL);
 
-    (void)state;
     check_near3(s.views[0].s, (double[]){0, -600, 0}, 1e-10);
     check_near3(s.views[0].d, (double[]){0, 500, 0}, 1e-10);
     check_near3(s.views[0].u, (double[]){0.8, 0, 0}, 1e-10);
@@ -177,7 +174,6 @@ static void their_file(void **state)
     struct fbp_scan s = read_text(theirs);
     double P[12], Q[12];
 
-    (void)state;
     assert_int_equal(s.n_views, 2);
     for (int k = 0; k < 2; k++) {
         assert_int_equal(fbp_view_to_matrix(&s.views[k], FBP_CONE, &s.panel, P), FBP_OK);
@@ -199,7 +195,6 @@ static void geometries_come_back(void **state)
     static const unsigned shapes[] = {
         0, OFFSET, SHORT, TILTED, WOBBLING, BACKWARDS, OFFSET | SHORT | TILTED | WOBBLING};
 
-    (void)state;
     for (size_t i = 0; i < N_OF(shapes); i++)
         for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
             if (kind == FBP_PARALLEL && shapes[i] & TILTED)
@@ -220,7 +215,6 @@ static void values_stay(void **state)
              "<CollimationUInf>3</CollimationUInf></Projection>\n"
              "<Projection><SourceOffsetX>0</SourceOffsetX></Projection>\n" TAIL);
 
-    (void)state;
     assert_int_equal(s.n_views, 3);
     check_near3(s.views[0].s, (double[]){2, -600, 0}, 1e-10);
     check_near3(s.views[1].s, (double[]){2, -600, 5}, 1e-10);
@@ -237,7 +231,6 @@ static void version_2_and_parallel(void **state)
         "<Projection><ProjectionOffsetX>4</ProjectionOffsetX><GantryAngle>90</GantryAngle>"
         "</Projection></RTKThreeDCircularGeometry>");
 
-    (void)state;
     assert_int_equal(s.kind, FBP_PARALLEL);
     check_near3(s.views[0].s, (double[]){1, 0, 0}, 1e-12);
     check_near3(s.views[0].d, (double[]){0, 4, 0}, 1e-12);
@@ -283,7 +276,6 @@ static const struct wrong wrong[] = {
 
 static void wrong_files(void **state)
 {
-    (void)state;
     are_wrong("wrong.xml", "rtk", wrong, N_OF(wrong));
 }
 
@@ -293,7 +285,6 @@ static void matrices_of_few_digits(void **state)
     struct fbp_scan s =
         read_text(ONE("<Matrix>-1100 0 0.0009 0 0 -1100.0009 0 0 0 0 1 -600</Matrix>"));
 
-    (void)state;
     check_near3(s.views[0].s, (double[]){0, -600, 0}, 1e-12);
     fbp_scan_clear(&s);
 }
@@ -303,7 +294,6 @@ static void what_rtk_cannot_hold(void **state)
     const char *path = in_folder("refused.xml");
     struct fbp_scan scan = random_scan(FBP_CONE, 5, SKEWED);
 
-    (void)state;
     is_refused(&scan, path, "rtk", "not at right angles");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_CONE, 5, 0);
@@ -346,7 +336,6 @@ static void headers_say_where_the_panel_is(void **state)
 {
     double pixel[3];
 
-    (void)state;
     write_headed();
     write_text("scan.xml",
                HEAD DISTANCES "<Projection></Projection><Projection></Projection>" TAIL);
@@ -369,7 +358,6 @@ static void pitch_is_asked_for(void **state)
     const struct fbp_geometry_known panel = {.struct_size = sizeof panel, .panel = {COLUMNS, ROWS}};
     struct fbp_scan s = {.struct_size = sizeof s};
 
-    (void)state;
     write_text("pitch.xml", theirs);
     expect_message(fbp_geometry_load(&s, in_folder("pitch.xml"), NULL, &panel), FBP_ERR_INVALID,
                    "--pitch");

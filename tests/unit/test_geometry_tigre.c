@@ -15,7 +15,6 @@ enum { N_VIEWS = 5 };
 
 static void numbers_mean_what_tigre_does(void **state)
 {
-    (void)state;
     write_changed("a.json", tigre_json, NULL, NULL);
     struct fbp_scan s = load_file("a.json");
     assert_int_equal(s.kind, FBP_CONE);
@@ -43,7 +42,6 @@ static void three_angles_and_a_turned_panel(void **state)
     static const char *const changes[2] = {"\"COR\": 0.25, \"rotDetector\": [0, 0, 0]",
                                            "\"rotDetector\": [0, 0, 0.3]"};
 
-    (void)state;
     write_changed("a.json", tigre_json, changes[0], changes[1]);
     struct fbp_scan s = load_file("a.json");
     near3("u", s.views[0].u, -0.8 * sin(0.3), 0.8 * cos(0.3), 0);
@@ -96,7 +94,6 @@ static struct fbp_scan random_scan(enum fbp_kind kind)
 
 static void what_is_written_comes_back(void **state)
 {
-    (void)state;
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
         struct fbp_scan scan = random_scan((enum fbp_kind)kind);
         for (int round = 0; round < 3; round++) {
@@ -124,7 +121,6 @@ static void what_tigre_cannot_hold_is_refused(void **state)
     struct fbp_scan scan = random_scan(FBP_CONE);
     const char *path = in_folder("no.json");
 
-    (void)state;
     assert_int_equal(fbp_geometry_save(&scan, in_folder("no.mat"), NULL), FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "only read"));
     scan.views[2].u[0] += 0.1;
@@ -143,7 +139,6 @@ static void what_tigre_cannot_hold_is_refused(void **state)
 /* offDetector: (V, U) = (1, 3) in view 0 and (2, 4) in view 1. */
 static void mat_files_of_both_orders(void **state)
 {
-    (void)state;
     for (int columns = 0; columns < 2; columns++) {
         put_tigre(in_folder("g.mat"), columns);
         struct fbp_scan s = load_file("g.mat");
@@ -173,7 +168,6 @@ static void sizes_may_be_of_any_type(void **state)
         mat_array(NULL, FBP_MX_INT8, FBP_MI_INT8, 2, two, sizes, NULL),
         mat_matrix(NULL, 2, 1, pitch)};
 
-    (void)state;
     mat_put(f, mat_struct("geo", N_OF(fields), fields, members), false);
     mat_put(f, mat_matrix("angles", 1, 2, angles), false);
     fclose(f);
@@ -203,7 +197,6 @@ static void mat_files_say_how_to_be_saved(void **state)
                                       mat_matrix(NULL, 1, 1, dsd)};
     char head[512] = "MATLAB 7.3 MAT-file, Platform: GLNXA64";
 
-    (void)state;
     mat_put(f, mat_struct("scan", 2, outer, members), false);
     fclose(f);
     refused_mat("nested.mat", NULL, "geo is inside the struct scan: save it by itself");
@@ -221,7 +214,6 @@ static void cut_mat_files_are_refused(void **state)
 {
     unsigned char bytes[4096];
 
-    (void)state;
     put_tigre(in_folder("g.mat"), false);
     FILE *f = fopen(in_folder("g.mat"), "rb");
     assert_non_null(f);
@@ -258,7 +250,6 @@ static void wrong_input_is_named(void **state)
          "COR with a second or third angle"},
     };
 
-    (void)state;
     refuses_all("w.json", tigre_json, list, N_OF(list));
     survives_cuts("w.json", tigre_json);
     struct fbp_scan s = {.struct_size = sizeof s};

@@ -188,7 +188,6 @@ static void copies_run_beside_a_kernel(void **state)
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
-    (void)state;
     atomic_store(&d.in_the_way, 1);
     assert_int_equal(gl_queue_submit(q, GL_ORDER_BP, linger, "", 1), FBP_OK);
     assert_true(gl_queue_copies(q, GL_ORDER_IN) && gl_queue_copies(q, GL_ORDER_OUT));
@@ -207,7 +206,6 @@ static void fences_of_other_contexts_are_awaited(void **state)
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
-    (void)state;
     atomic_store(&allowed[GL_LANE_IN], 0);
     gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_IN, 1));
     const struct gl_point filtered = put(q, GL_ORDER_FILTER, 3);
@@ -229,7 +227,6 @@ static void one_context_is_given_all_at_once(void **state)
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
-    (void)state;
     atomic_store(&allowed[GL_LANE_COMPUTES], 0);
     atomic_store(&d.in_the_way, 1);
     assert_int_equal(gl_queue_submit(q, GL_ORDER_FILTER, linger, "", 1), FBP_OK);
@@ -254,7 +251,6 @@ static void a_point_includes_what_it_comes_after(void **state)
     struct gl_queue *q = open_queue(&d);
     struct gl_point out;
 
-    (void)state;
     atomic_store(&d.in_the_way, 1);
     assert_int_equal(gl_queue_submit(q, GL_ORDER_UNPACK, linger, "", 1), FBP_OK);
     gl_queue_after(q, GL_ORDER_OUT, put(q, GL_ORDER_UNPACK, 1));
@@ -270,7 +266,6 @@ static void one_context_does_all_where_there_are_no_more(void **state)
 {
     struct device d;
 
-    (void)state;
     atomic_store(&one_context, true);
     struct gl_queue *q = open_queue(&d);
     gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_IN, 1));
@@ -293,7 +288,6 @@ static void what_gives_back_memory_is_last(void **state)
     struct gl_queue *q = open_queue(&d);
     const int tag = 9;
 
-    (void)state;
     assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_IN, 1)), FBP_OK);
     assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)), FBP_OK);
     assert_int_equal(gl_queue_submit(q, GL_ORDER_BP, break_down, "", 1), FBP_OK);
@@ -313,7 +307,6 @@ static void a_lost_context_ends_all_waiting(void **state)
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
-    (void)state;
     atomic_store(&allowed[GL_LANE_IN], 0);
     gl_queue_after(q, GL_ORDER_BP, put(q, GL_ORDER_IN, 1));
     const struct gl_point last = put(q, GL_ORDER_BP, 2);
@@ -330,7 +323,6 @@ static void moments_are_when_a_copy_was_over(void **state)
     struct gl_queue *q = open_queue(&d);
     double before = 0, after = 0;
 
-    (void)state;
     atomic_store(&allowed[GL_LANE_OUT], 1); /* that of the first moment */
     assert_int_equal(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
                                           &(struct gl_submission){.moment = &before}),
@@ -380,7 +372,6 @@ static void many_orders_hold(void **state)
     struct gl_point points[MANY];
     unsigned random = 1;
 
-    (void)state;
     atomic_store(&looks, 5);
     atomic_store(&n_checked, 0);
     for (unsigned i = 0; i < MANY; i++) {

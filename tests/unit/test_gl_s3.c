@@ -23,7 +23,6 @@ static void passes_take_what_the_paper_takes(void **state)
                           slices[] = {1, 4, 1, 4, 4, 4, 16, 4, 16},
                           targets[] = {1, 4, 1, 1, 1, 1, 4, 1, 4};
 
-    (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_variant *v = gl_s3_variant(i);
         assert_int_equal(v->views, views[i]);
@@ -67,7 +66,6 @@ static void numbers_project_voxels(void **state)
     const size_t size[2] = {64, 40};
     const double x = 7, y = -5, z = 3;
 
-    (void)state;
     for (size_t i = 0; i < VARIANTS; i++)
         for (int exact = 0; exact < 2; exact++) {
             const struct fbp_s3_way way = {.variant = i, .exact = exact};
@@ -93,7 +91,6 @@ static void numbers_project_voxels(void **state)
 
 static void the_stretch_is_a_root(void **state)
 {
-    (void)state;
     check((double)gl_s3_stretch(64), 8, 0);
     check((double)gl_s3_stretch(128), 8, 0);
     check((double)gl_s3_stretch(0.25f), 0.5, 0);
@@ -106,7 +103,6 @@ static void views_that_are_not_there_are_harmless(void **state)
     static const size_t variants[] = {D, G, M};
     const size_t size[2] = {64, 40};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         for (int exact = 0; exact < 2; exact++) {
             const struct fbp_s3_way way = {.variant = variants[i], .exact = exact};
@@ -125,7 +121,6 @@ static void a_draw_has_so_many_updates_at_most(void **state)
 {
     const struct fbp_s3_variant *a = gl_s3_variant(A), *d = gl_s3_variant(D);
 
-    (void)state;
     assert_int_equal(gl_s3_tile_rows(d, 512, 512, 0), 512); /* 4 M updates */
     assert_int_equal(gl_s3_tile_rows(d, 2048, 2048, 0), 256);
     assert_int_equal(gl_s3_tile_rows(a, 2048, 2048, 0), 2048);
@@ -138,7 +133,6 @@ static void a_group_is_wanted_where_a_slice_is(void **state)
     const uint8_t wanted[3][4] = {{0, 1, 0, 0}, {0, 0, 0, 0}, {1, 1, 0, 0}};
     uint8_t any[4];
 
-    (void)state;
     gl_s3_any(wanted[0], 3, 4, any);
     assert_memory_equal(any, ((uint8_t[4]){255, 255, 0, 0}), 4);
     gl_s3_any(wanted[1], 1, 4, any);
@@ -153,7 +147,6 @@ static bool has(const char *text, const char *words)
 /* What the paper moves to the vertex stage, and what it leaves where it was. */
 static void linear_terms_are_balanced_where_it_is_said(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_way way = {.variant = i};
         const struct fbp_s3_variant *v = gl_s3_variant(i);
@@ -172,7 +165,6 @@ static void linear_terms_are_balanced_where_it_is_said(void **state)
  * update. */
 static void what_slices_share_is_computed_once(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_way way = {.variant = i};
         const struct fbp_s3_variant *v = gl_s3_variant(i);
@@ -204,7 +196,6 @@ static void costs_are_counted_in_the_text(void **state)
     double last = INFINITY;
     static const size_t order[] = {A, M, B, D, E, F}; /* each saves something more */
 
-    (void)state;
     check(a.processing, 2 + 12 + 2 + 4 + 1 + 1, 0);
     check(a.texture, 11, 0);
     check(a.bytes, 4 + 8, 0);
@@ -228,7 +219,6 @@ static void costs_are_counted_in_the_text(void **state)
 
 static void texts_fit(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < VARIANTS; i++)
         for (int k = 0; k < 8; k++) {
             const struct fbp_s3_way way = {

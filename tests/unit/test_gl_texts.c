@@ -67,7 +67,6 @@ static void every_program_is_glsl(void **state)
     char path[4096];
     size_t refused = 0;
 
-    (void)state;
     if (!has_compiler())
         skip();
     snprintf(path, sizeof path, FBP_TEST_DIR "/%d-program.comp", (int)getpid());
@@ -89,7 +88,6 @@ static void what_is_not_is_refused(void **state)
 {
     char path[4096];
 
-    (void)state;
     if (!has_compiler())
         skip();
     snprintf(path, sizeof path, FBP_TEST_DIR "/%d-wrong.comp", (int)getpid());
@@ -127,7 +125,6 @@ static void values_are_assigned_once(void **state)
     static const char wrong[] = "b[0] = b[1] = 0u", right[] = "b[0] = 0u, b[1] = 1u";
     size_t found = 0;
 
-    (void)state;
     assert_true(assigns_twice(wrong, strlen(wrong)));
     assert_false(assigns_twice(right, strlen(right)));
     for (const struct gl_text_built *b = gl_texts_built; b->name; b++)

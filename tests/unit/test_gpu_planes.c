@@ -38,7 +38,6 @@ static void what_is_linear_is_taken(void **state)
 {
     struct fbp_job job = job_of_planes(100);
 
-    (void)state;
     assert_true(gpu_planes_usable(&job));
     matrices[1][10] = 1e-9;
     assert_false(gpu_planes_usable(&job));
@@ -55,7 +54,6 @@ static void places_are_those_of_the_matrices(void **state)
     const struct fbp_job job = job_of_planes(100);
     struct gpu_plane p;
 
-    (void)state;
     gpu_plane_of(&job, 1, &p);
     for (size_t i = 0; i < 11 * 7 * 5; i++) {
         const double v[3] = {(double)(i % 11), (double)(i / 11 % 7), (double)(i / 77)};
@@ -70,7 +68,6 @@ static void places_are_those_of_the_matrices(void **state)
 /* Whole pieces of 16 bytes, all frames, and little more. */
 static void rows_lie_in_pieces(void **state)
 {
-    (void)state;
     for (size_t columns = 1; columns < 20; columns++)
         for (size_t n = 1; n < 20; n++) {
             const struct fbp_job job = job_of_planes(columns);
@@ -89,7 +86,6 @@ static void windows_hold_what_boxes_see(void **state)
     static const int box[3] = {8, 4, 16};
     const struct fbp_job job = job_of_planes(100);
 
-    (void)state;
     for (size_t taps = 1; taps <= 4; taps++) {
         const size_t window = gpu_planes_window(&job, box, taps);
         assert_int_equal(window % 4, 0);

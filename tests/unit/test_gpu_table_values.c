@@ -146,7 +146,6 @@ static void tables_hold_what_they_should(void **state)
     struct gpu_tables t;
     struct block b = open_block(&job, &t);
 
-    (void)state;
     assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
     check_prep(&b, &t);
     check_chain(&b, &t);
@@ -167,7 +166,6 @@ static void other_ways_and_rays(void **state)
     struct fbp_ray_view ray;
     struct gpu_tables t;
 
-    (void)state;
     product = false;
     row_bytes_now = 0;
     struct block b = open_block(&job, &t);
@@ -201,7 +199,6 @@ static void a_failed_copy_ends_it(void **state)
     struct gpu_tables t;
     struct block b = open_block(&job, &t);
 
-    (void)state;
     assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
     const int n = b.calls;
     assert_int_equal(n, 9);
@@ -258,7 +255,6 @@ static void cells_are_wanted(void **state)
                         n[3] = {SIDE, SIDE, SLICES};
     struct fbp_region *region;
 
-    (void)state;
     assert_int_equal(fbp_region_create(&region, n, box, ball_row, NULL), FBP_OK);
     for (int i = 0; i < 3; i++) {
         struct gpu_wanted right[CELLS * CELLS] = {{0}}, found[CELLS * CELLS];

@@ -88,7 +88,6 @@ static void sizes_are_those_of_before(void **state)
 {
     const struct fbp_job job = ordinary();
 
-    (void)state;
     check_layout("ordinary", &job,
                  &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
                                       .image = 134247936,
@@ -110,7 +109,6 @@ static void sizes_with_columns_and_scale(void **state)
     struct fbp_pad pad = {.rule.n_lengths = 5, .n_columns = 1248};
     struct fbp_job job = ordinary();
 
-    (void)state;
     job.filtering.columns = &columns;
     job.filtering.pad = &pad;
     job.scale = 1000;
@@ -140,7 +138,6 @@ static void sizes_with_prep_and_orbits(void **state)
 {
     struct fbp_job job = ordinary();
 
-    (void)state;
     job.filtering.prep = &all;
     job.selection.symmetric_views = 4;
     job.selection.entry = &orbits;
@@ -168,7 +165,6 @@ static void sizes_of_long_rows(void **state)
 {
     struct fbp_job job = of_long_rows();
 
-    (void)state;
     check_layout("in space", &job,
                  &(struct gpu_tables){.way = GPU_FILTER_SPATIAL,
                                       .image = 67080704,
@@ -215,7 +211,6 @@ static void modules_are_asked_where_it_matters(void **state)
 {
     struct fbp_job job = ordinary();
 
-    (void)state;
     assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_CHAIN);
     assert_int_equal(n_asked_fft, 0);
     n_asked_bytes = 0;
@@ -235,7 +230,6 @@ static void chains_hold_two_rows_and_are_permutations(void **state)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(radices); i++) {
         const size_t n = radices[i] * GPU_CHAIN_INNER, bytes = gpu_chain_row_bytes(n);
         char *seen = calloc(n, 1);
@@ -259,7 +253,6 @@ static void plain_views(void **state)
 {
     static const size_t turns[] = {1, 2, 4}, columns[] = {1, 28, 29, 1248};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(turns); i++)
         for (size_t k = 0; k < COUNT(columns); k++) {
             const struct fbp_job job = {.selection.symmetric_views = turns[i],
@@ -278,7 +271,6 @@ static void what_blocks_found(void **state)
     static struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS];
     struct fbp_statistics sum;
 
-    (void)state;
     gpu_statistics_take(found, &sum); /* zeros, as memory comes */
     gpu_statistics_take(found, &sum);
     assert_true(sum.min == INFINITY && sum.max == -INFINITY && sum.sum == 0);
@@ -295,7 +287,6 @@ static void remarks(void **state)
     struct fbp_job job = {.selection.entry = &fast};
     char text[200];
 
-    (void)state;
     gpu_remark_precision(&job, text, sizeof text);
     assert_non_null(strstr(text, "--precision exact"));
     job.precision = FBP_PRECISION_FAST;

@@ -24,7 +24,6 @@ static const struct fbp_cache_file file = {"some-shapes",
 
 static int start_empty(void **state)
 {
-    (void)state;
     gpu_host = &host;
     (void)unlink(FILE_);
     (void)rmdir(FILE_);
@@ -45,7 +44,6 @@ static void write_file(const char *text)
 
 static void what_is_kept_is_found(void **state)
 {
-    (void)state;
     assert_int_equal(gpu_tuned_read(&file, "a card, matrix", 4), -1);
     gpu_tuned_write(&file, "a card, matrix", 2);
     gpu_tuned_write(&file, "a card, matrix exact", 1);
@@ -61,7 +59,6 @@ static void what_is_kept_is_found(void **state)
 /* Of a version that had more shapes. */
 static void shapes_that_are_not_there(void **state)
 {
-    (void)state;
     gpu_tuned_write(&file, "key", 7);
     assert_int_equal(gpu_tuned_read(&file, "key", 8), 7);
     assert_int_equal(gpu_tuned_read(&file, "key", 7), -1);
@@ -81,7 +78,6 @@ static void damage_is_ignored_and_mended(void **state)
         "fbp: fastest shapes of some kernels, version 1\nkey 1\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         write_file(damaged[i]);
         assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
@@ -109,7 +105,6 @@ static void processes_do_not_disturb_each_other(void **state)
     enum { PROCESSES = 4, TIMES = 50 };
     char key[64];
 
-    (void)state;
     gpu_tuned_write(&file, "before", 1);
     for (int i = 0; i < PROCESSES; i++)
         if (fork() == 0) {
@@ -133,7 +128,6 @@ static void processes_do_not_disturb_each_other(void **state)
 
 static void a_folder_in_its_place_is_no_error(void **state)
 {
-    (void)state;
     gpu_tuned_write(&file, "folders", 0);
     assert_int_equal(unlink(FILE_), 0);
     assert_int_equal(mkdir(FILE_, 0777), 0);
@@ -144,7 +138,6 @@ static void a_folder_in_its_place_is_no_error(void **state)
 
 static void no_place_is_no_error(void **state)
 {
-    (void)state;
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     gpu_tuned_write(&file, "key", 1);
     assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);

@@ -141,7 +141,6 @@ static const struct gpu_timer timer = {
 
 static int start(void **state)
 {
-    (void)state;
     (void)unlink(FILE_);
     gpu_host = &host;
     memset(variables, 0, sizeof variables);
@@ -199,7 +198,6 @@ static void fastest_is_taken_and_kept(void **state)
     struct gpu_tuner t = opened();
     char text[300] = "", expected[300];
 
-    (void)state;
     assert_true(gpu_tuner_is_due(&kernel, &job, 1, &timer));
     for (int i = 0; i < ALL; i++)
         assert_int_equal(pass(&t, GPU_PASS, 0, SIDE), turns[i]);
@@ -228,7 +226,6 @@ static void fastest_is_taken_and_kept(void **state)
 /* Noise does not move it: another shape must be faster by 2 %. */
 static void a_little_faster_is_not_enough(void **state)
 {
-    (void)state;
     now.ms[2] = now.ms[7] = 9.85;
     assert_int_equal(after_a_run(ALL + 1), LIKELIEST);
     start(state);
@@ -240,7 +237,6 @@ static void a_little_faster_is_not_enough(void **state)
 /* In it shapes may be loaded. */
 static void first_round_does_not_count(void **state)
 {
-    (void)state;
     now.first_ms[2] = 100;
     now.first_ms[LIKELIEST] = .1;
     assert_int_equal(after_a_run(ALL + 1), 2);
@@ -250,7 +246,6 @@ static void like_is_compared_with_like(void **state)
 {
     struct gpu_tuner t = opened();
 
-    (void)state;
     assert_int_equal(pass(&t, GPU_PASS, 0, 4), 1);
     assert_int_equal(pass(&t, GPU_PASS, 0, 8), 3);
     assert_int_equal(pass(&t, GPU_PASS, 0, 9), LIKELIEST);        /* few slices */
@@ -268,7 +263,6 @@ static void like_is_compared_with_like(void **state)
 /* The end waits for two rounds, and not for less. */
 static void short_runs(void **state)
 {
-    (void)state;
     assert_int_equal(after_a_run(2 * FIRST_ROUND - 1), LIKELIEST);
     assert_int_equal(now.n_waits, 0);
     start(state);
@@ -286,7 +280,6 @@ static void a_device_that_is_behind(void **state)
 {
     struct gpu_tuner t = opened();
 
-    (void)state;
     now.never_over = true;
     whole_passes(&t, ALL);
     assert_int_equal(pass(&t, GPU_PASS, 0, SIDE), LIKELIEST);
@@ -314,7 +307,6 @@ static void nothing_ends_a_run(void **state)
 
 static void what_the_environment_says(void **state)
 {
-    (void)state;
     variables[FBP_ENV_TUNE] = "0";
     assert_false(gpu_tuner_is_due(&kernel, &job, 1, &timer));
     assert_int_equal(after_a_run(ALL + 1), LIKELIEST);
@@ -338,7 +330,6 @@ static void one_shape_needs_no_choice(void **state)
     const struct gpu_kernel single = {.name = "single", .symmetric_views = 1};
     struct gpu_tuner t;
 
-    (void)state;
     gpu_tuner_open(&t, &single, &job, 1, &timer, &now);
     assert_false(gpu_tuner_is_due(&single, &job, 1, &timer));
     assert_int_equal(pass(&t, GPU_PASS, 0, SIDE), 0);

@@ -24,7 +24,6 @@ static void values_stay(void **state)
                  {100, 0x211d7152999f1871u}, {299, 0x646293ad373ccb6bu}};
     unsigned char bytes[300];
 
-    (void)state;
     for (size_t shift = 0; shift < 2; shift++) { /* aligned or not */
         for (size_t i = 0; i + shift < sizeof bytes; i++)
             bytes[i + shift] = (unsigned char)(i * 37 + 11);
@@ -40,7 +39,6 @@ static float volume[NZ][SLICE];
 
 static int fill(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < (size_t)NZ * SLICE; i++)
         volume[i / SLICE][i % SLICE] = (float)i * 0.37F - 5;
     return 0;
@@ -77,7 +75,6 @@ static uint64_t hash_by(size_t n)
 
 static void any_split_is_the_same(void **state)
 {
-    (void)state;
     for (size_t n = 2; n <= NZ; n++)
         assert_true(hash_by(n) == hash_by(1));
 }
@@ -104,7 +101,6 @@ static void threads_at_once(void **state)
     const uint64_t right = hash_by(NZ);
     pthread_barrier_t start;
 
-    (void)state;
     assert_int_equal(pthread_barrier_init(&start, NULL, N_THREADS), 0);
     for (int round = 0; round < 50; round++) {
         struct writer w[N_THREADS];
@@ -127,7 +123,6 @@ static void any_bit_changes_it(void **state)
 {
     const uint64_t right = hash_by(NZ);
 
-    (void)state;
     for (size_t bit = 0; bit < sizeof volume * 8; bit += 97) {
         unsigned char *byte = (unsigned char *)volume + bit / 8;
         *byte ^= (unsigned char)(1U << bit % 8);
@@ -141,7 +136,6 @@ static void order_of_slices_changes_it(void **state)
 {
     const uint64_t right = hash_by(NZ);
 
-    (void)state;
     for (size_t z = 1; z < NZ; z++) {
         float keep[SLICE];
         memcpy(keep, volume[0], sizeof keep);

@@ -32,7 +32,6 @@ static bool near(double a, double b)
 
 static void data_exchange(void **state)
 {
-    (void)state;
     for (int radians = 0; radians < 2; radians++) {
         const hid_t file = new_file(H5);
         put_exchange(file, radians ? "radians" : NULL, radians ? 3.14159265358979 / 180 : 1, NZ);
@@ -74,7 +73,6 @@ static void nxtomo(void **state)
                  {"nanometer", 1e-6},
                  {"ms", 0}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const hid_t file = new_file(H5);
         put_tomo(file, units[i].unit);
@@ -117,7 +115,6 @@ static void ignored_facts_are_named(void **state)
         {"/entry/control/data", 2.5, 3, "control/data, which changes by 0.5, is not applied"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double v[NZ] = {rows[i].first, 3, 3, 3, 3, rows[i].last};
         const double same[NZ] = {rows[i].first, rows[i].first, rows[i].first,
@@ -162,7 +159,6 @@ static void units_of_angles(void **state)
                 {"radish", 0},
                 {"mm", 0}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int tomo = 0; tomo < 2; tomo++) {
             double angles[NZ];
@@ -211,7 +207,6 @@ static void turned_panels_are_named(void **state)
         {"tx", "translation", {1, 0, 0}, 180, "m", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char set[100];
         snprintf(set, sizeof set, "/entry/instrument/detector/transformations/%s", rows[i].name);
@@ -256,7 +251,6 @@ static void alignment_frames_are_no_projections(void **state)
     fbp_source *src;
     float out[N];
 
-    (void)state;
     hid_t file = new_file(H5);
     put_tomo(file, "mm");
     put_list(file, "/entry/instrument/detector/image_key_control", H5T_STD_I64LE, NZ, control);
@@ -285,7 +279,6 @@ static void linked_images(void **state)
     static const char far[] = FBP_TEST_DIR "/hdf5_scan_far.h5";
     const double keys[NZ] = {1, 0, 0, 2, 0, 0};
 
-    (void)state;
     hid_t file = new_file(far);
     put_volume(file, "/raw/images", H5T_STD_U16LE, H5P_DEFAULT);
     H5Fclose(file);
@@ -330,7 +323,6 @@ static void what_lacks(void **state)
     const hsize_t n[3] = {1, 2, 2};
     double bad[NZ] = {0, 1, NAN, 3, 4, 5};
 
-    (void)state;
     put_volume(file, "/a", H5T_STD_U16LE, H5P_DEFAULT);
     H5Fclose(file);
     expect("neither Data Exchange");
@@ -396,7 +388,6 @@ static void scan_file_names_data_sets(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan}, again = {.struct_size = sizeof again};
     size_t n;
 
-    (void)state;
     put_exchange(file, NULL, 1, 0);
     H5Fclose(file);
     put_file(path, json, sizeof json - 1);

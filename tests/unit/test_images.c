@@ -94,7 +94,6 @@ static void from_files_and_memory(struct fbp_scan *file, struct fbp_scan *memory
 
 static void the_bits_of_files(void **state)
 {
-    (void)state;
     for (int which = 1; which < 8; which++) {
         struct fbp_scan file = scan_of_panel(), memory = scan_of_panel(), copy = scan_of_panel();
         from_files_and_memory(&file, &memory, which);
@@ -112,7 +111,6 @@ static void the_bits_of_files(void **state)
 /* Of larger pixels, too, and they are set from stored ones before and after. */
 static void reduced(void **state)
 {
-    (void)state;
     for (int before = 0; before < 2; before++) {
         struct fbp_scan file = scan_of_panel(), memory = scan_of_panel();
         for (struct fbp_scan *s = &file; s; s = s == &file ? &memory : NULL) {
@@ -136,7 +134,6 @@ static void reduced(void **state)
 /* One replaces the other, a file's name or a picture. */
 static void replaced(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_of_panel();
     float one[N] = {0};
 
@@ -166,7 +163,6 @@ static void assert_refused(fbp_status st, fbp_status wanted, const char *word)
 
 static void refused(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_of_panel();
     struct fbp_prep p;
     fbp_source *source = NULL;

@@ -24,7 +24,6 @@ static bool near(double a, double b)
 
 static void known_answer(void **state)
 {
-    (void)state;
     const float a[4] = {1, 2, 3, 5}, b[4] = {1, 0, 3, -4};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 1, 2, 1, a);
@@ -40,7 +39,6 @@ static void known_answer(void **state)
 
 static void equal(void **state)
 {
-    (void)state;
     const float a[4] = {1, 2, 3, 5}, zero[4] = {0};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 2, 1, 1, a);
@@ -53,7 +51,6 @@ static void equal(void **state)
 
 static void nan_is_seen(void **state)
 {
-    (void)state;
     const float good[4] = {1, 2, 3, 4};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(B ".mha", 2, 2, 1, 1, good);
@@ -73,7 +70,6 @@ static void nan_is_seen(void **state)
 /* What is no finite number is equal where it is the same in both. */
 static void infinities_are_equal(void **state)
 {
-    (void)state;
     const float a[4] = {1, INFINITY, -INFINITY, NAN}, b[4] = {1, INFINITY, INFINITY, NAN};
     const float none[4] = {NAN, INFINITY, -INFINITY, NAN};
     struct fbp_comparison c = {.struct_size = sizeof c};
@@ -94,7 +90,6 @@ static void infinities_are_equal(void **state)
  * of both others; the rest differs wildly. */
 static void inside_a_radius(void **state)
 {
-    (void)state;
     float a[15], b[15];
     struct fbp_comparison c = {.struct_size = sizeof c};
     for (int i = 0; i < 15; i++) {
@@ -122,7 +117,6 @@ static void inside_a_radius(void **state)
 
 static void sizes_differ(void **state)
 {
-    (void)state;
     const float v[4] = {0};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 2, 1, 1, v);

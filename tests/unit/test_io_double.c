@@ -15,7 +15,6 @@ static double values[N];
 /* No float has any of them. */
 static int fill_doubles(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N; i++)
         values[i] = sin((double)i) * 1e-2;
     return fill(state);
@@ -64,7 +63,6 @@ static void assert_holds(const char *path, enum fbp_type type, const double *wan
 
 static void every_format_stores_doubles(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *read;
     } cases[] = {{STEM ".mha", STEM ".mha"},       {STEM ".mhd", STEM ".mhd"},
@@ -96,7 +94,6 @@ static void every_format_stores_doubles(void **state)
 
 static void sinks_take_both(void **state)
 {
-    (void)state;
     double rounded[N], widened[N];
     fbp_sink *s = sink(STEM ".npy", FBP_F32, 0, false);
 
@@ -115,7 +112,6 @@ static void sinks_take_both(void **state)
 
 static void a_stopped_run_goes_on(void **state)
 {
-    (void)state;
     fbp_sink *s = sink(STEM "_half.mha", FBP_F64, 7, false);
 
     put(s, 0, 3);
@@ -142,7 +138,6 @@ static uint64_t hash_of(const double *x)
 
 static void a_hash_sees_the_last_bit(void **state)
 {
-    (void)state;
     double other[N];
 
     memcpy(other, values, sizeof other);
@@ -153,7 +148,6 @@ static void a_hash_sees_the_last_bit(void **state)
 
 static void memory_of_doubles(void **state)
 {
-    (void)state;
     const size_t n[3] = {NX, NY, NZ};
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {NX, NY, NZ}, .type = FBP_F64};
@@ -187,7 +181,6 @@ static int take_floats(void *user, size_t z0, size_t nz, const float *slices, ch
 
 static void a_function_takes_doubles(void **state)
 {
-    (void)state;
     const size_t n[3] = {NX, NY, NZ};
     double out[N] = {0};
     struct fbp_sink_functions f = {
@@ -206,7 +199,6 @@ static void a_function_takes_doubles(void **state)
 /* The samples lie where the doubles will be. */
 static void numbers_become_doubles_in_place(void **state)
 {
-    (void)state;
     const int32_t numbers[5] = {INT32_MIN, -1, 0, 16777217, INT32_MAX};
     double out[5];
     char *end = (char *)out + sizeof out - sizeof numbers;
@@ -228,7 +220,6 @@ static void numbers_become_doubles_in_place(void **state)
 
 static void volumes_are_compared_in_double(void **state)
 {
-    (void)state;
     struct fbp_comparison c = {.struct_size = sizeof c};
     fbp_sink *s = sink(STEM "_a.npy", FBP_F64, 0, false);
 

@@ -89,7 +89,6 @@ static void check_growing(const char *path, const struct fbp_raw *r)
 
 static void waits_for_views(void **state)
 {
-    (void)state;
     char npy[128] = "\x93NUMPY\x01\x00\x76\x00";
     remove(FILE_RAW); /* it comes later */
     check_growing(FILE_RAW, &raw);
@@ -108,7 +107,6 @@ static void waits_for_views(void **state)
 /* Header and samples in two files. */
 static void waits_for_samples_beside_a_header(void **state)
 {
-    (void)state;
     pthread_t writer;
     put_file(FILE_MHD,
              "NDims = 3\nDimSize = 6 4 10\nElementType = MET_FLOAT\n"
@@ -125,7 +123,6 @@ static void waits_for_samples_beside_an_nrrd_header(void **state)
 {
     static const char header[] = "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 10\n"
                                  "endian: little\nencoding: raw\ndata file: io_follow.raw\n";
-    (void)state;
     pthread_t writer;
     put_file(FILE_NHDR, header, sizeof header - 1);
     put_file(FILE_RAW, "", 0);
@@ -175,7 +172,6 @@ static void *write_files(void *user)
 
 static void waits_for_files(void **state)
 {
-    (void)state;
     pthread_t writer;
     remove_views();
     fbp_source *src = follow(PATTERN, &raw, 10);
@@ -205,7 +201,6 @@ static void waits_for_files(void **state)
 /* How many views were there, and what the next one lacks. */
 static void gives_up(void **state)
 {
-    (void)state;
     float out[VIEW];
     size_t n_there;
     put_file(FILE_RAW, views, sizeof(float) * (3 * VIEW + 1));
@@ -243,7 +238,6 @@ static int stop_at_third(void *user, size_t n_there)
 
 static void can_be_interrupted(void **state)
 {
-    (void)state;
     int calls = 0;
     remove(FILE_RAW);
     fbp_source *src = follow(FILE_RAW, &raw, 0);
@@ -294,7 +288,6 @@ static void change_header(void)
  * samples belongs to the scanner. */
 static void headers_are_those_that_were_read(void **state)
 {
-    (void)state;
     static const char nrrd[] = "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 10\n"
                                "encoding: raw\nendian: little\n\n";
     const struct fbp_raw behind = {FBP_F32, {NX, NY, N_VIEWS}, false, sizeof nrrd - 1};
@@ -319,7 +312,6 @@ static void headers_are_those_that_were_read(void **state)
 
 static void notices_faults(void **state)
 {
-    (void)state;
     check_fault(shrink, "shrank");
     check_fault(take_away, "was removed while it was followed");
     check_fault(replace, "was replaced by another file");
@@ -329,7 +321,6 @@ static void notices_faults(void **state)
 /* Views of a few megabytes, as holes are whole blocks. */
 static void notices_files_enlarged_first(void **state)
 {
-    (void)state;
     const struct fbp_raw large = {FBP_F32, {512, 1024, 3}, false, 0};
     float out[512];
     put_file(FILE_RAW, views, sizeof views);
@@ -355,7 +346,6 @@ static void notices_files_enlarged_first(void **state)
 
 static void refuses(void **state)
 {
-    (void)state;
     fbp_source *src = NULL;
     put_array(FILE_MHA,
               "NDims = 3\nDimSize = 6 4 10\nCompressedData = True\nElementType = MET_FLOAT\n"
@@ -377,7 +367,6 @@ static void refuses(void **state)
 
 static int clean(void **state)
 {
-    (void)state;
     remove(FILE_RAW);
     remove(FILE_MHA);
     remove(FILE_MHD);

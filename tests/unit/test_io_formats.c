@@ -90,7 +90,6 @@ static void fill(float *values)
 
 static int set_up(void **state)
 {
-    (void)state;
     mkdir(DIR_, 0777);
     return fbp_formats_add(&toy) ? 0 : -1; /* before anything is asked of the table */
 }
@@ -108,7 +107,6 @@ static void test_a_format_more_is_listed(void **state)
     const struct fbp_array_format *f = find("toy");
     char text[400];
 
-    (void)state;
     assert_non_null(f);
     assert_string_equal(f->title, "Toy");
     assert_string_equal(f->read, ".toy");
@@ -130,7 +128,6 @@ static void test_a_format_more_is_written_and_read(void **state)
     float values[N], back[N] = {0};
     struct fbp_array_info info;
 
-    (void)state;
     fill(values);
     assert_true(array_write(path, &volume, values));
     assert_true(array_read(path, &info, back));
@@ -151,7 +148,6 @@ static void test_a_format_more_is_written_as_integers_and_as_slices(void **state
     struct fbp_array_info info;
     fbp_sink *sink = NULL;
 
-    (void)state;
     fill(values);
     assert_int_equal(fbp_sink_open(&sink, DIR_ "/slices/s_%02d.toy", &volume, &params), FBP_OK);
     assert_int_equal(fbp_sink_write(sink, 0, NZ, values), FBP_OK);
@@ -208,7 +204,6 @@ static void each(const struct fbp_array_format *f, const char *extensions, const
 
 static void test_what_is_listed_as_written_is(void **state)
 {
-    (void)state;
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++) {
         each(*f, (*f)->written, "volume");
         each(*f, (*f)->slices, "stack_%02d");
@@ -244,7 +239,6 @@ static void test_the_docs_have_the_table(void **state)
     size_t n, rows = 0, listed = 0;
     char *page = get_file(FBP_DOCS "/formats.md", &n), expected[600];
 
-    (void)state;
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++) {
         if (strcmp((*f)->name, "toy") == 0)
             continue;
@@ -266,7 +260,6 @@ static void test_names_are_one_formats(void **state)
 {
     const struct fbp_array_format *const *all = fbp_array_formats();
 
-    (void)state;
     for (size_t i = 0; all[i]; i++)
         for (size_t k = 0; all[k]; k++) {
             if (i == k)

@@ -81,7 +81,6 @@ static void every_type(void **state)
     const hid_t file = new_file(H5);
     char name[40];
 
-    (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         put_volume(file, sets[i].name, sets[i].type, H5P_DEFAULT);
         const hid_t how = chunks(2, 3, 4);
@@ -107,7 +106,6 @@ static void every_layout(void **state)
     const hid_t file = new_file(H5);
     char name[40];
 
-    (void)state;
     for (size_t s = 0; s < 5; s++)
         for (int f = 0; f < 6; f++) {
             const hid_t how = chunks(shapes[s][0], shapes[s][1], shapes[s][2]);
@@ -142,7 +140,6 @@ static void elsewhere(void **state)
 {
     const hid_t how = H5Pcreate(H5P_FILE_CREATE);
 
-    (void)state;
     H5Pset_userblock(how, 1024);
     hid_t file = H5Fcreate(VOL, H5F_ACC_TRUNC, how, H5P_DEFAULT);
     put_volume(file, "plain", H5T_STD_U16LE, H5P_DEFAULT);
@@ -175,7 +172,6 @@ static void links_are_followed(void **state)
     fbp_source *src;
     hid_t file;
 
-    (void)state;
     file = new_file(VOL);
     put_volume(file, "/raw/data", H5T_STD_U16LE, chunks(2, 2, 3));
     H5Lcreate_external(H5, "/", file, "back", H5P_DEFAULT, H5P_DEFAULT);
@@ -228,7 +224,6 @@ static void unread_data_set(void **state)
     fbp_source *src;
     size_t n, found = 0;
 
-    (void)state;
     put_volume(file, "/d", H5T_STD_U16LE, H5P_DEFAULT);
     H5Fclose(file);
     char *bytes = get_file(H5, &n);
@@ -256,7 +251,6 @@ static void truth_values(void **state)
     signed char v[N];
     float out[N];
 
-    (void)state;
     for (signed char k = 0; k < 2; k++)
         H5Tenum_insert(type, k ? "TRUE" : "FALSE", &k);
     for (int i = 0; i < N; i++)
@@ -358,7 +352,6 @@ static void put_virtual_sets(void)
 
 static void virtual_sources_are_found(void **state)
 {
-    (void)state;
     put_part(VOL, NZ);
     put_virtual_sets();
     check_set("/beside", FBP_U16);
@@ -377,7 +370,6 @@ static void virtual_blocks_end_with_their_files(void **state)
                                         FBP_TEST_DIR "/io_hdf5_part1.h5"};
     float out[N];
 
-    (void)state;
     put_virtual_sets();
     for (int k = 0; k < 2; k++)
         put_part(part[k], 1);
@@ -436,7 +428,6 @@ static void volumes_of_several_files_are_read(void **state)
     struct rlimit before, few;
     fbp_source *src = NULL;
 
-    (void)state;
     put_pieces();
     assert_int_equal(rename(PIECES_DIR, PIECES_DIR "_moved"), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -462,7 +453,6 @@ static void virtual_sources_must_be_there(void **state)
 {
     float out[N];
 
-    (void)state;
     put_virtual_sets();
     put_part(VOL, NZ - 1);
     expect_invalid("/beside", "smaller than what is taken of it");
@@ -519,7 +509,6 @@ static void unwritten_chunks_are_counted(void **state)
     const hsize_t all[3] = {NZ, NY, NX}, half[3] = {NZ / 2, NY, NX}, none[3] = {0};
     const hid_t file = new_file(H5);
 
-    (void)state;
     put_some(file, "/whole", chunks(2, 3, 7), 0, NZ);
     put_some(file, "/end", chunks(2, 3, 7), 0, 4);
     put_some(file, "/middle", chunks(1, 3, 4), 2, 1);
@@ -565,7 +554,6 @@ static void unwritten_chunks_are_filled(void **state)
     const hid_t file = new_file(H5), how = chunks(2, 2, 3), space = H5Screate_simple(3, n, NULL);
     float out[N];
 
-    (void)state;
     H5Pset_fill_value(how, H5T_NATIVE_UINT16, &fill);
     const hid_t set =
         H5Dcreate2(file, "holes", H5T_STD_U16BE, space, H5P_DEFAULT, how, H5P_DEFAULT);
@@ -587,7 +575,6 @@ static void two_dimensions(void **state)
     double v[12];
     float out[12];
 
-    (void)state;
     for (int i = 0; i < 12; i++)
         v[i] = i;
     H5Pset_chunk(how, 2, chunk);
@@ -619,7 +606,6 @@ static void images_by_key(void **state)
     const hid_t file = new_file(H5);
     float out[N];
 
-    (void)state;
     put_volume(file, sets[0], H5T_STD_U16LE, H5P_DEFAULT);
     put_volume(file, sets[1], H5T_STD_U16LE, chunks(2, 2, 2));
     put_list(file, "/entry/detector/image_key", H5T_STD_I32LE, NZ, keys);
@@ -664,7 +650,6 @@ static void threads(void **state)
     const hid_t file = new_file(H5), how = chunks(2, 2, 2);
     pthread_t thread[6];
 
-    (void)state;
     H5Pset_deflate(how, 1);
     put_volume(file, "a", H5T_STD_U16LE, how);
     H5Fclose(file);
@@ -687,7 +672,6 @@ static void matlab_turns_axes(void **state)
     double v[24];
     float out[24];
 
-    (void)state;
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 2; r++)
             for (int k = 0; k < 4; k++)
@@ -730,7 +714,6 @@ static void wrong_names(void **state)
     const hid_t file = new_file(H5), type = H5Tcopy(H5T_C_S1);
     fbp_source *src;
 
-    (void)state;
     put_volume(file, "/exchange/data", H5T_STD_U16LE, H5P_DEFAULT);
     put_volume(file, "/exchange/data_dark", H5T_STD_U16LE, H5P_DEFAULT);
     put_list(file, "/exchange/theta", H5T_IEEE_F64LE, 8, v);
@@ -767,7 +750,6 @@ static void damage(void **state)
     float out[N];
     size_t n;
 
-    (void)state;
     H5Pset_shuffle(how);
     H5Pset_deflate(how, 1);
     put_volume(file, "a", H5T_STD_U16LE, how);
@@ -822,7 +804,6 @@ static void numbers_stand_for_values(void **state)
     float out[24];
     fbp_source *src;
 
-    (void)state;
     for (int i = 0; i < 24; i++)
         v[i] = 2147483647 - i;
     H5Pset_chunk(how, 3, one);
@@ -867,7 +848,6 @@ static void sink(void **state)
                                         .unit = "1/mm"};
     float in[N], out[N];
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         in[i] = (float)value(i);
     for (size_t k = 0; k < 3; k++) {
@@ -912,7 +892,6 @@ static void header_has_no_file(void **state)
     size_t n_seen = 0;
     fbp_sink *s;
 
-    (void)state;
     assert_true(watch >= 0);
     remove(DRAFT);
     (void)mkdir(DRAFT_DIR, 0777);
@@ -937,7 +916,6 @@ static void sink_spares_a_pipe(void **state)
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     fbp_sink *s;
 
-    (void)state;
     (void)mkdir(DRAFT_DIR, 0777);
     remove(DRAFT);
     assert_int_equal(mkfifo(DRAFT, 0600), 0);
@@ -953,7 +931,6 @@ static void sink_refuses(void **state)
     const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
     fbp_sink *s;
 
-    (void)state;
     assert_true(is_there(VOL)); /* of the test before */
     assert_int_equal(fbp_sink_open(&s, VOL ":/other", &info, &params), FBP_ERR_INVALID);
     assert_says("would replace");
@@ -989,7 +966,6 @@ static void sink_spares_what_it_cannot_read(void **state)
     fbp_sink *s;
     size_t n;
 
-    (void)state;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const hid_t how = H5Pcreate(H5P_FILE_CREATE);
         H5Pset_userblock(how, marks[i]);
@@ -1029,7 +1005,6 @@ static void names_split(void **state)
         {FBP_TEST_DIR "/not there:x", FBP_TEST_DIR "/not there:x", NULL},
     };
 
-    (void)state;
     put_file(FBP_TEST_DIR "/split.h5", "", 0);
     put_file(FBP_TEST_DIR "/split.h5:whole", "", 0);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

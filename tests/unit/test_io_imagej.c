@@ -80,7 +80,6 @@ static void assert_place(const double spacing[3], const double origin[3], const 
 
 static void written(void **state)
 {
-    (void)state;
     struct fbp_array_info counts = some;
 
     (void)put_sparse(&some);
@@ -95,7 +94,6 @@ static void written(void **state)
 /* BigTIFF, with a directory for each slice: all readers find all of them. */
 static void beyond_4_gib(void **state)
 {
-    (void)state;
     struct fbp_array_info large = some;
     const float value = 1.5f;
     unsigned char magic[4];
@@ -145,7 +143,6 @@ static void put_described(const char *text, float x, float y)
 /* As ImageJ saves what it has opened, and as others write it: without our line. */
 static void others(void **state)
 {
-    (void)state;
     static const char ending[] = "loop=false\n";
     static const struct {
         const char *text;

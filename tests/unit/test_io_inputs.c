@@ -207,7 +207,6 @@ static void every_file_is_known(void **state)
 {
     char projections[600], samples[600];
 
-    (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = {.struct_size = sizeof scan, .projections = projections};
         const char *const link = FOLDER "/a_link.png";
@@ -241,7 +240,6 @@ static void all_of_a_scan(void **state)
     struct fbp_scan scan = {
         .struct_size = sizeof scan, .projections = p, .dark = dark, .flat = flat};
 
-    (void)state;
     empty_folder();
     put_mhd("p.mhd", "p.raw");
     stack_of_mhd();

@@ -36,7 +36,6 @@ static void parts_find_that_something_was_lost(void **state)
          "cp x v.mha.part"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin_output(cases[i].o);
         assert_int_equal(do_part(cases[i].o, 1, 3) > 0, 1);
@@ -77,7 +76,6 @@ static void lose(const struct output *o, bool parts, const char *line, const cha
 
 static void nothing_is_lost_while_it_is_written(void **state)
 {
-    (void)state;
     for (int parts = 0; parts < 2; parts++) {
         lose(&plain, parts, "rm v.mha.part", "v.mha.part");
     }
@@ -101,7 +99,6 @@ static void a_chunk_that_was_lost_between_parts_is_named(void **state)
         {{"v.zarr", FBP_U16, 0}, "truncate -s 0 v.zarr.part/0/0/2/3", "3: has another size"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct output *o = &cases[i].o;
         begin_output(o);
@@ -123,7 +120,6 @@ static void a_chunk_that_was_lost_between_parts_is_named(void **state)
 /* Its head is gone because another has published it, which is no loss. */
 static void what_another_has_published_is_there(void **state)
 {
-    (void)state;
     begin_output(&plain);
     fbp_sink *a = join(&plain, 1, 2), *b = join(&plain, 2, 2);
     write_some(a, 1, 2, NZ);

@@ -32,7 +32,6 @@ static void every_class(void **state)
 {
     FILE *f = mat_create(MAT);
 
-    (void)state;
     VALUES(double);
     VALUES(float);
     VALUES(int8_t);
@@ -74,7 +73,6 @@ static void swapped_files(void **state)
     VALUES(uint16_t);
     VALUES(int8_t);
 
-    (void)state;
     mat_swapped = true;
     FILE *f = mat_create(MAT);
     mat_put(f, array("f8", FBP_MX_DOUBLE, FBP_MI_DOUBLE, values_double), false);
@@ -101,7 +99,6 @@ static void other_classes_are_passed_over(void **state)
     fbp_source *src;
     VALUES(float);
 
-    (void)state;
     for (int z = 0; z < 2; z++) {
         FILE *f = mat_create(MAT);
         for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
@@ -130,7 +127,6 @@ static void structs_are_limited(void **state)
     static const double number = 5;
     fbp_source *src;
 
-    (void)state;
     for (int levels = 60; levels < 80; levels += 19) {
         struct mat_var v = mat_matrix(levels ? NULL : "a", 1, 1, &number);
         for (int i = 0; i < levels; i++)
@@ -158,7 +154,6 @@ static void fields_by_dots(void **state)
 {
     float out[12];
 
-    (void)state;
     put_struct(MAT, 400, VIEWS, true);
     check_array("ct.parameters.deep", FBP_F64);
     for (int s = 0; s < 2; s++) {
@@ -176,7 +171,6 @@ static void whole_scan(void **state)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)state;
     put_struct(MAT, 400, VIEWS, true);
     if (fbp_scan_load(&scan, MAT) != FBP_OK)
         fail_msg("%s", fbp_message());
@@ -213,7 +207,6 @@ static void wrong_arrays(void **state)
     };
     fbp_source *src;
 
-    (void)state;
     put_struct(MAT, 400, VIEWS, true);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char path[600];
@@ -241,7 +234,6 @@ static void what_is_not_read(void **state)
     static const size_t dims[2] = {2, 2};
     fbp_source *src;
 
-    (void)state;
     for (int k = 0; k < 2; k++) {
         char file[200] = "";
         memcpy(file, k ? big : little, sizeof little);
@@ -285,7 +277,6 @@ static void facts_are_not_passed_over(void **state)
     };
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct mat_var more =
             rows[i].text ? mat_text(NULL, rows[i].text) : mat_matrix(NULL, 1, 1, &rows[i].number);
@@ -303,7 +294,6 @@ static void damage(void **state)
 {
     size_t n;
 
-    (void)state;
     put_struct(MAT, 400, VIEWS, true);
     char *bytes = get_file(MAT, &n);
     for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
@@ -335,7 +325,6 @@ static void cut_scans(void **state)
     struct prj prj = prj_usual();
     size_t n;
 
-    (void)state;
     put_prj(MAT, &prj);
     char *bytes = get_file(MAT, &n);
     for (size_t end = 0; end < n; end++) {
@@ -381,7 +370,6 @@ static void written_volumes_come_back(void **state)
     static const char *const names[] = {"", ":vol", ":a_b2", ":d"};
     float out[45];
 
-    (void)state;
     remove(VOL);
     for (int t = 0; t < 4; t++) {
         char path[600];
@@ -421,7 +409,6 @@ static void frames_are_a_fourth_index(void **state)
     float values[24], out[24];
     fbp_sink *sink;
 
-    (void)state;
     for (int i = 0; i < 24; i++)
         values[i] = (float)i;
     remove(VOL);
@@ -452,7 +439,6 @@ static void no_variable_is_lost(void **state)
     struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 2}};
     fbp_sink *sink;
 
-    (void)state;
     put_struct(VOL, 400, VIEWS, true);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(fbp_sink_open(&sink, rows[i].path, &info, NULL), FBP_ERR_INVALID);

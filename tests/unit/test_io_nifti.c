@@ -34,7 +34,6 @@ static void gz_file(const char *path, const void *data, size_t n)
 
 static void versions_orders_and_files(void **state)
 {
-    (void)state;
     struct image im;
 
     for (int version = 1; version <= 2; version++)
@@ -63,7 +62,6 @@ static void versions_orders_and_files(void **state)
 /* bgzip, pigz -i and `cat a.gz b.gz` write members one after another; zcat reads them, too. */
 static void several_members(void **state)
 {
-    (void)state;
     static const size_t cuts[] = {1, 200, 347, 352, 400};
     struct image im;
     char *file[3];
@@ -116,7 +114,6 @@ static void several_members(void **state)
 /* A headerless file may be called .img, whatever lies beside it. */
 static void not_ours(void **state)
 {
-    (void)state;
     const struct fbp_raw raw = {FBP_I16, {NX, NY, NZ}, false, 0};
     const char *const beside[] = {"ENVI\n", NULL};
     fbp_source *src = NULL;
@@ -138,7 +135,6 @@ static void not_ours(void **state)
 
 static void types(void **state)
 {
-    (void)state;
     static const struct {
         int code;
         enum fbp_type type;
@@ -167,7 +163,6 @@ static void types(void **state)
 
 static void scales(void **state)
 {
-    (void)state;
     static const double cases[][4] = {/* slope, inter; as they count */
                                       {0.5, -3, 0.5, -3},
                                       {1, 0, 1, 0},
@@ -201,7 +196,6 @@ static void assert_place(double sx, double sy, double sz, double ox, double oy, 
 
 static void where_it_lies(void **state)
 {
-    (void)state;
     static const double turned[3][4] = {{-1, 0, 0, 7}, {0, 0, 4, 8}, {0, 2, 0, 9}};
     struct image im;
 
@@ -241,7 +235,6 @@ static void where_it_lies(void **state)
 /* One field wrong; at2 is 0, as all are NIfTI-1. */
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         size_t at, size;
         int64_t value;
@@ -293,7 +286,6 @@ static void refused(void **state)
 
 static void more_axes(void **state)
 {
-    (void)state;
     static const double sheared[3][4] = {{1, 1, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     fbp_source *src = NULL;
     struct image im;
@@ -326,7 +318,6 @@ static void more_axes(void **state)
 /* Values to the last bit; spacing and origin as floats, which the header holds. */
 static void round_trip(void **state)
 {
-    (void)state;
     static const char *const paths[] = {STEM "_a.nii", STEM "_b.nii.gz"};
     const struct fbp_array_info wanted = {.struct_size = sizeof wanted,
                                           .n = {NX, NY, NZ},
@@ -373,7 +364,6 @@ static void round_trip(void **state)
  * releases, which kept the sign, has the same spacing and origin along its own axes. */
 static void right_and_front(void **state)
 {
-    (void)state;
     static const double older[3][4] = {{0.5, 0, 0, -7}, {0, 1, 0, 8}, {0, 0, 2, 9}};
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {NX, NY, NZ},
@@ -407,7 +397,6 @@ static void right_and_front(void **state)
 /* Integers with the slope that the header holds as a float. */
 static void integers(void **state)
 {
-    (void)state;
     static const enum fbp_type kinds[] = {FBP_U8, FBP_U16};
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     float volume[N], out[N];

@@ -19,7 +19,6 @@ static unsigned char bytes[N];
 
 static int fill(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N; i++)
         bytes[i] = (unsigned char)(i * 7 + 1);
     return 0;
@@ -128,7 +127,6 @@ static double sample_of(const struct named *t)
 
 static void types_and_orders(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
         const struct named *t = &types[i / 2];
         float out = 0;
@@ -145,7 +143,6 @@ static void types_and_orders(void **state)
 
 static void encodings_and_skips(void **state)
 {
-    (void)state;
     unsigned char before[N + 3], packed[400], lines[500] = "one\ntwo\n";
     size_t n = 0;
 
@@ -171,7 +168,6 @@ static void encodings_and_skips(void **state)
 
 static void files_beside(void **state)
 {
-    (void)state;
     char name[300];
     size_t n = 0;
     unsigned char packed[200];
@@ -203,7 +199,6 @@ static void files_beside(void **state)
 
 static void where_it_lies(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool given;
@@ -256,7 +251,6 @@ static void where_it_lies(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *header, *says;
     } cases[] = {
@@ -314,7 +308,6 @@ static void refused(void **state)
 
 static void damaged_stream(void **state)
 {
-    (void)state;
     unsigned char packed[400];
     fbp_source *src;
     float out[N];
@@ -331,7 +324,6 @@ static void damaged_stream(void **state)
 /* What a sink writes is read back to the last bit, compressed or not. */
 static void round_trip(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *data;
         bool pack;

@@ -17,7 +17,6 @@
 
 static int make_folder(void **state)
 {
-    (void)state;
     (void)!system("rm -rf " FOLDER);
     return mkdir(FOLDER, 0777);
 }
@@ -49,7 +48,6 @@ static void appears_whole(void **state)
 {
     struct fbp_outfile out;
 
-    (void)state;
     assert_ok(fbp_outfile_open(&out, FOLDER "/a.txt"));
     fputs("half", out.f);
     fflush(out.f);
@@ -66,7 +64,6 @@ static void nothing_is_left(void **state)
 {
     struct fbp_outfile out;
 
-    (void)state;
     assert_ok(fbp_text_save(FOLDER "/a.txt", "old", true));
     assert_ok(fbp_outfile_open(&out, FOLDER "/a.txt"));
     fputs("new", out.f);
@@ -83,7 +80,6 @@ static void nothing_is_left(void **state)
 /* What lies beside an output under a name that a temporary file might have is somebody's. */
 static void leaves_others_alone(void **state)
 {
-    (void)state;
     assert_ok(fbp_text_save(FOLDER "/victim", "precious", true));
     assert_ok(fbp_text_save(FOLDER "/a.txt.part", "mine", true));
     assert_int_equal(symlink("victim", FOLDER "/b.txt.part"), 0);
@@ -97,7 +93,6 @@ static void leaves_others_alone(void **state)
 
 static void exclusive(void **state)
 {
-    (void)state;
     assert_ok(fbp_text_save(FOLDER "/a.txt", "old", false));
     assert_int_equal(fbp_text_save(FOLDER "/a.txt", "new", false), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "is there already"));
@@ -107,7 +102,6 @@ static void exclusive(void **state)
 
 static void only_regular_files(void **state)
 {
-    (void)state;
     assert_int_equal(mkfifo(FOLDER "/pipe", 0666), 0);
     assert_int_equal(fbp_text_save(FOLDER "/pipe", "new", true), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "not a regular file"));
@@ -124,7 +118,6 @@ static void too_large(void **state)
     static char text[10000];
     struct rlimit was;
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     assert_ok(fbp_text_save(FOLDER "/a.txt", "old", true));
     signal(SIGXFSZ, SIG_IGN);
@@ -145,7 +138,6 @@ static void together(void **state)
     struct fbp_outfile out[2] = {{.fd = -1}, {.fd = -1}};
     struct fbp_writer w;
 
-    (void)state;
     assert_ok(fbp_text_save(FOLDER "/1.txt", "old", true));
     assert_ok(fbp_writer_open(&w, FOLDER "/1.txt"));
     fputs("new", w.f);

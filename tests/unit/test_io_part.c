@@ -14,7 +14,6 @@
 
 static int make_folder(void **state)
 {
-    (void)state;
     (void)!system("rm -rf " FOLDER);
     return mkdir(FOLDER, 0777);
 }
@@ -80,7 +79,6 @@ enum { N_ENDS = sizeof ends / sizeof *ends };
 /* A user's file of such a name, and links of all kinds to one: refused, and as before. */
 static void others_are_refused(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N_ENDS; i++)
         for (int kind = 0; kind < 6; kind++)
             for (int force = 0; force < 2; force++) {
@@ -112,7 +110,6 @@ static void others_are_refused(void **state)
 /* The same beside a journal of ours: a link is never what it left. */
 static void links_beside_a_journal(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < 2; kind++)
         for (int resume = 0; resume < 2; resume++) {
             fbp_sink *s = NULL;
@@ -132,7 +129,6 @@ static void links_beside_a_journal(void **state)
 /* An input of such a name stays, whatever lies beside it and whatever is forced. */
 static void inputs_are_spared(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N_ENDS; i++)
         for (int force = 0; force < 2; force++) {
             char name[600];
@@ -154,7 +150,6 @@ static void inputs_are_spared(void **state)
 /* What a run left, of this release or the one before, is gone on with or replaced. */
 static void leftovers(void **state)
 {
-    (void)state;
     for (int version = 1; version <= 2; version++)
         for (int resume = 0; resume < 2; resume++) {
             fbp_sink *s = NULL;
@@ -182,7 +177,6 @@ static void named_or_unknown(void **state)
     const int fd = open(FOLDER "/v", O_RDWR | O_CREAT, 0666);
     bool named = false;
 
-    (void)state;
     assert_int_equal(fbp_part_find_named(fd, FOLDER "/v", &named), FBP_OK);
     assert_true(named);
     assert_int_equal(fbp_part_find_named(fd, FOLDER "/gone", &named), FBP_OK);
@@ -200,7 +194,6 @@ static void journal_first(void **state)
 {
     fbp_sink *s = NULL;
 
-    (void)state;
     put_file(FOLDER "/v.mha.part.log", "", 0);
     write_all(FOLDER "/v.mha");
     assert_int_equal(files(), 1);
@@ -219,7 +212,6 @@ static void locks_of_killed_runs(void **state)
     } pairs[] = {{"v.mhd", "v.raw"}, {"v.nhdr", "v.raw"}, {"%03d.tif", "%d.tif"}};
     static const char text[] = "fbp-journal 2 lock of another name\n";
 
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char output[600], lock[600];
         make_folder(NULL);
@@ -248,7 +240,6 @@ static void one_at_a_time(void **state)
                  {"s/%04d.tif", "s/%03d.tif"}, {"s/%03d.png", "s/%d.png"},
                  {"v.mha", "../io_part/v.mha"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int finished = 0; finished < 2; finished++) {
             const struct fbp_sink_params p = {.type = FBP_U16, .range = {0, 1}, .fingerprint = 7};
@@ -302,7 +293,6 @@ static void older_stack_stays(void **state)
 {
     fbp_sink *s = NULL;
 
-    (void)state;
     put_old_stack();
     assert_int_equal(open_sink(&s, STACK, false), FBP_OK);
     assert_int_equal(fbp_sink_write(s, 0, NZ - 1, volume), FBP_OK);
@@ -315,7 +305,6 @@ static void older_stack_stays(void **state)
  * whether it resumes, begins anew, or cannot do its own work. */
 static void publication_is_finished(void **state)
 {
-    (void)state;
     for (int how = 0; how < 4; how++) {
         fbp_sink *s = NULL;
         size_t n;

@@ -27,7 +27,6 @@ static void check(fbp_source *src, size_t nz, int bits)
 
 static void every_depth(void **state)
 {
-    (void)state;
     static const int depths[] = {1, 2, 4, 8, 16};
     for (size_t i = 0; i < 5; i++) {
         const struct way w = {.bits = depths[i]};
@@ -38,7 +37,6 @@ static void every_depth(void **state)
 
 static void folder_and_pattern(void **state)
 {
-    (void)state;
     const struct way w = {.bits = 16}, other = {.bits = 8};
     mkdir(STEM "_views", 0777);
     put_png(STEM "_views/v_9.png", &w, 0);
@@ -54,7 +52,6 @@ static void folder_and_pattern(void **state)
 
 static void description(void **state)
 {
-    (void)state;
     const struct way w = {.bits = 8,
                           .description = "{\"fbp\": 1, \"type\": \"uint8\", \"size\": [23, 17, 9], "
                                          "\"rows\": \"bottom-up\", \"unit\": \"1/mm\", "
@@ -72,7 +69,6 @@ static void description(void **state)
 
 static void refused_with_a_remedy(void **state)
 {
-    (void)state;
     static const struct {
         struct way way;
         const char *says;
@@ -93,7 +89,6 @@ static void refused_with_a_remedy(void **state)
 
 static void damaged(void **state)
 {
-    (void)state;
     const struct way w = {.bits = 16};
     float out[PAGE];
     size_t n;

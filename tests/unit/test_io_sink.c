@@ -74,7 +74,6 @@ static void assert_holds_volume(const char *path, bool place)
 
 static void write_and_read_back(void **state)
 {
-    (void)state;
     static const struct {
         const char *path;
         bool pack, place;
@@ -111,7 +110,6 @@ static void write_and_read_back(void **state)
 
 static void names_and_sizes_refused(void **state)
 {
-    (void)state;
     struct fbp_array_info info = some_info();
     fbp_sink *s = NULL;
     assert_int_equal(fbp_sink_open(&s, STEM ".xyz", &info, NULL), FBP_ERR_INVALID);
@@ -139,7 +137,6 @@ static void names_and_sizes_refused(void **state)
 
 static void missing_slices(void **state)
 {
-    (void)state;
     fbp_sink *s = sink(STEM "_missing.mha", 0, false, false);
     put(s, 0, 2);
     put(s, 3, 3);
@@ -186,7 +183,6 @@ static void write_plain(const char *path, bool pack)
 
 static void resume_goes_on(void **state)
 {
-    (void)state;
     for (int pack = 0; pack < 2; pack++) {
         unlink(RESUME);
         interrupt(RESUME, pack);
@@ -222,7 +218,6 @@ static void flip_byte(const char *path, size_t from_end)
 
 static void damage_is_found(void **state)
 {
-    (void)state;
     write_plain(PLAIN, false);
     interrupt(RESUME, false);
     flip_byte(RESUME ".part", (NZ - 4) * SLICE * 4 - 11); /* in slice 4 */
@@ -253,7 +248,6 @@ static void damage_is_found(void **state)
 /* The journal cut after every byte: whole lines count, and a resumed one can be resumed again. */
 static void torn_journal(void **state)
 {
-    (void)state;
     size_t n;
     interrupt(RESUME, false);
     char *whole = get_file(RESUME ".part.log", &n);
@@ -289,7 +283,6 @@ static void torn_journal(void **state)
 /* Lines that no run of ours wrote are not believed. */
 static void strange_journal(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "0 0 0\n",
         "6 1 0\n",
@@ -318,7 +311,6 @@ static void strange_journal(void **state)
 
 static void other_settings(void **state)
 {
-    (void)state;
     fbp_sink *s = NULL;
     interrupt(RESUME, false);
     assert_int_equal(open_sink(&s, RESUME, 0xabcdee, true, false), FBP_ERR_INVALID);
@@ -349,7 +341,6 @@ static void other_settings(void **state)
 
 static void one_writer_at_a_time(void **state)
 {
-    (void)state;
     fbp_sink *s = sink(RESUME, 3, false, false), *other = NULL;
     put(s, 0, 3);
     for (int resume = 0; resume < 2; resume++) {
@@ -371,7 +362,6 @@ static void one_writer_at_a_time(void **state)
 /* A final name that cannot be taken: an error, and what can be resumed is still there. */
 static void publishing_fails(void **state)
 {
-    (void)state;
     unlink(STEM "_taken.mhd.part.z"); /* of a test that failed earlier */
     for (int pack = 0; pack < 2; pack++) {
         const char *path = pack ? STEM "_taken.mhd" : STEM "_taken.mha";
@@ -413,7 +403,6 @@ static void assert_link(const char *link, const char *target)
 /* A link leads to the file that is written; it stays, whether the file is there or not. */
 static void links_are_followed(void **state)
 {
-    (void)state;
     static const struct {
         const char *link, *target, *file;
     } cases[] = {{STEM "_link.mha", "io_sink_far/v.mha", STEM "_far/v.mha"},
@@ -476,7 +465,6 @@ static uint64_t hash_of(const size_t order[NZ], bool grouped)
 
 static void hashes(void **state)
 {
-    (void)state;
     const size_t up[NZ] = {0, 1, 2, 3, 4, 5}, mixed[NZ] = {3, 5, 0, 1, 4, 2};
     const uint64_t h = hash_of(up, false);
     assert_true(h != 0);
@@ -499,7 +487,6 @@ static void hashes(void **state)
 
 static void nothing(void **state)
 {
-    (void)state;
     fbp_sink *s = sink("null:", 3, true, true);
     put(s, 0, 3);
     assert_true(fbp_sink_has(s, 0, 3));
@@ -540,7 +527,6 @@ static void the_callers_descriptors_stay_open(void **state)
     float samples[24];
     fbp_sink *sink;
 
-    (void)state;
     assert_true(input >= 0 && (before & 1));
     assert_int_equal(fbp_sink_memory(&sink, samples, info.n), FBP_OK);
     fbp_sink_close(&sink);

@@ -89,7 +89,6 @@ static void assert_holds_volume(const char *path, enum fbp_type type, bool place
 
 static void every_type_and_format(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *read;
         bool no_float, place_of_float;
@@ -147,7 +146,6 @@ static void write_whole(const char *path, enum fbp_type type)
 /* A description goes with the array that it is of, and is not believed beside another one. */
 static void stale_description(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *described;
     } cases[] = {
@@ -179,7 +177,6 @@ static void stale_description(void **state)
  * the other one cannot be. */
 static void both_files_or_none(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *second;
     } cases[] = {{STEM "_two.npy", STEM "_two.npy.json"},
@@ -222,7 +219,6 @@ static void both_files_or_none(void **state)
 /* One slice whose name is taken: no slice gets its name. */
 static void all_slices_or_none(void **state)
 {
-    (void)state;
     fbp_sink *s = NULL;
     clear_folder();
     assert_int_equal(mkdir(STACK, 0777), 0);
@@ -242,7 +238,6 @@ static void all_slices_or_none(void **state)
 
 static void not_a_number(void **state)
 {
-    (void)state;
     const float odd[6] = {NAN, INFINITY, -INFINITY, -1, 0.5f, 2};
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {6, 1, 1}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8, .range = {0, 1}};
@@ -265,7 +260,6 @@ static void halves_to_even(void **state)
 {
     static const enum fbp_type types[] = {FBP_U8, FBP_U16};
 
-    (void)state;
     for (int t = 0; t < 2; t++) {
         const int top = t ? UINT16_MAX : UINT8_MAX;
         const struct fbp_array_info info = {.type = types[t], .scale = 1};
@@ -289,7 +283,6 @@ static void halves_to_even(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *path;
         enum fbp_type type;
@@ -322,7 +315,6 @@ static void refused(void **state)
 
 static void stack_leaves_nothing(void **state)
 {
-    (void)state;
     clear_folder();
     fbp_sink *s = sink(STACK "/%d.tif", FBP_F32, 0, false), *other = NULL;
     put(s, 1, 2);
@@ -360,7 +352,6 @@ static void stack_of_a_killed_run(void **state)
     static const char *const others[] = {"/s_007.tif.part", "/s_x.tif.part", "/t_7.tif.part",
                                          "/s_7.png.part"};
 
-    (void)state;
     for (int resume = 0; resume < 2; resume++) {
         clear_folder();
         assert_int_equal(mkdir(STACK, 0777), 0);
@@ -394,7 +385,6 @@ static void stack_of_a_killed_run(void **state)
 
 static void stack_spares_inputs(void **state)
 {
-    (void)state;
     const struct fbp_array_info info = some_info();
     static const struct {
         const char *keep, *output;
@@ -425,7 +415,6 @@ static void stack_spares_inputs(void **state)
 /* Of a single file of numbers, and of stacks: what is there and whole need not be written again. */
 static void resume_goes_on(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *read;
         enum fbp_type type;
@@ -481,7 +470,6 @@ static void *write_some(void *arg)
 
 static void several_threads(void **state)
 {
-    (void)state;
     static const char *const paths[] = {STEM "_threads.tif", STACK "/%d.tif", STACK "/%d.png"};
     for (size_t i = 0; i < 3; i++) {
         struct writer w[3];
@@ -505,7 +493,6 @@ static void several_threads(void **state)
 /* Beyond 4 GiB all offsets have 64 bits; the header says where each page lies. */
 static void big_tiff(void **state)
 {
-    (void)state;
     static const struct {
         size_t nz;
         char version;

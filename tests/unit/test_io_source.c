@@ -137,7 +137,6 @@ static void mha_text(char *out, size_t size, size_t t, bool big, bool packed, co
 
 static void metaimage(void **state)
 {
-    (void)state;
     unsigned char bytes[MAX_BYTES], z[2 * MAX_BYTES];
     float expected[N];
     char head[512];
@@ -165,7 +164,6 @@ static void metaimage(void **state)
 
 static void npy(void **state)
 {
-    (void)state;
     unsigned char bytes[MAX_BYTES], file[512 + MAX_BYTES];
     float expected[N];
     for (size_t t = 0; t < N_TYPES; t++)
@@ -189,7 +187,6 @@ static void npy(void **state)
 
 static void raw(void **state)
 {
-    (void)state;
     unsigned char bytes[7 + MAX_BYTES] = "header";
     float expected[N];
     for (size_t t = 0; t < N_TYPES; t++)
@@ -213,7 +210,6 @@ static void raw(void **state)
 /* Spacing by either key, a header of two dimensions, samples at the end or behind a header. */
 static void metaimage_keys(void **state)
 {
-    (void)state;
     const float v[2] = {3, 4};
     put_array(MHA,
               "NDims = 3\nDimSize = 2 1 1\nElementSpacing = .5 2 4\nOrigin = 1 -2.5 3e1\n"
@@ -271,7 +267,6 @@ static void metaimage_keys(void **state)
  * numbers of the matrix are the direction of one axis. */
 static void metaimage_turned(void **state)
 {
-    (void)state;
     static const struct {
         const char *matrix;
         double origin[3];
@@ -311,7 +306,6 @@ static void scaled_integers_lose_nothing(void **state)
     const uint32_t v[4] = {4294967295, 4294967294, 4294967293, 4294967040};
     float out[4];
 
-    (void)state;
     for (int packed = 0; packed < 2; packed++) {
         unsigned char bytes[sizeof v + 64];
         uLongf n = sizeof bytes;
@@ -337,7 +331,6 @@ static void scaled_integers_lose_nothing(void **state)
 /* The format is known by what the file holds, whatever it is called. */
 static void content_before_name(void **state)
 {
-    (void)state;
     const float v[2] = {3, 4};
     put_array(NPY, "NDims = 2\nDimSize = 1 2\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
               v, sizeof v);
@@ -382,7 +375,6 @@ static void *read_at_random(void *user)
 /* One zlib stream, longer than any buffer of the reader, and several who read it at once. */
 static void threads_share_a_stream(void **state)
 {
-    (void)state;
     const size_t n = (size_t)BIG_X * BIG_Y * BIG_Z;
     uint16_t *v = malloc(n * sizeof *v);
     uLongf nz = compressBound(n * sizeof *v);
@@ -425,7 +417,6 @@ static void tables_are_views(void **state)
                 {"<c16", "(4, 3)", 180, "the file has"}};
     static float v[48];
 
-    (void)state;
     for (int i = 0; i < 48; i++)
         v[i] = (float)i;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

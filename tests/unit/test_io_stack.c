@@ -49,7 +49,6 @@ static const struct fbp_raw raw = {FBP_U16, {NX, NY, N_VIEWS}, true, 7};
 
 static void reads_headerless_files(void **state)
 {
-    (void)state;
     struct fbp_raw r = raw;
     put_views("header!", true);
     check_views(open_source(PATTERN, &r));
@@ -63,7 +62,6 @@ static void reads_headerless_files(void **state)
 
 static void reads_files_with_headers(void **state)
 {
-    (void)state;
     put_views("NDims = 3\nDimSize = 5 3 1\nElementType = MET_USHORT\nElementByteOrderMSB = True\n"
               "ElementDataFile = LOCAL\n",
               true);
@@ -75,7 +73,6 @@ static void reads_files_with_headers(void **state)
 
 static void says_which_file_is_wrong(void **state)
 {
-    (void)state;
     fbp_source *src;
     put_views("header!", true);
     assert_int_equal(truncate(name_of(4), 20), 0);
@@ -103,7 +100,6 @@ static void says_which_file_is_wrong(void **state)
 
 static void knows_a_pattern(void **state)
 {
-    (void)state;
     static const char *const patterns[] = {"a%d.raw 0 1", "%04d 1 360", "a %d b.mha 1 2",
                                            "50%/v%09d.npy 12 12"};
     static const char *const names[] = {"a.raw",         "a%d.raw",         "a%d.raw 1",
@@ -135,7 +131,6 @@ static uint64_t hash_of(uint64_t h, const char *path)
 /* An output must not replace a view, and a changed view is another scan. */
 static void knows_its_files(void **state)
 {
-    (void)state;
     const char *link = FBP_TEST_DIR "/io_stack_link.raw";
     put_views("header!", true);
     remove(link);
@@ -192,7 +187,6 @@ static void numbers_order_names(void **state)
          .ambiguous = true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fbp_numbering numbering;
         char *paths[6];

@@ -232,7 +232,6 @@ static void every_format(void **state)
 {
     char path[600];
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         empty_folder();
         for (size_t k = 0; k < VIEWS; k++) {

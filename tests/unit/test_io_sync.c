@@ -51,7 +51,6 @@ static void files_begin(void **state)
 {
     const uint64_t bytes = sizeof slice;
 
-    (void)state;
     uint64_t n = begun(STEM "_sync.mha", SIDE, FBP_F32, false);
     assert_true(n <= SLICES * bytes && n > SLICES * (bytes - 2 * PAGE));
     n = begun(STEM "_sync.mha", SIDE, FBP_U16, false);
@@ -66,7 +65,6 @@ static void others_do_not(void **state)
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U16};
     fbp_sink *s = NULL;
 
-    (void)state;
     assert_int_equal(begun(STEM "_sync.mha", SIDE, FBP_F32, true), 0); /* packed at the end */
     assert_int_equal(begun(STEM "_sync.mha", 16, FBP_F32, false), 0);  /* too little */
     assert_int_equal(begun("hash:", SIDE, FBP_F32, false), 0);

@@ -63,7 +63,6 @@ static void check(const char *path, enum fbp_type type, size_t nz, const float *
 
 static void every_type_and_codec(void **state)
 {
-    (void)state;
     static const uint16_t codecs[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_PACKBITS,
                                       COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD};
     static const char *const modes[] = {"wl", "wb", "w8l", "w8b"};
@@ -101,7 +100,6 @@ static float values_of[N];
 
 static int fill_counts(void **state)
 {
-    (void)state;
     fill(FBP_U16, counts, values_of);
     return 0;
 }
@@ -109,7 +107,6 @@ static int fill_counts(void **state)
 /* Rows, scale, unit and place where the file says them. */
 static void orientation_and_description(void **state)
 {
-    (void)state;
     struct tiff_way w = {.orientation = ORIENTATION_BOTLEFT};
     put_tiff(FILE_, &w, NX, NY, NZ, counts);
     fbp_source *src = open_source(FILE_, NULL);
@@ -142,7 +139,6 @@ static void orientation_and_description(void **state)
 /* The bits of each byte turned round, of any type, packed or not. */
 static void order_of_bits(void **state)
 {
-    (void)state;
     static const uint16_t codecs[] = {COMPRESSION_NONE, COMPRESSION_LZW};
     for (int wide = 0; wide < 2; wide++)
         for (size_t c = 0; c < 2; c++) {
@@ -168,7 +164,6 @@ static void order_of_bits(void **state)
 /* One directory, the samples of all slices behind it. */
 static void imagej_run(void **state)
 {
-    (void)state;
     const struct tiff_way w = {.description = "ImageJ=1.53t\nimages=3\nslices=3\n"};
     size_t n;
     put_tiff(FILE_, &w, NX, NY, 1, counts);
@@ -208,7 +203,6 @@ static size_t put_directory(unsigned char *out, const char *description)
 /* All the slices that the description tells of, or none. */
 static void one_directory(void **state)
 {
-    (void)state;
     static const char *const told[] = {"ImageJ=1.54f\nimages=3\nslices=3\nloop=false\n",
                                        "{\"shape\": [3, 29, 37], \"truncated\": true}",
                                        "{\"shape\": [1, 3, 1, 29, 37, 1], \"truncated\": true}"};
@@ -253,7 +247,6 @@ static void clear_folder(const char *folder)
 
 static void folders_and_patterns(void **state)
 {
-    (void)state;
     fbp_source *src;
     clear_folder(FOLDER);
     put_views(FOLDER);
@@ -311,7 +304,6 @@ static void folders_and_patterns(void **state)
 /* Headerless files of a folder, as raw describes them. */
 static void folder_of_raw_files(void **state)
 {
-    (void)state;
     const struct fbp_raw raw = {FBP_U16, {NX, NY, 0}, false, 0};
     char name[400];
     clear_folder(FOLDER);
@@ -332,7 +324,6 @@ static void folder_of_raw_files(void **state)
 
 static void outputs_spare_folders(void **state)
 {
-    (void)state;
     static const struct {
         const char *output;
         bool refused;
@@ -359,7 +350,6 @@ static void outputs_spare_folders(void **state)
 
 static void refused_with_a_remedy(void **state)
 {
-    (void)state;
     static const struct {
         struct tiff_way way;
         const char *says;
@@ -390,7 +380,6 @@ static void refused_with_a_remedy(void **state)
 
 static void pages_must_be_alike(void **state)
 {
-    (void)state;
     TIFF *t = TIFFOpen(FILE_, "wl");
     const struct tiff_way w = {.rows = NY};
     for (uint32_t k = 0; k < 2; k++) {
@@ -427,7 +416,6 @@ static void pages_must_be_alike(void **state)
 /* Cut anywhere, or any byte changed: refused with a message, or read; libtiff says nothing. */
 static void damaged(void **state)
 {
-    (void)state;
     static const unsigned char with[] = {0, 1, 0x7f, 0xff};
     const struct tiff_way ways[] = {
         {.rows = 8},
@@ -467,7 +455,6 @@ static void damaged(void **state)
 /* A directory without entries, or with none that a reader needs, is damage, not want of memory. */
 static void empty_directories(void **state)
 {
-    (void)state;
     static const char none[] = "II*\0\x08\0\0\0\0\0\0\0\0\0",
                       others[] = "II*\0\x08\0\0\0\x01\0\x31\x01\x02\0\x04\0\0\0abc\0\0\0\0\0";
     const struct {
@@ -506,7 +493,6 @@ static void *read_at_random(void *arg)
 
 static void several_threads(void **state)
 {
-    (void)state;
     const struct tiff_way w = {.compression = COMPRESSION_LZW, .rows = 5};
     clear_folder(FOLDER);
     put_views(FOLDER);

@@ -11,7 +11,6 @@
 
 static int make_folder(void **state)
 {
-    (void)state;
     (void)!system("rm -rf " FOLDER);
     return mkdir(FOLDER, 0777);
 }
@@ -90,7 +89,6 @@ static const struct {
 
 static void every_format(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int way = 0; way < WAYS; way++) {
             static float out[N];

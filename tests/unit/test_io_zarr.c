@@ -47,7 +47,6 @@ static const struct fbp_array_info info = {.struct_size = sizeof info,
 
 static int begin(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N; i++)
         volume[i] = i % 97 == 5 ? NAN : 0.5f + 0.5f * sinf((float)i);
     (void)!system("rm -rf " FOLDER);
@@ -155,7 +154,6 @@ static void every_sample_is_at_its_place(void **state)
     size_t n[3];
     float one;
 
-    (void)state;
     write_all("v.ome.zarr", FBP_F32, false);
     float *all = (float *)(void *)get_level("v.ome.zarr", 0, sizeof *all, n);
     for (size_t z = 0; z < n[2]; z++)
@@ -184,7 +182,6 @@ static void the_text_files_say_what_it_is(void **state)
         /* the mean of voxels 0 and 1 is half a voxel on */
         "\"path\": \"1\"", "\"scale\": [8, 4, 2]", "\"translation\": [32, 21, 10.5]"};
 
-    (void)state;
     write_all("v.ome.zarr", FBP_F32, false);
     assert_text("v.ome.zarr/.zgroup", "\"zarr_format\": 2");
     for (size_t i = 0; i < sizeof of_array / sizeof *of_array; i++)
@@ -205,7 +202,6 @@ static void a_unit_may_be_any_text(void **state)
     static const char *const units[] = {"\"a\\b\"", "tab\tx\n/", "\xc2\xb5m\xc2\xb2", "\x01", "%s"};
     const struct fbp_sink_params params = params_of(FBP_F32, false);
 
-    (void)state;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct fbp_array_info odd = info;
         fbp_sink *s = NULL;
@@ -227,7 +223,6 @@ static void a_series_is_refused(void **state)
     struct fbp_array_info series = info;
     fbp_sink *s = NULL;
 
-    (void)state;
     series.n[2] = 42;
     series.frames = 3;
     assert_int_equal(fbp_sink_open(&s, "t.ome.zarr", &series, &params), FBP_ERR_UNSUPPORTED);
@@ -243,7 +238,6 @@ static void sides_of_chunks_have_a_limit(void **state)
     const struct fbp_array_info row = {.struct_size = sizeof row, .n = {600, 1, 1}};
     static float samples[600];
 
-    (void)state;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         fbp_sink *s = NULL;
         setenv("FBP_CHUNK", sides[i].side, 1);
@@ -305,7 +299,6 @@ static void check_level(enum fbp_type type)
 
 static void levels_are_means(void **state)
 {
-    (void)state;
     check_level(FBP_F32);
     check_level(FBP_F64);
     check_level(FBP_U16);
@@ -316,7 +309,6 @@ static void compressed_chunks_are_streams_of_zlib(void **state)
 {
     static const char *const names[] = {"0/0/0/0", "0/5/2/4", "1/2/1/2", "1/0/0/0"};
 
-    (void)state;
     write_all("plain.zarr", FBP_F32, false);
     write_all("packed.zarr", FBP_F32, true);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -345,7 +337,6 @@ static void assert_same(const char *a, const char *b)
 
 static void slices_come_in_any_order_and_number(void **state)
 {
-    (void)state;
     for (int compress = 0; compress < 2; compress++) {
         const struct fbp_sink_params params = params_of(FBP_U16, compress);
         write_all("a.zarr", FBP_U16, compress);
@@ -386,7 +377,6 @@ static void die(const struct fbp_sink_params *params, size_t slices)
 
 static void what_a_kill_leaves_is_finished(void **state)
 {
-    (void)state;
     for (int compress = 0; compress < 2; compress++) {
         struct fbp_sink_params params = params_of(FBP_F32, compress);
         write_all("a.zarr", FBP_F32, compress);
@@ -419,7 +409,6 @@ static void damaged_chunks_are_written_again(void **state)
 {
     struct fbp_sink_params params = params_of(FBP_F32, false);
 
-    (void)state;
     write_all("a.zarr", FBP_F32, false);
     (void)!system("rm -rf c.zarr*");
     die(&params, NZ);
@@ -478,7 +467,6 @@ static void packed_chunks_are_written_again_by_several(void **state)
 {
     struct fbp_sink_params params = params_of(FBP_F32, true);
 
-    (void)state;
     write_all("a.zarr", FBP_F32, true);
     for (int again = 0; again < 10; again++) {
         (void)!system("rm -rf c.zarr*");
@@ -513,7 +501,6 @@ static void what_is_in_the_way_is_refused(void **state)
 {
     const struct fbp_sink_params params = params_of(FBP_F32, false);
 
-    (void)state;
     (void)!system("rm -rf *; mkdir views && : >views/a.tif && : >file.zarr && ln -s views "
                   "link.ome.zarr && mkdir theirs.zarr.part empty.zarr && : >theirs.zarr.part/x");
     assert_refused("file.zarr", "not a folder");
@@ -545,7 +532,6 @@ static void room_is_needed_for_what_is_not_there(void **state)
     enum { CHUNKS = 5 * 3 * 6 + 3 * 2 * 3 };
     struct fbp_sink_params params = params_of(FBP_F32, false);
 
-    (void)state;
     (void)!system("rm -rf *");
     room = CHUNKS * CHUNK * sizeof(float) - 1;
     assert_refused("c.zarr", "the disk is too small");
@@ -565,7 +551,6 @@ static void an_image_that_stepped_aside_comes_back(void **state)
 {
     const struct fbp_sink_params params = params_of(FBP_F32, false);
 
-    (void)state;
     (void)!system("rm -rf *");
     write_all("v.zarr", FBP_F32, false);
     (void)!system("cp -r v.zarr was && mv v.zarr v.zarr.part.old && mkdir v.zarr.part && "
@@ -603,7 +588,6 @@ static void what_was_written_is_read(void **state)
 {
     fbp_source *src;
 
-    (void)state;
     for (int compress = 0; compress < 2; compress++) {
         write_all("v.ome.zarr", FBP_F32, compress);
         assert_volume("v.ome.zarr", FBP_F32);
@@ -631,7 +615,6 @@ static void arrays_of_others_are_read(void **state)
     const float wanted[] = {1, 2, 3, -1, 5, -3};
     float got[6];
 
-    (void)state;
     (void)!system("rm -rf *; mkdir -p o.zarr/s0");
     put_text("o.zarr/.zattrs",
              "{\"multiscales\": [{\"version\": \"0.4\", \"axes\": [{\"name\": \"c\"}, {\"name\": "
@@ -666,7 +649,6 @@ static void fill_values_and_pictures(void **state)
     char text[300];
     float got[5];
 
-    (void)state;
     (void)!system("rm -rf *; mkdir -p p.zarr/0");
     put_text("p.zarr/.zattrs",
              "{\"multiscales\": [{\"axes\": [{\"name\": \"y\", \"unit\": \"millimeter\"}, "
@@ -702,7 +684,6 @@ static void assert_missing(const char *path, const char *what)
 /* [6][4][4] of 3 x 1 x 2 chunks. */
 static void missing_chunks_are_counted(void **state)
 {
-    (void)state;
     (void)!system("rm -rf *; mkdir a.zarr");
     put_text("a.zarr/.zarray", ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2", NO_PACKING));
     assert_missing("a.zarr", "6 of 6 chunks are missing (views or slices 0 to 5, counted from 0)");
@@ -728,7 +709,6 @@ static void an_incomplete_copy_of_an_own_image_is_refused(void **state)
 {
     fbp_source *src = NULL;
 
-    (void)state;
     for (int compress = 0; compress < 2; compress++) {
         (void)!system("rm -rf *");
         write_all("v.ome.zarr", FBP_F32, compress);
@@ -752,7 +732,6 @@ static void chunks_of_a_sample_are_refused(void **state)
 {
     fbp_source *src = NULL;
 
-    (void)state;
     (void)!system("rm -rf *; mkdir -p many.zarr few.zarr");
     put_text("many.zarr/.zarray", ARRAY("[360, 256, 256]", "[1, 1, 1]", "<u2", NO_PACKING));
     assert_int_equal(fbp_source_open(&src, "many.zarr", NULL), FBP_ERR_UNSUPPORTED);
@@ -784,7 +763,6 @@ static void assert_change_is_noticed(const char *at, const char *data, const cha
 
 static void chunks_that_change_are_noticed(void **state)
 {
-    (void)state;
     assert_change_is_noticed("w.zarr/0.0.0", "abcdef", "changed its size");
     assert_change_is_noticed("w.zarr/1.0.0", "efgi", "was written to");
     assert_true(fbp_array_reads("w.zarr", "w.zarr/1.0.0"));
@@ -821,7 +799,6 @@ static void what_is_not_read_is_said(void **state)
 {
     float got[3];
 
-    (void)state;
     (void)!system("rm -rf *; mkdir a three group; : >file.zarr");
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         put_text("a/.zarray", refusals[i].array);
@@ -853,7 +830,6 @@ static void needs_are_known_before(void **state)
     const size_t chunk = CHUNK * sizeof(float);
     struct fbp_output_needs n;
 
-    (void)state;
     fbp_output_needs("v.mha", large, FBP_F32, false, UINT64_MAX, &n);
     assert_int_equal(n.layer + n.writer_bytes + n.level_bytes, 0);
     fbp_output_needs(NULL, large, FBP_F32, false, UINT64_MAX, &n);

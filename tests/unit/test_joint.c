@@ -10,7 +10,6 @@
 
 static void every_format_has_the_bytes_of_one_process(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         for (size_t p = PARTS; p > 0; p--) /* in any order */
@@ -22,7 +21,6 @@ static void every_format_has_the_bytes_of_one_process(void **state)
 /* All are open at once, and finish in another order than they have begun. */
 static void at_the_same_time(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         fbp_sink *s[PARTS];
         begin_output(&outputs[i]);
@@ -43,7 +41,6 @@ static void at_the_same_time(void **state)
 /* Each part dies after some slices, and is finished by parts of another number. */
 static void what_dies_is_finished_by_others(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         size_t done = 0;
         begin_output(&outputs[i]);
@@ -67,7 +64,6 @@ static void samples_that_are_not_there_are_noticed(void **state)
     static const char *const places[] = {"v.mha.part", "v.mha.part.log.1of4.*.edges"};
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         begin_output(&o);
         die(&o, 1, PARTS, NZ);
@@ -85,7 +81,6 @@ static void edges_that_were_lost_are_computed_again(void **state)
     static const char *const ways[] = {"rm %s%s", "truncate -s 5000 %s%s", "truncate -s -1 %s%s"};
     static const struct output pieces[] = {{"v.mha", 0, 0}, {"v.h5", 0, 0}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways * 2; i++) {
         const struct output *o = &pieces[i % 2];
         begin_output(o);
@@ -104,7 +99,6 @@ static void edges_that_are_lost_meanwhile_are_noticed(void **state)
     static const char *const whose[] = {"1of2.*.edges", "2of2.*.edges", "1of2.*"};
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof whose / sizeof *whose; i++) {
         begin_output(&o);
         do_part(&o, 1, 2);
@@ -142,7 +136,6 @@ static void a_file_that_was_replaced_between_parts_is_noticed(void **state)
         {{"v.mha", 0, 0}, "v.mha.part", "v.mha.part: has other samples than were written"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct output *o = &cases[i].o;
         begin_output(o);
@@ -167,7 +160,6 @@ static void no_two_processes_write_to_one_page(void **state)
     static const char *const stripes[] = {"4096", "16384", "1048576"};
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof stripes / sizeof *stripes; i++) {
         const size_t stripe = (size_t)atol(stripes[i]);
         fbp_sink *s[PARTS];
@@ -222,7 +214,6 @@ static size_t files(void)
 
 static void what_cannot_be_written_in_parts_is_refused(void **state)
 {
-    (void)state;
     begin_output(&(struct output){"v.mha", 0, 0});
     assert_refused(&(struct output){"hash:", 0, 0}, 1, 2, "all slices");
     assert_refused(&(struct output){"v.nii.gz", 0, 0}, 1, 2, "compressed");
@@ -252,7 +243,6 @@ static void who_does_not_belong_is_refused(void **state)
     struct fbp_sink_params p = params_of(&o);
     fbp_sink *alone = NULL;
 
-    (void)state;
     begin_output(&o);
     fbp_sink *s = join(&o, 1, PARTS);
     write_some(s, 1, PARTS, 2);
@@ -277,7 +267,6 @@ static void who_does_not_belong_is_refused(void **state)
 /* Without --resume, a run of one process starts anew. */
 static void one_process_takes_over_what_parts_left(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         die(&outputs[i], 2, PARTS, 3);
@@ -293,7 +282,6 @@ static void parts_do_not_take_over_what_one_process_left(void **state)
     const struct fbp_sink_params p = params_of(&o);
     fbp_sink *alone = NULL;
 
-    (void)state;
     begin_output(&o);
     assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_OK);
     assert_refused(&o, 1, 2, "another process is writing this output");
@@ -309,7 +297,6 @@ static void parts_do_not_take_over_what_one_process_left(void **state)
 
 static void who_leaves_without_a_slice_leaves_nothing(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         (void)!system("rm -rf " FOLDER "/alone/*");
@@ -332,7 +319,6 @@ static void kills_while_publishing(void **state)
 {
     const struct output o = {"v.mha", 0, 0}, pair = {"v.mhd", 0, 0};
 
-    (void)state;
     begin_output(&o);
     die(&o, 2, 2, NZ);
     do_part(&o, 1, 2); /* it is not the last */
@@ -405,7 +391,6 @@ static void an_older_output_is_not_taken_for_the_new_one(void **state)
         {{"s/%03d.tif", 0, 0}, "echo publish >>s/%03d.tif.part.log", "rm s/004.tif.part"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct output *o = &cases[i].o;
         begin_output(o);
@@ -442,7 +427,6 @@ static void finds_all(const struct output *o, size_t p, size_t n)
 
 static void a_part_that_is_started_again_has_nothing_to_do(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const struct output *o = &outputs[i];
         begin_output(o);
@@ -475,7 +459,6 @@ static void without_attributes_the_head_stays(void **state)
     static const struct output some[] = {
         {"v.mha", 0, 0}, {"s/%03d.tif", 0, 0}, {"v.ome.zarr", 0, 0}};
 
-    (void)state;
     has_attributes = false;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         begin_output(&some[i]);
@@ -494,7 +477,6 @@ static void a_slice_that_was_lost_between_parts_is_named(void **state)
 {
     const struct output o = {"s/%03d.tif", 0, 0};
 
-    (void)state;
     begin_output(&o);
     write_older(&o);
     do_part(&o, 1, 2);
@@ -513,7 +495,6 @@ static void a_common_file_that_was_removed_is_begun_anew(void **state)
 {
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     begin_output(&o);
     do_part(&o, 1, 2);
     assert_int_equal(unlink("v.mha.part"), 0);
@@ -535,7 +516,6 @@ static void a_journal_that_cannot_be_removed_is_named(void **state)
 {
     const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
 
-    (void)state;
     begin_output(&o);
     do_part(&o, 1, 2);
     if (system("chattr +i v.mha.part.log.1of2.*[0-9a-f] 2>/dev/null") != 0)
@@ -575,7 +555,6 @@ static void damaged_journals_say_nothing(void **state)
     };
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         begin_output(&o);
         do_part(&o, 1, 2);

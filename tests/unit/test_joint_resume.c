@@ -87,7 +87,6 @@ static size_t resume_alone(const struct output *o)
 
 static void what_one_left_is_finished_by_several(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         die_alone(&outputs[i], false, 7);
@@ -99,7 +98,6 @@ static void what_one_left_is_finished_by_several(void **state)
 /* Parts that know nothing of each other: the first has --resume, the rest need not. */
 static void what_one_left_is_finished_by_parts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         size_t done = 0;
         begin_output(&outputs[i]);
@@ -119,7 +117,6 @@ static void what_one_left_is_finished_by_parts(void **state)
 
 static void what_several_left_is_finished_by_one(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         die(&outputs[i], 2, PARTS, 3);
@@ -132,7 +129,6 @@ static void what_several_left_is_finished_by_one(void **state)
 /* One, several, one, parts that know nothing of each other, several. */
 static void by_turns(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         die_alone(&outputs[i], false, 2);
@@ -153,7 +149,6 @@ static void by_turns(void **state)
 /* Who begins anew drops what is left, of one or of several, and nothing of it stays. */
 static void anew(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         die_alone(&outputs[i], false, 7);
@@ -174,7 +169,6 @@ static void anew(void **state)
 /* The first of several that fail before they have computed anything keeps what one process had. */
 static void what_was_there_stays(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
         die_alone(&outputs[i], false, 3); /* 0, 1, 2 */
@@ -190,7 +184,6 @@ static void samples_of_one_that_are_not_there_are_noticed(void **state)
 {
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     begin_output(&o);
     die_alone(&o, false, 7);
     (void)!system("dd if=/dev/zero of=v.mha.part bs=1000 count=8 seek=1 conv=notrunc 2>/dev/null");
@@ -208,7 +201,6 @@ static void whoever_lives_or_is_another_is_refused(void **state)
     const struct fbp_sink_share first = {1, 2, mine, .first = true};
     fbp_sink *s = NULL;
 
-    (void)state;
     begin_output(&o);
     fbp_sink *lives = join(&o, 2, PARTS);
     write_some(lives, 2, PARTS, 1);
@@ -238,7 +230,6 @@ static void the_first_publishes_and_nobody_else(void **state)
 {
     static const struct output several[] = {{"v.mha", 0, 0}, {"v.mhd", 0, 0}, {"v.ome.zarr", 0, 0}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
         begin_output(&several[i]);
         assert_int_equal(do_part(&several[i], 1, 2), NZ / 2);
@@ -259,7 +250,6 @@ static void the_first_says_what_it_does_not_see(void **state)
 {
     const struct output o = {"v.mha", 0, 0};
 
-    (void)state;
     begin_output(&o);
     fbp_sink *first = lead(&o, false, 1, 2), *other = follow(&o, 2, 2);
     write_some(first, 1, 2, NZ);

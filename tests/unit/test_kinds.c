@@ -178,7 +178,6 @@ static void refuse_all(enum fbp_kind kind, const struct refusal *r)
 /* A kind that has a name, and a reason why no call takes it. */
 static void a_kind_may_be_refused_by_name(void **state)
 {
-    (void)state;
     static const struct fbp_kind_table shells = {.name = "shells",
                                                  .refused = "nobody has written it"};
     const struct refusal r = {FBP_ERR_UNSUPPORTED, "kind shells is not supported yet"};
@@ -208,7 +207,6 @@ static struct fbp_scan scan_of_planes(void)
 /* What works on lines has nothing to do with planes, and says so. */
 static void planes_are_refused_by_what_works_on_lines(void **state)
 {
-    (void)state;
     const struct refusal lines = {FBP_ERR_UNSUPPORTED, "kind planes has no line integrals"}, *r;
     const struct refusal formats = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind planes"};
     struct fbp_geometry_format_info written[40] = {{.struct_size = sizeof *written}};
@@ -236,7 +234,6 @@ static void planes_are_refused_by_what_works_on_lines(void **state)
 
 static void what_is_no_kind_is_refused(void **state)
 {
-    (void)state;
     const struct refusal r = {FBP_ERR_INVALID,
                               "is no geometry kind: expected cone, parallel or planes"};
     const struct refusal few = {FBP_ERR_INVALID, "42 is no geometry kind"};
@@ -312,7 +309,6 @@ static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
 
 static void a_kind_goes_all_the_way_with_one_table(void **state)
 {
-    (void)state;
     struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up),
                     again = {.struct_size = sizeof again};
     struct fbp_grid usual, halved;
@@ -343,7 +339,6 @@ static void a_kind_goes_all_the_way_with_one_table(void **state)
 
 static void other_programs_have_no_word_for_it(void **state)
 {
-    (void)state;
     struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
     const size_t n = fbp_geometry_formats(formats, 40);
     struct fbp_scan scan = scan_of(made_up);
@@ -366,7 +361,6 @@ static void other_programs_have_no_word_for_it(void **state)
 /* Names of options come from here. */
 static void kinds_are_listed(void **state)
 {
-    (void)state;
     const char *refused = "";
 
     for (enum fbp_kind k = FBP_CONE; k <= FBP_PLANES; k++) {

@@ -73,7 +73,6 @@ static const struct fbp_grid cube = {{128, 128, 128}, {0.3, 0.3, 0.3}, {0, 0, 0}
 /* A caller who holds much gets its plan; the process's own limit counts all. */
 static void beside_what_is_held(void **state)
 {
-    (void)state;
     struct fbp_plan_summary info;
     const size_t held = 200 * MIB, plan = 60 * MIB;
     char *much = malloc(held);
@@ -96,7 +95,6 @@ static void beside_what_is_held(void **state)
 
 static void slices_have_tables(void **state)
 {
-    (void)state;
     const struct fbp_grid flat = {{3000, 1000, 1}, {1e-3, 1e-3, 1e-3}, {0, 0, 0}};
     const struct fbp_grid tall = {{1, 1, 3000000}, {1e-3, 1e-3, 1e-6}, {0, 0, 0}};
     struct fbp_plan_summary a, b;
@@ -111,7 +109,6 @@ static void slices_have_tables(void **state)
 
 static void pretended_devices_count(void **state)
 {
-    (void)state;
     struct fbp_plan_summary one, three;
 
     assert_int_equal(plan_of(&cube, "mock", 0, &one), FBP_OK);
@@ -146,7 +143,6 @@ static void what_looks_at_files_counts(void **state)
     struct fbp_plan_summary info;
     fbp_plan *plan = NULL;
 
-    (void)state;
     write_mat(path, n);
     struct fbp_scan scan = scan_of(&small, n[2], n[1]);
     scan.projections = path;

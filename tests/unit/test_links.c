@@ -28,7 +28,6 @@ static int start(void **state)
     int devices[FBP_MOST_DEVICES];
     size_t n;
 
-    (void)state;
     (void)unlink(FILE_);
     setenv("XDG_CACHE_HOME", FOLDER, 1);
     unsetenv("FBP_TUNE");
@@ -64,7 +63,6 @@ static void rates_of_two(void **state)
 {
     const struct fbp_links l = get((int[]){0, 1}, 2);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         is_about(l.alone[i].up, 50e9);
         is_about(l.alone[i].down, 40e9);
@@ -84,7 +82,6 @@ static void one_device(void **state)
 {
     const struct fbp_links l = get((int[]){2}, 1);
 
-    (void)state;
     is_about(l.alone[0].up, 50e9);
     is_about(l.together.up, 50e9);
     is_about(l.together.both, 40e9);
@@ -94,7 +91,6 @@ static void one_device(void **state)
 /* Device 1 has no copies to 3, the way back is there. */
 static void pairs_without_copies(void **state)
 {
-    (void)state;
     fbp_mock_faults.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
     const struct fbp_links l = get((int[]){0, 1, 3}, 3);
     assert_true(l.peer[1][2] == 0 && l.peer_both[1][2] == 0 && l.peer_both[2][1] == 0);
@@ -105,7 +101,6 @@ static void pairs_without_copies(void **state)
 
 static void lists_of_one_set(void **state)
 {
-    (void)state;
     fbp_mock_faults.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
     assert_true(measured_for((int[]){1, 3}, 2) > 0);
     assert_int_equal(measured_for((int[]){3, 1}, 2), 0);
@@ -121,7 +116,6 @@ static void lists_of_one_set(void **state)
 /* What a program before this one kept is read; of another place it is not. */
 static void kept_from_run_to_run(void **state)
 {
-    (void)state;
     const unsigned here = fbp_mock_faults.links.place;
     assert_true(measured_for((int[]){0, 1}, 2) > 0);
     fbp_mock_faults.links.place = 1000;
@@ -135,7 +129,6 @@ static void kept_from_run_to_run(void **state)
 
 static void nowhere_to_keep(void **state)
 {
-    (void)state;
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     assert_true(measured_for((int[]){0, 1}, 2) > 0);
     assert_int_equal(measured_for((int[]){0, 1}, 2), 0);
@@ -146,7 +139,6 @@ static void measured_anew(void **state)
 {
     struct fbp_links l;
 
-    (void)state;
     (void)get((int[]){0, 1}, 2);
     fbp_mock_faults.links.up = 10e9;
     is_about(get((int[]){0, 1}, 2).alone[0].up, 50e9);
@@ -229,7 +221,6 @@ static void not_wanted(void **state)
 {
     struct fbp_links l;
 
-    (void)state;
     setenv("FBP_TUNE", "0", 1);
     assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, true, &l));
     assert_true(l.together.up == 0 && l.n == 2);
@@ -242,7 +233,6 @@ static void what_has_no_links(void **state)
     size_t host = 1, device = 1;
     int many[FBP_MOST_LINKED + 1] = {0};
 
-    (void)state;
     assert_false(fbp_links_get(cpu, (int[]){0}, 1, true, &l));
     fbp_links_bytes(cpu, 1, &host, &device);
     assert_true(host == 0 && device == 0);

@@ -53,7 +53,6 @@ static void rows_run_upwards(void **state)
     /* A view is less than a band; more, with one row or several left; a row is more than half. */
     static const size_t columns[] = {5, 496, 1000, 9001, 33000};
 
-    (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (size_t n = 1; n <= N_ROWS - 2; n += n < 60 ? 31 : 2)
             for (int k = 0; k < 8; k++)

@@ -58,7 +58,6 @@ static void poles_are_found(void **state)
     static const double axes[3][3] = {
         [FBP_POLE_Z] = {0, 0, 1}, [FBP_POLE_X] = {1, 0, 0}, [FBP_POLE_Y] = {0, 1, 0}};
 
-    (void)state;
     for (int pole = 0; pole < 3; pole++) {
         double(*direction)[3];
         const size_t n = grid_of(18, 12, (enum fbp_pole)pole, &direction);
@@ -70,7 +69,6 @@ static void poles_are_found(void **state)
 
 static void any_axis_is_found(void **state)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         double(*direction)[3], R[9];
         const double z[3] = {0, 0, 1};
@@ -93,7 +91,6 @@ static void the_pole_belongs_to_any_plane(void **state)
     double(*direction)[3];
     const size_t n = grid_of(9, 10, FBP_POLE_Z, &direction);
 
-    (void)state;
     OK(fbp_meridians_find((const double(*)[3])direction, n, &m));
     assert_int_equal(m.n_planes, 10);
     assert_true(m.most >= 9 && m.axis[2] == z[2]);
@@ -107,7 +104,6 @@ static void few_digits_serve(void **state)
     double(*direction)[3];
     const size_t n = grid_of(18, 18, FBP_POLE_Z, &direction);
 
-    (void)state;
     for (size_t i = 0; i < 3 * n; i++)
         direction[i / 3][i % 3] = round(1e4 * direction[i / 3][i % 3]) / 1e4;
     expect(direction, n, z, 18, 18);
@@ -120,7 +116,6 @@ static void planes_are_sorted(void **state)
     double(*direction)[3];
     const size_t n = grid_of(6, 7, FBP_POLE_Z, &direction);
 
-    (void)state;
     shuffle(direction, n);
     OK(fbp_meridians_of((const double(*)[3])direction, n, &p));
     for (size_t k = 0; k < p.n; k++)
@@ -137,7 +132,6 @@ static void other_sets_are_refused(void **state)
 {
     static const enum fbp_direction_set sets[] = {FBP_SET_SOLID_ANGLE, FBP_SET_FIBONACCI};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct fbp_meridians m = {.struct_size = sizeof m};
         double(*direction)[3];

@@ -43,7 +43,6 @@ static void a_stop_leaves_out_what_is_queued(void **state)
     struct fbp_cancel_scope scope = {.flag = &stop}, *const before = fbp_cancel_scope(&scope);
     struct mock_stream *a = NULL, *b = NULL;
 
-    (void)state;
     assert_int_equal(mock_stream_create(&a, 0), FBP_OK);
     assert_int_equal(mock_stream_create(&b, 0), FBP_OK);
     submit(a, works_long);

@@ -14,7 +14,6 @@ static void words_are_facts(void **state)
 {
     struct fbp_model m;
 
-    (void)state;
     OK(fbp_model_read("gpus=4,gpu=h200", &m));
     assert_int_equal(m.nodes.ranks, 4);
     assert_string_equal(m.card->name, "h200");
@@ -92,7 +91,6 @@ static void nonsense_is_refused(void **state)
     };
     struct fbp_model m;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         fbp_message_clear();
         if (fbp_model_read(cases[i].text, &m) != FBP_ERR_INVALID)
@@ -244,7 +242,6 @@ static void predicts_what_was_measured(void **state)
     static const char *const precisions[] = {"", "exact", "fast", "half"};
     const bool prints = getenv("FBP_PRINT") != NULL;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(measured); i++) {
         const struct row *r = &measured[i];
         struct work_case c;
@@ -284,7 +281,6 @@ static void more_is_never_slower(void **state)
     };
     struct work_case c;
 
-    (void)state;
     setup(&c, &J1, FBP_PRECISION_HALF, NULL);
     for (size_t i = 0; i < COUNT(ladders); i++)
         for (size_t k = 1; k < COUNT(ladders[i]); k++) {
@@ -301,7 +297,6 @@ static void nothing_beats_its_parts(void **state)
 {
     struct work_case c;
 
-    (void)state;
     setup(&c, &J1, FBP_PRECISION_HALF, NULL);
     const double volume = 512.0 * 512 * 512 * 4, views = 360.0 * 512 * 512 * 4;
     struct fbp_predicted p = predicted(&c, "write=1GB/s,gpus=4", 0, true);
@@ -323,7 +318,6 @@ static void sharing_pays(void **state)
     static const char *const models[] = {"gpus=4,read=2GB/s", "gpus=4,up-all=20GB/s"};
     struct work_case c;
 
-    (void)state;
     setup(&c, &J1, FBP_PRECISION_HALF, NULL);
     for (size_t i = 0; i < COUNT(models); i++) {
         const struct fbp_predicted own = predicted(&c, models[i], 0, false);
@@ -356,7 +350,6 @@ static void chooses_as_cards_do(void **state)
         {FBP_PRECISION_EXACT, "matrix", "matrix", "exact"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct work_case c;
         setup(&c, &J1, cases[i].precision, cases[i].kernel);
@@ -375,7 +368,6 @@ static void nodes_have_a_bound(void **state)
     fbp_source *source = NULL;
     fbp_plan *plan = NULL;
 
-    (void)state;
     scan.volume = (struct fbp_grid){{2, 2, 2}, {1, 1, 1}, {0}};
     OK(fbp_source_memory(
         &source, NULL,
@@ -410,7 +402,6 @@ static void plans_do_not_run(void **state)
         .struct_size = sizeof info, .n = {24, 24, 24}, .type = FBP_F32};
     fbp_source *source = NULL;
 
-    (void)state;
     scan.volume = (struct fbp_grid){{2, 2, 2}, {1, 1, 1}, {0}};
     OK(fbp_source_memory(
         &source, NULL,

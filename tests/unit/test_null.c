@@ -70,7 +70,6 @@ static void seen(const char *name)
 
 static void sources_and_sinks(void **state)
 {
-    (void)state;
     assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
     assert_int_equal(fbp_sink_memory(&sink, samples, sizes), FBP_OK);
     INVALID(fbp_source_open, NULL, "x.mha", NULL);
@@ -142,7 +141,6 @@ static void sources_and_sinks(void **state)
 static void scans(void **state)
 {
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    (void)state;
     INVALID(fbp_adjust_get, NULL, FBP_ADJUST_SOD, &x);
     INVALID(fbp_adjust_get, &scan, FBP_ADJUST_SOD, NULL);
     INVALID(fbp_adjust_check, NULL, FBP_ADJUST_SOD, 1);
@@ -214,7 +212,6 @@ static void geometry(void **state)
     struct fbp_meridians planes = {.struct_size = sizeof planes};
     size_t r[2];
 
-    (void)state;
     INVALID(fbp_directions_count, NULL, &n);
     INVALID(fbp_directions_count, &set, NULL);
     INVALID(fbp_directions_make, NULL, (double(*)[3])P);
@@ -277,7 +274,6 @@ static void phantoms_and_pictures(void **state)
     struct fbp_curve curve = {.struct_size = sizeof curve};
     const struct fbp_tile tile = {.values = samples};
 
-    (void)state;
     INVALID(fbp_phantom_create, NULL, "ball", 1, 1);
     INVALID(fbp_phantom_create, &phantom, NULL, 1, 1);
     NO_POINTER(fbp_phantom_name);
@@ -345,7 +341,6 @@ static void plans(void **state)
     struct fbp_centre centre = {.struct_size = sizeof centre};
     struct fbp_part part = {.struct_size = sizeof part};
 
-    (void)state;
     assert_int_equal(fbp_circle_views(&circle, views), FBP_OK);
     struct fbp_scan s = {.struct_size = sizeof s,
                          .kind = FBP_CONE,
@@ -407,7 +402,6 @@ static void the_rest(void **state)
 {
     char text[9] = "";
 
-    (void)state;
     INVALID(fbp_team_create, NULL, NULL);
     INVALID(fbp_team_create, &(fbp_team *){0}, NULL);
     INVALID(fbp_team_join, NULL);
@@ -471,7 +465,6 @@ static void every_function_has_a_row(void **state)
     size_t count = 0;
     char path[600];
 
-    (void)state;
     assert_non_null(dir);
     while ((e = readdir(dir))) {
         snprintf(path, sizeof path, FBP_SOURCE_DIR "/include/fbp/%s", e->d_name);

@@ -59,7 +59,6 @@ static void the_node_of_a_device(void **state)
                  {NULL, -1},   {" 1", -1}, {"1024\n", -1}, {"99999999999999999999\n", -1},
                  {"1 2\n", -1}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         plant(DEVICE, "numa_node", cases[i].text);
         assert_int_equal(fbp_numa_node(SYS, BUS_ID), cases[i].node);
@@ -82,7 +81,6 @@ static void several_nodes(void **state)
                  {"1-1\n", -1}, {"", -1},     {NULL, -1},       {"0-\n", -1},
                  {"1-0\n", -1}, {"0,\n", -1}, {"all\n", -1}};
 
-    (void)state;
     plant(DEVICE, "numa_node", "1\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         plant(SYSTEM, "online", cases[i].online);
@@ -130,7 +128,6 @@ static void memory_is_placed(void **state)
     enum { BYTES = 1 << 20 };
     unsigned long nodes = 0;
 
-    (void)state;
     if (may_not_be_asked())
         skip();
     char *m = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -152,7 +149,6 @@ static void a_thread_asks_near_for_a_while(void **state)
 {
     unsigned long nodes = 0;
 
-    (void)state;
     if (may_not_be_asked())
         skip();
     assert_false(fbp_numa_begin(-1));
@@ -171,7 +167,6 @@ static void what_the_user_placed_stays(void **state)
     enum { BYTES = 1 << 16 };
     unsigned long nodes = 0;
 
-    (void)state;
     if (may_not_be_asked())
         skip();
     char *m = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -90,7 +90,6 @@ enum { N_CLOSED = 8 };
 /* To 1e-12 of the kernel's middle, also around 0 and where the closed forms change to series. */
 static void closed_forms_are_integrals(void **state)
 {
-    (void)state;
     const double places[] = {0,     1e-9, 1e-6, 1e-4,  9.9e-4, 1.1e-3, .01,  .1,  .25,
                              .4999, .5,   .51,  .7499, .7501,  1,      1.5,  2,   2.5,
                              3,     4.25, 7,    7.5,   19.5,   20,     99.5, 411, 1000.5};
@@ -109,7 +108,6 @@ static void closed_forms_are_integrals(void **state)
 
 static void responses_are_their_formulas(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < N_CLOSED; k++)
         for (size_t c = 0; c < 5; c++)
             for (int i = 0; i <= 50; i++) {
@@ -122,7 +120,6 @@ static void responses_are_their_formulas(void **state)
 
 static void published_values(void **state)
 {
-    (void)state;
     const double four = 4 * FBP_PI * FBP_PI;
     const double by_5[] = {130. / 144, -16. / 144, -64. / 144, 16. / 144, -1. / 144, 0};
 
@@ -158,7 +155,6 @@ static double root_of_squares(enum fbp_filter filter, double cutoff)
 /* What white noise becomes, against the whole band: three digits. */
 static void noise_gains(void **state)
 {
-    (void)state;
     const double whole = root_of_squares(FBP_FILTER_RAM_LAK, 1);
     const double want[N_CLOSED] = {1, .737, .321, .219, .177, .555, .139, .254};
     const double of_hann[][2] = {{.75, .086}, {.5, .031}, {.25, .0055}};
@@ -173,7 +169,6 @@ static void noise_gains(void **state)
  * step in the spectrum, 1 / n. */
 static void kernels_add_up_to_nothing(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < N_CLOSED; f++)
         for (size_t c = 0; c < 5; c++) {
             double sum = 0;
@@ -225,7 +220,6 @@ static double random01(unsigned *state)
 
 static void both_forms_are_one_filter(void **state)
 {
-    (void)state;
     enum { N = 61 };
     const size_t lengths[] = {N, 1, 2, 7};
     double row[N], a[N], b[N];
@@ -254,7 +248,6 @@ static void both_forms_are_one_filter(void **state)
 /* Samples between measured ones change nothing at these, and lie on the same curve. */
 static void samples_between(void **state)
 {
-    (void)state;
     enum { N = 40 };
     double row[N], wide[2 * N - 1] = {0}, a[N], b[2 * N - 1];
     unsigned seed = 5;
@@ -277,7 +270,6 @@ static void samples_between(void **state)
  * of the equation. */
 static void a_gaussian_becomes_its_second_derivative(void **state)
 {
-    (void)state;
     enum { N = 101 };
     const double s = 4, middle = 47.3;
 
@@ -325,7 +317,6 @@ static void of_a_ball(enum fbp_filter filter, double *error, double *at_middle)
  * off: 7.7 % of a ball, and 1.1 % too little in its middle. */
 static void two_ramps_need_their_padding(void **state)
 {
-    (void)state;
     double error, at_middle;
 
     of_a_ball(FBP_FILTER_TWO_RAMPS, &error, &at_middle);
@@ -338,7 +329,6 @@ static void two_ramps_need_their_padding(void **state)
 
 static void nonsense_is_refused(void **state)
 {
-    (void)state;
     const double bad[] = {0, -0.5, 1.0001, NAN, INFINITY};
     struct fbp_filter_design d;
 
@@ -355,7 +345,6 @@ static void nonsense_is_refused(void **state)
 /* Line integrals have windows of the ramp alone. */
 static void lines_refuse_the_others(void **state)
 {
-    (void)state;
     struct fbp_filter_design d;
 
     for (int f = 0; f <= FBP_FILTER_LAST; f++) {

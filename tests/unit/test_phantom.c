@@ -28,7 +28,6 @@ static double ellipsoid_volume(const struct fbp_ellipsoid *e)
 
 static void ball_chord(void **state)
 {
-    (void)state;
     struct fbp_ellipsoid ball = {{30, -4, 7}, {40, 40, 40}, 33, .02};
     const struct fbp_phantom p = {.n = 1, .items = &ball};
     unsigned seed = 1;
@@ -76,7 +75,6 @@ static double walk(const struct fbp_phantom *p, const double at[3], const double
 
 static void turned_ellipsoid_by_quadrature(void **state)
 {
-    (void)state;
     struct fbp_ellipsoid e = {{5, -8, 3}, {20, 7, 11}, 35, .5};
     const struct fbp_phantom p = {.n = 1, .items = &e};
     unsigned seed = 7;
@@ -99,7 +97,6 @@ static void turned_ellipsoid_by_quadrature(void **state)
 /* The long axis of an ellipsoid turned by +30 degrees lies along (cos 30, sin 30). */
 static void turn_is_right_handed(void **state)
 {
-    (void)state;
     struct fbp_ellipsoid e = {{0, 0, 0}, {10, 1, 1}, 30, 1};
     const struct fbp_phantom p = {.n = 1, .items = &e};
     const double c = cos(FBP_PI / 6), s = sin(FBP_PI / 6);
@@ -126,7 +123,6 @@ static double brute_mean(const struct fbp_phantom *p, const struct fbp_grid *g, 
 
 static void voxels_by_brute_force(void **state)
 {
-    (void)state;
     struct fbp_ellipsoid e[] = {
         {{2, -3, 1}, {12, 6, 5}, 25, 1},
         {{-4, 5, 2}, {3, 3, 3}, 0, -.25},
@@ -151,7 +147,6 @@ static void voxels_by_brute_force(void **state)
 /* A part of a volume is the same bits as the whole. */
 static void slabs_are_the_same_bits(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
     const struct fbp_grid g = {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}};
     const size_t n = 32 * 32;
@@ -170,7 +165,6 @@ static void slabs_are_the_same_bits(void **state)
 
 static void total_mass(void **state)
 {
-    (void)state;
     static const char *const names[] = {"shepp-logan", "shepp-logan-original", "defrise"};
     const struct fbp_grid g = {{64, 64, 64}, {2, 2, 2}, {0, 0, 0}};
     const size_t n = 64 * 64 * 64;
@@ -194,7 +188,6 @@ static void total_mass(void **state)
 
 static void table_values(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
 
     assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 128, 2), FBP_OK);
@@ -223,7 +216,6 @@ static double value_of(const char *line, const char *key)
 /* The same table as others keep it: their (x, z, y) is our (x, y, z), for a half side of 128. */
 static void table_agrees_with_the_peers(void **state)
 {
-    (void)state;
     FILE *f = fopen(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt", "r");
     char line[512];
     struct fbp_phantom p;
@@ -262,7 +254,6 @@ static fbp_status load_text(struct fbp_phantom *p, const char *text)
 
 static void phantom_files(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } bad[] = {

@@ -51,7 +51,6 @@ static bool is_there(const char *path)
 /* Theirs is table 3.1 of Kak and Slaney with y reversed, once their axes are ours. */
 static void rtk_shepp_logan(void **state)
 {
-    (void)state;
     struct fbp_phantom ours, theirs;
 
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt"))
@@ -78,7 +77,6 @@ static void rtk_shepp_logan(void **state)
 /* A cylinder of radius 100 without ends about their y, our z, with a double cone in it. */
 static void rtk_geometries(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
 
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt"))
@@ -98,7 +96,6 @@ static void rtk_geometries(void **state)
 
 static void rtk_figures(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
 
     load(&p, "Phantom\n// a box\n\n[Box] A=1 B=2 C=3 x=4 y=5 z=6 gray=.5 # half sides\n"
@@ -141,7 +138,6 @@ static double through(const struct fbp_phantom *p, double x, double y, double z,
 
 static void leap_objects(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
 
     /* centimetres, whole and half sizes, expressions in degrees, comments; the first counts */
@@ -194,7 +190,6 @@ static void leap_objects(void **state)
 
 static void forbild_points(void **state)
 {
-    (void)state;
     static const struct {
         double x, y, z, density; /* cm, of water */
     } at[] = {
@@ -219,7 +214,6 @@ static void forbild_points(void **state)
 /* Lines by fine steps of the point test. */
 static void forbild_lines(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
     unsigned seed = 3;
 
@@ -289,7 +283,6 @@ static double mass_by_voxels(const struct fbp_phantom *p)
  * heavier by what they would hold. */
 static void forbild_mass(void **state)
 {
-    (void)state;
     struct fbp_phantom p, no_ear;
 
     if (!is_there(FORBILD))
@@ -391,7 +384,6 @@ static void refuse(const struct wrong *bad, size_t n)
 
 static void wrong_input(void **state)
 {
-    (void)state;
     refuse(wrong_rtk, sizeof wrong_rtk / sizeof *wrong_rtk);
     refuse(wrong_leap, sizeof wrong_leap / sizeof *wrong_leap);
 }
@@ -399,7 +391,6 @@ static void wrong_input(void **state)
 /* Cut off anywhere, a file is read or refused, nothing else; a byte of 0 is refused. */
 static void cut_and_damaged(void **state)
 {
-    (void)state;
     static const char whole[] =
         "units=cm\n{type=cone_y; y=-11.15; rx=0.5; ry=.75; rz=.2; ax=(1,0,0); ay=(0,1,0); "
         "clipx<9.1; rhoe=1.8*0.554;}\n[Box] A=1 B=2";

@@ -14,7 +14,6 @@
 /* The mean of N counts has variance m/N; their sample variance has (m + 2 m^2)/N. */
 static void mean_and_variance(void **state)
 {
-    (void)state;
     static const double means[] = {.05, .5, 5, 9.99, 10, 50, 5000, 1e6};
     enum { N = 200000 };
 
@@ -36,7 +35,6 @@ static void mean_and_variance(void **state)
 /* Frequencies of the first counts, both samplers: chi square with 20 cells, 5 sigma. */
 static void distribution(void **state)
 {
-    (void)state;
     enum { N = 100000, CELLS = 21 };
     static const double means[] = {8, 12};
 
@@ -59,7 +57,6 @@ static void distribution(void **state)
 
 static void neighbours_are_independent(void **state)
 {
-    (void)state;
     enum { N = 100000 };
     double of_pixel = 0, of_view = 0;
 
@@ -77,7 +74,6 @@ static void neighbours_are_independent(void **state)
 /* Moments 1 to 4, and how many lie beyond 1 and 2: five standard deviations of each. */
 static void normal_numbers(void **state)
 {
-    (void)state;
     enum { N = 200000 };
     const double want[] = {0, 1, 0, 3, .31731051, .04550026};
     const double variance[] = {1, 2, 15, 96, .2166, .0434};

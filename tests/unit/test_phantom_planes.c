@@ -213,7 +213,6 @@ static void direction(const struct fbp_shape *s, int i, unsigned *seed, double n
 
 static void sections_are_integrals_of_lines(void **state)
 {
-    (void)state;
     unsigned seed = 1;
 
     for (int kind = FBP_SHAPE_ELLIPSOID; kind <= FBP_SHAPE_SOFT; kind++)
@@ -232,7 +231,6 @@ static void sections_are_integrals_of_lines(void **state)
  * through the tip. */
 static void sections_of_a_cone(void **state)
 {
-    (void)state;
     struct fbp_shape s = {.kind = FBP_SHAPE_CONE,
                           .half_mm = {1, 1, 1},
                           .range = {0, 1},
@@ -273,7 +271,6 @@ static double mass_of(const struct fbp_shape *s)
 /* All planes across any direction hold the whole mass. */
 static void planes_add_up_to_the_mass(void **state)
 {
-    (void)state;
     unsigned seed = 2;
 
     for (int kind = FBP_SHAPE_ELLIPSOID; kind <= FBP_SHAPE_SOFT; kind++)
@@ -297,7 +294,6 @@ static void planes_add_up_to_the_mass(void **state)
 /* p(t, n) = p(-t, -n) */
 static void both_sides_see_the_same(void **state)
 {
-    (void)state;
     unsigned seed = 3;
 
     for (int kind = FBP_SHAPE_ELLIPSOID; kind <= FBP_SHAPE_SOFT; kind++)
@@ -321,7 +317,6 @@ static double mean_at(void *user, double t)
 /* Means over a sample's width: exact for ellipsoids; samples hold the mass. */
 static void means_over_samples(void **state)
 {
-    (void)state;
     unsigned seed = 4;
 
     for (int i = 0; i < 60; i++) {
@@ -346,7 +341,6 @@ static void means_over_samples(void **state)
 /* Of other shapes over 8 planes: the error is that of 8 steps. */
 static void means_of_other_shapes(void **state)
 {
-    (void)state;
     unsigned seed = 9;
 
     for (int i = 0; i < 20; i++) {
@@ -364,7 +358,6 @@ static void means_of_other_shapes(void **state)
 /* A turned ellipsoid is the same one seen by turned rays. */
 static void turned_rays(void **state)
 {
-    (void)state;
     unsigned seed = 5;
 
     for (int i = 0; i < 300; i++) {
@@ -402,7 +395,6 @@ static double density_at(void *user, double t)
 
 static void lines_of_soft_ellipsoids(void **state)
 {
-    (void)state;
     unsigned seed = 6;
 
     for (int i = 0; i < 100; i++) {
@@ -428,7 +420,6 @@ static void lines_of_soft_ellipsoids(void **state)
 /* Means over voxels: they hold the mass, and inside they are what lines along x of a voxel say. */
 static void voxels_of_soft_ellipsoids(void **state)
 {
-    (void)state;
     enum { N = 24 };
     unsigned seed = 7;
     static float out[N * N * N];
@@ -455,7 +446,6 @@ static void voxels_of_soft_ellipsoids(void **state)
 /* Shapes that have no plane integrals, or none that are known. */
 static void refusals(void **state)
 {
-    (void)state;
     const double n[3] = {0, 0, 1};
     struct fbp_shape s[2];
     unsigned seed = 8;
@@ -491,7 +481,6 @@ static fbp_status load(struct fbp_phantom *p, const char *text)
 /* Lines of 8 numbers are what they were; 10 have three turns; one more is m. */
 static void lines_of_files(void **state)
 {
-    (void)state;
     struct fbp_phantom p;
     const double deg = 180 / FBP_PI;
     char line[200];
@@ -536,7 +525,6 @@ static void lines_of_files(void **state)
  * the cube, and, of the bottle and the tubes, in no place twice. */
 static void by_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t n;
@@ -604,7 +592,6 @@ static void simulate(const struct fbp_phantom *p, const struct fbp_scan *scan,
 
 static void whole_scans(void **state)
 {
-    (void)state;
     static float centres[VIEWS][SAMPLES], means[VIEWS][SAMPLES], noise[VIEWS][SAMPLES],
         again[VIEWS][SAMPLES];
     struct fbp_view views[VIEWS];

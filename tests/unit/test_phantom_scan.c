@@ -67,27 +67,23 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
 
 static void cone(void **state)
 {
-    (void)state;
     check_every_ray(FBP_CONE, 750, "shepp-logan", 90);
     check_every_ray(FBP_CONE, 750, "defrise", 90);
 }
 
 static void parallel(void **state)
 {
-    (void)state;
     check_every_ray(FBP_PARALLEL, 0, "shepp-logan-original", 120);
 }
 
 /* The shadow of an ellipsoid around the source is not bounded by an ellipse. */
 static void source_inside(void **state)
 {
-    (void)state;
     check_every_ray(FBP_CONE, 60, "shepp-logan", 150);
 }
 
 static void noise_does_not_depend_on_threads(void **state)
 {
-    (void)state;
     static float one[N], five[N], other[N];
     struct fbp_view views[NK];
     struct fbp_phantom p;
@@ -118,7 +114,6 @@ static void noise_does_not_depend_on_threads(void **state)
 
 static void header_of_projections(void **state)
 {
-    (void)state;
     static float data[N];
     struct fbp_view views[NK];
     struct fbp_phantom p = {0};
@@ -141,7 +136,6 @@ static void header_of_projections(void **state)
 
 static void what_cannot_be_simulated(void **state)
 {
-    (void)state;
     struct fbp_view view = {.u = {1, 0, 0}, .v = {0, 0, 1}};
     struct fbp_phantom p = {0};
     struct fbp_scan scan = {.struct_size = sizeof scan,
@@ -161,7 +155,6 @@ static void what_cannot_be_simulated(void **state)
 
 static void volume_is_the_voxels(void **state)
 {
-    (void)state;
     const struct fbp_grid g = {{12, 10, 14}, {1, 2, 1.5}, {0, 1, 0}};
     static float data[12 * 10 * 14], direct[12 * 10 * 14];
     struct fbp_phantom p;
@@ -180,7 +173,6 @@ static void volume_is_the_voxels(void **state)
 /* The wobble is what its comment promises, and smooth. */
 static void c_arm(void **state)
 {
-    (void)state;
     enum { K = 496 };
     static struct fbp_view views[K];
     static double angles[K];

@@ -60,7 +60,6 @@ static double line(const struct fbp_shape *s, const double y[3], const double w[
 
 static void balls(void **state)
 {
-    (void)state;
     struct fbp_shape s = turned(FBP_SHAPE_ELLIPSOID, .4, .7);
     memcpy(s.half_mm, (double[]){40, 40, 40}, sizeof s.half_mm);
     memcpy(s.centre_mm, (double[]){30, -4, 7}, sizeof s.centre_mm);
@@ -72,7 +71,6 @@ static void balls(void **state)
 
 static void boxes(void **state)
 {
-    (void)state;
     struct fbp_shape s = turned(FBP_SHAPE_BOX, -1.1, .3);
     memcpy(s.half_mm, (double[]){10, 20, 30}, sizeof s.half_mm);
     memcpy(s.centre_mm, (double[]){3, 5, -7}, sizeof s.centre_mm);
@@ -86,7 +84,6 @@ static void boxes(void **state)
 
 static void cylinders(void **state)
 {
-    (void)state;
     struct fbp_shape s = turned(FBP_SHAPE_CYLINDER, .2, 1.2);
     memcpy(s.half_mm, (double[]){10, 4, 25}, sizeof s.half_mm);
     NEAR(LINE(&s, 3, 1, 0, 0, 0, 1), 50, 1e-10);
@@ -107,7 +104,6 @@ static void cylinders(void **state)
 /* y0^2 / 9 + y1^2 / 4 <= (y2 / 5)^2 */
 static void cones(void **state)
 {
-    (void)state;
     struct fbp_shape s = turned(FBP_SHAPE_CONE, 2.2, -.4);
     memcpy(s.half_mm, (double[]){3, 2, 5}, sizeof s.half_mm);
     s.range[0] = 0;
@@ -130,7 +126,6 @@ static void cones(void **state)
 
 static void clips(void **state)
 {
-    (void)state;
     struct fbp_shape s = turned(FBP_SHAPE_ELLIPSOID, .5, .5);
     memcpy(s.half_mm, (double[]){10, 20, 30}, sizeof s.half_mm);
     memcpy(s.centre_mm, (double[]){5, 6, 7}, sizeof s.centre_mm);
@@ -171,7 +166,6 @@ static void some_shapes(struct fbp_shape s[4], double volume[4])
 /* The parallel lines of any direction add up to the volume. */
 static void lines_add_up_to_volumes(void **state)
 {
-    (void)state;
     struct fbp_shape s[4];
     double volume[4];
     const double step = .2, reach = 30;
@@ -199,7 +193,6 @@ static void lines_add_up_to_volumes(void **state)
 /* Where the point test says a line is inside, by fine steps. */
 static void lines_agree_with_points(void **state)
 {
-    (void)state;
     struct fbp_shape s[4];
     double volume[4];
     unsigned seed = 5;
@@ -227,7 +220,6 @@ static void lines_agree_with_points(void **state)
 
 static void the_first_hides_the_others(void **state)
 {
-    (void)state;
     struct fbp_shape s[3] = {turned(FBP_SHAPE_ELLIPSOID, 0, 0), turned(FBP_SHAPE_BOX, 0, 0),
                              turned(FBP_SHAPE_ELLIPSOID, 0, 0)};
     const double half[3] = {2, 5, 10}, density[3] = {7, 0, 1};
@@ -263,7 +255,6 @@ static double brute_mean(const struct fbp_phantom *p, const struct fbp_grid *g, 
 
 static void voxels_by_brute_force(void **state)
 {
-    (void)state;
     struct fbp_shape s[4];
     double volume[4], worst = 0;
     const struct fbp_grid g = {.n = {13, 12, 11}, .voxel_mm = {3, 4, 5}, .centre_mm = {1, 2, 3}};
@@ -287,7 +278,6 @@ static void voxels_by_brute_force(void **state)
 
 static void voxels_add_up_to_volumes(void **state)
 {
-    (void)state;
     struct fbp_shape s[4];
     double volume[4];
     const struct fbp_grid g = {.n = {64, 64, 64}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 1, 2}};
@@ -312,7 +302,6 @@ static void voxels_add_up_to_volumes(void **state)
  */
 static void views_are_their_lines(void **state)
 {
-    (void)state;
     enum { COLUMNS = 21, ROWS = 17 };
     struct fbp_shape s[4];
     double volume[4];
@@ -351,7 +340,6 @@ static void views_are_their_lines(void **state)
 
 static void endless_shapes_are_refused_where_it_matters(void **state)
 {
-    (void)state;
     struct fbp_shape s = turned(FBP_SHAPE_CYLINDER, 0, 0);
     struct fbp_view view = {.s = {1, 0, 0}, .u = {0, 1, 0}, .v = {0, 0, 1}};
     const struct fbp_phantom p = {.n_shapes = 1, .shapes = &s};

@@ -29,7 +29,6 @@ static void write_volume(const size_t n[3], const double mm[3], const float *dat
 /* 3 x 4 x 5 voxels, one bright in each middle slice, off the centre. */
 static void axes_point_right_and_up(void **state)
 {
-    (void)state;
     float v[5][4][3] = {{{0}}};
     v[2][3][0] = 3; /* xy slice z = 2: left, top */
     v[4][2][2] = 2; /* xz slice y = 2: right, top */
@@ -58,7 +57,6 @@ static void axes_point_right_and_up(void **state)
 
 static void projections_show_everything(void **state)
 {
-    (void)state;
     float v[5][4][3] = {{{0}}};
     v[4][3][2] = 3;
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
@@ -74,7 +72,6 @@ static void projections_show_everything(void **state)
 /* Slices of 300 x 2 x 4 voxels of 1 x 10 x 5 mm: heights are drawn to scale. */
 static void voxels_to_scale(void **state)
 {
-    (void)state;
     float *v = calloc(300 * 2 * 4, sizeof *v);
     assert_non_null(v);
     write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
@@ -89,7 +86,6 @@ static void voxels_to_scale(void **state)
 /* Pixels that fall together are averaged, the short last bin too. */
 static void large_volumes_are_reduced(void **state)
 {
-    (void)state;
     enum { N = 2501 };
     float *v = calloc(N, sizeof *v);
     assert_non_null(v);
@@ -134,7 +130,6 @@ static void draw_counting(const size_t n[3], enum fbp_row_order order, bool mip)
 
 static void packed_rows_are_read_once_and_in_order(void **state)
 {
-    (void)state;
     static const enum fbp_row_order orders[] = {FBP_ROWS_TOP_DOWN, FBP_ROWS_BOTTOM_UP};
 
     for (int i = 0; i < 2; i++) {
@@ -150,7 +145,6 @@ static void packed_rows_are_read_once_and_in_order(void **state)
 
 static void views_that_fail(void **state)
 {
-    (void)state;
     float v[8] = {0};
     write_volume((size_t[]){2, 2, 2}, (double[]){1, 1, 1}, v);
     assert_int_equal(
@@ -172,7 +166,6 @@ static void full_disk(void **state)
     static uint8_t grey[300 * 300];
     struct rlimit was;
 
-    (void)state;
     unsigned seed = 1;
     for (size_t i = 0; i < sizeof grey; i++)
         grey[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
@@ -229,7 +222,6 @@ static void assert_well_formed(const char *xml)
 
 static void drawing_of_a_scan(void **state)
 {
-    (void)state;
     struct fbp_view views[3];
     const struct fbp_panel panel = {311, 207};
     const struct fbp_grid grid = {{101, 102, 103}, {.5, .5, .75}, {0, 0, 0}};
@@ -275,7 +267,6 @@ static void drawing_of_a_scan(void **state)
 
 static void drawings_that_fail(void **state)
 {
-    (void)state;
     const struct fbp_view view = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const struct fbp_panel panel = {1, 1};
     const struct fbp_geometry_facts facts = {.struct_size = sizeof facts};

@@ -180,7 +180,6 @@ static void left_out_slots_are_filled(void **state)
 {
     struct fbp_backend b;
 
-    (void)state;
     fbp_backend_complete(&least, &b);
     assert_true(b.discovery.count && b.discovery.describe && b.choose && b.remark && b.fixed_bytes);
     assert_true(b.rates && b.memory.host_alloc && b.memory.host_release && b.memory.reaches &&
@@ -264,7 +263,6 @@ static void planes_plug_in(void **state)
                                 .n_threads = 1};
     char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
 
-    (void)state;
     make_views();
     fbp_backend_complete(&least, &planes);
     write_profiles(in, profiles);

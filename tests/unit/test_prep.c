@@ -53,7 +53,6 @@ static void values(float *v, double start, double step)
 
 static void i0_alone(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
     float row[NC] = {1000, 500, 1, 2000};
@@ -72,7 +71,6 @@ static void i0_alone(void **state)
 /* Line integrals are left alone but for what is not finite. */
 static void line_integrals(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
     float row[NC] = {-1, 0, NAN, 1e30f};
@@ -87,7 +85,6 @@ static void line_integrals(void **state)
 /* All four ways to say what unattenuated means, and either order of rows. */
 static void dark_flat_i0(void **state)
 {
-    (void)state;
     float dark[2 * N], flat[3 * N];
     values(dark, 10, 1); /* mean 15 + i */
     values(dark + N, 20, 1);
@@ -128,7 +125,6 @@ static void dark_flat_i0(void **state)
 
 static void clipped(void **state)
 {
-    (void)state;
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
     float row[NC] = {0, -5, 2e-3f, 0.9e-3f};
@@ -147,7 +143,6 @@ static void clipped(void **state)
 /* Both ends, the middle, a whole row; as intensities and as line integrals. */
 static void not_finite(void **state)
 {
-    (void)state;
     enum { W = 8 };
     static const float nan = NAN, inf = INFINITY;
     struct fbp_scan scan = scan_of(W, 1);
@@ -217,7 +212,6 @@ static double bridged(const struct fbp_prep *p, size_t c, size_t r)
 
 static void isolated_pixels(void **state)
 {
-    (void)state;
     struct fbp_prep p = masked(5, 3,
                                "....."
                                "..#.."
@@ -231,7 +225,6 @@ static void isolated_pixels(void **state)
 
 static void dead_column(void **state)
 {
-    (void)state;
     struct fbp_prep p = masked(5, 3,
                                "##..#"
                                "##..#"
@@ -246,7 +239,6 @@ static void dead_column(void **state)
 
 static void dead_rows(void **state)
 {
-    (void)state;
     struct fbp_prep p = masked(3, 5,
                                "###"
                                "..."
@@ -264,7 +256,6 @@ static void dead_rows(void **state)
 /* Good pixels in its row more than three columns away are joined by those of its column. */
 static void wide_gap(void **state)
 {
-    (void)state;
     struct fbp_prep p = masked(9, 3,
                                "........."
                                ".#######."
@@ -278,7 +269,6 @@ static void wide_gap(void **state)
 
 static void too_many_bad(void **state)
 {
-    (void)state;
     const float all[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     float one[N];
     struct fbp_scan scan = scan_of(NC, NR);
@@ -306,7 +296,6 @@ static void too_many_bad(void **state)
 /* Flats that are not above their dark are bad pixels; those and masked ones are never clipped. */
 static void bad_flats(void **state)
 {
-    (void)state;
     const float dark[N] = {10, 10, 10, 10}, mask[N] = {0, 0, 0, 0, 0, 0, 1};
     float flat[N];
     struct fbp_scan scan = scan_of(NC, NR);
@@ -347,7 +336,6 @@ static void bad_flats(void **state)
 /* The same where one number stands for the flat. */
 static void mask_and_i0(void **state)
 {
-    (void)state;
     const float mask[N] = {0, 1};
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
@@ -370,7 +358,6 @@ static void mask_and_i0(void **state)
  */
 static void transmissions(void **state)
 {
-    (void)state;
     const float mask[N] = {0, 1, 0, 0, 0, 0, 0, 0, 1};
     const float counted[N] = {900, 5, 300, 2000, NAN, 400, INFINITY, 70, 3, -50, -INFINITY, 800};
     struct fbp_scan scan = scan_of(NC, NR);
@@ -404,7 +391,6 @@ static void transmissions(void **state)
 /* Part of a view: rows that were not asked for are neither read nor written. */
 static void bridge_part(void **state)
 {
-    (void)state;
     struct fbp_prep p = masked(3, 5,
                                "..#"
                                "###"
@@ -422,7 +408,6 @@ static void bridge_part(void **state)
 
 static void loading(void **state)
 {
-    (void)state;
     enum { VIEWS = 3 };
     float all[VIEWS * N], out[VIEWS * N + 1];
     const struct fbp_job job = {

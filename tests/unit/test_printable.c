@@ -31,7 +31,6 @@ static void test_characters(void **state)
     };
     char out[80];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const size_t n = fbp_printable(out, sizeof out, rows[i].in, strlen(rows[i].in), "");
         assert_string_equal(out, rows[i].out);
@@ -48,7 +47,6 @@ static void test_room(void **state)
 {
     char out[16];
 
-    (void)state;
     for (size_t room = 0; room < 12; room++) {
         memset(out, '#', sizeof out);
         const size_t n = fbp_printable(out, room, "é\033é", 5, "");
@@ -60,7 +58,6 @@ static void test_room(void **state)
 
 static void test_message(void **state)
 {
-    (void)state;
     fbp_message_clear();
     (void)!fbp_fail(FBP_ERR_IO, "%s: what?", "a\033]0;b\007\302\233c\nfbp: done");
     assert_string_equal(fbp_message(), "a\\u001b]0;b\\u0007\\u009bc\\u000afbp: done: what?");
@@ -87,7 +84,6 @@ static void test_bytes(void **state)
     };
     char out[32];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(fbp_bytes_estimate_text(out, sizeof out, rows[i].bytes), rows[i].text);
     assert_string_equal(fbp_bytes_text(out, sizeof out, 123), "123 B");
@@ -116,7 +112,6 @@ static void test_bytes_up(void **state)
                 {1ull << 63, "8.00 EiB"}};
     char out[32];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(fbp_bytes_up_text(out, sizeof out, rows[i].bytes), rows[i].text);
 }

@@ -76,7 +76,6 @@ static void all_sums_are_2_pi(void **state)
                                               FBP_QUADRATURE_VORONOI, FBP_QUADRATURE_HARMONICS};
     size_t count;
 
-    (void)state;
     for (size_t r = 0; r < sizeof rings / sizeof *rings; r++)
         for (int set = FBP_SET_SOLID_ANGLE; set <= FBP_SET_LINEAR_ANGLE; set++)
             for (size_t q = rings[r] < 5 ? 2 : 0; q < 4; q++) {
@@ -98,7 +97,6 @@ static void bands_are_those_of_the_formula(void **state)
 {
     static const size_t rings[] = {18, 39};
 
-    (void)state;
     for (size_t r = 0; r < 2; r++)
         for (int pole = FBP_POLE_Z; pole <= FBP_POLE_Y; pole++) {
             size_t count;
@@ -125,7 +123,6 @@ static void grids_of_angles_have_bands(void **state)
     size_t count;
     const double step = PI / 15;
 
-    (void)state;
     vector *n = make(FBP_SET_LINEAR_ANGLE, 15, 14, FBP_POLE_Z, &count);
     shuffle(n, count);
     double *w = weights_of(n, count, FBP_QUADRATURE_BANDS, "exact bands of 8 rings about z");
@@ -148,7 +145,6 @@ static void cells_of_regular_solids(void **state)
                        {1 / s, -g / s, 0}, {g / s, 0, 1 / s},  {-g / s, 0, 1 / s}};
     vector axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, -1}}, cube[8];
 
-    (void)state;
     for (int i = 0; i < 8; i++)
         for (int k = 0; k < 3; k++)
             cube[i][k] = i >> k & 1 ? c : -c;
@@ -171,7 +167,6 @@ static void equal_directions_share_a_cell(void **state)
 {
     size_t count;
 
-    (void)state;
     vector *n = make(FBP_SET_FIBONACCI, 60, 0, FBP_POLE_Z, &count);
     vector *twice = malloc(3 * count * sizeof *twice);
     for (size_t i = 0; i < 3 * count; i++)
@@ -202,7 +197,6 @@ static void harmonics_are_exact(void **state)
 {
     size_t count;
 
-    (void)state;
     vector *n = make(FBP_SET_SOLID_ANGLE, 18, 0, FBP_POLE_Z, &count);
     shuffle(n, count);
     double *w = weights_of(n, count, FBP_QUADRATURE_HARMONICS, "up to degree 16");
@@ -232,7 +226,6 @@ static void what_cannot_be_weighted_is_refused(void **state)
     vector flat[4], some[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double w[4] = {1, 2, NAN, 1};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         flat[i][0] = cos(i);
         flat[i][1] = .6 * sin(i);
@@ -260,7 +253,6 @@ static void given_weights_stay(void **state)
     double w[3] = {1, 2, 3};
     char words[200];
 
-    (void)state;
     OK(fbp_quadrature_weights((const vector *)n, 3, FBP_QUADRATURE_GIVEN, w, words, sizeof words));
     assert_true(w[0] == 1 && w[1] == 2 && w[2] == 3);
     assert_string_equal(words, "as given, sum 0.95493 of 2 pi");

@@ -127,7 +127,6 @@ static void test_versions(void **state)
     size_t n1, n2;
     unsigned char *one = make(1, true, &n1), *two = make(2, true, &n2);
 
-    (void)state;
     write_file(V1, one, n1);
     write_file(V2, two, n2);
     check_reading(V1, 1);
@@ -151,7 +150,6 @@ static void test_split(void **state)
     fbp_source *source;
     double *P;
 
-    (void)state;
     assert_non_null(reference);
     assert_int_equal(fbp_rabbitct_split(V2, STEM "-parts"), FBP_OK);
     assert_file(STEM "-parts/RabbitInput.rct", one, n1);
@@ -192,7 +190,6 @@ static void test_damaged(void **state)
     size_t n, n_views;
     unsigned char *whole = make(2, true, &n), *bytes = malloc(n + 1);
 
-    (void)state;
     assert_non_null(bytes);
     const size_t lengths[] = {
         0, 1, 23, 24, 119, 24 + VIEW, 24 + K * VIEW - 1, 24 + K * VIEW + 1, n - 1, n + 1};
@@ -239,7 +236,6 @@ static void test_error(void **state)
     const float nan_voxel = NAN;
     struct fbp_rabbitct_error e;
 
-    (void)state;
     for (int i = 0; i < 8; i++)
         assert_true(fbp_rabbitct_hu(hu, f[i]) == g[i]);
     fbp_rabbitct_compare(f, reference, 8, hu, &e);
@@ -306,7 +302,6 @@ static void check_result(int version, int32_t magic, int32_t end)
 
 static void test_result(void **state)
 {
-    (void)state;
     check_result(1, 591984, 489195);
     check_result(2, 531982, 289135);
 }

@@ -100,7 +100,6 @@ enum { N_WILD = sizeof wild / sizeof *wild };
 
 static void scans(void **state)
 {
-    (void)state;
     struct fbp_scan s = a_scan();
     assert_int_equal(plan_of(&s, fbp_recon_params(.device = "cpu")), FBP_OK);
     SCAN_ENUM(kind, enum fbp_kind, "scan.kind")
@@ -132,7 +131,6 @@ static void scans(void **state)
 
 static void listed_views(void **state)
 {
-    (void)state;
     static const double odd[] = {1e-17, 1e17, 1e300, INFINITY, NAN};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         for (int field = 0; field < 2; field++) {
@@ -150,7 +148,6 @@ static void listed_views(void **state)
 /* A voxel of 1e-17 mm: looking for slabs of the volume had no end. */
 static void tiny_voxels(void **state)
 {
-    (void)state;
     struct fbp_scan s = a_scan();
     s.volume.voxel_mm[2] = 1e-17;
     assert_refused(plan_of(&s, fbp_recon_params(.device = "cpu")), "volume.voxel_mm[2]");
@@ -179,7 +176,6 @@ static void tiny_voxels(void **state)
 
 static void params(void **state)
 {
-    (void)state;
     const struct fbp_scan s = a_scan();
     PARAM_SIZE(memory_bytes, "memory_bytes")
     PARAM_SIZE(device_memory_bytes, "device_memory_bytes")
@@ -213,7 +209,6 @@ static void params(void **state)
 
 static void struct_sizes(void **state)
 {
-    (void)state;
     const struct fbp_scan s = a_scan();
     const size_t good = sizeof(struct fbp_recon_params);
     const size_t sizes[] = {0, 8, offsetof(struct fbp_recon_params, callbacks), SIZE_MAX};
@@ -229,7 +224,6 @@ static void struct_sizes(void **state)
 
 static void circles(void **state)
 {
-    (void)state;
     static const struct {
         size_t offset;
         const char *name;
@@ -268,7 +262,6 @@ static void circles(void **state)
 
 static void feeds(void **state)
 {
-    (void)state;
     const struct fbp_feed_params good = {.struct_size = sizeof good,
                                          .device = "cpu",
                                          .panel = {8, 8},
@@ -297,7 +290,6 @@ static void feeds(void **state)
 
 static void sinks_and_sources(void **state)
 {
-    (void)state;
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {4, 4, 4}, .type = FBP_F32};
     struct fbp_sink_params p = {.struct_size = offsetof(struct fbp_sink_params, level_bytes) -
@@ -328,7 +320,6 @@ static void sinks_and_sources(void **state)
 
 static void pictures_and_phantoms(void **state)
 {
-    (void)state;
     const float one = 1;
     const struct fbp_tile tile = {.values = &one, .label = ""};
     struct fbp_sheet_params sheet = {.struct_size = sizeof sheet, .n = {SIZE_MAX, 1}};
@@ -359,7 +350,6 @@ static void pictures_and_phantoms(void **state)
 /* The sentence of each range says the numbers of ranges.h. */
 static void sentences(void **state)
 {
-    (void)state;
     static const struct fbp_range *const all[] = {
         &fbp_range_pitch,    &fbp_range_distance, &fbp_range_position, &fbp_range_angle,
         &fbp_range_rotation, &fbp_range_skew,     &fbp_range_side,     &fbp_range_views,

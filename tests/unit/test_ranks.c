@@ -74,7 +74,6 @@ static void grids_cover_all(void **state)
 {
     static const size_t slices[] = {1, 2, 5, 32};
 
-    (void)state;
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         struct made m;
         make(&m, 16, slices[i]);
@@ -91,7 +90,6 @@ static void batches_stay_within_a_part(void **state)
     struct made m;
     size_t at = 0;
 
-    (void)state;
     make(&m, 16, 16);
     const struct fbp_work_request rq = {.job = &m.tables.job,
                                         .backend = fbp_backend_find("cpu"),
@@ -121,7 +119,6 @@ static void segments_are_even(void **state)
 {
     struct made m;
 
-    (void)state;
     for (size_t nz = 1; nz <= 70; nz += 3)
         for (size_t parts = 2; parts <= 7; parts++)
             for (size_t block = 1; block <= 20; block += 3) {
@@ -147,7 +144,6 @@ static void takes_slabs_where_there_are_slices(void **state)
     struct fbp_ranks r;
     struct made m;
 
-    (void)state;
     make(&m, 48, 48);
     OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 0, &by_updates, &r));
     assert_true(r.n_slabs == 4 && r.n_parts == 1);

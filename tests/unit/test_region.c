@@ -99,7 +99,6 @@ static void voxels_are_found_again(void **state)
 {
     unsigned seed = 1;
 
-    (void)state;
     for (int i = 0; i < 300; i++) {
         static const size_t n[3] = {NX, NY, NZ};
         size_t box[3][2] = {{0, NX}, {0, NY}, {0, NZ}};
@@ -136,7 +135,6 @@ static void a_failed_row_ends_it(void **state)
     static const size_t n[3] = {NX, NY, NZ}, box[3][2] = {{0, NX}, {0, NY}, {0, NZ}};
     struct fbp_region *r;
 
-    (void)state;
     assert_int_equal(fbp_region_create(&r, n, box, fails, NULL), FBP_ERR_IO);
     assert_null(r);
     fbp_region_destroy(&r);

@@ -40,7 +40,6 @@ static void constants_leave_the_filter(void **state)
 {
     static const double one[] = {0, 1, .3, 1, 1, 1}, three[] = {.5, 3};
 
-    (void)state;
     for (int f = 0; f <= FBP_FILTER_5_POINT_DERIVATIVE; f++)
         for (size_t o = 1; o <= 2; o++) {
             const struct fbp_spectral_filter a = with((enum fbp_filter)f, .7, one, 3),
@@ -68,7 +67,6 @@ static void corners_are_kept(void **state)
     const struct fbp_spectral_filter s = with(FBP_FILTER_RAM_LAK, .7, table, 3);
     struct fbp_filter_design d = make(&s, N, 1);
 
-    (void)state;
     for (int n = 0; n < N; n += 7) {
         long double sum = 0;
         for (int piece = 0; piece < 3; piece++)
@@ -104,7 +102,6 @@ static void nonsense_is_refused(void **state)
     static const double back[] = {0, 1, .5, 1, .5, 0}, beyond[] = {0, 1, 1.5, 0};
     static const double below[] = {-.1, 1}, no_number[] = {0, 1, 1, NAN}, nowhere[] = {NAN, 1};
 
-    (void)state;
     refused(back, 3, "row 2 of the response begins with 0.5");
     refused(beyond, 2, "row 1 of the response begins with 1.5");
     refused(below, 1, "row 0");
@@ -131,7 +128,6 @@ static void around(const struct fbp_filter_design *d, const double *row, double 
 /* A wave that closes around the row becomes f^2 of itself, wherever the row is cut. */
 static void waves_go_round(void **state)
 {
-    (void)state;
     for (size_t n = 59; n <= 60; n++) {
         const struct fbp_spectral_filter s = with(FBP_FILTER_RAM_LAK, .5, NULL, 0);
         struct fbp_filter_design d;
@@ -159,7 +155,6 @@ static void lines_go_round(void **state)
     struct fbp_filter_design a, b;
     double row[N], spectrum[N] = {0}, wanted[N], out[N];
 
-    (void)state;
     divided.reference = (struct fbp_reference){.h = line, .n = N, .centre = 3};
     assert_int_equal(fbp_periodic_design(&a, &plain, N), FBP_OK);
     assert_int_equal(fbp_periodic_design(&b, &divided, N), FBP_OK);

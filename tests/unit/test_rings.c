@@ -44,7 +44,6 @@ static void sets_are_rings(void **state)
         {FBP_SET_LINEAR_ANGLE, FBP_POLE_X, 7, 4, 14},
     };
 
-    (void)state;
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
         struct fbp_rings rings;
         double(*direction)[3];
@@ -68,7 +67,6 @@ static void the_equator_is_closed_by_antipodes(void **state)
     double direction[30][3];
     struct fbp_rings rings;
 
-    (void)state;
     for (size_t i = 0; i < 30; i++) {
         const double theta = i < 10 ? PI / 2 : 1,
                      phi = i < 10 ? PI * (double)i / 10 : .3 * (double)i;
@@ -91,7 +89,6 @@ static void others_are_none(void **state)
     double(*direction)[3];
     size_t n = set_of(FBP_SET_FIBONACCI, 208, FBP_POLE_Z, &direction);
 
-    (void)state;
     assert_int_equal(fbp_rings_of((const double(*)[3])direction, n, &rings), FBP_ERR_UNSUPPORTED);
     free(direction);
     n = set_of(FBP_SET_SOLID_ANGLE, 18, FBP_POLE_Z, &direction);
@@ -124,7 +121,6 @@ static double worst(enum fbp_ring_interpolation how, size_t n, size_t most)
 
 static void waves_are_interpolated(void **state)
 {
-    (void)state;
     for (size_t n = 2; n <= 36; n++)
         assert_true(worst(FBP_RINGS_FFT, n, (n - 1) / 2) < 1e-11);
     assert_true(worst(FBP_RINGS_SPLINE, 36, 4) < 3e-3);

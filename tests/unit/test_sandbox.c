@@ -61,7 +61,6 @@ static fbp_status take_much(void *arg, struct fbp_blob *reply)
 /* A child gets what the process may still take. */
 static void what_is_left(void **state)
 {
-    (void)state;
     const struct fbp_sandbox_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
 
@@ -108,7 +107,6 @@ static void what_was_held(void **state)
     const struct fbp_sandbox_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
 
-    (void)state;
     if (!LIMITED)
         skip();
     char *held = malloc(300u << 20);
@@ -136,7 +134,6 @@ static void copies_count(void **state)
         .memory_bytes = (uint64_t)1 << 30, .seconds = 20, .leaves_copy = true};
     struct fbp_blob reply;
 
-    (void)state;
     if (!LIMITED)
         skip();
     fbp_limit_memory(fbp_resident_bytes() + (350u << 20));
@@ -148,7 +145,6 @@ static void copies_count(void **state)
 
 static void replies_come_whole(void **state)
 {
-    (void)state;
     expect_answer(&limits, 0);
     expect_answer(&limits, 1);
     expect_answer(&limits, 65536); /* as much as a pipe holds */
@@ -166,7 +162,6 @@ static void refusals_keep_status_and_sentence(void **state)
 {
     struct fbp_blob reply;
 
-    (void)state;
     assert_int_equal(contain(&limits, refuse, NULL, &reply), FBP_ERR_UNSUPPORTED);
     assert_string_equal(fbp_message(), "scan.h5: holds no scan: 7 arrays are there");
     assert_null(reply.bytes);
@@ -199,7 +194,6 @@ static void crashes_are_sentences(void **state)
 {
     static int deaths[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGKILL};
 
-    (void)state;
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
         fails(&limits, die, &deaths[i], strsignal(deaths[i]));
     fails(&limits, leave, NULL, "it gave up");
@@ -210,7 +204,6 @@ static void interruptions_are_no_damage(void **state)
 {
     struct fbp_blob reply;
 
-    (void)state;
     assert_int_equal(contain(&limits, die, &(int){SIGINT}, &reply), FBP_ERR_CANCELLED);
     assert_says("interrupted");
     assert_null(strstr(fbp_message(), "damaged"));
@@ -237,7 +230,6 @@ static void loops_end(void **state)
 {
     const double t0 = fbp_seconds();
 
-    (void)state;
     fails(&short_time, loop, NULL, "was not done");
     fails(&short_time, sleep_long, NULL, "the disk is slow or busy, or the file is damaged");
     assert_true(fbp_seconds() - t0 < 10);
@@ -262,7 +254,6 @@ static void memory_is_limited(void **state)
     struct fbp_blob reply;
     size_t at = 0, n = 0;
 
-    (void)state;
     if (!LIMITED)
         skip();
     assert_int_equal(contain(&limits, take_all, NULL, &reply), FBP_OK);
@@ -289,7 +280,6 @@ static void libraries_are_silent(void **state)
     struct fbp_blob reply;
     size_t n;
 
-    (void)state;
     fflush(stdout);
     const int keep = dup(STDOUT_FILENO);
     assert_non_null(freopen(path, "w", stdout));
@@ -351,7 +341,6 @@ static void children_hold_their_own_pipe_only(void **state)
     size_t before = open_pipes();
     void *said = NULL, *first = NULL;
 
-    (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, count_often, &before), 0);
     for (int i = 0; i < 4; i++) {

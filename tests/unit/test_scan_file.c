@@ -10,7 +10,6 @@
 
 static void test_whole_file(void **state)
 {
-    (void)state;
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
     struct fbp_scan s = load("whole.json");
     const double turn = FBP_PI / 180, sod = 500, sdd[] = {800, 801, 802, 803, 804};
@@ -123,7 +122,6 @@ static const struct {
 
 static void test_every_key_wrong(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < N_OF(wrong_values); i++) {
         write_scan("bad.json", cone, N_OF(cone), wrong_values[i].key, wrong_values[i].value);
         struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -138,7 +136,6 @@ static void test_every_key_wrong(void **state)
 
 static void test_wrong_for_the_kind(void **state)
 {
-    (void)state;
     write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{}");
     expect_load_fails("m.json", FBP_ERR_INVALID, "carry no length");
     write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{\"pitch_mm\": 1, \"skew_deg\": 1}");
@@ -168,7 +165,6 @@ static void test_wrong_for_the_kind(void **state)
 
 static void test_unknown_keys_name_the_nearest(void **state)
 {
-    (void)state;
     write_scan("u.json", cone, N_OF(cone), "source_to_axis", "1");
     expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"source_to_axis_mm\"");
     write_scan("u.json", cone, N_OF(cone), "detector", "{\"pich_mm\": 1}");
@@ -184,7 +180,6 @@ static void test_unknown_keys_name_the_nearest(void **state)
 
 static void test_keys_that_are_comments(void **state)
 {
-    (void)state;
     struct fbp_scan plain = {.struct_size = sizeof plain},
                     commented = {.struct_size = sizeof commented};
 
@@ -205,7 +200,6 @@ static void test_keys_that_are_comments(void **state)
 
 static void test_syntax_errors_have_a_place(void **state)
 {
-    (void)state;
     write_text("s.json", "{ \"fbp_scan\": 1,\n  \"kind\" \"cone\" }\n");
     expect_load_fails("s.json", FBP_ERR_INVALID, "line 2, column 10");
     write_text("s.json", "{ \"fbp_scan\": 1, // no comments\n}\n");
@@ -236,7 +230,6 @@ static void test_syntax_errors_have_a_place(void **state)
 
 static void test_missing_projections(void **state)
 {
-    (void)state;
     write_scan("n.json", cone, N_OF(cone), "projections", "\"nowhere.mha\"");
     expect_load_fails("n.json", FBP_ERR_IO, "nowhere.mha");
 }
@@ -246,7 +239,6 @@ static void test_headerless(void **state)
     const unsigned char bytes[2 * COLUMNS * ROWS * VIEWS + 7] = {0};
     struct pair raw[N_OF(parallel) + 1];
 
-    (void)state;
     memcpy(raw, parallel, sizeof parallel);
     raw[2].value = "\"p.bin\"";
     raw[N_OF(parallel)] =
@@ -272,7 +264,6 @@ static void test_matrix_forms_agree(void **state)
 {
     char text[1024] = "# five views\n";
 
-    (void)state;
     for (int k = 0; k < VIEWS; k++)
         strcat(text, "-2.5 1000,0 1250 # a comment\n-1.5,0,1000,\t750\n-0.001 0 0 5e-1\n");
     write_text("m.txt", text);
@@ -311,7 +302,6 @@ static void test_matrix_files(void **state)
     double *m;
     size_t n;
 
-    (void)state;
     for (size_t i = 0; i < N_OF(bad); i++) {
         write_text("m.txt", bad[i].key);
         const fbp_status st = fbp_matrices_load(in_folder("m.txt"), &m, &n);
@@ -337,7 +327,6 @@ static void test_volume_is_completed(void **state)
     struct fbp_scan s = {.struct_size = sizeof s};
     struct fbp_grid g;
 
-    (void)state;
     write_scan("v.json", cone, N_OF(cone), "volume", NULL);
     s = load("v.json");
     assert_int_equal(s.volume.n[0], 0);
@@ -370,7 +359,6 @@ static void test_fan_volume_is_flat(void **state)
 {
     struct pair fan[N_OF(parallel)];
 
-    (void)state;
     memcpy(fan, parallel, sizeof parallel);
     fan[2].value = "\"fan.mha\"";
     write_scan("f.json", fan, N_OF(fan), "volume", "{\"size\": 8, \"voxel_mm\": 1}");
@@ -424,7 +412,6 @@ static void test_round_trip_of_circles(void **state)
         .offset_mm = {0.25, -3},
     };
 
-    (void)state;
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
     for (int i = 0; i < 8; i++) {
         struct fbp_scan s = load("whole.json");
@@ -461,7 +448,6 @@ static void test_even_angles_are_short(void **state)
                                       .n_sdd = 1,
                                       .pitch_mm = {1, 1}};
 
-    (void)state;
     for (int k = 0; k < VIEWS; k++)
         angles[k] = (10 - 0.7 * k) * FBP_PI / 180;
     struct fbp_scan s = load("whole.json");
@@ -474,7 +460,6 @@ static void test_even_angles_are_short(void **state)
 
 static void test_round_trip_of_matrices(void **state)
 {
-    (void)state;
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
     struct fbp_scan s = load("whole.json");
     s.views[1].s[2] += 1.2345678901234; /* not a circle any more */
@@ -494,7 +479,6 @@ static void test_paths(void **state)
 {
     char here[512], text[4096] = {0};
 
-    (void)state;
     assert_non_null(getcwd(here, sizeof here));
     write_scan("whole.json", cone, N_OF(cone), "projections", "\"sub/p.mha\"");
     struct fbp_scan s = load("whole.json");
@@ -526,7 +510,6 @@ static void test_copy(void **state)
 {
     struct fbp_scan copy = {.struct_size = sizeof copy};
 
-    (void)state;
     write_scan("whole.json", cone, N_OF(cone), "assumed", "{\"i0\": \"a guess\"}");
     struct fbp_scan s = load("whole.json");
     const struct fbp_corrections harder = {.struct_size = sizeof harder,

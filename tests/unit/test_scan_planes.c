@@ -40,7 +40,6 @@ static void expect_view(const struct fbp_scan *scan, size_t k, double spacing, d
 
 static void samples_are_symmetric_about_0(void **state)
 {
-    (void)state;
     struct fbp_scan scan = load_with(NULL, NULL);
 
     assert_int_equal(scan.kind, FBP_PLANES);
@@ -56,7 +55,6 @@ static void samples_may_begin_anywhere(void **state)
 {
     static const double first[VIEWS] = {-1, -1.1, -1.2, -1.3, -1.4};
 
-    (void)state;
     struct fbp_scan scan = load_with("first_mm", "[-1, -1.1, -1.2, -1.3, -1.4]");
     for (size_t k = 0; k < VIEWS; k++)
         expect_view(&scan, k, .5, first[k]);
@@ -79,7 +77,6 @@ static void gradients_scale_the_axis(void **state)
 {
     static const double spacing[VIEWS] = {1, .5, 2, .5, 1};
 
-    (void)state;
     struct fbp_scan scan = load_with("gradients", "[10, 20, 5, 20, 10]");
     for (size_t k = 0; k < VIEWS; k++)
         expect_view(&scan, k, spacing[k], -2.5 * spacing[k]);
@@ -121,7 +118,6 @@ static void directions_come_from_files(void **state)
     double turned[3][VIEWS], (*loaded)[3];
     size_t n;
 
-    (void)state;
     write_npy("d.npy", some[0], VIEWS, 3);
     struct fbp_scan scan = load_with("directions", "\"d.npy\"");
     for (size_t k = 0; k < VIEWS; k++)
@@ -146,7 +142,6 @@ static void directions_may_be_a_set(void **state)
     struct fbp_directions set = {.struct_size = sizeof set, .set = FBP_SET_FIBONACCI, .n = {5}};
     double n[VIEWS][3];
 
-    (void)state;
     set.pole = FBP_POLE_X;
     set.order = FBP_ORDER_MSPS;
     OK(fbp_directions_make(&set, n));
@@ -162,7 +157,6 @@ static void weights_are_a_word_a_list_or_a_file(void **state)
 {
     static const double w[VIEWS] = {1, 2, 3, 4, 5};
 
-    (void)state;
     struct fbp_scan scan = load_with("weights", "\"harmonics\"");
     assert_int_equal(scan.quadrature, FBP_QUADRATURE_HARMONICS);
     fbp_scan_clear(&scan);
@@ -187,7 +181,6 @@ static void scans_go_round(void **state)
                                           {"weights", "\"voronoi\""},
                                           {"weights", "[1, 2, 3, 4, 5]"}};
 
-    (void)state;
     for (size_t i = 0; i < N_OF(with); i++) {
         struct fbp_scan scan = load_with(with[i][0], with[i][1]);
         OK(fbp_scan_save(&scan, in_folder("again.json"), NULL));
@@ -245,7 +238,6 @@ static void what_is_wrong_is_named(void **state)
         {"projections", "\"dark.mha\"", "is one picture of 4 x 6 samples"},
     };
 
-    (void)state;
     write_text("four.csv", "1 0 0 1\n");
     write_text("nan.csv", "nan, 0, 1\n");
     for (size_t i = 0; i < N_OF(wrong); i++) {
@@ -263,7 +255,6 @@ static void what_is_wrong_is_named(void **state)
 /* A geometry alone: the detector says how many samples there are, a set how many views. */
 static void geometry_needs_no_samples(void **state)
 {
-    (void)state;
     struct fbp_geometry_known known = {.struct_size = sizeof known};
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
@@ -285,7 +276,6 @@ static void facts_are_those_of_the_set(void **state)
     struct fbp_grid grid;
     const struct fbp_views all = {FBP_PLANES, 208, {112, 1}, views};
 
-    (void)state;
     OK(fbp_directions_make(&set, n));
     for (size_t k = 0; k < 208; k++)
         fbp_plane_view(n[k], .5, -111 / 4., 112, &views[k]);

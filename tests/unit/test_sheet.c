@@ -27,7 +27,6 @@ static const uint8_t *pixel(const struct image *im, size_t x, size_t y)
 /* Four values of a picture become blocks of 64 pixels; up is up; the window is common to all. */
 static void pictures_are_beside_each_other(void **state)
 {
-    (void)state;
     const float a[2][2] = {{0, 1}, {2, 4}}, b[2][2] = {{NAN, 4}, {4, INFINITY}};
     const struct fbp_tile tiles[] = {{&a[0][0], "a", false}, {&b[0][0], "b", true}};
     const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
@@ -50,7 +49,6 @@ static void pictures_are_beside_each_other(void **state)
 /* Labels and titles that are wider than a picture make room for themselves. */
 static void nothing_is_cut(void **state)
 {
-    (void)state;
     const float v[4] = {0, 1, 2, 4};
     const struct fbp_tile tiles[] = {{v, "thirty letters of one label...", false}, {v, "b", false}};
     struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
@@ -68,7 +66,6 @@ static void nothing_is_cut(void **state)
 
 static void large_pictures_are_reduced(void **state)
 {
-    (void)state;
     enum { N = 1000 };
     float *v = malloc((size_t)N * N * sizeof *v);
     struct fbp_tile tiles[7];
@@ -91,7 +88,6 @@ static void large_pictures_are_reduced(void **state)
 
 static void nothing_is_no_sheet(void **state)
 {
-    (void)state;
     const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}};
 
     unlink(PNG);
@@ -105,7 +101,6 @@ static void nothing_is_no_sheet(void **state)
 /* Dots of "T", beyond the canvas none, whole letters only before `end`. */
 static void letters_have_dots(void **state)
 {
-    (void)state;
     uint8_t rgb[8][13][3] = {{{0}}};
     const struct fbp_canvas canvas = {&rgb[0][0][0], 13, 8};
     const uint8_t white[3] = {255, 255, 255};
@@ -136,7 +131,6 @@ static char *read_text(const char *path)
 
 static void curves_have_points_and_the_best(void **state)
 {
-    (void)state;
     const double x[] = {1, 2, 3}, y[] = {4, 1, NAN};
     struct fbp_curve c = {.struct_size = sizeof c,
                           .title = "t",
@@ -167,7 +161,6 @@ static void curves_have_points_and_the_best(void **state)
 /* The window that was chosen is told. */
 static void a_volume_in_memory_is_drawn(void **state)
 {
-    (void)state;
     float v[40 * 40];
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {40, 40, 1}, .type = FBP_F32};

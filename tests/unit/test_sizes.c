@@ -25,7 +25,6 @@ struct example {
 
 static void any_other_size_is_refused(void **state)
 {
-    (void)state;
     const struct example right = {.struct_size = sizeof right, .a = 1};
     struct example own = {0};
 
@@ -41,7 +40,6 @@ static void any_other_size_is_refused(void **state)
 
 static void results_keep_their_size(void **state)
 {
-    (void)state;
     const struct example own = {.struct_size = 0, .a = 3};
     struct example theirs = {.struct_size = sizeof theirs};
 
@@ -52,7 +50,6 @@ static void results_keep_their_size(void **state)
 /* Each call that takes or fills such a struct asks for its size. */
 static void every_call_asks(void **state)
 {
-    (void)state;
     double values[] = {1, 2};
     float samples[4] = {0};
     char line[300];
@@ -105,7 +102,6 @@ static void every_call_asks(void **state)
 /* The caller sets the size of the first element only. */
 static void lists_get_sizes(void **state)
 {
-    (void)state;
     struct fbp_device_info d[8] = {{.struct_size = sizeof *d}};
     const size_t n = fbp_devices(d, 8);
 
@@ -115,7 +111,6 @@ static void lists_get_sizes(void **state)
 
 static void the_release_is_one(void **state)
 {
-    (void)state;
     char text[40];
 
     snprintf(text, sizeof text, "%d.%d.%d", FBP_VERSION_MAJOR, FBP_VERSION_MINOR,

@@ -62,7 +62,6 @@ static void check(const struct fbp_filter_design *plain, struct fbp_filter_desig
 
 static void coefficients_give_back_the_samples(void **state)
 {
-    (void)state;
     for (int f = 0; f <= FBP_FILTER_HANN; f++)
         for (size_t o = 1; o <= 2; o++) {
             const size_t n = o * (N - 1) + 1;
@@ -80,7 +79,6 @@ static void coefficients_give_back_the_samples(void **state)
 
 static void so_do_those_of_spectra(void **state)
 {
-    (void)state;
     const double h[] = {.3, -.1, 2, .4, -.2};
     const struct fbp_spectral_filter s = {
         FBP_FILTER_HANN, .9, {.h = h, .n = 5, .centre = 2.3}, {0}};
@@ -100,7 +98,6 @@ static void so_do_those_of_spectra(void **state)
 /* The response is the kernel's around the circle. */
 static void both_forms_are_one_filter(void **state)
 {
-    (void)state;
     struct fbp_filter_design d;
 
     assert_int_equal(fbp_parabola_design(&d, FBP_FILTER_COSINE, 1, N + FBP_SPLINE_REACH, 0, 1),
@@ -120,7 +117,6 @@ static void both_forms_are_one_filter(void **state)
 /* They add up to 1, follow a parabola's coefficients, and are those of the B-spline at samples. */
 static void weights_are_those_of_the_spline(void **state)
 {
-    (void)state;
     double w[4];
 
     fbp_spline_weights(0, w);
@@ -139,7 +135,6 @@ static void weights_are_those_of_the_spline(void **state)
 
 static void rows_that_pass_twice_are_refused(void **state)
 {
-    (void)state;
     struct fbp_filter_design d;
 
     assert_int_equal(

@@ -76,7 +76,6 @@ static int cancel(void *user, const struct fbp_progress *p)
 /* A million slices, one of which memory holds: slabs are counted for a minute. */
 static void planning(void **state)
 {
-    (void)state;
     const struct fbp_grid tall = {{12000, 12000, 1000000}, {1e-3, 1e-3, 1e-5}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&tall);
     fbp_source *source = a_source();
@@ -96,7 +95,6 @@ static void planning(void **state)
 /* One block of the reference takes minutes; nothing is finished when it is cancelled. */
 static void computing(void **state)
 {
-    (void)state;
     const struct fbp_grid large = {{250, 250, 250}, {0.1, 0.1, 0.1}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&large);
     fbp_source *source = a_source();
@@ -130,7 +128,6 @@ static void a_stopper(void **state)
     const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
     const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
 
-    (void)state;
     assert_int_equal(fbp_phantom_create(&head, "shepp-logan", 90, 1), FBP_OK);
     assert_int_equal(fbp_stopper_create(&stopper), FBP_OK);
     fbp_stopper_attach(stopper);
@@ -192,7 +189,6 @@ static void assert_ok(fbp_status st)
 
 static void plan_in_a_child(void **state)
 {
-    (void)state;
     static const char *const devices[] = {"ref", "cpu", "mock"};
     for (int i = 0; i < 3; i++) {
         const struct fbp_scan scan = a_scan(&small);
@@ -223,7 +219,6 @@ static int use_sink(void *arg)
 
 static void sink_in_a_child(void **state)
 {
-    (void)state;
     static const char *const names[] = {FBP_TEST_DIR "/stop.mha", FBP_TEST_DIR "/stop/%d.tif"};
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {8, 8, 2}, .type = FBP_F32};
@@ -261,7 +256,6 @@ static int use_feed(void *arg)
 
 static void feed_in_a_child(void **state)
 {
-    (void)state;
     const struct fbp_feed_params p = {.struct_size = sizeof p,
                                       .device = "cpu",
                                       .panel = {8, 8},
@@ -332,7 +326,6 @@ static int stop_then(void *arg)
 
 static void after_a_stop(void **state)
 {
-    (void)state;
     static int (*calls_of[])(void *) = {stopped_plan,  stopped_facts, stopped_simulation,
                                         stopped_truth, stopped_view,  stopped_compare};
     struct fbp_phantom phantom;

@@ -56,7 +56,6 @@ static double noise(size_t i)
  * of the other half. */
 static void wavelets_are_daubechies(void **state)
 {
-    (void)state;
     for (unsigned N = 1; N <= FBP_DAUBECHIES_MOST; N++) {
         const double *h = fbp_daubechies(N);
         double sum = 0;
@@ -88,7 +87,6 @@ static void sorting_takes_the_middle(void **state)
     enum { NV = 90, NC = 40 };
     float *s = malloc(NV * NC * sizeof *s);
 
-    (void)state;
     assert_non_null(s);
     for (size_t i = 0; i < NV * NC; i++)
         s[i] = (float)((i / NC * 37 + i % NC * 11) % NV) + (i % NC == 17 ? 0.25f : 0);
@@ -125,7 +123,6 @@ static void sorting_is_its_definition(void **state)
     static const size_t sizes[] = {3, 8, 21, 33};
     float *s = malloc(NV * NC * sizeof *s), *out = malloc(NV * NC * sizeof *out);
 
-    (void)state;
     assert_true(s && out);
     for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++) {
         char text[32];
@@ -167,7 +164,6 @@ static void wavelets_are_linear(void **state)
     float *a = malloc(NV * NC * sizeof *a), *b = malloc(NV * NC * sizeof *b);
     float *both = malloc(NV * NC * sizeof *both);
 
-    (void)state;
     assert_true(a && b && both);
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         double change = 0, left = 0, was = 0;
@@ -202,7 +198,6 @@ static void rows_are_alone(void **state)
     static const char *const texts[] = {"sorting", "wavelet"};
     float *tight = malloc(NV * NC * sizeof *tight), *wide = malloc(NV * STRIDE * sizeof *wide);
 
-    (void)state;
     assert_true(tight && wide);
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < NV * STRIDE; i++)
@@ -241,7 +236,6 @@ static void texts_are_read(void **state)
                                         "wavelet:5,nan"};
     struct fbp_corrections c = {.struct_size = sizeof c};
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         if (fbp_corrections_rings(&c, wrong[i]) != FBP_ERR_INVALID)
             fail_msg("\"%s\" is taken", wrong[i]);
@@ -260,7 +254,6 @@ static void texts_are_read(void **state)
 /* As many levels as a side of 16 is left; a window that fits narrow detectors. */
 static void defaults_fit_the_size(void **state)
 {
-    (void)state;
     assert_true(stripes_of("wavelet", 1000, 2000).levels == 5);
     assert_true(stripes_of("wavelet:9", 1000, 2000).levels == 6);
     assert_true(stripes_of("wavelet", 16, 2000).levels == 0);

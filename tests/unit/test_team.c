@@ -326,7 +326,6 @@ static void processes_work_together(void **state)
 {
     static const size_t sizes[] = {2, 3, 4, 6};
 
-    (void)state;
     for (size_t i = 0; i < N_CASES; i++)
         for (size_t k = 0; k < 4; k++)
             if (cases[i].run != hangs || sizes[k] == 3) /* which takes seconds */
@@ -337,7 +336,6 @@ static void is_alone(void **state)
 {
     fbp_team *t;
 
-    (void)state;
     assert_int_equal(fbp_team_join(&t), FBP_OK);
     assert_null(t);
     assert_int_equal(fbp_team_speaks(t), 1);
@@ -351,7 +349,6 @@ static void refuses(void **state)
     struct fbp_team_functions none = {.struct_size = sizeof none, .size = 1};
     fbp_team *t;
 
-    (void)state;
     assert_int_equal(fbp_team_create(&t, &none), FBP_ERR_INVALID);
     const char *set = getenv("FBP_TEAM_MODULE");
     char *module = set ? strdup(set) : NULL;

@@ -156,7 +156,6 @@ static void traces_become_projections(void **state)
     static const char *const phases[] = {"\"phase\": 40", "\"phase\": \"all\"",
                                          "\"phase\": \"view\""};
 
-    (void)state;
     for (int twice = 0; twice < 2; twice++)
         for (int i = 0; i < 3; i++) {
             char text[300];
@@ -177,7 +176,6 @@ static void a_volume_has_its_density(void **state)
     fbp_sink *sink;
     fbp_plan *plan;
 
-    (void)state;
     put_traces(true, 1, 0);
     struct fbp_scan scan = load("\"prepare\": {" FFT "\"phase\": \"all\"}");
     assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")), FBP_OK);
@@ -211,7 +209,6 @@ static void cubics_are_resampled_exactly(void **state)
     double complex v[DIRECTIONS * 16];
     char text[600] = "\"prepare\": {\"resample\": [";
 
-    (void)state;
     for (int falls = 0; falls < 2; falls++) {
         snprintf(text, sizeof text, "\"prepare\": {\"resample\": [");
         for (int i = 0; i < 16; i++) {
@@ -264,7 +261,6 @@ static void profiles_divide(void **state)
     double complex v[DIRECTIONS * 16];
     double row[16];
 
-    (void)state;
     for (size_t i = 0; i < DIRECTIONS * 16; i++)
         v[i] = 3 * hill(i % 16) + 5;
     put_complex(ROWS_, v, DIRECTIONS, 16, false);
@@ -288,7 +284,6 @@ static void derivatives_get_one_sign(void **state)
 {
     double complex v[DIRECTIONS * 16];
 
-    (void)state;
     for (int which = 0; which < 2; which++) {
         double row[16], first = 0;
         for (size_t i = 0; i < DIRECTIONS * 16; i++) {
@@ -337,7 +332,6 @@ static void wrong_steps_are_refused(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     double(*n)[3] = malloc(DIRECTIONS * sizeof *n);
 
-    (void)state;
     make_directions(n);
     put_traces(false, 0, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -94,7 +94,6 @@ static void compare_slice(const size_t n[2], const double mm[2], double degrees)
 
 static void slices_as_a_plain_loop_has_them(void **state)
 {
-    (void)state;
     static const double turns[] = {0, 33.3, 45, 90, 122, 180, 201.5, 270, 300, -33.3, -90, 753.3};
     static const struct {
         size_t n[2];
@@ -110,7 +109,6 @@ static void slices_as_a_plain_loop_has_them(void **state)
  * interpolation would keep. */
 static void quarters_keep_voxels(void **state)
 {
-    (void)state;
     enum { NX = 5, NY = 4 };
     float slice[NY][NX], row[NX];
     struct fbp_turn t;
@@ -141,7 +139,6 @@ static void quarters_keep_voxels(void **state)
 /* One voxel that is not finite leaves out what would be interpolated from it, and no more. */
 static void what_is_not_finite_is_left_out(void **state)
 {
-    (void)state;
     const float odd[] = {NAN, INFINITY, -INFINITY};
     float slice[9 * 9], row[16];
     struct fbp_turn t;
@@ -189,7 +186,6 @@ static struct image drawn(double degrees)
  * mirrored; and what was seen from -y is now seen from +x. */
 static void quarters_show_the_other_sides(void **state)
 {
-    (void)state;
     enum { N = 64, NZ = 64, SIDE = 256 };
     float *v = some_voxels((size_t)N * N * NZ);
 
@@ -297,7 +293,6 @@ static fbp_status refused(void *device, const float *slices, size_t n, float *fr
 
 static void a_device_draws_the_same(void **state)
 {
-    (void)state;
     struct fbp_projector projector = {pretended_open, pretended_close, pretended_project,
                                       pretended_top};
     const size_t n[3] = {1100, 301, 8}; /* more than a pixel has, and more rows than are fetched */
@@ -341,7 +336,6 @@ static void assert_refused(const struct fbp_picture_params *params, fbp_status e
 
 static void turns_that_are_refused(void **state)
 {
-    (void)state;
     const float v[8] = {0};
     struct fbp_turn t;
 

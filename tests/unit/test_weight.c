@@ -50,7 +50,6 @@ static void tear_down(struct setup *s)
 
 static void steps_add_up_to_the_arc(void **state)
 {
-    (void)state;
     double angles[360];
 
     for (int i = 0; i < 30; i++) {
@@ -73,7 +72,6 @@ static void steps_add_up_to_the_arc(void **state)
 
 static void steps_reach_half_way_to_both_neighbours(void **state)
 {
-    (void)state;
     struct scan scan = usual;
     const double full[8] = {0, 1, 3, 2, 4, 5, 5, 6}; /* of 7 on a circle */
     const double want[8] = {1, 1, 1, 1, 1, .5, .5, 1};
@@ -100,7 +98,6 @@ static void steps_reach_half_way_to_both_neighbours(void **state)
 
 static void equal_steps_share_the_circle(void **state)
 {
-    (void)state;
     struct scan scan = usual;
 
     scan.n = 721;
@@ -186,7 +183,6 @@ static void check_pairs(struct scan scan, double first_deg, double arc_deg, bool
 
 static void parker_pairs_add_up_to_two(void **state)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         struct scan scan = usual;
         if (i & 2)
@@ -217,7 +213,6 @@ static double parker(double beta, double gamma, double arc)
 /* Any arc, any fan, by the formula alone: conjugate = (beta + pi - 2 gamma, -gamma). */
 static void parker_holds_for_any_arc(void **state)
 {
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         const double arc = uniform(0.1, 2 * FBP_PI), gamma = uniform(-0.6, 0.6);
         const double beta = uniform(0, arc), m = parker(beta, gamma, arc);
@@ -238,7 +233,6 @@ static void parker_holds_for_any_arc(void **state)
 
 static void parallel_half_turn_counts_twice(void **state)
 {
-    (void)state;
     const struct scan scan = {
         .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {32, 4}};
     struct setup s = set_up(&scan, NULL, FBP_ANGULAR_AUTO);
@@ -254,7 +248,6 @@ static void parallel_half_turn_counts_twice(void **state)
 
 static void wang_pairs_add_up_to_two(void **state)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct scan scan = usual;
         scan.kind = i & 2 ? FBP_PARALLEL : FBP_CONE;
@@ -276,7 +269,6 @@ static void wang_pairs_add_up_to_two(void **state)
 /* conventions, section 2: 1/2 dbeta (SOD/D) cos(gamma), and w(0)^2, for a panel turned about v. */
 static void geometry_factor_of_known_panels(void **state)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct scan scan = usual;
         scan.panel.n_rows = 1;
@@ -305,7 +297,6 @@ static void geometry_factor_of_known_panels(void **state)
 /* Feldkamp's cosine, every row, for the untilted panel; SOD/|q| for one tilted about u. */
 static void geometry_factor_of_every_row(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct scan scan = usual;
         scan.tilt_deg[0] = 10 * i;
@@ -331,7 +322,6 @@ static void geometry_factor_of_every_row(void **state)
 /* image x line = row wherever separable says so; and it says so exactly where it should. */
 static void separable_weights_are_products(void **state)
 {
-    (void)state;
     const struct {
         double arc, offset, tilt[3];
         bool separable;
@@ -384,7 +374,6 @@ static void check_words(struct scan scan, enum fbp_angular_weights angular, cons
 
 static void the_choice_is_announced(void **state)
 {
-    (void)state;
     struct scan scan = usual;
 
     check_words(scan, FBP_ANGULAR_AUTO, "full scan of 360 views, 360.0 deg", "steps 1.000 deg");

@@ -211,7 +211,6 @@ static void check_family(int family, double fan_deg, int *limited, double *worst
 
 static void disks_keep_their_mean(void **state)
 {
-    (void)state;
     static const double fans[] = {0, 0.01, 0.1, 1, 5};
     int limited = 0;
 
@@ -232,7 +231,6 @@ static void disks_keep_their_mean(void **state)
 /* Step times weight, over all views, in any column: 2 pi, as if there were no steps. */
 static void weights_of_few_views_add_up(void **state)
 {
-    (void)state;
     double angles[MOST];
 
     for (int i = 0; i < 200; i++) {
@@ -261,7 +259,6 @@ static void weights_of_few_views_add_up(void **state)
 /* From parallel over ever wider fans, and from ramps of few steps to long ones: no jump. */
 static void no_jump_between_the_forms(void **state)
 {
-    (void)state;
     double angles[MOST], least = 1, most = -1;
 
     for (double fan = 0; fan < 12; fan = fan < 0.02 ? fan + 0.01 : fan * 1.3) {
@@ -292,7 +289,6 @@ static void no_jump_between_the_forms(void **state)
 /* Opposite views of a parallel beam are one: it does not matter at which of both they stand. */
 static void parallel_views_count_modulo_half_a_turn(void **state)
 {
-    (void)state;
     const struct scan scan = scan_of(0, 97);
     double angles[2][MOST], row[2][COLUMNS];
     struct fbp_geometry_facts facts[2] = {{.struct_size = sizeof *facts},

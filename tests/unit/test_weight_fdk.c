@@ -36,7 +36,6 @@ static void check_mean(const struct scan *scan, const double *angles, const stru
 
 static void turned_panels(void **state)
 {
-    (void)state;
     const double turns[][3] = {
         {0, 0, 0}, {0, 2, 0}, {0, 10, 0}, {2, 0, 0}, {10, 0, 0}, {0, 0, 2}, {0, 0, 10}, {5, -6, 4},
     };
@@ -50,7 +49,6 @@ static void turned_panels(void **state)
 
 static void short_and_offset_scans(void **state)
 {
-    (void)state;
     struct scan scan = usual;
 
     scan.arc_deg = 210;
@@ -70,7 +68,6 @@ static void short_and_offset_scans(void **state)
 
 static void uneven_angles(void **state)
 {
-    (void)state;
     double angles[360];
 
     for (int k = 0; k < 360; k++)
@@ -80,7 +77,6 @@ static void uneven_angles(void **state)
 
 static void one_row_and_parallel(void **state)
 {
-    (void)state;
     struct scan scan = usual;
 
     scan.panel.n_rows = 1;
@@ -105,7 +101,6 @@ static void one_row_and_parallel(void **state)
 /* d_n: the source comes and goes by 5 %, slowly. */
 static void distance_of_its_own_for_every_view(void **state)
 {
-    (void)state;
     struct fbp_view *views = scan_views(&usual);
 
     for (size_t k = 0; k < usual.n; k++)

@@ -84,7 +84,6 @@ static void float_is_enough(void **state)
         {"parallel, offset", {.kind = FBP_PARALLEL, .arc_deg = 360, .offset = {-110, 0}}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scan scan = cases[i].scan;
         scan.n = scan.n ? scan.n : 301;
@@ -101,7 +100,6 @@ static void float_is_enough(void **state)
 /* Sources that wander, panels that lean: every view its own. */
 static void float_is_enough_for_any_view(void **state)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct scan scan = {.n = 150,
                             .sod = 750,

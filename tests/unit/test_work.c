@@ -70,7 +70,6 @@ static void covers_everything_within_the_limit(void **state)
     struct case_ c;
     size_t slabs = (size_t)-1;
 
-    (void)state;
     setup(&c, 361, 384, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const struct fbp_work_request rq = request(&c, limits[i]);
@@ -89,7 +88,6 @@ static void honours_wishes(void **state)
 {
     struct case_ c;
 
-    (void)state;
     setup(&c, 13, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
     for (size_t slices = 1; slices <= 23; slices++)
         for (size_t batch = 1; batch <= 20; batch += 3)
@@ -176,7 +174,6 @@ static void filtered_views_are_kept_where_that_is_quicker(void **state)
     struct case_ c;
     struct fbp_work w;
 
-    (void)state;
     setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     w = divide_mock(&c, (struct fbp_rates){0}, 0, 1); /* nothing known: the fewest slabs */
     assert_true(!w.kept && w.n_slabs == 1 && w.seconds == 0);
@@ -199,7 +196,6 @@ static void buffers_are_held(void **state)
     const struct fbp_rates none = {0};
     struct case_ c;
 
-    (void)state;
     setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     for (int known = 0; known < 2; known++) {
         fbp_mock_faults = (struct fbp_mock_faults){.most_bytes = {[FBP_FOR_VOLUME] = 9 << 20}};
@@ -235,7 +231,6 @@ static void volumes_stream_past_kept_views(void **state)
     struct case_ c;
     struct fbp_work w;
 
-    (void)state;
     setup(&c, 90, 128, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     w = divide_mock(&c, card, 40 << 20, 1);
     assert_true(w.kept && w.n_slabs > 2 && w.n_volumes == 2);
@@ -270,7 +265,6 @@ static double cost_of(const struct fbp_job *job, size_t z0, size_t z1)
  */
 static void slabs_have_the_same_cost(void **state)
 {
-    (void)state;
     for (size_t workers = 2; workers <= 5; workers++) {
         struct case_ c;
         struct fbp_work w;
@@ -307,7 +301,6 @@ static void follows_by_groups(void **state)
     struct case_ c;
     struct fbp_work w;
 
-    (void)state;
     setup(&c, 53, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
     struct fbp_work_request rq = request(&c, 1 << 30);
     rq.follow = true;
@@ -330,7 +323,6 @@ static void even_batches_for_measuring(void **state)
 {
     struct case_ c;
 
-    (void)state;
     setup(&c, 361, 64, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
     for (size_t batch = 8; batch <= 400; batch += 40) {
         struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
@@ -357,7 +349,6 @@ static void views_on_the_device_come_at_once(void **state)
 {
     struct case_ c;
 
-    (void)state;
     setup(&c, 360, 64, (struct fbp_grid){{256, 256, 256}, {1, 1, 1}, {0, 0, 0}});
     struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
     struct fbp_work w;
@@ -387,7 +378,6 @@ static void batches_fit_their_buffers(void **state)
     struct fbp_work_request rq;
     struct fbp_work w;
 
-    (void)state;
     setup(&c, most + 100, 8, (struct fbp_grid){{8, 8, 8}, {4, 4, 4}, {0, 0, 0}});
     for (int even = 0; even < 2; even++) {
         rq = request(&c, (uint64_t)1 << 34);
@@ -417,7 +407,6 @@ static void who_converts_slices_counts(void **state)
                  {"cpu", 512, 1, 8, 4, 4},  {"cpu", 512, 1, 8, 64, 8},  {"cpu", 2048, 1, 8, 64, 1},
                  {"cpu", 512, 1, 8, 0, 1}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t n = cases[i].n;
         struct case_ c;
@@ -446,7 +435,6 @@ static void says_what_is_needed(void **state)
     struct fbp_work w;
     struct case_ c;
 
-    (void)state;
     setup(&c, 90, 512, (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}});
     rq = request(&c, 20 << 20);
     assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM);
@@ -469,7 +457,6 @@ static void sizes_and_voxels_complete_each_other(void **state)
     struct case_ c;
     struct fbp_grid g;
 
-    (void)state;
     setup(&c, 90, 64, (struct fbp_grid){{64, 64, 32}, {4, 4, 8}, {1, 2, 3}});
     assert_int_equal(fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g), FBP_OK);
     assert_true(g.n[0] == 128 && g.voxel_mm[0] == 2 && g.voxel_mm[1] == 8 && g.voxel_mm[2] == 8);
@@ -495,7 +482,6 @@ static void each_writer_has_a_slice(void **state)
     } cases[] = {{512, 8, 64, 3},  {1024, 8, 64, 6}, {2048, 8, 64, 10}, {2048, 20, 64, 10},
                  {2048, 3, 64, 5}, {2048, 1, 64, 3}, {2048, 8, 1, 3}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t n = cases[i].n;
         struct case_ c;
