@@ -94,12 +94,12 @@ static void check_kernels(const struct size *size)
     drop_scan(&scan);
 }
 
-static void every_kernel_coarse(void **state)
+TEST(every_kernel_coarse)
 {
     check_kernels(&coarse);
 }
 
-static void every_kernel_fine(void **state)
+TEST(every_kernel_fine)
 {
     check_kernels(&fine);
 }
@@ -145,12 +145,12 @@ static void every_shape_of(const struct size *size)
     drop_scan(&symmetric);
 }
 
-static void every_shape_coarse(void **state)
+TEST(every_shape_coarse)
 {
     every_shape_of(&coarse);
 }
 
-static void every_shape_fine(void **state)
+TEST(every_shape_fine)
 {
     every_shape_of(&fine);
 }
@@ -158,13 +158,9 @@ static void every_shape_fine(void **state)
 /* Arguments: a filter for the tests (scripts/cuda-check). */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_coarse), cmocka_unit_test(every_shape_coarse),
-        cmocka_unit_test(every_kernel_fine), cmocka_unit_test(every_shape_fine)};
-
     if (getenv("FBP_TEST_DEVICE"))
         tested = getenv("FBP_TEST_DEVICE");
     if (!usable(tested))
         return 77;
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

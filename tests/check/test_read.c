@@ -27,7 +27,7 @@ static void read_view(void *user, size_t view, int worker)
 }
 
 /* Chunks of three views, so that threads want the same ones at the same time. */
-static void threads_agree(void **state)
+TEST(threads_agree)
 {
     const hid_t file = new_file(H5), how = chunks(3, 2, NX);
     fbp_pool *pool;
@@ -37,13 +37,13 @@ static void threads_agree(void **state)
     H5Pset_deflate(how, 1);
     put_volume(file, "a", H5T_STD_I32BE, how);
     H5Fclose(file);
-    assert_int_equal(fbp_pool_create(&pool, 4), FBP_OK);
+    OK(fbp_pool_create(&pool, 4));
     for (int turn = 0; turn < 20; turn++) {
         fbp_source *src = open_source(H5, NULL);
         struct job j = {.src = src, .out = (char *)all, .view_bytes = NX * NY * 4};
         fbp_pool_for(pool, NZ, read_view, &j);
         assert_int_equal(j.failed, 0);
-        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, all), FBP_OK);
+        OK(fbp_source_read(src, 0, NZ, 0, NY, all));
         for (size_t i = 0; i < N; i++)
             assert_true((double)all[i] == value(i));
         fbp_source_close(&src);
@@ -54,7 +54,7 @@ static void threads_agree(void **state)
 }
 
 /* Every type and alignment, fewer than a cache line and more than a block; nothing beyond. */
-static void past_caches(void **state)
+TEST(past_caches)
 {
     enum { MOST = 2500, ROOM = MOST + 64 };
     static const size_t counts[] = {0, 1, 15, 16, 17, 40, 1024, 1039, MOST};
@@ -81,7 +81,7 @@ static void past_caches(void **state)
 }
 
 /* A view of more than a megabyte of floats, big-endian, row by row and as a whole. */
-static void large_view(void **state)
+TEST(large_view)
 {
     enum { SIDE = 601 };
     static const char path[] = FBP_TEST_DIR "/check_read.raw";
@@ -94,7 +94,7 @@ static void large_view(void **state)
     put_file(path, samples, sizeof samples);
     assert_true(fbp_past_caches(1 << 20) == fbp_past_caches(SIDE * SIDE));
     fbp_source *src = open_source(path, &raw);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, SIDE, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 1, 0, SIDE, out));
     for (size_t i = 0; i < SIDE * SIDE; i++)
         assert_true(out[i] == (float)(int16_t)(samples[2 * i] << 8 | samples[2 * i + 1]));
     fbp_source_close(&src);
@@ -102,10 +102,4 @@ static void large_view(void **state)
     remove(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_agree),
-                                       cmocka_unit_test(past_caches), cmocka_unit_test(large_view)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,13 +2,7 @@
 #include "words.h"
 
 #include "bench/commands.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* The commands of both programs. */
 extern const struct command cmd_recon;
@@ -65,7 +59,7 @@ static int parse(struct args *a, const char *line)
     return opt_parse(&command, a, argc, argv);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
     struct args a;
 
@@ -81,7 +75,7 @@ static void test_values(void **state)
     assert_int_equal(a.choice, 2);
 }
 
-static void test_lists(void **state)
+TEST(test_lists)
 {
     struct args a;
 
@@ -101,7 +95,7 @@ static void assert_range(const struct opt_range *r, size_t first, size_t end, bo
     assert_int_equal(r->single, single);
 }
 
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
     struct args a;
 
@@ -120,7 +114,7 @@ static void test_ranges(void **state)
     assert_range(&a.box[2], 80, 100, false);
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
     static const struct {
         const char *line;
@@ -138,7 +132,7 @@ static void test_bytes(void **state)
     }
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
     struct args a;
 
@@ -153,7 +147,7 @@ static void test_words(void **state)
     assert_int_equal(a.number, 2);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
     static const char *const lines[] = {
         "--number 6",     "--number 1.5", "--number x",
@@ -193,7 +187,7 @@ static char *help_of(const struct command *c)
 }
 
 /* Each option of a command with groups is in one of them, and the first page has at most 40. */
-static void groups_have_every_option_once(void **state)
+TEST(groups_have_every_option_once)
 {
     for (size_t k = 0; k < n_all; k++) {
         size_t n_common = 0;
@@ -212,7 +206,7 @@ static void groups_have_every_option_once(void **state)
 }
 
 /* Every option, its metavariable and its names are in the help, no line is wider than a screen. */
-static void test_help(void **state)
+TEST(test_help)
 {
     char dashed[80];
 
@@ -235,7 +229,7 @@ static void test_help(void **state)
 }
 
 /* Tables are consistent: unique names and letters, values where a type needs them. */
-static void test_tables(void **state)
+TEST(test_tables)
 {
     for (size_t k = 0; k < n_all; k++)
         for (size_t i = 0; i < all[k]->n_opts; i++) {
@@ -253,7 +247,7 @@ static void test_tables(void **state)
 }
 
 /* The names on the command line are those of the library. */
-static void test_filters(void **state)
+TEST(test_filters)
 {
     const struct opt *filter = NULL;
     unsigned i = 0;
@@ -277,7 +271,7 @@ static const struct command *command_of(const char *name)
 }
 
 /* Words of other programs and the other English: what they stand for. */
-static void test_meanings(void **state)
+TEST(test_meanings)
 {
     static const struct {
         const char *command, *word, *option; /* NULL: none */
@@ -330,7 +324,7 @@ static void test_meanings(void **state)
 }
 
 /* Each word of the table leads somewhere, and hides no option of its own name. */
-static void test_word_table(void **state)
+TEST(test_word_table)
 {
     for (size_t i = 0; i < word_table_length; i++) {
         const struct word *w = &word_table[i];
@@ -347,7 +341,7 @@ static void test_word_table(void **state)
     }
 }
 
-static void test_understood(void **state)
+TEST(test_understood)
 {
     struct args a;
 
@@ -368,24 +362,9 @@ static void test_understood(void **state)
     assert_string_equal(word_value("hann"), "hann");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     add_commands(&program_fbp);
     add_commands(&program_bench);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(groups_have_every_option_once),
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_meanings),
-        cmocka_unit_test(test_word_table),
-        cmocka_unit_test(test_understood),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* Pages: what they hold against the volume that they were made of, histograms, texts of files. */
 #include "page/page.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "cli/page_parts.h"
+#include "test.h"
 
 enum { MOST = 1 << 22 };
 
@@ -39,7 +31,7 @@ static void make(struct made *m, const void *samples, const struct fbp_array_inf
         .window = {NAN, NAN}};
 
     *m = (struct made){.page = {.title = "t"}};
-    assert_int_equal(fbp_source_memory(&m->source, samples, info), FBP_OK);
+    OK(fbp_source_memory(&m->source, samples, info));
     assert_int_equal(page_view(&m->page, m->source, &wish, &m->reduced), 0);
     assert_false(m->page.data.failed || m->page.viewer.failed);
     const char *text = element(m->page.viewer.bytes, "id=\"meta\">", 0);
@@ -196,7 +188,7 @@ static struct fbp_array_info floats(size_t x, size_t y, size_t z)
 }
 
 /* What fits is stored bit for bit; NaN and infinity are no numbers, and counted. */
-static void a_small_volume_is_there_as_it_is(void **state)
+TEST(a_small_volume_is_there_as_it_is)
 {
     struct made m;
     const struct fbp_array_info info = floats(13, 7, 5);
@@ -211,7 +203,7 @@ static void a_small_volume_is_there_as_it_is(void **state)
     free(v);
 }
 
-static void a_large_volume_becomes_means(void **state)
+TEST(a_large_volume_becomes_means)
 {
     struct made m;
     const struct fbp_array_info info = floats(41, 30, 23);
@@ -233,7 +225,7 @@ static void a_large_volume_becomes_means(void **state)
 
 /* Frames lie behind each other, rows of the file may come from the top: then y counts from its
  * end, and positions with it. */
-static void frames_and_rows_from_the_top(void **state)
+TEST(frames_and_rows_from_the_top)
 {
     struct made m;
     struct fbp_array_info info = floats(9, 8, 21);
@@ -255,7 +247,7 @@ static void frames_and_rows_from_the_top(void **state)
 }
 
 /* Integers of 8 and 16 bits, with and without sign: all of them are there, the greatest exactly. */
-static void integers_are_exact(void **state)
+TEST(integers_are_exact)
 {
     static const enum fbp_type types[] = {FBP_U8, FBP_I8, FBP_U16, FBP_I16};
     enum { N = 40 };
@@ -285,7 +277,7 @@ static void integers_are_exact(void **state)
 }
 
 /* Nothing but what is no number, one value, one voxel. */
-static void hardly_a_volume(void **state)
+TEST(hardly_a_volume)
 {
     const float values[3][8] = {
         {NAN, NAN, INFINITY, NAN, NAN, NAN, NAN, NAN}, {3, 3, 3, 3, 3, 3, 3, 3}, {-2}};
@@ -313,7 +305,7 @@ static uint64_t told(const struct histogram *h, size_t most, double *lo, double 
 }
 
 /* However the range grows, every value is counted, in the bin that it lies in. */
-static void histograms_count_all(void **state)
+TEST(histograms_count_all)
 {
     static const float steps[] = {1, 1, 1.0001f, 1.5f, -3, 100, 1e6f, -1e30f, NAN, 3e38f};
     struct histogram *h = calloc(1, sizeof *h);
@@ -334,7 +326,7 @@ static void histograms_count_all(void **state)
     free(h);
 }
 
-static void texts_are_escaped(void **state)
+TEST(texts_are_escaped)
 {
     struct markup m = {0};
 
@@ -357,16 +349,4 @@ static void texts_are_escaped(void **state)
     markup_clear(&m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_volume_is_there_as_it_is),
-        cmocka_unit_test(a_large_volume_becomes_means),
-        cmocka_unit_test(frames_and_rows_from_the_top),
-        cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(hardly_a_volume),
-        cmocka_unit_test(histograms_count_all),
-        cmocka_unit_test(texts_are_escaped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,6 @@
 /* S1's verdicts, from times and limits that are known. */
 #include "bench/papers/zinsser2013/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 /* 10^9 of everything a second. */
 static const struct fbp_limits limits = {
@@ -39,7 +33,7 @@ static void check(struct s1_result r, const char *binds)
     assert_true(fabs(v.memory - r.part[FBP_S1_ALL].volume_bytes / 2e9) < 1e-12);
 }
 
-static void what_adds_most_binds(void **state)
+TEST(what_adds_most_binds)
 {
     check(result(.2, .3, .9, .9, .1), "texture rate");
     check(result(.2, .8, .9, .2, .8), "memory bandwidth");
@@ -47,14 +41,14 @@ static void what_adds_most_binds(void **state)
     check(result(.1, .2, .4, .2, .1), "texture cache");
 }
 
-static void far_from_the_limit_it_is_waiting(void **state)
+TEST(far_from_the_limit_it_is_waiting)
 {
     check(result(.2, .3, .9, .5, .1), "texture latency");
     check(result(.2, .8, .9, .2, .5), "memory latency");
 }
 
 /* Times are measured: a step may come out a little quicker than the one before. */
-static void steps_that_go_backwards_add_nothing(void **state)
+TEST(steps_that_go_backwards_add_nothing)
 {
     const struct s1_result r = result(.3, .29, .95, .9, .1);
     const struct s1_verdict v = s1_judge(&r, &limits);
@@ -64,12 +58,4 @@ static void steps_that_go_backwards_add_nothing(void **state)
     assert_string_equal(v.binds, "texture rate");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_adds_most_binds),
-        cmocka_unit_test(far_from_the_limit_it_is_waiting),
-        cmocka_unit_test(steps_that_go_backwards_add_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

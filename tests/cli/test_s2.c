@@ -1,11 +1,6 @@
 /* S2's accounts: what the paper says of its own seconds, and Table 1 with numbers. */
 #include "bench/papers/ino2010/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <math.h>
+#include "test.h"
 
 static void check(double is, double wanted, double error)
 {
@@ -14,7 +9,7 @@ static void check(double is, double wanted, double error)
 }
 
 /* The paper: 14.0 and 1.4 views a second; 137 GB/s and less than .4 Tflop/s a GPU of 2048^3. */
-static void published_seconds_give_published_rates(void **state)
+TEST(published_seconds_give_published_rates)
 {
     const struct s2_rates a = s2_published_rates(&s2_published[0], 0);
     const struct s2_rates b = s2_published_rates(&s2_published[1], 0);
@@ -32,7 +27,7 @@ static void published_seconds_give_published_rates(void **state)
 }
 
 /* The rows of a run without streams add up to its total. */
-static void published_rows_add_up(void **state)
+TEST(published_rows_add_up)
 {
     for (size_t k = 0; k < S2_CASES; k++)
         for (size_t i = 0; i < S2_COUNTS; i++) {
@@ -43,7 +38,7 @@ static void published_rows_add_up(void **state)
         }
 }
 
-static void table_3_is_normalised_by_bandwidth(void **state)
+TEST(table_3_is_normalised_by_bandwidth)
 {
     check(s2_normalised(1.7, 44.8), 3.9, 0.05);
     check(s2_normalised(7.1, 67.2), 10.8, 0.05);
@@ -52,7 +47,7 @@ static void table_3_is_normalised_by_bandwidth(void **state)
     assert_true(isnan(s2_normalised(14.0, 0)));
 }
 
-static void table_1_counts(void **state)
+TEST(table_1_counts)
 {
     const struct fbp_s2_plan p = {.n_views = 720,
                                   .n_columns = 2048,
@@ -83,7 +78,7 @@ static void table_1_counts(void **state)
 }
 
 /* Five boxes on two devices: one has three of them. */
-static void the_busiest_device_counts(void **state)
+TEST(the_busiest_device_counts)
 {
     const struct fbp_s2_plan p = {.n_views = 10,
                                   .n_columns = 8,
@@ -98,14 +93,4 @@ static void the_busiest_device_counts(void **state)
     check(two.fetch, 0.6 * 4e3, 1e-9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_seconds_give_published_rates),
-        cmocka_unit_test(published_rows_add_up),
-        cmocka_unit_test(table_3_is_normalised_by_bandwidth),
-        cmocka_unit_test(table_1_counts),
-        cmocka_unit_test(the_busiest_device_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

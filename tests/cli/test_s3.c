@@ -1,11 +1,6 @@
 /* S3's accounts: what the paper's own figures say of each other. */
 #include "bench/papers/ino2009/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <math.h>
+#include "test.h"
 
 static void check(double is, double wanted, double error)
 {
@@ -14,7 +9,7 @@ static void check(double is, double wanted, double error)
 }
 
 /* The rows of a synchronised run add up to its total, to what was rounded. */
-static void published_rows_add_up(void **state)
+TEST(published_rows_add_up)
 {
     for (size_t i = 0; i < S3_VARIANTS; i++) {
         const struct s3_published *p = &s3_published[i];
@@ -27,7 +22,7 @@ static void published_rows_add_up(void **state)
 }
 
 /* 11 operations a fetch, one fetch an update: all variants fetch as often. */
-static void published_texture_rates_are_of_one_fetch_an_update(void **state)
+TEST(published_texture_rates_are_of_one_fetch_an_update)
 {
     const double updates = 1e-9 * 360 * 512 * 512 * 512;
 
@@ -35,14 +30,14 @@ static void published_texture_rates_are_of_one_fetch_an_update(void **state)
         check(s3_published[i].texture * s3_published[i].backproject / updates, 10.6, 0.9);
 }
 
-static void published_totals_give_published_ratios(void **state)
+TEST(published_totals_give_published_ratios)
 {
     check(s3_published_cpu / s3_published[4].total, 15.6, 0.05);
     check(s3_published_previous / s3_published[4].total, 1.1, 0.05);
     assert_true(s3_published_kill < s3_published[4].total);
 }
 
-static void passes_are_those_of_whole_groups(void **state)
+TEST(passes_are_those_of_whole_groups)
 {
     const struct fbp_s3_variant a = {.views = 1, .slices = 1}, b = {.views = 1, .slices = 4},
                                 c = {.views = 4, .slices = 1}, d = {.views = 4, .slices = 4};
@@ -55,7 +50,7 @@ static void passes_are_those_of_whole_groups(void **state)
     assert_int_equal(fbp_s3_passes(&b, 30, 37), 8 * 37);
 }
 
-static void rates_follow_from_seconds(void **state)
+TEST(rates_follow_from_seconds)
 {
     const struct s3_job job = {
         .size = 100, .views = 16, .limits = {.r32f = 64e6, .rgba32f = 40e6, .rgba16f = 50e6}};
@@ -80,7 +75,7 @@ static void rates_follow_from_seconds(void **state)
 }
 
 /* 16 of 64 slices were drawn: what depends on them takes four times as long, and nothing else. */
-static void seconds_of_some_slices_are_multiplied(void **state)
+TEST(seconds_of_some_slices_are_multiplied)
 {
     struct fbp_s3_time t = {.packing = 1,
                             .upload = 2,
@@ -103,15 +98,4 @@ static void seconds_of_some_slices_are_multiplied(void **state)
     check(t.total, 22 + 3 * 15.5, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_rows_add_up),
-        cmocka_unit_test(published_texture_rates_are_of_one_fetch_an_update),
-        cmocka_unit_test(published_totals_give_published_ratios),
-        cmocka_unit_test(passes_are_those_of_whole_groups),
-        cmocka_unit_test(rates_follow_from_seconds),
-        cmocka_unit_test(seconds_of_some_slices_are_multiplied),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

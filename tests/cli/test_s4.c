@@ -1,12 +1,6 @@
 /* S4's accounts: what the paper's own figures say of each other, and what is counted now. */
 #include "bench/papers/qiao2015/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 static void check(double is, double wanted, double error)
 {
@@ -14,7 +8,7 @@ static void check(double is, double wanted, double error)
         fail_msg("%g instead of %g", is, wanted);
 }
 
-static void published_rows_add_up(void **state)
+TEST(published_rows_add_up)
 {
     for (size_t i = 0; i < S4_SIZES; i++) {
         const struct s4_published *p = &s4_published[i];
@@ -30,7 +24,7 @@ static void published_rows_add_up(void **state)
 
 /* The launch was timed, not the kernel: its GUPS are beyond what the card can do in double, which
  * is 1152 fp32 units at 1.1 GHz, of which one in 24 does double, and 26 operations an update. */
-static void published_computing_times_are_impossible(void **state)
+TEST(published_computing_times_are_impossible)
 {
     const double most = 1152 / 24. * 2 * 1.1 / 26;
 
@@ -41,13 +35,13 @@ static void published_computing_times_are_impossible(void **state)
     }
 }
 
-static void operations_are_counted_and_misprinted(void **state)
+TEST(operations_are_counted_and_misprinted)
 {
     assert_true(fbp_s4_operations(128, 208) == 11372855296.);
     assert_true(fbp_s4_operations_printed(128, 208) == s4_published_operations);
 }
 
-static void threads_of_a_processor_are_those_of_whole_blocks(void **state)
+TEST(threads_of_a_processor_are_those_of_whole_blocks)
 {
     assert_int_equal(fbp_s4_paper_threads(&s4_published_gpu, 64), 16 * 64);
     assert_int_equal(fbp_s4_paper_threads(&s4_published_gpu, 128), 2048);
@@ -56,7 +50,7 @@ static void threads_of_a_processor_are_those_of_whole_blocks(void **state)
     assert_int_equal(fbp_s4_paper_threads(&s4_published_gpu, 1000), 2000);
 }
 
-static void rows_reach_over_the_corners(void **state)
+TEST(rows_reach_over_the_corners)
 {
     assert_int_equal(fbp_s4_samples_for(64), 112);
     for (size_t n = 2; n < 300; n += 2) {
@@ -66,7 +60,7 @@ static void rows_reach_over_the_corners(void **state)
 }
 
 /* Two jobs of one object: the library's error, and what the paper's kernel cannot take. */
-static void kernels_refuse_what_they_cannot_take(void **state)
+TEST(kernels_refuse_what_they_cannot_take)
 {
     const struct fbp_s4_params odd = {
         .struct_size = sizeof odd, .size = 8, .rings = 4, .samples = 15, .n_threads = 1};
@@ -74,7 +68,7 @@ static void kernels_refuse_what_they_cannot_take(void **state)
     struct fbp_s4_error e;
     fbp_s4 *s4 = NULL;
 
-    assert_int_equal(fbp_s4_open(&s4, &odd), FBP_OK);
+    OK(fbp_s4_open(&s4, &odd));
     assert_int_equal(fbp_s4_samples(s4), 15);
     assert_null(fbp_s4_object(s4));
     assert_int_equal(fbp_s4_compare(s4, &e), FBP_ERR_INVALID);
@@ -86,16 +80,4 @@ static void kernels_refuse_what_they_cannot_take(void **state)
                      FBP_ERR_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_rows_add_up),
-        cmocka_unit_test(published_computing_times_are_impossible),
-        cmocka_unit_test(operations_are_counted_and_misprinted),
-        cmocka_unit_test(threads_of_a_processor_are_those_of_whole_blocks),
-        cmocka_unit_test(rows_reach_over_the_corners),
-        cmocka_unit_test(kernels_refuse_what_they_cannot_take),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,21 +4,13 @@
 #include "serve/server.h"
 #include "serve/slices.h"
 #include "signals.h"
+#include "test.h"
 
 #include <arpa/inet.h>
-#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define HOST "Host: 127.0.0.1:1\r\n"
 
@@ -33,7 +25,7 @@ static int parse(const char *text, size_t n, struct http_request *out)
     return status;
 }
 
-static void requests_are_understood_or_refused(void **state)
+TEST(requests_are_understood_or_refused)
 {
     static const struct {
         const char *text;
@@ -87,7 +79,7 @@ static void requests_are_understood_or_refused(void **state)
     assert_int_equal(parse("GET /\0 HTTP/1.1\r\n" HOST "\r\n", 38, &r), 400);
 }
 
-static void long_requests_are_refused(void **state)
+TEST(long_requests_are_refused)
 {
     struct http_request r;
     char *text = malloc(3 * HTTP_MOST);
@@ -157,7 +149,7 @@ static bool is_plain(const char *text)
 
 /* Whatever comes: one of the statuses, the same for more of the same bytes, and nothing odd let
  * through. */
-static void damaged_requests_do_no_harm(void **state)
+TEST(damaged_requests_do_no_harm)
 {
     static const char *const seeds[] = {
         "GET /0123456789abcdef/slice?plane=2&index=17&frame=0 HTTP/1.1\r\n" HOST
@@ -193,7 +185,7 @@ static void damaged_requests_do_no_harm(void **state)
     assert_true(counts[0] > 1000 && counts[200] > 1000 && counts[400] > 1000 && counts[405] > 1000);
 }
 
-static void numbers_of_queries(void **state)
+TEST(numbers_of_queries)
 {
     size_t n;
 
@@ -246,7 +238,7 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
 
     for (size_t i = 0; i < all; i++)
         v[i] = (float)i;
-    assert_int_equal(fbp_source_memory(&source, v, &info), FBP_OK);
+    OK(fbp_source_memory(&source, v, &info));
     assert_int_equal(reduced_make(&r, source, &wish), 0);
     slices_open(&s, &r);
     for (size_t k = 0; k < 120; k++) { /* in an order that keeps some blocks and drops others */
@@ -260,7 +252,7 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
 }
 
 /* More rows and columns than come together, and than are read at a time. */
-static void slices_are_the_volumes(void **state)
+TEST(slices_are_the_volumes)
 {
     for (int down = 0; down < 2; down++) {
         check_slices((const size_t[]){37, 71, 11}, 2, down);
@@ -310,7 +302,7 @@ static int ask(unsigned port, const char *request, char *text, size_t room)
 /* Who does not know the token, or comes by another name, is refused; what is half sent or malformed
  * harms nobody else; and a signal ends the server while connections are open.  The last test: the
  * process has been asked to stop. */
-static void the_server_answers_who_knows_the_token(void **state)
+TEST(the_server_answers_who_knows_the_token)
 {
     struct server s = {.policy = "default-src 'none'", .answer = hello, .request_s = 0.5}, other;
     char request[300], text[4096], wrong[33];
@@ -371,15 +363,4 @@ static void the_server_answers_who_knows_the_token(void **state)
     server_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_understood_or_refused),
-        cmocka_unit_test(long_requests_are_refused),
-        cmocka_unit_test(damaged_requests_do_no_harm),
-        cmocka_unit_test(numbers_of_queries),
-        cmocka_unit_test(slices_are_the_volumes),
-        cmocka_unit_test(the_server_answers_who_knows_the_token),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,18 +1,12 @@
 /* Sweeps: ranges, what a value does to the views, scores, the peak. */
 #include "sweep.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { VIEWS = 12 };
 
 static const double rad = 3.14159265358979323846 / 180;
 
-static void ranges_are_read(void **state)
+TEST(ranges_are_read)
 {
     struct sweep_range r;
     char why[200];
@@ -28,7 +22,7 @@ static void ranges_are_read(void **state)
     assert_int_equal(r.n, 4); /* 600.9 is the last */
 }
 
-static void wrong_ranges_are_explained(void **state)
+TEST(wrong_ranges_are_explained)
 {
     static const char *const wrong[][2] = {
         {"centre", "expected NAME=FROM"},
@@ -81,7 +75,7 @@ static void make_views(struct fbp_scan *scan, struct fbp_view *views, double sod
                               .n_views = VIEWS,
                               .panel = {101, 81},
                               .views = views};
-    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+    OK(fbp_circle_views(&c, views));
 }
 
 static void expect_views(const struct fbp_view *a, const struct fbp_view *b)
@@ -95,7 +89,7 @@ static void expect_views(const struct fbp_view *a, const struct fbp_view *b)
 
 /* A value gives the views that a scan file with that value would give, of a panel as it should be
  * and of one that is turned and shifted along its columns. */
-static void values_are_those_of_a_scan_file(void **state)
+TEST(values_are_those_of_a_scan_file)
 {
     struct fbp_view from[VIEWS], to[VIEWS], got[VIEWS];
     struct fbp_scan scan = {.struct_size = sizeof scan}, other = {.struct_size = sizeof other};
@@ -117,26 +111,26 @@ static void values_are_those_of_a_scan_file(void **state)
         make_views(&scan, from, 400, 600, 2, tilt, lean);
         make_views(&other, to, cases[c].sod, cases[c].sdd, cases[c].offset, tilt + cases[c].tilt,
                    lean);
-        assert_int_equal(fbp_adjust_get(&scan, cases[c].which, &now), FBP_OK);
+        OK(fbp_adjust_get(&scan, cases[c].which, &now));
         assert_true(fabs(now - cases[c].present) < 1e-9);
         memcpy(got, from, sizeof got);
         scan.views = got;
-        assert_int_equal(fbp_adjust_set(&scan, cases[c].which, cases[c].value), FBP_OK);
+        OK(fbp_adjust_set(&scan, cases[c].which, cases[c].value));
         expect_views(got, to);
-        assert_int_equal(fbp_adjust_get(&scan, cases[c].which, &now), FBP_OK); /* and back */
+        OK(fbp_adjust_get(&scan, cases[c].which, &now)); /* and back */
         assert_true(cases[c].which == FBP_ADJUST_TILT || fabs(now - cases[c].value) < 1e-9);
     }
     make_views(&scan, from, 400, 600, 2, 0, 0);
     make_views(&other, to, 400, 600, -7, 0, 0);
-    assert_int_equal(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 64), FBP_OK);
+    OK(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 64));
     expect_views(from, to);
     fbp_views_flip(from, VIEWS, FBP_FLIP_U); /* along +u, whichever way that is */
-    assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_OFFSET, &now), FBP_OK);
+    OK(fbp_adjust_get(&scan, FBP_ADJUST_OFFSET, &now));
     assert_true(fabs(now - 7) < 1e-9);
 }
 
 /* Several at once: each is what it was asked to be. */
-static void values_go_together(void **state)
+TEST(values_go_together)
 {
     struct fbp_view views[VIEWS];
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -148,15 +142,15 @@ static void values_go_together(void **state)
     double now;
 
     make_views(&scan, views, 400, 600, 2, 0, 0);
-    assert_int_equal(fbp_adjust_all(&scan, values), FBP_OK);
+    OK(fbp_adjust_all(&scan, values));
     for (int i = 0; i < FBP_ADJUSTS; i++) {
-        assert_int_equal(fbp_adjust_get(&scan, (enum fbp_adjust)i, &now), FBP_OK);
+        OK(fbp_adjust_get(&scan, (enum fbp_adjust)i, &now));
         assert_true(i == FBP_ADJUST_TILT || i == FBP_ADJUST_OFFSET || fabs(now - values[i]) < 1e-9);
     }
 }
 
 /* Of a parallel beam the same, and views that differ keep their differences. */
-static void the_centre_keeps_a_wobble(void **state)
+TEST(the_centre_keeps_a_wobble)
 {
     struct fbp_view views[2] = {{{1, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                                 {{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, 1}}};
@@ -167,10 +161,10 @@ static void the_centre_keeps_a_wobble(void **state)
                             .views = views};
     double column;
 
-    assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column), FBP_OK);
+    OK(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column));
     assert_true(fabs(column - 5.5) < 1e-12); /* 5 and 6 */
-    assert_int_equal(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 4), FBP_OK);
-    assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column), FBP_OK);
+    OK(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 4));
+    OK(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column));
     assert_true(fabs(column - 4) < 1e-12);
     assert_true(fabs(views[0].d[1] - 1.5) < 1e-12 && fabs(views[1].d[0] + 0.5) < 1e-12);
 }
@@ -187,7 +181,7 @@ static double score_of_disk(enum fbp_score score, double blur, double contrast, 
     return fbp_slice_score(score, v, N, N, 31.5, 31.5, 28);
 }
 
-static void scores_fall_with_what_is_wrong(void **state)
+TEST(scores_fall_with_what_is_wrong)
 {
     double before = INFINITY;
     for (double blur = 0.3; blur < 6; blur *= 2) {
@@ -204,7 +198,7 @@ static void scores_fall_with_what_is_wrong(void **state)
     assert_true(isnan(fbp_slice_score(FBP_SCORE_SHARPNESS, few, 3, 3, 1, 1, 5)));
 }
 
-static void the_peak_is_that_of_a_parabola(void **state)
+TEST(the_peak_is_that_of_a_parabola)
 {
     double y[9];
     bool at_end;
@@ -223,7 +217,7 @@ static void the_peak_is_that_of_a_parabola(void **state)
     assert_true(isnan(fbp_score_peak(y, 9, &at_end)));
 }
 
-static void another_peak_is_noticed(void **state)
+TEST(another_peak_is_noticed)
 {
     static const double two[] = {2.08982, 2.08741, 2.08666, 2.0917, 2.09252, 2.0911, 2.08641};
     static const double ends[] = {2.0, 2.2, 2.5, 2.2, 2.1, 2.2, 2.3};
@@ -241,17 +235,4 @@ static void another_peak_is_noticed(void **state)
     assert_int_equal(fbp_score_rival(hills, 9), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_are_read),
-        cmocka_unit_test(wrong_ranges_are_explained),
-        cmocka_unit_test(values_are_those_of_a_scan_file),
-        cmocka_unit_test(values_go_together),
-        cmocka_unit_test(the_centre_keeps_a_wobble),
-        cmocka_unit_test(scores_fall_with_what_is_wrong),
-        cmocka_unit_test(the_peak_is_that_of_a_parabola),
-        cmocka_unit_test(another_peak_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

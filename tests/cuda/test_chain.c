@@ -158,7 +158,7 @@ static size_t most_shared(void)
     return (size_t)bytes;
 }
 
-static void errors_are_of_the_last_place(void **state)
+TEST(errors_are_of_the_last_place)
 {
     static const size_t columns[] = {1,    2,    7,    255,  256,  257,  512,  700, 768,
                                      1000, 1248, 1280, 1500, 2047, 2560, 3000, 4096};
@@ -185,7 +185,7 @@ static void errors_are_of_the_last_place(void **state)
 }
 
 /* What a row's partner is, from 10^30 times smaller to 10^30 times larger, does not show in it. */
-static void partners_do_not_leak(void **state)
+TEST(partners_do_not_leak)
 {
     static const float sizes[] = {0, 1e-30f, 1e-10f, 1e-3f, 1e5f, 1e30f};
     static const size_t columns[] = {40, 300, 1000};
@@ -210,7 +210,7 @@ static void partners_do_not_leak(void **state)
         }
 }
 
-static void rows_are_the_same_in_any_launch(void **state)
+TEST(rows_are_the_same_in_any_launch)
 {
     struct bank b;
 
@@ -225,15 +225,9 @@ static void rows_are_the_same_in_any_launch(void **state)
     close_bank(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_are_of_the_last_place),
-        cmocka_unit_test(partners_do_not_leak),
-        cmocka_unit_test(rows_are_the_same_in_any_launch),
-    };
-
     if (!usable("cuda"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void c_arm_matrices(double (*out)[12])
 }
 
 /* A feed's device is opened before any matrix has come: it must choose as it would by them. */
-static void feeds_choose_as_scans_do(void **state)
+TEST(feeds_choose_as_scans_do)
 {
     static const size_t sides[] = {128, 256, 512, 1024, 2048};
     static double scan[VIEWS][12], feed[VIEWS][12];
@@ -64,9 +64,4 @@ static void feeds_choose_as_scans_do(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(feeds_choose_as_scans_do)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

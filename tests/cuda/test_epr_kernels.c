@@ -4,8 +4,6 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Of the driver, which is not linked: where there is none, the test still starts. */
 static struct {
@@ -152,13 +150,13 @@ static void check(const char *name, int N, int S, unsigned grid, unsigned block)
     }
 }
 
-static void the_papers_kernel(void **state)
+TEST(the_papers_kernel)
 {
     check("fbp_epr_paper", 32, 56, 32, 32);
     check("fbp_epr_paper", 50, 80, 50, 50);
 }
 
-static void the_kernel_without_its_faults(void **state)
+TEST(the_kernel_without_its_faults)
 {
     check("fbp_epr_registers", 32, 56, 32, 32);
     check("fbp_epr_registers", 33, 57, 33, 33);
@@ -167,7 +165,7 @@ static void the_kernel_without_its_faults(void **state)
 
 /* One thread a voxel of a row would want blocks of 1030.  The object stays on the card; some voxels
  * are looked at. */
-static void more_than_1024_voxels_a_side(void **state)
+TEST(more_than_1024_voxels_a_side)
 {
     const size_t n = 1030, voxels = n * n * n;
     struct epr_case c = epr_make((int)n, 2, 2000, false);
@@ -190,17 +188,11 @@ static void more_than_1024_voxels_a_side(void **state)
     epr_free(&c);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_kernel),
-        cmocka_unit_test(the_kernel_without_its_faults),
-        cmocka_unit_test(more_than_1024_voxels_a_side),
-    };
-
     if (!find_driver() || cu.init(0) != CUDA_SUCCESS) {
         puts("skipped: there is no card, or no driver for it");
         return 77;
     }
-    return cmocka_run_group_tests(tests, load_ptx, NULL);
+    return run_file_tests(argc, argv, load_ptx, NULL);
 }

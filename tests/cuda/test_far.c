@@ -107,7 +107,7 @@ static void check(const struct job *j)
         fail_msg("another volume: %.1f dB", psnr_db(j->got, j->right, j->n_voxels));
 }
 
-static void bits_are_the_same(void **state)
+TEST(bits_are_the_same)
 {
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST,
                                                     FBP_PRECISION_HALF};
@@ -124,7 +124,7 @@ static void bits_are_the_same(void **state)
     }
 }
 
-static void calls_do_not_grow(void **state)
+TEST(calls_do_not_grow)
 {
     struct job j;
     size_t before = 0, after = 0, total;
@@ -150,7 +150,7 @@ static void *turns(void *user)
     return NULL;
 }
 
-static void two_threads_two_streams(void **state)
+TEST(two_threads_two_streams)
 {
     struct job jobs[2];
     pthread_t thread;
@@ -164,7 +164,7 @@ static void two_threads_two_streams(void **state)
     close_job(&jobs[1]);
 }
 
-static void memory_is_known(void **state)
+TEST(memory_is_known)
 {
     const size_t bytes = 1 << 20;
     void *card, *managed, *pinned;
@@ -185,7 +185,7 @@ static void memory_is_known(void **state)
 
 /* A stream to hand to another library: what that does in it is awaited, and the thread keeps its
  * device. */
-static void queues_are_waited_for(void **state)
+TEST(queues_are_waited_for)
 {
     struct job j;
     void *queue = NULL;
@@ -208,7 +208,7 @@ static void queues_are_waited_for(void **state)
 }
 
 /* Volumes go to the card from any device, and views come from it. */
-static void other_devices_copy_through_the_host(void **state)
+TEST(other_devices_copy_through_the_host)
 {
     struct job j;
 
@@ -222,19 +222,13 @@ static void other_devices_copy_through_the_host(void **state)
     close_job(&j);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     int n = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_the_same),
-                                       cmocka_unit_test(calls_do_not_grow),
-                                       cmocka_unit_test(two_threads_two_streams),
-                                       cmocka_unit_test(memory_is_known),
-                                       cmocka_unit_test(queues_are_waited_for),
-                                       cmocka_unit_test(other_devices_copy_through_the_host)};
 
     if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
         printf("there is no card\n");
         return 77;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* Links of the cards that are here, and on which node of the host their pinned memory lies. Skipped
  * without a card. */
 #include "backend/cuda/cuda.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, SOME = 64, MOST = 4 };
 
@@ -34,21 +26,62 @@ static double rate_of(void *meter, int from, int to)
     const struct fbp_flow flow = {from, to};
     double rate = 0;
 
-    assert_int_equal(cuda_link_rate(meter, &flow, 1, &rate), FBP_OK);
+    OK(cuda_link_rate(meter, &flow, 1, &rate));
     print_message("%2d to %2d: %.1f GB/s\n", from, to, 1e-9 * rate);
     return rate;
 }
 
-static void all_links_have_rates(void **state)
+/* Bytes of a copy as sharing makes it. */
+static bool arrives(int to, int from)
+{
+    unsigned char *there = NULL, *here = NULL, out[SOME];
+    bool ok = true;
+
+    assert_int_equal(cudaSetDevice(from), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&there, SOME), cudaSuccess);
+    assert_int_equal(cudaMemset(there, 0x3c, SOME), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaSetDevice(to), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&here, SOME), cudaSuccess);
+    assert_int_equal(cudaMemcpyPeer(here, to, there, from, SOME), cudaSuccess);
+    assert_int_equal(cudaMemcpy(out, here, SOME, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < SOME; i++)
+        ok = ok && out[i] == 0x3c;
+    assert_int_equal(cudaFree(here), cudaSuccess);
+    assert_int_equal(cudaFree(there), cudaSuccess);
+    return ok;
+}
+
+/* Before anything else reaches from card to card: what is found is kept for the process. */
+TEST(wrong_copies_are_not_used)
+{
+    if (n_cards < 2) {
+        print_message("skipped: one card\n");
+        skip();
+    }
+    cuda_peer_fault = 1; /* direct ones; through the host they are right */
+    OK(cuda_peer_reach(0, 1));
+    assert_int_equal(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess); /* nobody has it */
+    assert_int_equal(cudaDeviceDisablePeerAccess(1), cudaSuccess);
+    assert_true(arrives(0, 1));
+    cuda_peer_fault = 2; /* neither */
+    assert_int_equal(cuda_peer_reach(1, 0), FBP_ERR_DEVICE);
+    assert_non_null(strstr(fbp_message(), "does not arrive at device 1"));
+    assert_int_equal(cuda_peer_fault, 0);
+    OK(cuda_peer_reach(0, 1)); /* as before */
+    fbp_message_clear();
+}
+
+TEST(all_links_have_rates)
 {
     void *meter = NULL;
     double both = 0;
 
-    assert_int_equal(cuda_link_open(&meter, cards, (size_t)n_cards), FBP_OK);
+    OK(cuda_link_open(&meter, cards, (size_t)n_cards));
     for (int i = 0; i < n_cards; i++) {
         const struct fbp_flow two[2] = {{FBP_HOST, i}, {i, FBP_HOST}};
         const double up = rate_of(meter, FBP_HOST, i), down = rate_of(meter, i, FBP_HOST);
-        assert_int_equal(cuda_link_rate(meter, two, 2, &both), FBP_OK);
+        OK(cuda_link_rate(meter, two, 2, &both));
         assert_true(up > 1e8 && down > 1e8 && both > 1e8);
         assert_true(rate_of(meter, i, i) > up);
         for (int j = 0; j < n_cards; j++) {
@@ -71,7 +104,7 @@ static size_t free_bytes(void)
     return available;
 }
 
-static void nothing_is_left(void **state)
+TEST(nothing_is_left)
 {
     void *meter = NULL;
     size_t before = 0;
@@ -79,13 +112,13 @@ static void nothing_is_left(void **state)
     for (int i = 0; i < 3; i++) {
         if (i == 1)
             before = free_bytes();
-        assert_int_equal(cuda_link_open(&meter, cards, 1), FBP_OK);
+        OK(cuda_link_open(&meter, cards, 1));
         cuda_link_close(&meter);
     }
     assert_true(free_bytes() + (1 << 20) >= before);
 }
 
-static void cards_are_told_apart(void **state)
+TEST(cards_are_told_apart)
 {
     char names[MOST][200], again[200];
 
@@ -118,7 +151,7 @@ static int pages_on(char *memory, size_t bytes, int node)
 }
 
 /* Large blocks, which this library touches, and small ones, which the driver makes. */
-static void pinned_memory_is_near(void **state)
+TEST(pinned_memory_is_near)
 {
     static const size_t sizes[] = {(size_t)256 << 20, (size_t)8 << 20};
 
@@ -139,55 +172,8 @@ static void pinned_memory_is_near(void **state)
     }
 }
 
-/* Bytes of a copy as sharing makes it. */
-static bool arrives(int to, int from)
+int main(int argc, char **argv)
 {
-    unsigned char *there = NULL, *here = NULL, out[SOME];
-    bool ok = true;
-
-    assert_int_equal(cudaSetDevice(from), cudaSuccess);
-    assert_int_equal(cudaMalloc((void **)&there, SOME), cudaSuccess);
-    assert_int_equal(cudaMemset(there, 0x3c, SOME), cudaSuccess);
-    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    assert_int_equal(cudaSetDevice(to), cudaSuccess);
-    assert_int_equal(cudaMalloc((void **)&here, SOME), cudaSuccess);
-    assert_int_equal(cudaMemcpyPeer(here, to, there, from, SOME), cudaSuccess);
-    assert_int_equal(cudaMemcpy(out, here, SOME, cudaMemcpyDeviceToHost), cudaSuccess);
-    for (int i = 0; i < SOME; i++)
-        ok = ok && out[i] == 0x3c;
-    assert_int_equal(cudaFree(here), cudaSuccess);
-    assert_int_equal(cudaFree(there), cudaSuccess);
-    return ok;
-}
-
-/* Before anything else reaches from card to card: what is found is kept for the process. */
-static void wrong_copies_are_not_used(void **state)
-{
-    if (n_cards < 2) {
-        print_message("skipped: one card\n");
-        skip();
-    }
-    cuda_peer_fault = 1; /* direct ones; through the host they are right */
-    assert_int_equal(cuda_peer_reach(0, 1), FBP_OK);
-    assert_int_equal(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess); /* nobody has it */
-    assert_int_equal(cudaDeviceDisablePeerAccess(1), cudaSuccess);
-    assert_true(arrives(0, 1));
-    cuda_peer_fault = 2; /* neither */
-    assert_int_equal(cuda_peer_reach(1, 0), FBP_ERR_DEVICE);
-    assert_non_null(strstr(fbp_message(), "does not arrive at device 1"));
-    assert_int_equal(cuda_peer_fault, 0);
-    assert_int_equal(cuda_peer_reach(0, 1), FBP_OK); /* as before */
-    fbp_message_clear();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_copies_are_not_used), cmocka_unit_test(cards_are_told_apart),
-        cmocka_unit_test(all_links_have_rates),      cmocka_unit_test(nothing_is_left),
-        cmocka_unit_test(pinned_memory_is_near),
-    };
-
     gpu_host = &host;
     if (cudaGetDeviceCount(&n_cards) != cudaSuccess || n_cards == 0) {
         print_message("skipped: no card\n");
@@ -195,5 +181,5 @@ int main(void)
     }
     if (n_cards > MOST)
         n_cards = MOST;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

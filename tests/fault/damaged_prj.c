@@ -2,9 +2,7 @@
 
 #include "unit/mat_files.h"
 
-#include <math.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 void prj_without_b(const char *path)
 {

@@ -4,8 +4,6 @@
 
 #include "base/system.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -82,9 +80,9 @@ static void write_by_sink(const char *path, bool pack, float *v)
     const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = pack};
     fbp_sink *s = NULL;
     fill(v);
-    assert_int_equal(fbp_sink_open(&s, path, &info, &p), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, v), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, path, &info, &p));
+    OK(fbp_sink_write(s, 0, NZ, v));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -101,11 +99,11 @@ static void cut_everywhere(const char *path, const char *cut, bool pack)
     }
     put_file(cut, whole, n);
     refused_or_whole(path, v);
-    assert_int_equal(read_all(path, v), FBP_OK);
+    OK(read_all(path, v));
     free(whole);
 }
 
-static void cut_files(void **state)
+TEST(cut_files)
 {
     cut_everywhere(MHA, MHA, false);
     cut_everywhere(MHA, MHA, true);
@@ -115,7 +113,7 @@ static void cut_files(void **state)
 }
 
 /* A header beside its samples may end in a name that is shorter, and the newline is not needed. */
-static void cut_mhd_header(void **state)
+TEST(cut_mhd_header)
 {
     float v[N];
     size_t n;
@@ -126,7 +124,7 @@ static void cut_mhd_header(void **state)
         refused(MHD);
     }
     put_file(MHD, whole, n - 1);
-    assert_int_equal(read_all(MHD, v), FBP_OK);
+    OK(read_all(MHD, v));
     free(whole);
 }
 
@@ -150,7 +148,7 @@ static void change_header(const char *path, size_t header)
     free(whole);
 }
 
-static void changed_headers(void **state)
+TEST(changed_headers)
 {
     float v[N];
     size_t n;
@@ -165,7 +163,7 @@ static void changed_headers(void **state)
 }
 
 /* Every byte of a stream flipped: found by zlib or its checksum. */
-static void flipped_bytes(void **state)
+TEST(flipped_bytes)
 {
     float v[N];
     size_t n;
@@ -183,7 +181,7 @@ static void flipped_bytes(void **state)
 }
 
 /* Stored blocks have nothing but the checksum. */
-static void checksum_is_read(void **state)
+TEST(checksum_is_read)
 {
     float v[N];
     unsigned char z[N * 4 + 100];
@@ -273,7 +271,7 @@ static const char *const lying_headers[] = {
     S T "a line without meaning\n" L,
 };
 
-static void lying_metaimage(void **state)
+TEST(lying_metaimage)
 {
     float v[N];
 
@@ -281,7 +279,7 @@ static void lying_metaimage(void **state)
     put_file(STEM ".empty", "", 0);
     put_array(MHA, S T L, v, sizeof v);
     refused_or_whole(MHA, v);
-    assert_int_equal(read_all(MHA, v), FBP_OK);
+    OK(read_all(MHA, v));
     for (size_t i = 0; i < sizeof lying_headers / sizeof *lying_headers; i++) {
         put_array(MHA, lying_headers[i], v, sizeof v);
         refused(MHA);
@@ -289,7 +287,7 @@ static void lying_metaimage(void **state)
 }
 
 /* The last of two equal keys counts: either way the sizes agree with the samples. */
-static void repeated_metaimage_keys(void **state)
+TEST(repeated_metaimage_keys)
 {
     float v[N];
 
@@ -316,7 +314,7 @@ static void put_npy(const char *dict, unsigned length, unsigned version)
     put_file(NPY, file, 10 + n + N * 4);
 }
 
-static void lying_npy(void **state)
+TEST(lying_npy)
 {
 #define D "{'descr': '<f4', 'fortran_order': False, 'shape': "
     static const char *const dicts[] = {
@@ -373,11 +371,11 @@ static void lying_npy(void **state)
     float v[N] = {0};
     put_npy(D "(3, 10, 24)}", (unsigned)strlen(D "(3, 10, 24)}"), 1);
     refused_or_whole(NPY, v);
-    assert_int_equal(read_all(NPY, v), FBP_OK);
+    OK(read_all(NPY, v));
 }
 
 /* Random bytes behind every beginning that some reader takes for its own. */
-static void garbage(void **state)
+TEST(garbage)
 {
     static const char *const starts[] = {"",
                                          "\x93NUMPY\x01",
@@ -402,7 +400,7 @@ static void garbage(void **state)
 }
 
 /* One line of 64 MiB, with and without an '=', and 64 MiB of short lines. */
-static void endless(void **state)
+TEST(endless)
 {
     const size_t n = (size_t)64 << 20;
     const double t0 = fbp_seconds();
@@ -435,7 +433,7 @@ static void endless(void **state)
     assert_true(fbp_seconds() - t0 < 60);
 }
 
-static void not_files(void **state)
+TEST(not_files)
 {
     static const char *const names[] = {MHA, MHD, NPY, STEM ".xyz"};
     for (size_t i = 0; i < 4; i++) {
@@ -458,7 +456,7 @@ static void not_files(void **state)
     refused(STEM ".mha/below.mha");
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
     float v[N];
     write_by_sink(MHA, false, v);
@@ -486,21 +484,4 @@ static int limit_memory(void **state)
     return pages ? setrlimit(RLIMIT_AS, &limit) : 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_files),
-        cmocka_unit_test(cut_mhd_header),
-        cmocka_unit_test(changed_headers),
-        cmocka_unit_test(flipped_bytes),
-        cmocka_unit_test(checksum_is_read),
-        cmocka_unit_test(lying_metaimage),
-        cmocka_unit_test(repeated_metaimage_keys),
-        cmocka_unit_test(lying_npy),
-        cmocka_unit_test(garbage),
-        cmocka_unit_test(endless),
-        cmocka_unit_test(not_files),
-        cmocka_unit_test(unreadable),
-    };
-    return cmocka_run_group_tests(tests, limit_memory, NULL);
-}
+TEST_MAIN(limit_memory, NULL)

@@ -214,7 +214,7 @@ static const struct output outputs[] = {
 };
 
 /* The only one, the first of two, and the last, which publishes. */
-static void a_part_is_killed_at_every_call(void **state)
+TEST(a_part_is_killed_at_every_call)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         kill_everywhere(&outputs[i], 1, 1, 1);
@@ -297,7 +297,7 @@ static void replace_everywhere(bool alone)
     shell("rm -rf got");
 }
 
-static void an_old_volume_is_replaced_at_once(void **state)
+TEST(an_old_volume_is_replaced_at_once)
 {
     for (size_t i = 0; i < NZ * SLICE; i++)
         old_values[i] = 1 - values[i];
@@ -398,7 +398,7 @@ static int64_t lost_by_a_kill(const struct fbp_scan *scan, struct shared *s, uin
     return done > all ? (int64_t)(done - all) : 0;
 }
 
-static void at_random_moments_little_is_lost(void **state)
+TEST(at_random_moments_little_is_lost)
 {
     struct shared *s =
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -435,14 +435,4 @@ static void at_random_moments_little_is_lost(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_part_is_killed_at_every_call),
-        cmocka_unit_test(an_old_volume_is_replaced_at_once),
-        cmocka_unit_test(at_random_moments_little_is_lost),
-    };
-
-    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-    return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_MAIN(begin, end)

@@ -316,7 +316,7 @@ static void kill_often(const struct output *o, int wanted)
     drop_scan(&scan);
 }
 
-static void as_many_finish_what_was_shared(void **state)
+TEST(as_many_finish_what_was_shared)
 {
     struct shared *s =
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -348,23 +348,14 @@ static void as_many_finish_what_was_shared(void **state)
     drop_scan(&scan);
 }
 
-static void another_number_finishes_what_a_kill_left(void **state)
+TEST(another_number_finishes_what_a_kill_left)
 {
     kill_often(&mha, KILLS);
 }
 
-static void also_where_the_output_is_several_files(void **state)
+TEST(also_where_the_output_is_several_files)
 {
     kill_often(&h5, KILLS / 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_number_finishes_what_a_kill_left),
-        cmocka_unit_test(as_many_finish_what_was_shared),
-        cmocka_unit_test(also_where_the_output_is_several_files),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_MAIN(begin, end)

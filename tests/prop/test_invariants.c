@@ -39,7 +39,7 @@ static double largest(const float *v)
 static const struct fbp_ellipsoid A = {{20, -10, 15}, {40, 25, 30}, 25, 0.02};
 static const struct fbp_ellipsoid B = {{-35, 30, -20}, {15, 30, 25}, -40, 0.03};
 
-static void linear(void **state)
+TEST(linear)
 {
     const struct fbp_ellipsoid both[2] = {A, B};
     struct fbp_ellipsoid tripled = A;
@@ -69,7 +69,7 @@ static size_t at(size_t x, size_t y, size_t z)
 }
 
 /* A quarter turn and a mirror of the object are the same of the volume, to rounding. */
-static void turns_and_mirrors_with_the_object(void **state)
+TEST(turns_and_mirrors_with_the_object)
 {
     struct fbp_ellipsoid turned = A, mirrored = A;
 
@@ -97,7 +97,7 @@ static void turns_and_mirrors_with_the_object(void **state)
 }
 
 /* The spatial form over the whole row and the FFT form are one filter. */
-static void filter_forms_agree(void **state)
+TEST(filter_forms_agree)
 {
     struct fbp_scan scan = make_scan(&A, 1);
 
@@ -126,7 +126,7 @@ static void filter_forms_agree(void **state)
 }
 
 /* Counts with darks, flats and a dead column give what the line integrals give. */
-static void counts_give_the_same_volume(void **state)
+TEST(counts_give_the_same_volume)
 {
     enum { PIXELS = N * N, DEAD = 17 };
     struct fbp_scan scan = make_scan(&A, 1);
@@ -154,13 +154,4 @@ static void counts_give_the_same_volume(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linear),
-        cmocka_unit_test(turns_and_mirrors_with_the_object),
-        cmocka_unit_test(filter_forms_agree),
-        cmocka_unit_test(counts_give_the_same_volume),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,26 +2,9 @@
 #ifndef FBP_TESTS_FIXTURE_H
 #define FBP_TESTS_FIXTURE_H
 
-#include "fbp/fbp.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #define PI 3.14159265358979323846
-
-/** Fail with the library's own sentence. */
-#define OK(expr)                                      \
-    do {                                              \
-        if ((expr) != FBP_OK)                         \
-            fail_msg("%s: %s", #expr, fbp_message()); \
-    } while (0)
 
 /** A path under the test directory ($FBP_TEST_DIR where tests are run elsewhere than they were
  *  built) that no other running test uses; malloc'ed. */
@@ -241,10 +224,5 @@ static inline double psnr_db(const float *a, const float *b, size_t n)
     }
     return sum == 0 ? 999 : 20 * log10(peak / sqrt(sum / (double)n));
 }
-
-/** Run an array of tests, or those whose names match the first argument: main's last statement. */
-#define run_chosen_tests(tests, argc, argv)                 \
-    (cmocka_set_test_filter((argc) > 1 ? (argv)[1] : NULL), \
-     cmocka_run_group_tests(tests, NULL, NULL))
 
 #endif /* FBP_TESTS_FIXTURE_H */

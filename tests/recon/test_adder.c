@@ -21,7 +21,7 @@ static void add_all(const struct fbp_scan *scan, const struct fbp_recon_params *
     assert_null(adder);
 }
 
-static void one_by_one_is_all_at_once(void **state)
+TEST(one_by_one_is_all_at_once)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(10);
@@ -55,7 +55,7 @@ static void one_by_one_is_all_at_once(void **state)
 }
 
 /* Delays, a volume each. */
-static void frames_are_added_together(void **state)
+TEST(frames_are_added_together)
 {
     enum { FRAMES = 3 };
     const struct solid solid = ellipsoid_of_planes();
@@ -86,7 +86,7 @@ static void frames_are_added_together(void **state)
 
 /* With the weights of the whole set: half of the views are a part of the sum, and the other half is
  * the rest. */
-static void parts_add_up(void **state)
+TEST(parts_add_up)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(10);
@@ -124,7 +124,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
 }
 
-static void what_cannot_be_added_is_refused(void **state)
+TEST(what_cannot_be_added_is_refused)
 {
     struct fbp_scan scan = rings_scan(10);
     const float view[PLANES_S] = {0};
@@ -181,15 +181,9 @@ static void bench(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_by_one_is_all_at_once),
-        cmocka_unit_test(frames_are_added_together),
-        cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(what_cannot_be_added_is_refused),
-    };
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         bench();
         return 0;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_rin
 }
 
 /* Published: 6e-5, 1.6e-4 and 2.0e-3 for 208 directions at 18 angles. */
-static void views_are_as_published(void **state)
+TEST(views_are_as_published)
 {
     static const double most[] = {
         [FBP_RINGS_FFT] = 6.5e-5, [FBP_RINGS_SPLINE] = 1.65e-4, [FBP_RINGS_LINEAR] = 2.05e-3};
@@ -71,7 +71,7 @@ static void views_are_as_published(void **state)
 
 /* Some directions on the other side; the first sample half a step from where it would be symmetric;
  * a ring at the pole; any number of angles. */
-static void rings_may_be_measured_on_either_side(void **state)
+TEST(rings_may_be_measured_on_either_side)
 {
     struct fbp_scan scan = rings_scan(21);
 
@@ -101,7 +101,7 @@ static float *volume_of(const struct fbp_scan *scan, const float *views,
 
 /* 208 directions of rings, as 324 of a grid: the error of the volume is no larger, or by a
  * hundredth in two stages. */
-static void rings_go_through_two_stages(void **state)
+TEST(rings_go_through_two_stages)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(18);
@@ -136,7 +136,7 @@ static void rings_go_through_two_stages(void **state)
 }
 
 /* Solid angles of a ring stay what they are, whichever rule gave them. */
-static void weights_keep_their_sums(void **state)
+TEST(weights_keep_their_sums)
 {
     struct fbp_scan scan = rings_scan(19);
 
@@ -153,7 +153,7 @@ static void weights_keep_their_sums(void **state)
 }
 
 /* A sample that is no number is bridged before it is spread over its ring, and counted. */
-static void bad_samples_are_bridged(void **state)
+TEST(bad_samples_are_bridged)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(18);
@@ -176,7 +176,7 @@ static void bad_samples_are_bridged(void **state)
 }
 
 /* In double nothing is rounded on the way: a float volume is as far from it as from the views. */
-static void double_precision_goes_with_it(void **state)
+TEST(double_precision_goes_with_it)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(18);
@@ -216,7 +216,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
     free(views);
 }
 
-static void what_is_no_ring_is_refused(void **state)
+TEST(what_is_no_ring_is_refused)
 {
     struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
     double(*direction)[3];
@@ -239,17 +239,4 @@ static void what_is_no_ring_is_refused(void **state)
     fbp_scan_clear(&spiral);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_are_as_published),
-        cmocka_unit_test(rings_may_be_measured_on_either_side),
-        cmocka_unit_test(rings_go_through_two_stages),
-        cmocka_unit_test(weights_keep_their_sums),
-        cmocka_unit_test(bad_samples_are_bridged),
-        cmocka_unit_test(double_precision_goes_with_it),
-        cmocka_unit_test(what_is_no_ring_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -90,7 +90,7 @@ static void assert_values(const char *path, const float *want, enum fbp_type typ
     free(got);
 }
 
-static void range_is_the_volumes(void **state)
+TEST(range_is_the_volumes)
 {
     static const char *const names[] = {"range.mha", "range.nii.gz", "range.tif", "range.h5"};
     static const enum fbp_type types[] = {FBP_U8, FBP_U16};
@@ -147,7 +147,7 @@ static int stop(void *user, const struct fbp_progress *p)
 }
 
 /* In the middle of the volume, or of its conversion: the old output stays, and --resume goes on. */
-static void interrupted(void **state)
+TEST(interrupted)
 {
     struct fbp_scan scan = make_scan();
     char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
@@ -184,7 +184,7 @@ static void interrupted(void **state)
 }
 
 /* A stack's floats are beside its folder. */
-static void of_a_stack(void **state)
+TEST(of_a_stack)
 {
     struct fbp_scan scan = make_scan();
     char *folder = temporary("pngs"), pattern[1000], file[1100];
@@ -208,7 +208,7 @@ static void of_a_stack(void **state)
 }
 
 /* One value, and none. */
-static void odd_volumes(void **state)
+TEST(odd_volumes)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 1}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8};
@@ -230,7 +230,7 @@ static void odd_volumes(void **state)
     free(path);
 }
 
-static void what_does_not_go_together(void **state)
+TEST(what_does_not_go_together)
 {
     struct fbp_scan scan = make_scan();
     fbp_plan *plan;
@@ -245,12 +245,4 @@ static void what_does_not_go_together(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(range_is_the_volumes),
-                                       cmocka_unit_test(interrupted), cmocka_unit_test(of_a_stack),
-                                       cmocka_unit_test(odd_volumes),
-                                       cmocka_unit_test(what_does_not_go_together)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -138,7 +138,7 @@ static void check(const char *name, const struct variant *v)
 }
 
 #define BALL(name, ...)                               \
-    static void name(void **state)                    \
+    TEST(name)                                        \
     {                                                 \
         check(#name, &(struct variant){__VA_ARGS__}); \
     }
@@ -166,31 +166,4 @@ BALL(parallel, .kind = FBP_PARALLEL)
 BALL(parallel_180, .kind = FBP_PARALLEL, .n_views = 180, .step_deg = 1)
 BALL(parallel_offset, .kind = FBP_PARALLEL, .offset_mm = 0.3 * 256)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full),
-        cmocka_unit_test(full_clockwise),
-        cmocka_unit_test(full_last_view_twice),
-        cmocka_unit_test(short_210),
-        cmocka_unit_test(short_210_clockwise),
-        cmocka_unit_test(short_300),
-        cmocka_unit_test(offset_30_percent),
-        cmocka_unit_test(offset_minus_30_percent),
-        cmocka_unit_test(uneven_angles),
-        cmocka_unit_test(uneven_short),
-        cmocka_unit_test(turned_about_v_2),
-        cmocka_unit_test(turned_about_v_10),
-        cmocka_unit_test(tilted_about_u_2),
-        cmocka_unit_test(tilted_about_u_10),
-        cmocka_unit_test(rolled_2),
-        cmocka_unit_test(distances_a_view),
-        cmocka_unit_test(c_arm_matrices),
-        cmocka_unit_test(fan),
-        cmocka_unit_test(fan_short),
-        cmocka_unit_test(parallel),
-        cmocka_unit_test(parallel_180),
-        cmocka_unit_test(parallel_offset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

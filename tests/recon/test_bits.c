@@ -19,7 +19,7 @@ static struct fbp_scan make_scan(void)
     return make_scan_of(53, 48);
 }
 
-static void splits_change_nothing(void **state)
+TEST(splits_change_nothing)
 {
     static const struct fbp_recon_params cases[] = {
         {.n_threads = 1},
@@ -56,7 +56,7 @@ static void splits_change_nothing(void **state)
 }
 
 /* Passes of 32 views, the last one short; the same device twice is two devices of one kind. */
-static void cuda_splits_change_nothing(void **state)
+TEST(cuda_splits_change_nothing)
 {
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST};
     static const struct fbp_recon_params cases[] = {
@@ -126,7 +126,7 @@ static void check_value(const struct fbp_scan *scan, const char *kernel)
 
 /* One to six pixels a voxel: windows that fit and windows that do not; volumes within the view and
  * larger ones, whose boxes lie across the detector's edge and beside it. */
-static void cuda_shapes_change_nothing(void **state)
+TEST(cuda_shapes_change_nothing)
 {
     static const struct {
         size_t pixels;
@@ -150,7 +150,7 @@ static void cuda_shapes_change_nothing(void **state)
 }
 
 /* A run that times the shapes, one that finds the fastest kept, and one that does neither. */
-static void cuda_tuning_changes_nothing(void **state)
+TEST(cuda_tuning_changes_nothing)
 {
     char file[4096];
     const struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -178,7 +178,7 @@ static void cuda_tuning_changes_nothing(void **state)
     free(folder);
 }
 
-static void mock_devices_give_the_cpus_bits(void **state)
+TEST(mock_devices_give_the_cpus_bits)
 {
     static const char *const devices[] = {"mock", "mock:2", "mock:0,1", "mock:3,0,1"};
     struct fbp_scan scan = make_scan();
@@ -197,7 +197,7 @@ static void mock_devices_give_the_cpus_bits(void **state)
 
 /* Filtered views that are kept, with memory for one slab and for small ones, on one device and on
  * two; with single views and with those of four quarter turns. */
-static void kept_views_change_nothing(void **state)
+TEST(kept_views_change_nothing)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "mock"},
@@ -245,7 +245,7 @@ static int count_calls(void *user, const struct fbp_progress *p)
 }
 
 /* A device so slow that it gets the fewest views at once: one group of them a command. */
-static void short_commands_change_nothing(void **state)
+TEST(short_commands_change_nothing)
 {
     static const char *const devices[] = {"mock", "mock:0,1"};
     /* Filtered views are kept where uploads take long, else there are two slabs or more. */
@@ -275,7 +275,7 @@ static void short_commands_change_nothing(void **state)
 }
 
 /* One stage at a time: their seconds cannot add up to more than the whole. */
-static void stages_can_be_kept_apart(void **state)
+TEST(stages_can_be_kept_apart)
 {
     static const char *const devices[] = {"cpu", "mock", "mock:0,1"};
     struct fbp_scan scan = make_scan();
@@ -300,7 +300,7 @@ static void stages_can_be_kept_apart(void **state)
 }
 
 /* A pipeline with one transfer or one order missing must not pass unnoticed. */
-static void planted_mistakes_are_found(void **state)
+TEST(planted_mistakes_are_found)
 {
     struct fbp_scan scan = make_scan();
     const struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -339,7 +339,7 @@ static void planted_mistakes_are_found(void **state)
 }
 
 /* A kernel can be asked for; one that the geometry does not allow is refused, not replaced. */
-static void kernels_are_chosen_by_geometry(void **state)
+TEST(kernels_are_chosen_by_geometry)
 {
     struct fbp_scan scan = make_scan();
     fbp_plan *plan;
@@ -365,20 +365,4 @@ static void kernels_are_chosen_by_geometry(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_chosen_by_geometry),
-        cmocka_unit_test(splits_change_nothing),
-        cmocka_unit_test(cuda_splits_change_nothing),
-        cmocka_unit_test(cuda_shapes_change_nothing),
-        cmocka_unit_test(cuda_tuning_changes_nothing),
-        cmocka_unit_test(mock_devices_give_the_cpus_bits),
-        cmocka_unit_test(kept_views_change_nothing),
-        cmocka_unit_test(short_commands_change_nothing),
-        cmocka_unit_test(stages_can_be_kept_apart),
-        cmocka_unit_test(planted_mistakes_are_found),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -52,7 +52,7 @@ static void check_boxes(struct side *s, const struct scan_case *c, unsigned *see
     free(part);
 }
 
-static void boxes_have_the_volumes_bits(void **state)
+TEST(boxes_have_the_volumes_bits)
 {
     unsigned seed = 3;
 
@@ -80,7 +80,7 @@ static void refused(const struct fbp_job *job, const size_t box[3][2], fbp_statu
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), sentence);
 }
 
-static void boxes_that_are_not_are_refused(void **state)
+TEST(boxes_that_are_not_are_refused)
 {
     for (size_t i = 0; i < N_CASES; i++) {
         struct side s;
@@ -104,12 +104,4 @@ static void boxes_that_are_not_are_refused(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_have_the_volumes_bits),
-        cmocka_unit_test(boxes_that_are_not_are_refused),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -213,7 +213,7 @@ static void same_bits(struct fbp_scan *scan, const void *views, enum fbp_type ty
     }
 }
 
-static void bits_of_files(void **state)
+TEST(bits_of_files)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -226,7 +226,7 @@ static void bits_of_files(void **state)
 }
 
 /* One view of nothing but NaN, and single ones. */
-static void views_of_nan(void **state)
+TEST(views_of_nan)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -241,7 +241,7 @@ static void views_of_nan(void **state)
 }
 
 /* Counts of another type, through scratch, or straight to a device that takes them. */
-static void counts(void **state)
+TEST(counts)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -261,7 +261,7 @@ static void counts(void **state)
 }
 
 /* At every call up to 30: the run ends with the sentence, and what was begun is ended. */
-static void errors_at_any_call(void **state)
+TEST(errors_at_any_call)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -283,7 +283,7 @@ static void errors_at_any_call(void **state)
     drop_scan(&scan);
 }
 
-static void errors_of_begin_and_end(void **state)
+TEST(errors_of_begin_and_end)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -304,7 +304,7 @@ static void errors_of_begin_and_end(void **state)
 }
 
 /* Of several writers each may be the one that the user hears. */
-static void every_writer_tells_why_it_did_not_begin(void **state)
+TEST(every_writer_tells_why_it_did_not_begin)
 {
     const size_t n[3] = {2, 2, 3};
     struct program p = {.n = {2, 2, 3}, .fail_begin = 1};
@@ -323,7 +323,7 @@ static void every_writer_tells_why_it_did_not_begin(void **state)
     fbp_sink_close(&sink);
 }
 
-static void wrong_sizes(void **state)
+TEST(wrong_sizes)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -386,7 +386,7 @@ static void *measure(void *user)
 }
 
 /* The volume of the views in their order, which --follow gives, too: two slabs read them twice. */
-static void live_views(void **state)
+TEST(live_views)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -427,7 +427,7 @@ static void live_views(void **state)
 
 /* A plan that does not follow waits for all views: of views that were there when it was made, and
  * where the angles of a row are corrected together. */
-static void awaited_views(void **state)
+TEST(awaited_views)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
@@ -471,18 +471,4 @@ static void awaited_views(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_of_files),
-        cmocka_unit_test(views_of_nan),
-        cmocka_unit_test(counts),
-        cmocka_unit_test(errors_at_any_call),
-        cmocka_unit_test(errors_of_begin_and_end),
-        cmocka_unit_test(every_writer_tells_why_it_did_not_begin),
-        cmocka_unit_test(wrong_sizes),
-        cmocka_unit_test(live_views),
-        cmocka_unit_test(awaited_views),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -164,7 +164,7 @@ static struct fbp_scan make_scan(const struct scan_case *c)
     return scan;
 }
 
-static void it_is_found(void **state)
+TEST(it_is_found)
 {
     bool all = true;
 
@@ -187,7 +187,7 @@ static void it_is_found(void **state)
 }
 
 /* A real scan: the sharpest slices of sweeps are those for 295.93 and 295.97. */
-static void that_of_the_tooth_is_found(void **state)
+TEST(that_of_the_tooth_is_found)
 {
     struct fbp_centre found = {.struct_size = sizeof found};
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -204,7 +204,7 @@ static void that_of_the_tooth_is_found(void **state)
 }
 
 /* Views that have nothing to do with each other, and views of nothing but noise. */
-static void what_is_not_sure_is_said(void **state)
+TEST(what_is_not_sure_is_said)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i += 5) {
         struct fbp_scan scan = make_scan(&cases[i]);
@@ -234,7 +234,7 @@ static void what_is_not_sure_is_said(void **state)
 
 /* All views of a ball about the axis are alike, so that no column is likelier than another: the
  * search ends on the panel all the same, and is not sure. */
-static void a_round_object_does_not_tell(void **state)
+TEST(a_round_object_does_not_tell)
 {
     static const struct scan_case round[] = {
         {"cone, full", FBP_CONE, 180, 360, 3.3, ROUND, 0, 0, ROWS, 1},
@@ -257,7 +257,7 @@ static void a_round_object_does_not_tell(void **state)
 }
 
 /* Half turns in much noise: where parts of the scan disagree slices may not be what is believed. */
-static void parts_that_differ_are_not_sure(void **state)
+TEST(parts_that_differ_are_not_sure)
 {
     struct scan_case c = {"half turn", FBP_PARALLEL, 0, 180, 4.3, BALLS, 60, .05, ROWS, 1};
     size_t apart = 0;
@@ -278,7 +278,7 @@ static void parts_that_differ_are_not_sure(void **state)
 
 /* Of half turns with strong rings or few photons what is called sure is right, and the uncertainty
  * of the others is about what they are off by. */
-static void uncertainty_is_honest(void **state)
+TEST(uncertainty_is_honest)
 {
     static const struct scan_case hard[] = {
         {"few photons", FBP_PARALLEL, 180, 180, 6.2, HEAD, 300, .05, ROWS, 4},
@@ -315,7 +315,7 @@ static void uncertainty_is_honest(void **state)
     assert_true(n_sure > 0);
 }
 
-static void what_cannot_be_found_is_refused(void **state)
+TEST(what_cannot_be_found_is_refused)
 {
     struct scan_case c = cases[0];
     struct fbp_centre found = {.struct_size = sizeof found};
@@ -329,17 +329,4 @@ static void what_cannot_be_found_is_refused(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_found),
-        cmocka_unit_test(that_of_the_tooth_is_found),
-        cmocka_unit_test(what_is_not_sure_is_said),
-        cmocka_unit_test(a_round_object_does_not_tell),
-        cmocka_unit_test(parts_that_differ_are_not_sure),
-        cmocka_unit_test(uncertainty_is_honest),
-        cmocka_unit_test(what_cannot_be_found_is_refused),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -81,7 +81,7 @@ static void run(const char *output)
     fbp_scan_clear(&scan);
 }
 
-static void is_an_error(void **state)
+TEST(is_an_error)
 {
     char *output = temporary("changed.mha");
 
@@ -89,8 +89,4 @@ static void is_an_error(void **state)
     free(output);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_an_error)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

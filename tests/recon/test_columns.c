@@ -41,7 +41,7 @@ static double weighted(const float *view, size_t c, size_t r)
 
 /* A whole cut-off is the kernel 1/4, 1/2, 1/4 on weighted rows: views that have been through it
  * give the same volume without it. */
-static void whole_cutoff_is_three_taps(void **state)
+TEST(whole_cutoff_is_three_taps)
 {
     static const char *const devices[] = {"ref", "cpu", "cuda"};
     struct fbp_scan scan = make_scan(VIEWS);
@@ -116,7 +116,7 @@ static struct fbp_recon_params params_of(const struct way *w, double cutoff)
                                      .filtering.cutoff_v = cutoff};
 }
 
-static void values_are_the_references(void **state)
+TEST(values_are_the_references)
 {
     for (int spoilt = 0; spoilt < 2; spoilt++)
         for (size_t n = VIEWS - 1; n <= VIEWS; n++) { /* 60: in groups of 4 */
@@ -165,7 +165,7 @@ static void check_splits(const struct fbp_scan *scan, const struct way *w, doubl
 }
 
 /* Kernels of 3, 99 and all rows. */
-static void splits_change_nothing(void **state)
+TEST(splits_change_nothing)
 {
     static const double cutoffs[] = {1, 0.8, 0.05};
     static const struct way mock = {"mock", NULL, 0};
@@ -186,7 +186,7 @@ static void splits_change_nothing(void **state)
 }
 
 /* A slab reads the rows that the window takes in, and not all of them. */
-static void rows_are_read_as_needed(void **state)
+TEST(rows_are_read_as_needed)
 {
     struct fbp_scan scan = make_scan(VIEWS - 1);
     double reads[2];
@@ -217,7 +217,7 @@ static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
 }
 
 /* What --resume compares. */
-static void other_windows_are_other_runs(void **state)
+TEST(other_windows_are_other_runs)
 {
     struct fbp_scan scan = make_scan(VIEWS);
 
@@ -227,7 +227,7 @@ static void other_windows_are_other_runs(void **state)
     drop_scan(&scan);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     static const double bad[] = {-0.1, 1.01, NAN, INFINITY};
     struct fbp_scan scan = make_scan(VIEWS),
@@ -251,12 +251,4 @@ static void nonsense_is_refused(void **state)
     drop_scan(&row);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_cutoff_is_three_taps),   cmocka_unit_test(values_are_the_references),
-        cmocka_unit_test(splits_change_nothing),        cmocka_unit_test(rows_are_read_as_needed),
-        cmocka_unit_test(other_windows_are_other_runs), cmocka_unit_test(nonsense_is_refused),
-    };
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

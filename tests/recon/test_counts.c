@@ -110,7 +110,7 @@ static void check(const struct fbp_scan *scan, const char *what, double cutoff_v
 }
 
 /* More rows than are needed, an odd and an even number; slices finer and far coarser than rows. */
-static void each_sample_counts_once(void **state)
+TEST(each_sample_counts_once)
 {
     static const struct fbp_grid grids[] = {{{32, 32, 17}, {6, 6, 6}, {0, 0, 0}},
                                             {{32, 32, 16}, {6, 6, 6}, {0, 0, 0}},
@@ -135,7 +135,7 @@ static void each_sample_counts_once(void **state)
 }
 
 /* Bad pixels are bridged from rows that nothing else needs. */
-static void bad_pixels_change_no_count(void **state)
+TEST(bad_pixels_change_no_count)
 {
     struct fbp_scan scan = scan_spoilt(30, false);
     float mask[30 * N] = {0};
@@ -153,12 +153,4 @@ static void bad_pixels_change_no_count(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_sample_counts_once),
-        cmocka_unit_test(bad_pixels_change_no_count),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

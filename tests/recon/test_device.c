@@ -168,7 +168,7 @@ static void check(const struct variant *v)
     drop_scan(&scan);
 }
 
-static void values_of_scans(void **state)
+TEST(values_of_scans)
 {
     static const struct variant variants[] = {
         {.name = "full circle"},
@@ -210,7 +210,7 @@ static void values_of_scans(void **state)
 
 /* Rows of every length that the filter has a kernel for, a full one and the next; beyond them it
  * takes another way, which FBP_FFT=cufft asks for with any. */
-static void values_of_lengths(void **state)
+TEST(values_of_lengths)
 {
     static const size_t columns[] = {2,    256,  257,  512,  513,  768,  769,
                                      1024, 1025, 1280, 1281, 1536, 1537, 2048,
@@ -233,7 +233,7 @@ static void values_of_lengths(void **state)
     unsetenv("FBP_FFT");
 }
 
-static void values_of_options(void **state)
+TEST(values_of_options)
 {
     static const struct variant variants[] = {
         {.name = "in space", .p = {.filtering.spatial = true}},
@@ -257,7 +257,7 @@ static void values_of_options(void **state)
         check(&variants[i]);
 }
 
-static void values_of_counts(void **state)
+TEST(values_of_counts)
 {
     static const struct variant variants[] = {
         {.name = "dark and flat", .counts = 1},
@@ -289,7 +289,7 @@ static void values_of_counts(void **state)
 }
 
 /* Less memory, the same bits; too little, a sentence. */
-static void memory_limits_are_kept(void **state)
+TEST(memory_limits_are_kept)
 {
     const struct variant v = {.n_views = 141};
     struct fbp_scan scan = make_scan(&v);
@@ -341,7 +341,7 @@ static int note_least(void *user, const struct fbp_progress *p)
 }
 
 /* What a run takes of the device is what its plan says, give or take nothing. */
-static void memory_is_foretold(void **state)
+TEST(memory_is_foretold)
 {
     enum { VIEWS = 96 };
     struct fbp_scan scan = {.struct_size = sizeof scan,
@@ -383,7 +383,7 @@ static void memory_is_foretold(void **state)
 /* A limit beyond the device itself: the device's refusal becomes an error with the remedy.  By
  * OpenGL the work is divided until buffers hold it (recon/gl_limits), and this would be computed;
  * recon/gl_faults plants that memory lacks. */
-static void memory_that_is_not_there(void **state)
+TEST(memory_that_is_not_there)
 {
     const struct variant v = {.n_views = 8};
     fbp_plan *plan;
@@ -404,16 +404,9 @@ static void memory_that_is_not_there(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_scans),          cmocka_unit_test(values_of_lengths),
-        cmocka_unit_test(values_of_options),        cmocka_unit_test(values_of_counts),
-        cmocka_unit_test(memory_limits_are_kept),   cmocka_unit_test(memory_is_foretold),
-        cmocka_unit_test(memory_that_is_not_there),
-    };
-
     if (getenv("FBP_TEST_DEVICE"))
         tested = getenv("FBP_TEST_DEVICE");
     if (!usable(tested))
         return 77;
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void check(const struct fixture *f, const float *right, const char *what)
 }
 
 /* However the work is divided; of views only the rows that are looked at come to the host. */
-static void nothing_leaves_the_device(void **state)
+TEST(nothing_leaves_the_device)
 {
     struct fixture *f = *state;
     const uint64_t row = f->info.n[0] * sizeof(float), looks = 8 * f->info.n[2] * row;
@@ -126,7 +126,7 @@ static void nothing_leaves_the_device(void **state)
 }
 
 /* A box, of which the device computes more than is asked for, comes through the host. */
-static void boxes_are_right(void **state)
+TEST(boxes_are_right)
 {
     struct fixture *f = *state;
     const struct fixture whole = *f;
@@ -147,7 +147,7 @@ static void boxes_are_right(void **state)
 }
 
 /* Counts stay counts. */
-static void counts_are_copied_as_they_are(void **state)
+TEST(counts_are_copied_as_they_are)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
@@ -187,7 +187,7 @@ static void counts_are_copied_as_they_are(void **state)
 }
 
 /* Other devices, rows that run down, a volume that the host has to finish. */
-static void elsewhere_it_is_copied(void **state)
+TEST(elsewhere_it_is_copied)
 {
     static const char *const devices[] = {"mock:1", "mock:0,1", "mock:all", "cpu", "ref"};
     struct fixture *f = *state;
@@ -227,7 +227,7 @@ static void elsewhere_it_is_copied(void **state)
 }
 
 /* What the run says of volume and views is what it says of those in files. */
-static void reports_are_the_same(void **state)
+TEST(reports_are_the_same)
 {
     struct fixture *f = *state;
     struct fbp_report far = {.struct_size = sizeof far}, file = far;
@@ -276,7 +276,7 @@ static void *work(void *user)
     return NULL;
 }
 
-static void the_callers_queue_is_awaited(void **state)
+TEST(the_callers_queue_is_awaited)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
@@ -328,7 +328,7 @@ static void the_callers_queue_is_awaited(void **state)
 }
 
 /* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */
-static void reduced_scans_are_read(void **state)
+TEST(reduced_scans_are_read)
 {
     struct fixture *f = *state;
     uint64_t copied;
@@ -360,7 +360,7 @@ static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_inf
 }
 
 /* Views that the device has are taken in few batches; those that it gets from the host are not. */
-static void batches_know_who_reads(void **state)
+TEST(batches_know_who_reads)
 {
     const struct fixture *f = *state;
     const void *far = fbp_mock_device_memory(f->views);
@@ -392,7 +392,7 @@ static void refuses(fbp_status got, fbp_status wanted, const char *sentence)
         fail_msg("status %d, \"%s\", expected \"%s\"", (int)got, fbp_message(), sentence);
 }
 
-static void other_memory_is_refused(void **state)
+TEST(other_memory_is_refused)
 {
     struct fixture *f = *state;
     fbp_source *source;
@@ -428,7 +428,7 @@ static void *finish(void *user)
 }
 
 /* Queues for those whose memory is another library's: given to it, and waited for here. */
-static void queues_are_waited_for(void **state)
+TEST(queues_are_waited_for)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
@@ -467,14 +467,4 @@ static void queues_are_waited_for(void **state)
     free(read);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_leaves_the_device),     cmocka_unit_test(boxes_are_right),
-        cmocka_unit_test(counts_are_copied_as_they_are), cmocka_unit_test(elsewhere_it_is_copied),
-        cmocka_unit_test(reports_are_the_same),          cmocka_unit_test(batches_know_who_reads),
-        cmocka_unit_test(the_callers_queue_is_awaited),  cmocka_unit_test(other_memory_is_refused),
-        cmocka_unit_test(queues_are_waited_for),         cmocka_unit_test(reduced_scans_are_read)};
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -55,7 +55,7 @@ static void assert_alike(const float *a, const float *b, double least_db, const 
 
 /* Filtering first and backprojecting then is filtered backprojection, in other scales of the
  * matrices, whose depths differ from view to view. */
-static void test_two_steps(void **state)
+TEST(test_two_steps)
 {
     static const char *const devices[] = {"ref", "cpu", "mock", "cuda", "gl"};
     struct fbp_scan scan = c_arm_scan();
@@ -93,7 +93,7 @@ static void test_two_steps(void **state)
 
 /* Views that were never filtered are only summed up: kernels of circular scans agree with the
  * sum over matrices, and unequal depths are no symmetry. */
-static void test_symmetric(void **state)
+TEST(test_symmetric)
 {
     enum { K = 24 };
     struct fbp_scan scan = circle_scan(K, COLUMNS, 0);
@@ -130,7 +130,7 @@ static void refused(const struct fbp_scan *scan, const char *why)
     assert_non_null(strstr(fbp_message(), why));
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     struct fbp_scan scan = c_arm_scan();
     double depths[VIEWS] = {0};
@@ -169,7 +169,7 @@ static fbp_status forget(void *user, size_t k, const float *samples)
 }
 
 /* A compressed scan is filtered in its order, however many threads there are. */
-static void test_in_order(void **state)
+TEST(test_in_order)
 {
     struct fbp_scan scan = c_arm_scan();
     const struct fbp_array_info info = {
@@ -259,7 +259,7 @@ static float *fed(const struct fbp_scan *s, const float *views, const struct fee
     return volume;
 }
 
-static void test_feed(void **state)
+TEST(test_feed)
 {
     static const struct feed_case cases[] = {
         {"ref", 0, 0, false},      {"cpu", 0, 0, false},      {"cpu", 8, VIEWS, true},
@@ -328,7 +328,7 @@ enum { FORGOTTEN = 20 };
 #endif
 
 /* Whichever queue is late, the volume is right; orders that are forgotten are found. */
-static void test_late(void **state)
+TEST(test_late)
 {
     const size_t bytes = (size_t)SIDE * SIDE * SIDE * sizeof(float);
     struct fbp_scan scan = c_arm_scan();
@@ -360,7 +360,7 @@ static void test_late(void **state)
     drop_scan(&scan);
 }
 
-static void test_feed_refuses(void **state)
+TEST(test_feed_refuses)
 {
     struct fbp_feed_params p = {.struct_size = sizeof p,
                                 .device = "cpu",
@@ -394,13 +394,4 @@ static void test_feed_refuses(void **state)
     assert_null(feed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_steps),    cmocka_unit_test(test_symmetric),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_feed),         cmocka_unit_test(test_late),
-        cmocka_unit_test(test_feed_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -142,7 +142,7 @@ static uint64_t complete(struct live *l, const struct fbp_recon_params *params, 
     return hash;
 }
 
-static void same_bits(void **state)
+TEST(same_bits)
 {
     static const struct {
         size_t burst;
@@ -206,7 +206,7 @@ static void make_counts(struct live *l)
 
 /* Late queues, counts, views that are filtered already, several devices and slabs, one stage at a
  * time, rates that make views stay in an ordinary run: the bits of the complete scan. */
-static void same_bits_on_devices(void **state)
+TEST(same_bits_on_devices)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "mock"},
@@ -244,7 +244,7 @@ static void same_bits_on_devices(void **state)
 }
 
 /* The other one does all, of views that come meanwhile and of those that came before. */
-static void a_device_fails_meanwhile(void **state)
+TEST(a_device_fails_meanwhile)
 {
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock:0,1",
@@ -269,7 +269,7 @@ static void a_device_fails_meanwhile(void **state)
 }
 
 /* Kernels that need distant views together are not taken, nor on request. */
-static void views_in_order(void **state)
+TEST(views_in_order)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
@@ -308,7 +308,7 @@ static int watch(void *user, const struct fbp_progress *now)
 }
 
 /* A scan that stops after 21 views: nothing is left, and the reason is said. */
-static void ends_without_views(void **state)
+TEST(ends_without_views)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct watcher w = {0};
@@ -344,7 +344,7 @@ static void ends_without_views(void **state)
 }
 
 /* What is in memory is followed by nobody, and a source of the caller's is, without a flag. */
-static void sources_of_the_caller(void **state)
+TEST(sources_of_the_caller)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct fbp_report report = {.struct_size = sizeof report};
@@ -373,15 +373,4 @@ static void sources_of_the_caller(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits),
-        cmocka_unit_test(same_bits_on_devices),
-        cmocka_unit_test(a_device_fails_meanwhile),
-        cmocka_unit_test(views_in_order),
-        cmocka_unit_test(ends_without_views),
-        cmocka_unit_test(sources_of_the_caller),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

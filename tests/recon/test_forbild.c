@@ -26,7 +26,7 @@ static double mean_of(const float *volume, const struct fbp_grid *g, const doubl
     return sum / (double)count;
 }
 
-static void tissues(void **state)
+TEST(tissues)
 {
     static const struct {
         const char *name;
@@ -76,8 +76,4 @@ static void tissues(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tissues)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -187,7 +187,7 @@ static const struct way ways[] = {
      {STAGES, .tuning.slab_slices = 3, .output.fill = true}},
 };
 
-static void together_is_one_by_one(void **state)
+TEST(together_is_one_by_one)
 {
     struct fbp_scan scan = make_scan();
     float *series = series_of(&scan);
@@ -251,7 +251,7 @@ static void check_file(const char *path, const struct fbp_grid *g, const float *
 
 /* Each format says how many volumes there are, and of what size; those without a place for it are
  * refused. */
-static void files_are_series(void **state)
+TEST(files_are_series)
 {
     static const char *const names[] = {"f.mha", "f.mhd", "f.nrrd", "f.nhdr", "f.nii", "f.nii.gz",
                                         "f.npy", "f.h5",  "f.mat",  "f.raw",  "f.tif", "f%03d.png"};
@@ -313,7 +313,7 @@ static void check_resumed(struct fbp_recon_params p)
     drop_scan(&scan);
 }
 
-static void a_series_is_resumed(void **state)
+TEST(a_series_is_resumed)
 {
     check_resumed((struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params)});
     check_resumed(
@@ -321,7 +321,7 @@ static void a_series_is_resumed(void **state)
 }
 
 /* Frames count in memory: what the volumes alone take is too little, and cuts slabs. */
-static void memory_counts_frames(void **state)
+TEST(memory_counts_frames)
 {
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 1};
     fbp_plan *plan = NULL;
@@ -348,7 +348,7 @@ static void memory_counts_frames(void **state)
 
 /* In two stages volumes are made one after another: each is divided for itself, with the bits that
  * it has in one piece. */
-static void stages_keep_to_memory(void **state)
+TEST(stages_keep_to_memory)
 {
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 1, STAGES};
     struct fbp_report report = {.struct_size = sizeof report};
@@ -378,13 +378,4 @@ static void stages_keep_to_memory(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(together_is_one_by_one), cmocka_unit_test(files_are_series),
-        cmocka_unit_test(a_series_is_resumed),    cmocka_unit_test(memory_counts_frames),
-        cmocka_unit_test(stages_keep_to_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

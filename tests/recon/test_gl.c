@@ -24,7 +24,7 @@ static struct fbp_scan make_scan(size_t n_views, size_t side)
 }
 
 /* `auto` takes no renderer in software (unit/choose). */
-static void software_is_not_taken(void **state)
+TEST(software_is_not_taken)
 {
     const struct fbp_backend *gl = fbp_backend_find("gl");
     struct fbp_device_info d = {.struct_size = sizeof d};
@@ -34,7 +34,7 @@ static void software_is_not_taken(void **state)
 }
 
 /* The same arithmetic on views in a texture, by gathers, and in plain memory. */
-static void same_bits_by_gathers(void **state)
+TEST(same_bits_by_gathers)
 {
     static const char *const names[][2] = {{"matrix", "matrix-plain"}, {"column", "column-plain"}};
     struct fbp_scan scan = make_scan(44, 27);
@@ -50,7 +50,7 @@ static void same_bits_by_gathers(void **state)
     drop_scan(&scan);
 }
 
-static void same_bits_however_divided(void **state)
+TEST(same_bits_however_divided)
 {
     static const struct fbp_recon_params parts[] = {
         {.tuning.slab_slices = 1},
@@ -72,7 +72,7 @@ static void same_bits_however_divided(void **state)
 }
 
 /* Copies have contexts of their own, of which a driver may refuse to give any. */
-static void same_bits_in_one_context(void **state)
+TEST(same_bits_in_one_context)
 {
     static const struct fbp_recon_params some[] = {
         {.tuning.slab_slices = 3, .tuning.batch_views = 4},
@@ -110,7 +110,7 @@ static double rms_between(const float *a, const float *b, size_t n)
 }
 
 /* Samples that are cut off to fp16, as drivers may do, cost a fifth more than those of `fast`. */
-static void fp16_is_rounded_to_nearest(void **state)
+TEST(fp16_is_rounded_to_nearest)
 {
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST,
                                                     FBP_PRECISION_HALF};
@@ -134,7 +134,7 @@ static void fp16_is_rounded_to_nearest(void **state)
     drop_scan(&scan);
 }
 
-static void nothing_is_left_open(void **state)
+TEST(nothing_is_left_open)
 {
     struct fbp_scan scan = make_scan(8, 9);
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
@@ -173,7 +173,7 @@ static int spoil_all(const char *folder)
 }
 
 /* Programs are kept, and what is kept may be spoiled. */
-static void kept_programs_do_no_harm(void **state)
+TEST(kept_programs_do_no_harm)
 {
     char *cache = temporary("cache"), folder[4200];
     struct fbp_scan scan = make_scan(8, 9);
@@ -213,7 +213,7 @@ static void *run_side(void *user)
     return NULL;
 }
 
-static void two_plans_side_by_side(void **state)
+TEST(two_plans_side_by_side)
 {
     struct fbp_scan one = make_scan(16, 15), other = make_scan(24, 19);
     const uint64_t wanted[2] = {reconstruct_hash(&one, fbp_recon_params(.device = "gl")),
@@ -246,9 +246,40 @@ static void fork_child(void (*leave)(int))
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+/* What runs last of a child's end, as it was registered first: this file is the card's no more. */
+static pid_t parent;
+static int pretended = -1;
+
+static void check_child(void)
+{
+    struct stat is, null;
+
+    if (pretended < 0 || getpid() == parent)
+        return;
+    const bool blind =
+        stat("/dev/null", &null) == 0 && fstat(pretended, &is) == 0 && is.st_rdev == null.st_rdev;
+    _exit(blind ? 7 : 8);
+}
+
+TEST(a_child_leaves_the_card_alone)
+{
+    struct stat is, full;
+
+    pretended = open("/dev/full", O_RDWR);
+    assert_true(pretended >= 0);
+    find_plant();
+    plant->card_files = "/dev/full";
+    fork_child(exit);
+    assert_true(fstat(pretended, &is) == 0 && stat("/dev/full", &full) == 0);
+    assert_true(is.st_rdev == full.st_rdev); /* the parent's */
+    plant->card_files = NULL;
+    close(pretended);
+    pretended = -1;
+}
+
 /* Children that end by _exit() do no harm: neither to plans that are made later nor to one that is
  * open. */
-static void children_end_at_once(void **state)
+TEST(children_end_at_once)
 {
     struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
@@ -267,7 +298,7 @@ static void children_end_at_once(void **state)
 }
 
 /* By exit(), with whatever the driver does then: the parent goes on, or says what may help. */
-static void children_end_in_order(void **state)
+TEST(children_end_in_order)
 {
     struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
@@ -286,55 +317,11 @@ static void children_end_in_order(void **state)
     drop_scan(&scan);
 }
 
-/* What runs last of a child's end, as it was registered first: this file is the card's no more. */
-static pid_t parent;
-static int pretended = -1;
-
-static void check_child(void)
-{
-    struct stat is, null;
-
-    if (pretended < 0 || getpid() == parent)
-        return;
-    const bool blind =
-        stat("/dev/null", &null) == 0 && fstat(pretended, &is) == 0 && is.st_rdev == null.st_rdev;
-    _exit(blind ? 7 : 8);
-}
-
-static void a_child_leaves_the_card_alone(void **state)
-{
-    struct stat is, full;
-
-    pretended = open("/dev/full", O_RDWR);
-    assert_true(pretended >= 0);
-    find_plant();
-    plant->card_files = "/dev/full";
-    fork_child(exit);
-    assert_true(fstat(pretended, &is) == 0 && stat("/dev/full", &full) == 0);
-    assert_true(is.st_rdev == full.st_rdev); /* the parent's */
-    plant->card_files = NULL;
-    close(pretended);
-    pretended = -1;
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(software_is_not_taken),
-                                       cmocka_unit_test(same_bits_by_gathers),
-                                       cmocka_unit_test(fp16_is_rounded_to_nearest),
-                                       cmocka_unit_test(same_bits_however_divided),
-                                       cmocka_unit_test(same_bits_in_one_context),
-                                       cmocka_unit_test(nothing_is_left_open),
-
-                                       cmocka_unit_test(kept_programs_do_no_harm),
-                                       cmocka_unit_test(two_plans_side_by_side),
-                                       cmocka_unit_test(a_child_leaves_the_card_alone),
-                                       cmocka_unit_test(children_end_at_once),
-                                       cmocka_unit_test(children_end_in_order)};
-
     parent = getpid();
     assert_int_equal(atexit(check_child), 0); /* before the module is loaded */
     if (!usable("gl"))
         return 77;
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void no_context(void)
     plant->no_context = true;
 }
 
-static void contexts_that_are_not_given(void **state)
+TEST_WITH(contexts_that_are_not_given, NULL, lift)
 {
     check_fault(no_context, "this driver gives no context");
 }
@@ -97,7 +97,7 @@ static void no_current(void)
     plant->no_current = true;
 }
 
-static void contexts_that_do_not_become_current(void **state)
+TEST_WITH(contexts_that_do_not_become_current, NULL, lift)
 {
     check_fault(no_current, "it gives no context without a surface");
 }
@@ -107,13 +107,13 @@ static void lost_soon(void)
     plant->lost = 20;
 }
 
-static void contexts_that_are_lost(void **state)
+TEST_WITH(contexts_that_are_lost, NULL, lift)
 {
     check_fault(lost_soon, "was reset while it computed, and its context is lost");
 }
 
 /* A text that does not compile: the driver's own words. */
-static void texts_that_do_not_compile(void **state)
+TEST_WITH(texts_that_do_not_compile, NULL, lift)
 {
     char *folder = temporary("texts"), path[4200];
 
@@ -170,12 +170,12 @@ static void check_everywhere(uint64_t *which, fbp_status wanted, const char *fac
     drop_scan(&scan);
 }
 
-static void no_memory_anywhere(void **state)
+TEST_WITH(no_memory_anywhere, NULL, lift)
 {
     check_everywhere(&plant->no_memory, FBP_ERR_NOMEM, "is out of memory");
 }
 
-static void lost_at_any_time(void **state)
+TEST_WITH(lost_at_any_time, NULL, lift)
 {
     check_everywhere(&plant->lost, FBP_ERR_DEVICE, "its context is lost");
 }
@@ -187,7 +187,7 @@ static void count_lines(void *user, enum fbp_log_level level, const char *line)
 }
 
 /* Two devices of one renderer: whatever one was doing, the other does all of it, the same bits. */
-static void the_other_does_its_part(void **state)
+TEST_WITH(the_other_does_its_part, NULL, lift)
 {
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
@@ -218,21 +218,11 @@ static void the_other_does_its_part(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(contexts_that_are_not_given, lift),
-        cmocka_unit_test_teardown(contexts_that_do_not_become_current, lift),
-        cmocka_unit_test_teardown(contexts_that_are_lost, lift),
-        cmocka_unit_test_teardown(texts_that_do_not_compile, lift),
-        cmocka_unit_test_teardown(no_memory_anywhere, lift),
-        cmocka_unit_test_teardown(lost_at_any_time, lift),
-        cmocka_unit_test_teardown(the_other_does_its_part, lift),
-    };
-
     if (!usable("gl"))
         return 77;
     find_plant();
     struct fbp_device_info d = {.struct_size = sizeof d};
     fbp_backend_find("gl")->discovery.describe(0, &d);
     snprintf(renderer, sizeof renderer, "%.*s", (int)strcspn(d.text, ",("), d.text);
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

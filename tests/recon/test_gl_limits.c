@@ -34,7 +34,7 @@ static struct result run(const struct fbp_scan *scan, const char *kernel)
 }
 
 /* A limit is set, and batches or slabs become smaller: the same bits. */
-static void layers_divide_the_views(void **state)
+TEST_WITH(layers_divide_the_views, NULL, lift)
 {
     struct fbp_scan scan = make_scan(27);
     const struct result whole = run(&scan, "matrix");
@@ -48,7 +48,7 @@ static void layers_divide_the_views(void **state)
     drop_scan(&scan);
 }
 
-static void textures_divide_the_views(void **state)
+TEST_WITH(textures_divide_the_views, NULL, lift)
 {
     struct fbp_scan scan = make_scan(27);
     const struct result whole = run(&scan, "matrix");
@@ -61,7 +61,7 @@ static void textures_divide_the_views(void **state)
     drop_scan(&scan);
 }
 
-static void buffers_divide_the_volume(void **state)
+TEST_WITH(buffers_divide_the_volume, NULL, lift)
 {
     struct fbp_scan scan = make_scan(64);
     const struct result whole = run(&scan, "column-plain");
@@ -76,7 +76,7 @@ static void buffers_divide_the_volume(void **state)
 }
 
 /* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
-static void blocks_divide_the_volume(void **state)
+TEST_WITH(blocks_divide_the_volume, NULL, lift)
 {
     struct fbp_scan scan = make_scan(64);
     const struct result whole = run(&scan, "column-plain");
@@ -103,7 +103,7 @@ static void refused(const struct fbp_scan *scan, const char *kernel, const char 
 }
 
 /* What cannot be divided any more. */
-static void too_little_is_said_before_anything_is_done(void **state)
+TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
 {
     struct fbp_scan scan = make_scan(64);
 
@@ -119,7 +119,7 @@ static void too_little_is_said_before_anything_is_done(void **state)
 }
 
 /* Slices of orbits are fetched layer by layer. */
-static void orbits_are_left_where_layers_are_too_large(void **state)
+TEST_WITH(orbits_are_left_where_layers_are_too_large, NULL, lift)
 {
     struct fbp_scan scan = make_scan(64);
     fbp_plan *plan;
@@ -141,17 +141,8 @@ static void orbits_are_left_where_layers_are_too_large(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(layers_divide_the_views, lift),
-        cmocka_unit_test_teardown(textures_divide_the_views, lift),
-        cmocka_unit_test_teardown(buffers_divide_the_volume, lift),
-        cmocka_unit_test_teardown(blocks_divide_the_volume, lift),
-        cmocka_unit_test_teardown(too_little_is_said_before_anything_is_done, lift),
-        cmocka_unit_test_teardown(orbits_are_left_where_layers_are_too_large, lift),
-    };
-
     if (!usable("gl"))
         return 77;
     find_plant();
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

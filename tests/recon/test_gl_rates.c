@@ -36,7 +36,7 @@ struct way {
 };
 
 /* Views that are kept, and two slabs: filtered once or twice, fetched early. */
-static void divisions_by_rates_have_the_same_bits(void **state)
+TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
 {
     static const struct fbp_rates rates[] = {
         {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-11, 10e-6, 1, 0},
@@ -90,7 +90,7 @@ static bool known(const struct fbp_scan *scan, const char *kernel)
     return out;
 }
 
-static void a_run_measures_once(void **state)
+TEST_WITH(a_run_measures_once, start, NULL)
 {
     struct fbp_scan scan = make_scan(48, 24);
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl", .tuning.kernel = "matrix");
@@ -132,7 +132,7 @@ static void spoil(const char *value)
     fclose(f);
 }
 
-static void damage_is_ignored(void **state)
+TEST_WITH(damage_is_ignored, start, NULL)
 {
     static const char *const damaged[] = {"",
                                           "1e-9",
@@ -160,18 +160,12 @@ static void damage_is_ignored(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(divisions_by_rates_have_the_same_bits, start),
-        cmocka_unit_test_setup(a_run_measures_once, start),
-        cmocka_unit_test_setup(damage_is_ignored, start),
-    };
-
     if (!usable("gl"))
         return 77;
     cache = temporary("gl-cache");
     assert_int_equal(mkdir(cache, 0777), 0);
     find_plant();
-    const int failed = run_chosen_tests(tests, argc, argv);
+    const int failed = run_file_tests(argc, argv, NULL, NULL);
     start(NULL);
     free(cache);
     return failed;

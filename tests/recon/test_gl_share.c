@@ -79,7 +79,7 @@ static void run(struct job *j, size_t slab, size_t batch)
     assert_memory_equal(j->volume, j->right, j->n * sizeof *j->volume);
 }
 
-static void memory_of_another_plan_needs_no_buffer(void **state)
+TEST(memory_of_another_plan_needs_no_buffer)
 {
     struct job j;
 
@@ -101,7 +101,7 @@ static void memory_of_another_plan_needs_no_buffer(void **state)
 }
 
 /* The memory goes, and so does the plan that gave it, while another one is open. */
-static void others_outlive_who_gave_memory(void **state)
+TEST(others_outlive_who_gave_memory)
 {
     struct job first, second;
 
@@ -125,7 +125,7 @@ static void *run_side(void *user)
     return NULL;
 }
 
-static void two_threads_in_one_plans_memory(void **state)
+TEST(two_threads_in_one_plans_memory)
 {
     struct job jobs[2];
     pthread_t threads[2];
@@ -143,7 +143,7 @@ static void two_threads_in_one_plans_memory(void **state)
 }
 
 /* A renderer that was reset: plans that are made later do not share with those before. */
-static void what_was_lost_is_not_shared(void **state)
+TEST(what_was_lost_is_not_shared)
 {
     struct job j;
 
@@ -162,13 +162,8 @@ static void what_was_lost_is_not_shared(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_of_another_plan_needs_no_buffer),
-                                       cmocka_unit_test(others_outlive_who_gave_memory),
-                                       cmocka_unit_test(two_threads_in_one_plans_memory),
-                                       cmocka_unit_test(what_was_lost_is_not_shared)};
-
     if (!usable("gl"))
         return 77;
     find_plant();
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static const char *const devices[] = {"ref", "cpu", "mock", "gl", "cuda"};
 
 enum { N_DEVICES = sizeof devices / sizeof *devices };
 
-static void cupping_goes(void **state)
+TEST(cupping_goes)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
     struct fbp_scan scan = disc();
@@ -158,7 +158,7 @@ static void cupping_goes(void **state)
 }
 
 /* What the scan file says, the library does with every sample; and nothing where p' = p. */
-static void samples_are_the_polynomials(void **state)
+TEST(samples_are_the_polynomials)
 {
     const struct fbp_corrections same = {.struct_size = sizeof same, .beam_hardening = {1}};
     const struct fbp_corrections c = {.struct_size = sizeof c,
@@ -195,7 +195,7 @@ static void refused(struct fbp_scan *scan, const struct fbp_corrections *c, fbp_
     assert_null(scan->corrections);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     struct fbp_corrections c = {.struct_size = sizeof c, .beam_hardening = {0, 1}};
     struct fbp_scan scan = disc();
@@ -217,7 +217,7 @@ static void nonsense_is_refused(void **state)
 }
 
 /* A caller's own struct is looked at when a plan is made. */
-static void plans_check_them(void **state)
+TEST(plans_check_them)
 {
     struct fbp_corrections c = {.struct_size = sizeof c, .beam_hardening = {-1}};
     struct fbp_scan scan = disc();
@@ -232,7 +232,7 @@ static void plans_check_them(void **state)
 }
 
 /* All corrections through a scan file, and in a copy. */
-static void files_say_the_same(void **state)
+TEST(files_say_the_same)
 {
     static const char *const rings[] = {"none", "sorting", "sorting:9", "wavelet:2,1.5,db3"};
     struct fbp_scan scan = disc();
@@ -262,12 +262,4 @@ static void files_say_the_same(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cupping_goes), cmocka_unit_test(samples_are_the_polynomials),
-        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(plans_check_them),
-        cmocka_unit_test(files_say_the_same)};
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

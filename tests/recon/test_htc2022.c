@@ -67,21 +67,19 @@ static void check(const char *name)
     fbp_scan_clear(&scan);
 }
 
-static void phantom_ta(void **state)
+TEST(phantom_ta)
 {
     check("ta");
 }
 
-static void phantom_01a(void **state)
+TEST(phantom_01a)
 {
     check("01a");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(phantom_ta), cmocka_unit_test(phantom_01a)};
-
     if (access(FBP_SHARED_DATA "/htc2022_fanbeam/README.md", R_OK) != 0)
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

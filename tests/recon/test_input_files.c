@@ -160,7 +160,7 @@ static void name_signed(char *out, int k)
 }
 
 /* Views are in the order of the number that counts them, and angles follow it across gaps. */
-static void names_order_the_views(void **state)
+TEST(names_order_the_views)
 {
     static const struct {
         const char *what;
@@ -195,7 +195,7 @@ static void names_order_the_views(void **state)
 }
 
 /* A list of angles in the order of the other number of the names. */
-static void angles_go_with_the_names(void **state)
+TEST(angles_go_with_the_names)
 {
     char *folder = make_folder("golden", name_golden, golden), json[900], keys[2000], command[2000];
     double sorted[VIEWS];
@@ -220,7 +220,7 @@ static void angles_go_with_the_names(void **state)
 }
 
 /* A detector on the rotation axis; one between source and axis is refused with the remedy. */
-static void virtual_detector(void **state)
+TEST(virtual_detector)
 {
     float views[VIEWS * N];
     char *json = temporary("scan.json");
@@ -277,7 +277,7 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
     return strstr(logged, "intensities and were taken as line integrals") != NULL;
 }
 
-static void transmissions_are_named(void **state)
+TEST(transmissions_are_named)
 {
     assert_true(is_named(1, 0, false, false));
     assert_non_null(strstr(logged, "\"i0\": 1 in"));
@@ -290,14 +290,4 @@ static void transmissions_are_named(void **state)
     assert_false(is_named(1, 0.05, true, false));
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_order_the_views),
-        cmocka_unit_test(angles_go_with_the_names),
-        cmocka_unit_test(virtual_detector),
-        cmocka_unit_test(transmissions_are_named),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -43,7 +43,7 @@ static struct fbp_scan finer(size_t rings, size_t times)
 
 /* Errors of a smooth ball of a computation in double precision from 1020 directions, to all
  * published digits. */
-static void published_errors_are_met(void **state)
+TEST(published_errors_are_met)
 {
     static const struct {
         enum fbp_interpolation how;
@@ -104,7 +104,7 @@ static void compare(const struct fbp_scan *scan, const float *views, const struc
 static const double s = PLANES_STEP;
 
 /* Windows of 8 and 16 samples, odd grids beside the middle, rows that end inside the volume. */
-static void kernels_agree(void **state)
+TEST(kernels_agree)
 {
     const struct {
         struct fbp_grid grid;
@@ -142,7 +142,7 @@ static void kernels_agree(void **state)
 
 /* Half way between two samples, as in every view along an axis of this symmetric grid, all take the
  * upper one. */
-static void nearest_of_two_is_the_upper_one(void **state)
+TEST(nearest_of_two_is_the_upper_one)
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, -1}};
     struct fbp_scan scan = planes_scan(axes, 3);
@@ -164,7 +164,7 @@ static void nearest_of_two_is_the_upper_one(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void bits_do_not_depend_on_the_division(void **state)
+TEST(bits_do_not_depend_on_the_division)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(10);
@@ -191,7 +191,7 @@ static void bits_do_not_depend_on_the_division(void **state)
 }
 
 /* Who cannot do it says so, and never interpolates linearly instead. */
-static void it_is_refused_where_it_is_missing(void **state)
+TEST(it_is_refused_where_it_is_missing)
 {
     struct fbp_backend simple = *fbp_backend_find("ref");
     struct fbp_scan scan = rings_scan(10);
@@ -215,14 +215,4 @@ static void it_is_refused_where_it_is_missing(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_errors_are_met),
-        cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(nearest_of_two_is_the_upper_one),
-        cmocka_unit_test(bits_do_not_depend_on_the_division),
-        cmocka_unit_test(it_is_refused_where_it_is_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -78,7 +78,7 @@ static void check_truncated(const char *what, const struct fbp_scan *scan, size_
                  r.truncated[1], n, said.text);
 }
 
-static void wide_objects_are_seen(void **state)
+TEST(wide_objects_are_seen)
 {
     struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
@@ -104,7 +104,7 @@ static void wide_objects_are_seen(void **state)
     drop_scan(&scan);
 }
 
-static void what_fits_is_not_blamed(void **state)
+TEST(what_fits_is_not_blamed)
 {
     struct fbp_scan scan = scan_ball(0, 76, N, 0);
     check_truncated("a ball that fits", &scan, 0);
@@ -139,7 +139,7 @@ static void spoil(float *p)
     }
 }
 
-static void noise_is_no_object(void **state)
+TEST(noise_is_no_object)
 {
     struct fbp_scan scan = scan_ball(0, 75, N, 0);
     float *p = read_array(scan.projections);
@@ -162,7 +162,7 @@ static void noise_is_no_object(void **state)
 /* Views of a small ball, in ever other noise of up to a quarter of what it shows: of the few
  * columns at an end of a single row the noise comes out too small at times, and what air shows too
  * large. */
-static void noise_is_no_object_however_small(void **state)
+TEST(noise_is_no_object_however_small)
 {
     struct fbp_scan scan = scan_ball(20, 12, N, 0);
     float *clean = read_array(scan.projections), *p = read_array(scan.projections);
@@ -221,7 +221,7 @@ static void check_exposure(double x, double r, bool noise, size_t first, size_t 
     drop_scan(&scan);
 }
 
-static void another_exposure_is_no_wide_object(void **state)
+TEST(another_exposure_is_no_wide_object)
 {
     check_exposure(15, 60, false, 12, 13, 0.5);
     check_exposure(15, 60, true, 0, 1, 0.5);
@@ -233,7 +233,7 @@ static void another_exposure_is_no_wide_object(void **state)
 
 /* An object that sticks out on both sides in few views, as a patient's arms do, is one: rows
  * differ, and it is no higher in the middle. */
-static void few_wide_views_are_no_exposure(void **state)
+TEST(few_wide_views_are_no_exposure)
 {
     struct fbp_scan scan = scan_ball(15, 60, N, 0);
     float *p = read_array(scan.projections);
@@ -251,7 +251,7 @@ static void few_wide_views_are_no_exposure(void **state)
 }
 
 /* Counts that have to be made line integrals of, coarse voxels, all divisions and devices. */
-static void divisions_see_the_same(void **state)
+TEST(divisions_see_the_same)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "cpu", .n_threads = 1},
@@ -309,7 +309,7 @@ static void check_refused(const struct fbp_scan *scan, const char *device, const
     free(path);
 }
 
-static void nothing_measured_is_an_error(void **state)
+TEST(nothing_measured_is_an_error)
 {
     static const char *const devices[] = {"cpu", "ref", "mock", "cuda"};
     struct fbp_scan scan = scan_ball(0, 60, N, 0);
@@ -341,7 +341,7 @@ static void nothing_measured_is_an_error(void **state)
     drop_scan(&scan);
 }
 
-static void dead_views_are_told(void **state)
+TEST(dead_views_are_told)
 {
     struct fbp_scan scan = scan_ball(0, 60, N, 0);
     float *p = read_array(scan.projections);
@@ -363,7 +363,7 @@ static void dead_views_are_told(void **state)
 }
 
 /* Slices in which there is nothing are no dead scan. */
-static void empty_slices_pass(void **state)
+TEST(empty_slices_pass)
 {
     struct fbp_scan scan = scan_ball(0, 10, N, 0);
     struct fbp_report r = {.struct_size = sizeof r};
@@ -390,7 +390,7 @@ static void check_volume(const char *what, const struct fbp_scan *scan, const st
         fail_msg("%s: said \"%s\", expected \"%s\"", what, said.text, warning ? warning : "");
 }
 
-static void only_larger_volumes_warn(void **state)
+TEST(only_larger_volumes_warn)
 {
     struct fbp_scan scan = scan_ball(0, 60, N, 0);
 
@@ -410,21 +410,4 @@ static void only_larger_volumes_warn(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_objects_are_seen),
-        cmocka_unit_test(what_fits_is_not_blamed),
-        cmocka_unit_test(noise_is_no_object),
-        cmocka_unit_test(noise_is_no_object_however_small),
-        cmocka_unit_test(divisions_see_the_same),
-        cmocka_unit_test(nothing_measured_is_an_error),
-        cmocka_unit_test(another_exposure_is_no_wide_object),
-        cmocka_unit_test(few_wide_views_are_no_exposure),
-        cmocka_unit_test(dead_views_are_told),
-        cmocka_unit_test(empty_slices_pass),
-        cmocka_unit_test(only_larger_volumes_warn),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_
     return report;
 }
 
-static void masked_is_what_is_not_seen(void **state)
+TEST(masked_is_what_is_not_seen)
 {
     const double steps[] = {0, 6}; /* a full circle, and 216 degrees of one */
 
@@ -94,7 +94,7 @@ static void masked_is_what_is_not_seen(void **state)
     }
 }
 
-static void devices_mask_the_same(void **state)
+TEST(devices_mask_the_same)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "cpu", .tuning.slab_slices = 3},
@@ -140,7 +140,7 @@ static void devices_mask_the_same(void **state)
     drop_scan(&scan);
 }
 
-static void files_and_integers_are_masked(void **state)
+TEST(files_and_integers_are_masked)
 {
     struct fbp_scan scan = scan_head(24, 0);
     struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -172,7 +172,7 @@ static void files_and_integers_are_masked(void **state)
 }
 
 /* The others are what they are with any other value, and so is what the report says of them. */
-static void nan_is_a_value_of_floats(void **state)
+TEST(nan_is_a_value_of_floats)
 {
     struct fbp_scan scan = scan_head(24, 0);
     const size_t n = scan.volume.n[0] * scan.volume.n[1] * scan.volume.n[2];
@@ -198,14 +198,4 @@ static void nan_is_a_value_of_floats(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masked_is_what_is_not_seen),
-        cmocka_unit_test(devices_mask_the_same),
-        cmocka_unit_test(files_and_integers_are_masked),
-        cmocka_unit_test(nan_is_a_value_of_floats),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -98,7 +98,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     free(right);
 }
 
-static void memory_gives_the_files_bits(void **state)
+TEST(memory_gives_the_files_bits)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "ref"},
@@ -136,7 +136,7 @@ static void memory_gives_the_files_bits(void **state)
 }
 
 /* Rows that run downwards, and integers, are read through a buffer. */
-static void other_layouts_are_converted(void **state)
+TEST(other_layouts_are_converted)
 {
     struct job j;
 
@@ -253,7 +253,7 @@ static void check_counts(struct job *j, const struct fbp_recon_params *p, const 
 
 /* Counts cross the bus as they are, two bytes each, and become floats on the device: the same bits,
  * with dead pixels that are clipped, and with rows that run downwards. */
-static void counts_give_the_bits_of_floats(void **state)
+TEST(counts_give_the_bits_of_floats)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "mock", .tuning.batch_views = 8},
@@ -291,7 +291,7 @@ static void counts_give_the_bits_of_floats(void **state)
 }
 
 /* A plan for counts does not take floats. */
-static void plans_for_counts_refuse_floats(void **state)
+TEST(plans_for_counts_refuse_floats)
 {
     struct job j;
     fbp_source *floats;
@@ -355,7 +355,7 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     free(right);
 }
 
-static void memory_of_the_plan(void **state)
+TEST(memory_of_the_plan)
 {
     static const char *const devices[] = {"cpu", "mock", "cuda"};
     struct job j;
@@ -381,7 +381,7 @@ static fbp_status run_into(fbp_plan *plan, const struct job *j, float *volume)
 }
 
 /* A forgotten upload is always found, each sort of forgotten order in some place. */
-static void planted_mistakes_are_found(void **state)
+TEST(planted_mistakes_are_found)
 {
     struct job j;
 #ifdef __SANITIZE_THREAD__
@@ -425,7 +425,7 @@ static void planted_mistakes_are_found(void **state)
     drop_job(&j);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
     struct job j;
     float one = 0;
@@ -457,17 +457,4 @@ static void what_does_not_fit_is_refused(void **state)
     drop_job(&j);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_gives_the_files_bits),
-        cmocka_unit_test(other_layouts_are_converted),
-        cmocka_unit_test(counts_give_the_bits_of_floats),
-        cmocka_unit_test(plans_for_counts_refuse_floats),
-        cmocka_unit_test(memory_of_the_plan),
-        cmocka_unit_test(planted_mistakes_are_found),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

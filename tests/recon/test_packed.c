@@ -96,7 +96,7 @@ static const struct fbp_recon_params ways[] = {
     {.device = "mock:0,1", .n_threads = 2, .tuning.batch_views = 16},
 };
 
-static void bits_are_those_of_the_plain_file(void **state)
+TEST(bits_are_those_of_the_plain_file)
 {
     static const char *const names[] = {"packed.mha", "packed.nrrd", "packed.nii.gz"};
 
@@ -125,7 +125,7 @@ static void bits_are_those_of_the_plain_file(void **state)
 }
 
 /* Too little for the views beside the volume: in order, with the other kernel, and said. */
-static void too_little_memory_is_said(void **state)
+TEST(too_little_memory_is_said)
 {
     struct scan_case large = cases[0];
     char line[120];
@@ -210,7 +210,7 @@ static unsigned long long bytes_read(void)
 }
 
 /* Devices that take views of their own would each begin anew, batch after batch. */
-static void several_devices_unpack_it_once_a_slab(void **state)
+TEST(several_devices_unpack_it_once_a_slab)
 {
     const size_t n_views = 1600, views_bytes = n_views * PIXELS * sizeof(float);
     struct fbp_scan scan = make_noise(n_views);
@@ -251,7 +251,7 @@ static int at_once(void *user, const struct fbp_progress *p)
 }
 
 /* Asked while views are unpacked: nothing was computed by then. */
-static void it_can_be_cancelled(void **state)
+TEST(it_can_be_cancelled)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
@@ -274,7 +274,7 @@ static void it_can_be_cancelled(void **state)
 }
 
 /* A stream that is damaged far behind is an error, whoever holds what came before. */
-static void damage_is_an_error(void **state)
+TEST(damage_is_an_error)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
@@ -297,13 +297,4 @@ static void damage_is_an_error(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_those_of_the_plain_file),
-                                       cmocka_unit_test(too_little_memory_is_said),
-                                       cmocka_unit_test(several_devices_unpack_it_once_a_slab),
-                                       cmocka_unit_test(it_can_be_cancelled),
-                                       cmocka_unit_test(damage_is_an_error)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -104,7 +104,7 @@ static double reconstruct_worst(const struct fbp_scan *scan, struct fbp_recon_pa
 static const struct body round_body = {"round", {100, 100}, 0, 0};
 
 /* Bodies of 200 mm, of which 160 are seen. */
-static void balls_are_right(void **state)
+TEST(balls_are_right)
 {
     static const struct body bodies[] = {{"round", {100, 100}, 0, 0},
                                          {"oval", {100, 75}, 0, 20},
@@ -132,7 +132,7 @@ static void balls_are_right(void **state)
         }
 }
 
-static void noise_does_not_matter(void **state)
+TEST(noise_does_not_matter)
 {
     struct fbp_scan scan = scan_body(&round_body, &(struct panel){80, 0, 0, FBP_CONE}, 2e5);
 
@@ -144,7 +144,7 @@ static void noise_does_not_matter(void **state)
 }
 
 /* Rows that end in air are not touched. */
-static void what_fits_keeps_its_bits(void **state)
+TEST(what_fits_keeps_its_bits)
 {
     static const struct body small = {"small", {66, 60}, 0, 0};
     struct fbp_scan scan = scan_body(&small, &(struct panel){80, 0, 0, FBP_CONE}, 0);
@@ -156,7 +156,7 @@ static void what_fits_keeps_its_bits(void **state)
 }
 
 /* FFT and space, a window along columns, kernels, instruction sets and devices. */
-static void all_ways_agree(void **state)
+TEST(all_ways_agree)
 {
     static const struct {
         const char *device, *kernel, *isa;
@@ -203,7 +203,7 @@ static void all_ways_agree(void **state)
     }
 }
 
-static void divisions_change_nothing(void **state)
+TEST(divisions_change_nothing)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "cpu", .tuning.slab_slices = 1, .n_threads = 1},
@@ -227,13 +227,4 @@ static void divisions_change_nothing(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(balls_are_right),          cmocka_unit_test(noise_does_not_matter),
-        cmocka_unit_test(what_fits_keeps_its_bits), cmocka_unit_test(all_ways_agree),
-        cmocka_unit_test(divisions_change_nothing),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -144,7 +144,7 @@ static void check(const struct what *w, const char *device)
     drop_scan(&scan);
 }
 
-static void parts_have_the_bytes_of_the_whole(void **state)
+TEST(parts_have_the_bytes_of_the_whole)
 {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         check(&all[i], "cpu");
@@ -174,7 +174,7 @@ static int run_64(const struct what *w, const struct fbp_scan *scan, const char 
     return published;
 }
 
-static void of_64_processes_at_once(void **state)
+TEST(of_64_processes_at_once)
 {
     static const char *const devices[] = {"cpu", "mock"};
 
@@ -192,7 +192,7 @@ static void of_64_processes_at_once(void **state)
 }
 
 /* The tables of a plan say which slices each part takes, and what it takes. */
-static void a_plan_tells_its_parts(void **state)
+TEST(a_plan_tells_its_parts)
 {
     struct fbp_scan scan = cone();
     size_t slices = 0;
@@ -236,7 +236,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), why);
 }
 
-static void what_parts_cannot_do_is_refused(void **state)
+TEST(what_parts_cannot_do_is_refused)
 {
     struct fbp_scan scan = cone();
     char *path = temporary("v.mha");
@@ -272,7 +272,7 @@ static void what_parts_cannot_do_is_refused(void **state)
 }
 
 /* What the other part has begun with. */
-static void parts_that_differ_do_not_meet(void **state)
+TEST(parts_that_differ_do_not_meet)
 {
     static const struct fbp_recon_params others[] = {
         {.filter = FBP_FILTER_HANN},
@@ -302,15 +302,4 @@ static void parts_that_differ_do_not_meet(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_have_the_bytes_of_the_whole),
-        cmocka_unit_test(of_64_processes_at_once),
-        cmocka_unit_test(a_plan_tells_its_parts),
-        cmocka_unit_test(what_parts_cannot_do_is_refused),
-        cmocka_unit_test(parts_that_differ_do_not_meet),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

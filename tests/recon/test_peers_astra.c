@@ -119,12 +119,12 @@ static void cones(double arc, const char *name)
     report(name, &worst);
 }
 
-static void cone(void **state)
+TEST(cone)
 {
     cones(360, "FDK");
 }
 
-static void cone_short(void **state)
+TEST(cone_short)
 {
     cones(270, "FDK short scan");
 }
@@ -132,7 +132,7 @@ static void cone_short(void **state)
 static const double flat_sizes[] = {0.8, 1, 1.25};
 static const size_t square[] = {50, 70}, square_middle[] = {55, 65};
 
-static void fan(void **state)
+TEST(fan)
 {
     static const double sources[] = {500, 1000}, detectors[] = {0, 250, 500};
     struct worst worst = {{0}, 0};
@@ -150,7 +150,7 @@ static void fan(void **state)
     report("FBP fan", &worst);
 }
 
-static void parallel(void **state)
+TEST(parallel)
 {
     struct worst worst = {{0}, 0};
 
@@ -163,13 +163,4 @@ static void parallel(void **state)
     report("FBP parallel", &worst);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cone),
-        cmocka_unit_test(cone_short),
-        cmocka_unit_test(fan),
-        cmocka_unit_test(parallel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

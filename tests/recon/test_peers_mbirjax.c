@@ -209,14 +209,14 @@ static void run(const char *name, const struct fbp_scan *scan, const struct fbp_
     fbp_phantom_clear(&phantom);
 }
 
-static void parallel(void **state)
+TEST(parallel)
 {
     struct fbp_scan scan = make_scan(true, 1);
     run("parallel", &scan, &scan.volume, false, &(struct limits){0.25, 0.43, 0.091});
     fbp_scan_clear(&scan);
 }
 
-static void cone(void **state)
+TEST(cone)
 {
     struct fbp_scan scan = make_scan(false, 0.5);
     run("cone", &scan, &scan.volume, false, &(struct limits){0.35, 0.59, 0.144});
@@ -225,7 +225,7 @@ static void cone(void **state)
 
 /* Voxels 1.9 times as long along their rows' axis and 2.9 times along z.  They pass the phantom
  * through the coarse grid by splines; here the coarse voxels' means are what is compared with. */
-static void anisotropic_cone(void **state)
+TEST(anisotropic_cone)
 {
     struct fbp_scan scan = make_scan(false, 0.5);
     const struct fbp_grid fine = scan.volume;
@@ -234,12 +234,4 @@ static void anisotropic_cone(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parallel),
-        cmocka_unit_test(cone),
-        cmocka_unit_test(anisotropic_cone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

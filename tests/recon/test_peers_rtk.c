@@ -243,7 +243,7 @@ static void turned_volume(const char *name, const double R[3][3])
 }
 
 /* rtkfdktest: a source 20 mm beside and 15 mm above the middle of the detector. */
-static void fdk(void **state)
+TEST(fdk)
 {
     struct rtk_scan r = usual();
     r.source_x = 20;
@@ -258,7 +258,7 @@ static void fdk(void **state)
                                .slab = 16});
 }
 
-static void fdk_turned(void **state)
+TEST(fdk_turned)
 {
     const double h = sqrt(0.5);
     turned_volume("rtkfdktest, axes turned by 90",
@@ -322,13 +322,13 @@ static void oblique(const char *name, const double origin[3], size_t n)
     fbp_scan_clear(&scan);
 }
 
-static void fdk_oblique(void **state)
+TEST(fdk_oblique)
 {
     oblique("rtkfdktest, oblique axes", (const double[3]){-127, -127, -127}, N);
     oblique("rtkfdktest, region", (const double[3]){-5, -13, -20}, 64);
 }
 
-static void fbp_parallel(void **state)
+TEST(fbp_parallel)
 {
     struct rtk_scan r = usual();
     r.parallel = true;
@@ -359,7 +359,7 @@ static float *add_noise(const struct fbp_scan *scan, float *views)
 }
 
 /* rtkrampfiltertest: noise under a Hann window; a detector cut off at one side. */
-static void ramp_filter(void **state)
+TEST(ramp_filter)
 {
     struct rtk_scan r = usual();
     run_case(&r, &(struct how){.name = "rtkrampfiltertest, noise, Hann 0.8",
@@ -382,7 +382,7 @@ static void ramp_filter(void **state)
                      .name = "rtkrampfiltertest, 114 columns", .half = 128, .e = 0.12, .p = 20.8});
 }
 
-static void displaced_detector(void **state)
+TEST(displaced_detector)
 {
     static const struct {
         const char *name;
@@ -402,7 +402,7 @@ static void displaced_detector(void **state)
     }
 }
 
-static void short_scan(void **state)
+TEST(short_scan)
 {
     struct rtk_scan r = usual();
     r.n_views = 110;
@@ -434,7 +434,7 @@ static void draw_field(const struct fbp_scan *scan, bool displaced, float *out)
 
 /* rtkfovtest: what this program says it can see, against the voxels that every view sees; then the
  * same from little more than half of that detector. */
-static void field_of_view(void **state)
+TEST(field_of_view)
 {
     struct rtk_scan r = usual();
     struct fbp_scan scan = make_scan(&r);
@@ -467,15 +467,9 @@ static void field_of_view(void **state)
     free(got);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fdk),         cmocka_unit_test(fdk_turned),
-        cmocka_unit_test(fdk_oblique), cmocka_unit_test(fbp_parallel),
-        cmocka_unit_test(ramp_filter), cmocka_unit_test(displaced_detector),
-        cmocka_unit_test(short_scan),  cmocka_unit_test(field_of_view),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_file_tests(argc, argv, NULL, NULL);
     usual_truth(NULL, NULL, 0);
     return failed;
 }

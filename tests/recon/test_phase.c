@@ -228,18 +228,18 @@ static void check(bool cone)
     drop_scan(&scan);
 }
 
-static void parallel_waves(void **state)
+TEST(parallel_waves)
 {
     check(false);
 }
 
-static void spherical_waves(void **state)
+TEST(spherical_waves)
 {
     check(true);
 }
 
 /* A plane wave in frequency: exp(-p) of cos along columns or rows is damped by 1 / (1 + a k^2). */
-static void frequencies_are_damped(void **state)
+TEST(frequencies_are_damped)
 {
     enum { NC = 160, NR = 96, PERIOD = 16 };
     struct fbp_retrieval f;
@@ -347,7 +347,7 @@ static void retrieve_by_all(const struct fbp_retrieval *f, enum fbp_retrieved_fr
 }
 
 /* Views whose sides fill no vector. */
-static void as_the_formula_by_every_instruction_set(void **state)
+TEST(as_the_formula_by_every_instruction_set)
 {
     static const struct {
         size_t nc, nr;
@@ -437,7 +437,7 @@ static void try_little_memory(const struct fbp_scan *scan)
 
 /* Alone, as views are read or ahead of that, and behind the removal of rings: threads, slabs, and a
  * file. */
-static void bits_do_not_depend_on_where(void **state)
+TEST(bits_do_not_depend_on_where)
 {
     struct fbp_scan scan = ball_scan(true, 40, 100, 0.001, 24);
     char *folder = temporary("x");
@@ -513,7 +513,7 @@ static fbp_plan *plan_of_least_memory(const struct fbp_scan *scan, fbp_source *s
 
 /* ... where memory holds fewer views than there are threads, rows run downwards, and two halves of
  * a view are read. */
-static void phases_are_retrieved_once(void **state)
+TEST(phases_are_retrieved_once)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = FBP_CONE,
@@ -552,7 +552,7 @@ static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, 
         fail_msg("%g, %g, %g: %s", ratio, kev, mm, fbp_message());
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     struct fbp_scan cone = ball_scan(true, 40, 100, 0.001, 24);
     struct fbp_scan parallel = ball_scan(false, 0, 0, 0.001, 24);
@@ -574,15 +574,4 @@ static void nonsense_is_refused(void **state)
     drop_scan(&parallel);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frequencies_are_damped),
-                                       cmocka_unit_test(as_the_formula_by_every_instruction_set),
-                                       cmocka_unit_test(parallel_waves),
-                                       cmocka_unit_test(spherical_waves),
-                                       cmocka_unit_test(bits_do_not_depend_on_where),
-                                       cmocka_unit_test(phases_are_retrieved_once),
-                                       cmocka_unit_test(nonsense_is_refused)};
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -181,7 +181,7 @@ static void reconstruct_balls(const struct setup *s, double mean[BALLS], double 
 }
 
 /* The rms error, too, grows little: edges are sampled anew. */
-static void values_are_those_of_an_upright_detector(void **state)
+TEST(values_are_those_of_an_upright_detector)
 {
     static const struct {
         struct setup upright;
@@ -217,7 +217,7 @@ static void values_are_those_of_an_upright_detector(void **state)
 }
 
 /* Wherever the circle is, and whatever its axis: as about z through the origin. */
-static void circles_anywhere(void **state)
+TEST(circles_anywhere)
 {
     static const struct setup setups[] = {
         {.kind = FBP_CONE,
@@ -269,7 +269,7 @@ static struct fbp_plan_summary prepared(const struct fbp_scan *scan, struct log 
 }
 
 /* Views are left alone within 0.05 degrees, and if they are filtered; one row cannot be turned. */
-static void scans_that_are_not_resampled(void **state)
+TEST(scans_that_are_not_resampled)
 {
     const struct setup setup = {.kind = FBP_CONE, .arc_deg = 360, .roll_deg = 0.04},
                        rolled = {.arc_deg = 360, .roll_deg = 2};
@@ -292,7 +292,7 @@ static void scans_that_are_not_resampled(void **state)
 
 /* Sources that lie off a circle by as much as their centre lies beside the origin leave the origin
  * where it is; else a volume is placed at the centre that is found. */
-static void the_origin_moves_only_if_it_must(void **state)
+TEST(the_origin_moves_only_if_it_must)
 {
     const struct setup off = {.arc_deg = 220, .centre = {3, -2, 40}};
     struct fbp_scan scan = make_scan(&off);
@@ -319,7 +319,7 @@ static void the_origin_moves_only_if_it_must(void **state)
 
 /* Bits depend neither on slabs, memory, threads, order of rows and devices, nor on whether a scan
  * is followed, or done in parts; darks, flats and bad pixels are those of measured pixels. */
-static void bits_are_those_of_one_run(void **state)
+TEST(bits_are_those_of_one_run)
 {
     const struct setup setup = {.kind = FBP_CONE, .arc_deg = 360, .offset_mm = 50, .roll_deg = 3};
     struct fbp_scan scan = make_scan(&setup);
@@ -399,14 +399,4 @@ static void bits_are_those_of_one_run(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_those_of_an_upright_detector),
-        cmocka_unit_test(circles_anywhere),
-        cmocka_unit_test(scans_that_are_not_resampled),
-        cmocka_unit_test(the_origin_moves_only_if_it_must),
-        cmocka_unit_test(bits_are_those_of_one_run),
-    };
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -247,15 +247,15 @@ static fbp_status run_watched(int (*read)(void *, size_t, size_t, size_t, size_t
     return st;
 }
 
-static void destroyed_by_another_thread(void **state)
+TEST(destroyed_by_another_thread)
 {
-    assert_int_equal(run_watched(give_watching, true, false), FBP_OK);
+    OK(run_watched(give_watching, true, false));
     assert_int_equal(run_watched(give_watching, true, true), FBP_ERR_CANCELLED);
 }
 
-static void destroyed_by_its_own_callback(void **state)
+TEST(destroyed_by_its_own_callback)
 {
-    assert_int_equal(run_watched(give_destroying, false, false), FBP_OK);
+    OK(run_watched(give_destroying, false, false));
 }
 
 /* Without a stop each of these takes seconds. */
@@ -331,14 +331,14 @@ static void stop_both_ways(const struct job *what, const char *device, const cha
     }
 }
 
-static void stops_while_it_reads(void **state)
+TEST(stops_while_it_reads)
 {
     stop_both_ways(&of_20_ms_a_view, "cpu", NULL);
     stop_both_ways(&of_one_long_call, "cpu", NULL);
     stop_both_ways(&of_20_ms_a_view, "mock:0", NULL);
 }
 
-static void stops_while_it_computes(void **state)
+TEST(stops_while_it_computes)
 {
     stop_both_ways(&of_long_rows, "cpu", NULL);
     stop_both_ways(&of_a_large_volume, "cpu", NULL);
@@ -348,7 +348,7 @@ static void stops_while_it_computes(void **state)
         stop_both_ways(&of_ten_seconds, "cuda", NULL);
 }
 
-static void stops_while_it_writes(void **state)
+TEST(stops_while_it_writes)
 {
     char *path = temporary("stopped.nii.gz");
 
@@ -359,7 +359,7 @@ static void stops_while_it_writes(void **state)
 }
 
 /* Before the run it ends the next one, and that one only. */
-static void ends_one_run(void **state)
+TEST(ends_one_run)
 {
     struct job j = {"", "cpu", "hash:", 40, 30, 20, {30, 30, 20}, 0, 0, 0, .n_reads = 0};
     struct fbp_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
@@ -392,7 +392,7 @@ static void stop_half_way(struct job *j)
 }
 
 /* Devices that stay open are as good as new after a run that was stopped half-way. */
-static void opened_devices_go_on(void **state)
+TEST(opened_devices_go_on)
 {
     static const char *const devices[] = {"cpu", "mock:0,1"};
 
@@ -425,21 +425,12 @@ static void opened_devices_go_on(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(destroyed_by_another_thread),
-        cmocka_unit_test(destroyed_by_its_own_callback),
-        cmocka_unit_test(stops_while_it_reads),
-        cmocka_unit_test(stops_while_it_computes),
-        cmocka_unit_test(stops_while_it_writes),
-        cmocka_unit_test(ends_one_run),
-        cmocka_unit_test(opened_devices_go_on),
-    };
     const struct sigaction action = {.sa_handler = stop_now};
 
     alarm(0);
     if (sigaction(SIGALRM, &action, NULL) != 0)
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static void soft_ball_is_right(const struct fbp_scan *scan, const struct row *ro
     free(volume);
 }
 
-static void the_table_is_met(void **state)
+TEST(the_table_is_met)
 {
     const struct solid ball = ball_of_planes(0), ellipsoid = ellipsoid_of_planes();
 
@@ -65,7 +65,7 @@ static void the_table_is_met(void **state)
     }
 }
 
-static void the_reference_meets_it(void **state)
+TEST(the_reference_meets_it)
 {
     const struct solid ball = ball_of_planes(0);
 
@@ -78,7 +78,7 @@ static void the_reference_meets_it(void **state)
 }
 
 /* p(t, n) = p(-t, -n): views on the other side, a list in another order, all of the sphere. */
-static void any_half_of_the_sphere_serves(void **state)
+TEST(any_half_of_the_sphere_serves)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(18);
@@ -110,7 +110,7 @@ static void any_half_of_the_sphere_serves(void **state)
 }
 
 /* Directions and object turned by a quarter about y: the volume turns with them, x to -z. */
-static void a_turned_scan_has_a_turned_volume(void **state)
+TEST(a_turned_scan_has_a_turned_volume)
 {
     static const double R[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0};
     const struct solid solid = ellipsoid_of_planes();
@@ -142,7 +142,7 @@ static void a_turned_scan_has_a_turned_volume(void **state)
 }
 
 /* Turned by any angle: rings are none about x, y or z any more, and cells weigh them. */
-static void a_scan_may_be_turned_by_any_angle(void **state)
+TEST(a_scan_may_be_turned_by_any_angle)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(40);
@@ -163,7 +163,7 @@ static void a_scan_may_be_turned_by_any_angle(void **state)
 }
 
 /* Samples elsewhere, farther apart, another number: the ball stays where it is. */
-static void samples_may_lie_anywhere(void **state)
+TEST(samples_may_lie_anywhere)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(40);
@@ -184,7 +184,7 @@ static void samples_may_lie_anywhere(void **state)
 }
 
 /* Threads, batches and slabs change no bit; the reference is the same to float's last places. */
-static void bits_do_not_depend_on_the_division(void **state)
+TEST(bits_do_not_depend_on_the_division)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(18);
@@ -223,7 +223,7 @@ static float *oversampled(const struct fbp_scan *scan, const float *views, const
 
 /* Twice as many filtered samples: linear interpolation is as good as a spline.  Computed from the
  * same samples; the band stays that of the measured ones. */
-static void oversampling_halves_the_error(void **state)
+TEST(oversampling_halves_the_error)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(40);
@@ -273,7 +273,7 @@ static void set_voxel(struct fbp_scan *scan, double steps)
 
 /* Cubes of four voxels a side have to lie within 15 samples; lines are no planes, though they may
  * have one row. */
-static void the_kernel_is_chosen(void **state)
+TEST(the_kernel_is_chosen)
 {
     struct fbp_scan scan = rings_scan(10);
 
@@ -311,7 +311,7 @@ static float *by_kernel(const struct fbp_scan *scan, const float *views, const c
 
 /* On odd grids, boxes of voxels, beside the middle, with steps that differ, and where views end
  * inside the volume. */
-static void kernels_agree(void **state)
+TEST(kernels_agree)
 {
     const struct solid solid = ellipsoid_of_planes();
     const double s = PLANES_STEP;
@@ -346,7 +346,7 @@ static void kernels_agree(void **state)
 }
 
 /* Half a sample on the t axis is odd under n -> -n: no shift of the object, but an error. */
-static void the_place_of_samples_counts(void **state)
+TEST(the_place_of_samples_counts)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = rings_scan(36);
@@ -366,7 +366,7 @@ static void the_place_of_samples_counts(void **state)
 /* Filters that lines do not have: as exact as the parabola inside a ball, but for the ramps that
  * lose what lies beyond the row between them, which is seen where it is missing: two passes were
  * made. */
-static void other_filters(void **state)
+TEST(other_filters)
 {
     static const struct {
         enum fbp_filter filter;
@@ -396,7 +396,7 @@ static void other_filters(void **state)
 }
 
 /* A device that filters rows once says so, and takes all other filters. */
-static void a_device_may_lack_them(void **state)
+TEST(a_device_may_lack_them)
 {
     struct fbp_backend simple = *fbp_backend_find("ref");
     struct fbp_scan scan = rings_scan(18);
@@ -414,22 +414,4 @@ static void a_device_may_lack_them(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_met),
-        cmocka_unit_test(the_reference_meets_it),
-        cmocka_unit_test(any_half_of_the_sphere_serves),
-        cmocka_unit_test(other_filters),
-        cmocka_unit_test(a_device_may_lack_them),
-        cmocka_unit_test(a_turned_scan_has_a_turned_volume),
-        cmocka_unit_test(a_scan_may_be_turned_by_any_angle),
-        cmocka_unit_test(samples_may_lie_anywhere),
-        cmocka_unit_test(bits_do_not_depend_on_the_division),
-        cmocka_unit_test(the_kernel_is_chosen),
-        cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(oversampling_halves_the_error),
-        cmocka_unit_test(the_place_of_samples_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 static const char *const devices[] = {"mock", "gl", "cuda"};
 
-static void devices_agree(void **state)
+TEST(devices_agree)
 {
     static const struct settings hann = {FBP_FILTER_HANN, 1};
     const struct solid solid = ellipsoid_of_planes();
@@ -55,7 +55,7 @@ static float *volume_with(const struct fbp_scan *scan, const float *views, const
     return out;
 }
 
-static void every_filter_is_there(void **state)
+TEST(every_filter_is_there)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = rings_scan(9);
@@ -133,7 +133,7 @@ static void assert_few_differ(const float *a, const float *b, size_t n, size_t m
         fail_msg("%s: %zu of %zu voxels differ", text, differ, n);
 }
 
-static void interpolations_agree(void **state)
+TEST(interpolations_agree)
 {
     float *views;
     struct fbp_scan scan = skew_scan(&views);
@@ -214,7 +214,7 @@ static void divided(const struct fbp_scan *scan, const float *views, const char 
 }
 
 /* Nor on the shape of a kernel. */
-static void bits_do_not_depend_on_the_division(void **state)
+TEST(bits_do_not_depend_on_the_division)
 {
     static const char *const shapes[] = {"0", "1", "2", "3", "4"};
     float *views;
@@ -242,12 +242,4 @@ static void bits_do_not_depend_on_the_division(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(devices_agree),
-                                       cmocka_unit_test(every_filter_is_there),
-                                       cmocka_unit_test(interpolations_agree),
-                                       cmocka_unit_test(bits_do_not_depend_on_the_division)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

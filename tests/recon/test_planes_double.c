@@ -113,7 +113,7 @@ static void check_row(const struct table_row *row)
     fbp_scan_clear(&scan);
 }
 
-static void numbers_of_another_program(void **state)
+TEST(numbers_of_another_program)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         check_row(&table[i]);
@@ -132,7 +132,7 @@ static struct fbp_scan odd_scan(double **views)
     return scan;
 }
 
-static void all_agree_with_the_reference(void **state)
+TEST(all_agree_with_the_reference)
 {
     static const struct fbp_recon_params ways[] = {
         {.filter = FBP_FILTER_RAM_LAK},
@@ -168,7 +168,7 @@ static void all_agree_with_the_reference(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void no_division_changes_a_bit(void **state)
+TEST(no_division_changes_a_bit)
 {
     static const struct fbp_recon_params ways[] = {
         {.n_threads = 1},
@@ -204,7 +204,7 @@ static void no_division_changes_a_bit(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void a_box_has_the_bits_of_the_whole(void **state)
+TEST(a_box_has_the_bits_of_the_whole)
 {
     static const size_t roi[3][2] = {{3, 18}, {5, 9}, {2, 13}};
     double *views;
@@ -257,7 +257,7 @@ static double *volume_in(const char *path, enum fbp_type type)
 }
 
 /* From files to files, through a mask, a limit of memory and an interrupted run. */
-static void files_hold_doubles(void **state)
+TEST(files_hold_doubles)
 {
     static const char *const names[] = {"v.npy", "v.mha", "v.mat", "v.h5"};
     double first_mm;
@@ -302,7 +302,7 @@ static void files_hold_doubles(void **state)
 }
 
 /* Floats are taken as they are, and samples that are no numbers are mended. */
-static void other_views_become_doubles(void **state)
+TEST(other_views_become_doubles)
 {
     double first_mm;
     struct fbp_scan scan = small_scan(false, &first_mm);
@@ -340,7 +340,7 @@ static void other_views_become_doubles(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void who_lacks_it_says_so(void **state)
+TEST(who_lacks_it_says_so)
 {
     double first_mm;
     struct fbp_scan scan = small_scan(false, &first_mm);
@@ -367,15 +367,4 @@ static void who_lacks_it_says_so(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_another_program),
-                                       cmocka_unit_test(all_agree_with_the_reference),
-                                       cmocka_unit_test(no_division_changes_a_bit),
-                                       cmocka_unit_test(a_box_has_the_bits_of_the_whole),
-                                       cmocka_unit_test(files_hold_doubles),
-                                       cmocka_unit_test(other_views_become_doubles),
-                                       cmocka_unit_test(who_lacks_it_says_so)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

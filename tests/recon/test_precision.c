@@ -121,7 +121,7 @@ static void check(const char *name, const struct truth *truth, double floor_db)
     free(keep);
 }
 
-static void j1_views(void **state)
+TEST(j1_views)
 {
     struct truth truth = make_truth(120, 512, 512, 0.8);
 
@@ -129,7 +129,7 @@ static void j1_views(void **state)
     drop_truth(&truth);
 }
 
-static void j2_views(void **state)
+TEST(j2_views)
 {
     struct truth truth = make_truth(64, 1248, 960, 0.32);
 
@@ -137,7 +137,7 @@ static void j2_views(void **state)
     drop_truth(&truth);
 }
 
-static void j1_views_on_cuda(void **state)
+TEST(j1_views_on_cuda)
 {
     if (!usable("cuda"))
         skip();
@@ -147,7 +147,7 @@ static void j1_views_on_cuda(void **state)
     drop_truth(&truth[1]);
 }
 
-static void j2_views_on_cuda(void **state)
+TEST(j2_views_on_cuda)
 {
     if (!usable("cuda"))
         skip();
@@ -158,7 +158,7 @@ static void j2_views_on_cuda(void **state)
 }
 
 /* With many views rows of fp16 have one texel a column; with one fewer, they have two. */
-static void many_views_on_cuda(void **state)
+TEST(many_views_on_cuda)
 {
     static const size_t n_views[2] = {568, 572};
     static const char *const kernels[] = {"matrix", "rot90"};
@@ -181,11 +181,4 @@ static void many_views_on_cuda(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(j1_views), cmocka_unit_test(j2_views), cmocka_unit_test(j1_views_on_cuda),
-        cmocka_unit_test(j2_views_on_cuda), cmocka_unit_test(many_views_on_cuda)};
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

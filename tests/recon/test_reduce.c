@@ -228,7 +228,7 @@ static void check_against_hand(enum fbp_row_order order, bool some_bad, size_t e
     drop_counts(&c);
 }
 
-static void bits_are_those_of_arrays_joined_by_hand(void **state)
+TEST(bits_are_those_of_arrays_joined_by_hand)
 {
     static const size_t cases[][2] = {{1, 2}, {1, 3}, {4, 1}, {3, 4}, {2, 3}, {36, 2}, {1, 4}};
 
@@ -240,7 +240,7 @@ static void bits_are_those_of_arrays_joined_by_hand(void **state)
 }
 
 /* One row: blocks of columns. */
-static void a_fan_keeps_its_row(void **state)
+TEST(a_fan_keeps_its_row)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 10, .panel = {27, 1}};
     double was[3], is[3];
@@ -279,7 +279,7 @@ static double mean_in(const float *v, const struct fbp_grid *g, const double cen
 }
 
 /* A ball beside the axis, seen with an odd panel on a circle and on a C-arm's way (matrices). */
-static void a_ball_keeps_its_mean(void **state)
+TEST(a_ball_keeps_its_mean)
 {
     static struct fbp_ellipsoid ball = {{25, -18, 9}, {30, 30, 30}, 0, 0.02};
 
@@ -312,7 +312,7 @@ static void read_memory_of(struct counts *c, fbp_source **out)
 }
 
 /* Views in memory, and a compressed file, which is read in order. */
-static void any_source_is_reduced(void **state)
+TEST(any_source_is_reduced)
 {
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "cpu", .tuning.kernel = "matrix"};
@@ -347,7 +347,7 @@ static void any_source_is_reduced(void **state)
 
 /* What is asked of the files: a quarter of the views; the volume that is left open has larger
  * voxels. */
-static void plans_count_what_is_read(void **state)
+TEST(plans_count_what_is_read)
 {
     struct fbp_plan_summary all, part;
     struct counts c;
@@ -375,7 +375,7 @@ static void refused(struct fbp_scan *scan, size_t every, size_t bin, const char 
         fail_msg("\"%s\" lacks \"%s\"", fbp_message(), why);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     struct counts c;
 
@@ -396,16 +396,4 @@ static void what_cannot_be_is_refused(void **state)
     drop_counts(&c);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_are_those_of_arrays_joined_by_hand),
-        cmocka_unit_test(a_fan_keeps_its_row),
-        cmocka_unit_test(a_ball_keeps_its_mean),
-        cmocka_unit_test(any_source_is_reduced),
-        cmocka_unit_test(plans_count_what_is_read),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

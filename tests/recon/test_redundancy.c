@@ -211,7 +211,7 @@ static void remarks_of(const struct fbp_scan *scan, char *text, size_t n)
     text[used] = '\0';
 }
 
-static void means_are_right_or_a_warning_names_the_cause(void **state)
+TEST(means_are_right_or_a_warning_names_the_cause)
 {
     static float data[MOST * 128], volume[N * N];
     double control[2][2] = {{0}}, noise[2] = {0}, got[2], rms;
@@ -248,7 +248,7 @@ static void means_are_right_or_a_warning_names_the_cause(void **state)
 }
 
 /* Weights per ray are a table, which every device reads. */
-static void devices_agree(void **state)
+TEST(devices_agree)
 {
     static const char *const devices[] = {"ref", "gl", "cuda"};
     static float data[MOST * 128], volume[N * N], other[N * N];
@@ -312,7 +312,7 @@ static void off_the_plane(struct fbp_scan *scan, const double at[3], double *mea
 }
 
 /* Above the plane of the source, on either side of a short scan. */
-static void errors_off_the_plane_are_estimated(void **state)
+TEST(errors_off_the_plane_are_estimated)
 {
     static const double places[4][3] = {{90, 0, 90}, {-90, 0, 90}, {0, 90, 90}, {0, -90, 90}};
     const double sod = 500, sdd = 750;
@@ -349,12 +349,4 @@ static void errors_off_the_plane_are_estimated(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_are_right_or_a_warning_names_the_cause),
-        cmocka_unit_test(errors_off_the_plane_are_estimated),
-        cmocka_unit_test(devices_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

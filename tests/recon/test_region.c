@@ -180,7 +180,7 @@ static void check_regions(const struct scan_case *c, const struct fbp_scan *scan
         check_region(c, scan, p, whole, seed);
 }
 
-static void regions_have_the_volumes_bits(void **state)
+TEST(regions_have_the_volumes_bits)
 {
     compare_parts(check_regions, false, 5);
 }
@@ -206,7 +206,7 @@ static size_t count_touched(struct side *s, size_t *wanted)
 /* A small ball beside the axis: of the voxels around it, devices of the host touch those of its
  * orbits, at most one for each lane of a kernel, or of its cubes, up to eight times as many for so
  * small a ball; GPUs touch blocks, and not most of the volume. */
-static void nothing_else_is_computed(void **state)
+TEST(nothing_else_is_computed)
 {
     fbp_mock_faults = (struct fbp_mock_faults){0};
     for (size_t i = 0; i < N_CASES; i++) {
@@ -246,7 +246,7 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
 }
 
 /* Rows that only other slices need are not read, and the plan says so. */
-static void the_plan_knows_what_is_saved(void **state)
+TEST(the_plan_knows_what_is_saved)
 {
     struct fbp_scan scan = make_scan(&plain);
     const struct fbp_plan_summary all = plan_of(&scan, NULL),
@@ -298,7 +298,7 @@ static fbp_source *open_counted(const struct fbp_scan *scan, struct counted *c)
 }
 
 /* Two thin parts far from each other: slabs between them are neither read for nor computed. */
-static void slabs_between_two_parts_are_skipped(void **state)
+TEST(slabs_between_two_parts_are_skipped)
 {
     struct fbp_scan scan = make_scan(&plain);
     const size_t n = grid_size(&scan.volume);
@@ -338,7 +338,7 @@ static void slabs_between_two_parts_are_skipped(void **state)
 }
 
 /* --mask's value around the region, too; and what some views do not see stays masked in it. */
-static void a_mask_and_a_region_go_together(void **state)
+TEST(a_mask_and_a_region_go_together)
 {
     struct fbp_scan scan = make_scan(&plain);
     struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -397,7 +397,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 }
 
 /* A file with the volume's place; one of another place; of another size; with NaN; without a 1. */
-static void masks_of_files(void **state)
+TEST(masks_of_files)
 {
     struct fbp_scan scan = make_scan(&plain);
     const size_t n = grid_size(&scan.volume);
@@ -438,7 +438,7 @@ static void masks_of_files(void **state)
     drop_scan(&scan);
 }
 
-static void words_that_are_none_are_refused(void **state)
+TEST(words_that_are_none_are_refused)
 {
     static const char *const wrong[][2] = {
         {"cylinder:", "is not one or three numbers: expected cylinder:R"},
@@ -485,7 +485,7 @@ static int stop(void *user, const struct fbp_progress *p)
 
 /* What was interrupted goes on where it stopped, and not with another region.  The same voxels in
  * other words are the same region. */
-static void a_region_is_resumed(void **state)
+TEST(a_region_is_resumed)
 {
     struct fbp_scan scan = make_scan(&plain);
     char *path = temporary("resumed.mha");
@@ -525,18 +525,4 @@ static void a_region_is_resumed(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_have_the_volumes_bits),
-        cmocka_unit_test(nothing_else_is_computed),
-        cmocka_unit_test(the_plan_knows_what_is_saved),
-        cmocka_unit_test(slabs_between_two_parts_are_skipped),
-        cmocka_unit_test(a_mask_and_a_region_go_together),
-        cmocka_unit_test(masks_of_files),
-        cmocka_unit_test(words_that_are_none_are_refused),
-        cmocka_unit_test(a_region_is_resumed),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

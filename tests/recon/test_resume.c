@@ -261,14 +261,14 @@ static void try_pair(int before, int after)
     drop_scan(&r.scan);
 }
 
-static void what_changed_is_not_resumed(void **state)
+TEST(what_changed_is_not_resumed)
 {
     for (int i = 0; i < N_CHANGES; i++)
         try_pair(-1, i);
 }
 
 /* Back to what is the default, and from one value to another. */
-static void what_is_left_out_is_not_resumed(void **state)
+TEST(what_is_left_out_is_not_resumed)
 {
     for (int i = 0; i + 1 < N_CHANGES; i++)
         if (changes[i].change != every && changes[i].change != bin && changes[i].change != centre &&
@@ -282,12 +282,4 @@ static void what_is_left_out_is_not_resumed(void **state)
     try_pair(N_CHANGES - 7, N_CHANGES - 6); /* coefficients */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_changed_is_not_resumed),
-        cmocka_unit_test(what_is_left_out_is_not_resumed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

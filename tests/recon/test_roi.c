@@ -71,13 +71,13 @@ static void check_boxes(const struct scan_case *c, const struct fbp_scan *scan,
         check_box(c, scan, p, whole, b % 2, seed);
 }
 
-static void boxes_have_the_volumes_bits(void **state)
+TEST(boxes_have_the_volumes_bits)
 {
     compare_parts(check_boxes, true, 7);
 }
 
 /* The kernel that the volume gets, not the one that so few slices would. */
-static void the_volume_chooses_the_kernel(void **state)
+TEST(the_volume_chooses_the_kernel)
 {
     for (size_t i = 0; i < 2; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
@@ -94,7 +94,7 @@ static const struct scan_case odd_grid = {
     .views = 53, .columns = 48, .rows = 48, .grid = {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}};
 
 /* Size, place and counts of a box; the file says where it lies. */
-static void a_box_lies_where_it_lies(void **state)
+TEST(a_box_lies_where_it_lies)
 {
     struct fbp_scan scan = make_scan(&odd_grid);
     const struct fbp_grid *g = &scan.volume;
@@ -143,7 +143,7 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
 
 /* A tenth of the slices of a large volume: so much less is held, read and computed; and where the
  * kernel computes boxes, little of each slice. */
-static void a_small_box_is_cheap(void **state)
+TEST(a_small_box_is_cheap)
 {
     static const size_t whole[3][2] = {0}, small[3][2] = {{100, 110}, {0, 0}, {231, 281}};
     const uint64_t slice = 512 * 512, line = 512 * 10, size = sizeof(float);
@@ -169,7 +169,7 @@ static void a_small_box_is_cheap(void **state)
 }
 
 /* Slices that memory does not hold: it does hold boxes of them. */
-static void a_slice_need_not_fit(void **state)
+TEST(a_slice_need_not_fit)
 {
     struct fbp_scan scan = circle_scan(24, 64, 0);
     struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -192,7 +192,7 @@ static void a_slice_need_not_fit(void **state)
     drop_scan(&scan);
 }
 
-static void boxes_that_are_not_are_refused(void **state)
+TEST(boxes_that_are_not_are_refused)
 {
     static const size_t wrong[][2] = {{5, 5},  {9, 3},        {0, 46},
                                       {45, 0}, {SIZE_MAX, 0}, {0, SIZE_MAX}};
@@ -209,7 +209,7 @@ static void boxes_that_are_not_are_refused(void **state)
 }
 
 /* Integers stand for the same values, and the range clips the same ones. */
-static void integers_are_the_volumes(void **state)
+TEST(integers_are_the_volumes)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -238,7 +238,7 @@ static int stop(void *user, const struct fbp_progress *p)
 }
 
 /* A box that was interrupted goes on where it stopped, and not in the file of another box. */
-static void a_box_is_resumed(void **state)
+TEST(a_box_is_resumed)
 {
     for (size_t i = 0; i < N_CASES; i++) {
         if (!can_compute(&cases[i]))
@@ -281,18 +281,4 @@ static void a_box_is_resumed(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_have_the_volumes_bits),
-        cmocka_unit_test(the_volume_chooses_the_kernel),
-        cmocka_unit_test(a_box_lies_where_it_lies),
-        cmocka_unit_test(a_small_box_is_cheap),
-        cmocka_unit_test(a_slice_need_not_fit),
-        cmocka_unit_test(boxes_that_are_not_are_refused),
-        cmocka_unit_test(integers_are_the_volumes),
-        cmocka_unit_test(a_box_is_resumed),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -72,7 +72,7 @@ static void check_all(const struct fbp_scan *scan, const struct fbp_recon_params
 }
 
 /* Sides that no block divides; 70 views, which no launch of more than two does. */
-static void every_step_gives_the_volume(void **state)
+TEST(every_step_gives_the_volume)
 {
     const struct fbp_grid volume = {{37, 35, 33}, {5, 5, 5}, {3, -2, 4}};
     struct fbp_scan scan = make_scan(70, 40, 37, &volume);
@@ -82,7 +82,7 @@ static void every_step_gives_the_volume(void **state)
 }
 
 /* Lines beyond the array of a thread, and slabs. */
-static void of_long_lines_and_slabs(void **state)
+TEST(of_long_lines_and_slabs)
 {
     const struct fbp_grid volume = {{6, 5, 530}, {20, 20, 0.3}, {0, 0, 0}};
     struct fbp_scan scan = make_scan(17, 24, 21, &volume);
@@ -106,7 +106,7 @@ static void check_filter(const struct fbp_scan *scan, const char *what, size_t h
 }
 
 /* The filter of a row a block, of all widths, and of rows that no block's memory holds. */
-static void the_filter_in_space(void **state)
+TEST(the_filter_in_space)
 {
     const struct fbp_grid cube = {{37, 35, 33}, {5, 5, 5}, {0, 0, 0}};
     const struct fbp_grid slice = {{40, 40, 1}, {4, 4, 4}, {0, 0, 0}};
@@ -122,7 +122,7 @@ static void the_filter_in_space(void **state)
 }
 
 /* The plan never takes one, and a scan whose u depends on z cannot have one. */
-static void only_where_asked_for(void **state)
+TEST(only_where_asked_for)
 {
     const struct fbp_grid volume = {{37, 35, 33}, {5, 5, 5}, {0, 0, 0}};
     struct fbp_scan scan = make_scan(12, 40, 37, &volume);
@@ -147,14 +147,7 @@ static void only_where_asked_for(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_gives_the_volume),
-        cmocka_unit_test(of_long_lines_and_slabs),
-        cmocka_unit_test(the_filter_in_space),
-        cmocka_unit_test(only_where_asked_for),
-    };
-
     if (!usable("cuda"))
         return 77;
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

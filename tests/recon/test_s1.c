@@ -47,7 +47,7 @@ static void check_shapes(size_t n_views, size_t n)
     fbp_scan_clear(&scan);
 }
 
-static void shapes_agree_with_the_exact_kernel(void **state)
+TEST(shapes_agree_with_the_exact_kernel)
 {
     check_shapes(37, 44);
     check_shapes(5, 21);
@@ -55,13 +55,13 @@ static void shapes_agree_with_the_exact_kernel(void **state)
 }
 
 /* One small scan, for tools that slow everything down. */
-static void shapes_once(void **state)
+TEST(shapes_once)
 {
     check_shapes(9, 19);
 }
 
 /* Parts cost no more than the whole, at its occupancy; their counts are those of the job. */
-static void parts_are_counted(void **state)
+TEST(parts_are_counted)
 {
     struct fbp_scan scan = make_scan(33, 40);
     const double updates = 40.0 * 33 * 45 * 33;
@@ -90,7 +90,7 @@ static void parts_are_counted(void **state)
 }
 
 /* What does not fit is said before anything is allocated. */
-static void memory_that_is_not_there(void **state)
+TEST(memory_that_is_not_there)
 {
     struct fbp_scan scan = make_scan(5, 21);
     fbp_s1 *s;
@@ -102,7 +102,7 @@ static void memory_that_is_not_there(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void limits_are_measured(void **state)
+TEST(limits_are_measured)
 {
     struct fbp_limits l;
 
@@ -116,15 +116,7 @@ static void limits_are_measured(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_agree_with_the_exact_kernel),
-        cmocka_unit_test(shapes_once),
-        cmocka_unit_test(parts_are_counted),
-        cmocka_unit_test(memory_that_is_not_there),
-        cmocka_unit_test(limits_are_measured),
-    };
-
     if (!usable("cuda"))
         return 77;
-    return run_chosen_tests(tests, argc, argv);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -10,7 +10,6 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Odd sizes: boxes, launches, pieces and shares of views all have a last, partial one. */
 static struct fbp_scan make_scan(size_t n_views)
@@ -99,7 +98,7 @@ static void same_bits(const char *device, const char *kernel, double least_db)
     drop_scan(&scan);
 }
 
-static void boxes_devices_and_streams(void **state)
+TEST(boxes_devices_and_streams)
 {
     same_bits("cpu", "column", 100);
     same_bits("cpu", "matrix", 100);
@@ -111,7 +110,7 @@ static void boxes_devices_and_streams(void **state)
 }
 
 /* Queues that run late: marks alone keep the order. */
-static void late_queues(void **state)
+TEST(late_queues)
 {
     struct fbp_scan scan = make_scan(43);
     const struct fbp_s2_params p = {.device = "mock", .subvolumes = 9};
@@ -128,7 +127,7 @@ static void late_queues(void **state)
 }
 
 /* A device that fails, anywhere: one sentence, and the next run is as if nothing had been. */
-static void a_device_fails(void **state)
+TEST(a_device_fails)
 {
     struct fbp_scan scan = make_scan(43);
     const struct fbp_s2_params p = {.device = "mock", .subvolumes = 4};
@@ -163,7 +162,7 @@ static void a_device_fails(void **state)
 }
 
 /* Each transfer is needed: one that is forgotten does not pass.  43 views are six launches of 8. */
-static void a_forgotten_transfer_is_noticed(void **state)
+TEST(a_forgotten_transfer_is_noticed)
 {
     struct fbp_scan scan = make_scan(43);
     fbp_s2 *s = open_s2(&scan, &(struct fbp_s2_params){.device = "mock", .subvolumes = 4});
@@ -191,7 +190,7 @@ static size_t files_in(const char *folder)
 }
 
 /* A volume that the host's memory does not hold beside the views. */
-static void a_volume_in_a_file(void **state)
+TEST(a_volume_in_a_file)
 {
     struct fbp_scan scan = make_scan(43);
     char *folder = temporary("s2-folder");
@@ -232,7 +231,7 @@ static void a_volume_in_a_file(void **state)
 }
 
 /* As many boxes as a device's memory asks for, which really is enough. */
-static void boxes_from_free_memory(void **state)
+TEST(boxes_from_free_memory)
 {
     struct fbp_scan scan = make_scan(43);
     struct fbp_s2_params p = {.device = "mock", .most_devices = 2, .n_threads = 2};
@@ -273,7 +272,7 @@ static void refused(const struct fbp_scan *scan, struct fbp_s2_params p, fbp_sta
         fail_msg("\"%s\" lacks \"%s\"", fbp_message(), why);
 }
 
-static void what_is_refused(void **state)
+TEST(what_is_refused)
 {
     struct fbp_scan scan = make_scan(43);
     struct fbp_s2_time t;
@@ -311,7 +310,7 @@ static uint64_t bytes_of_box(const void *user, size_t nx, size_t ny)
 }
 
 /* Every column is in one box, for any number of boxes that there can be. */
-static void boxes_cover_the_volume(void **state)
+TEST(boxes_cover_the_volume)
 {
     static unsigned char seen[13 * 17];
     const size_t nz = 5;
@@ -342,7 +341,7 @@ static void boxes_cover_the_volume(void **state)
 }
 
 /* The paper's cases: 4 as 2 x 2, 64 as 8 x 8; of a file as few along x as can be. */
-static void boxes_of_the_paper(void **state)
+TEST(boxes_of_the_paper)
 {
     const size_t nz = 2048;
     struct s2_needs needs = {.n = {2048, 2048, nz},
@@ -369,7 +368,7 @@ static void boxes_of_the_paper(void **state)
     assert_true(p.subvolumes == 16 && p.volumes == 1);
 }
 
-static void charts_are_drawn(void **state)
+TEST(charts_are_drawn)
 {
     const struct fbp_s2_series series[] = {{"now", {10, NAN, 30}, false},
                                            {"published", {1, 2, 4}, true}};
@@ -396,19 +395,4 @@ static void charts_are_drawn(void **state)
     free(path);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_devices_and_streams),
-        cmocka_unit_test(late_queues),
-        cmocka_unit_test(a_device_fails),
-        cmocka_unit_test(a_forgotten_transfer_is_noticed),
-        cmocka_unit_test(a_volume_in_a_file),
-        cmocka_unit_test(boxes_from_free_memory),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(boxes_cover_the_volume),
-        cmocka_unit_test(boxes_of_the_paper),
-        cmocka_unit_test(charts_are_drawn),
-    };
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

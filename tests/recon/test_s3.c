@@ -205,7 +205,7 @@ static void check_job(const struct fbp_scan *scan)
     assert_null(j.s3);
 }
 
-static void all_variants_give_one_volume(void **state)
+TEST(all_variants_give_one_volume)
 {
     static const size_t n[3] = {32, 32, 32}, panel[2] = {32, 32};
     struct fbp_scan scan = make_scan(32, n, panel);
@@ -215,7 +215,7 @@ static void all_variants_give_one_volume(void **state)
 }
 
 /* Neither views nor slices are groups of four, and nothing is square. */
-static void odd_sizes_do_too(void **state)
+TEST(odd_sizes_do_too)
 {
     static const size_t n[3] = {33, 31, 30}, panel[2] = {35, 29};
     struct fbp_scan scan = make_scan(37, n, panel);
@@ -225,7 +225,7 @@ static void odd_sizes_do_too(void **state)
 }
 
 /* Views and slices of few. */
-static void less_than_a_group_does_too(void **state)
+TEST(less_than_a_group_does_too)
 {
     static const size_t n[3] = {17, 19, 3}, panel[2] = {23, 9};
     struct fbp_scan scan = make_scan(11, n, panel);
@@ -234,7 +234,7 @@ static void less_than_a_group_does_too(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void what_cannot_be_drawn_is_said(void **state)
+TEST(what_cannot_be_drawn_is_said)
 {
     static const size_t n[3] = {16, 16, 16}, panel[2] = {20, 20};
     const struct fbp_s3_params cpu = {.struct_size = sizeof cpu, .device = "cpu"},
@@ -259,7 +259,7 @@ static void what_cannot_be_drawn_is_said(void **state)
 }
 
 /* Of 40 slices four in the middle are [16, 20), and sixteen [0, 16). */
-static void slices_that_share_none_are_compared(void **state)
+TEST(slices_that_share_none_are_compared)
 {
     static const size_t n[3] = {16, 16, 40}, panel[2] = {20, 44};
     const struct fbp_s3_params p = {.struct_size = sizeof p};
@@ -281,7 +281,7 @@ static void slices_that_share_none_are_compared(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void sessions_can_be_opened_again(void **state)
+TEST(sessions_can_be_opened_again)
 {
     static const size_t n[3] = {8, 8, 8}, panel[2] = {12, 12};
     const struct fbp_s3_params p = {.struct_size = sizeof p};
@@ -300,16 +300,7 @@ static void sessions_can_be_opened_again(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_variants_give_one_volume),
-        cmocka_unit_test(odd_sizes_do_too),
-        cmocka_unit_test(less_than_a_group_does_too),
-        cmocka_unit_test(what_cannot_be_drawn_is_said),
-        cmocka_unit_test(slices_that_share_none_are_compared),
-        cmocka_unit_test(sessions_can_be_opened_again),
-    };
-
-    return usable("gl") ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+    return usable("gl") ? run_file_tests(argc, argv, NULL, NULL) : 77;
 }

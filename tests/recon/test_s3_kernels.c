@@ -42,7 +42,7 @@ static void check_volume(const struct fbp_scan *scan, const char *kernel, const 
     free(v);
 }
 
-static void variants_give_the_volume(void **state)
+TEST(variants_give_the_volume)
 {
     static const double arcs[] = {360, 220};
 
@@ -112,7 +112,7 @@ static void check_bits(const struct fbp_scan *scan, const char *kernel,
     free(whole);
 }
 
-static void batches_slabs_and_boxes_change_no_bit(void **state)
+TEST(batches_slabs_and_boxes_change_no_bit)
 {
     struct fbp_scan scan = make_scan(360);
 
@@ -148,7 +148,7 @@ static struct fbp_scan tilted_scan(bool c_arm)
     return scan;
 }
 
-static void any_matrices_are_drawn(void **state)
+TEST(any_matrices_are_drawn)
 {
     for (int c_arm = 0; c_arm < 2; c_arm++) {
         struct fbp_scan scan = tilted_scan(c_arm);
@@ -162,7 +162,7 @@ static void any_matrices_are_drawn(void **state)
     }
 }
 
-static void a_tilted_panel_needs_them(void **state)
+TEST(a_tilted_panel_needs_them)
 {
     struct fbp_scan scan = tilted_scan(false);
     struct fbp_recon_params p = {
@@ -175,7 +175,7 @@ static void a_tilted_panel_needs_them(void **state)
 }
 
 /* A fan: one row, one slice. */
-static void a_fan_is_drawn_too(void **state)
+TEST(a_fan_is_drawn_too)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .n_views = 30,
@@ -191,15 +191,7 @@ static void a_fan_is_drawn_too(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variants_give_the_volume),
-        cmocka_unit_test(batches_slabs_and_boxes_change_no_bit),
-        cmocka_unit_test(any_matrices_are_drawn),
-        cmocka_unit_test(a_tilted_panel_needs_them),
-        cmocka_unit_test(a_fan_is_drawn_too),
-    };
-
-    return usable("gl") ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+    return usable("gl") ? run_file_tests(argc, argv, NULL, NULL) : 77;
 }

@@ -250,7 +250,7 @@ static void check_defect(struct trial *t, const struct trial *clean, const char 
                      clean->mean[i]);
 }
 
-static void defects(void **state)
+TEST(defects)
 {
     static const struct {
         const char *what;
@@ -282,7 +282,7 @@ static void defects(void **state)
 
 /* Other devices, larger pixels, rows from the top, and corrections in a pass ahead repair the same
  * pixels.  Views that are still being written cannot be searched. */
-static void everywhere(void **state)
+TEST(everywhere)
 {
     double *p = project(two, 2, VIEWS);
     struct trial clean, t;
@@ -320,7 +320,7 @@ static void everywhere(void **state)
 }
 
 /* Air that is saturated below i0, and counts that reach 0, are reported with their number. */
-static void saturated_air_and_zeros(void **state)
+TEST(saturated_air_and_zeros)
 {
     const struct ball dense[] = {{22, 9, 3, 17, 0.5}};
     double *p = project(two, 2, VIEWS), *q = project(dense, 1, VIEWS);
@@ -364,7 +364,7 @@ struct scene {
     size_t gap[2], pin[2]; /* rows without an object; columns with one in all views */
 };
 
-static void clean_scans(void **state)
+TEST(clean_scans)
 {
     static const struct scene scenes[] = {
         {.name = "a ball on the axis", .balls = {{0, 0, 0, 25, 0.02}}, .n = 1},
@@ -427,7 +427,7 @@ static void clean_scans(void **state)
 }
 
 /* The removal of rings changes nothing where there are none, and removes those that there are. */
-static void rings(void **state)
+TEST(rings)
 {
     static const enum fbp_ring_removal methods[] = {FBP_RINGS_SORTING, FBP_RINGS_WAVELET};
     double *p = project(two, 2, VIEWS);
@@ -453,14 +453,4 @@ static void rings(void **state)
     free(p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defects),
-        cmocka_unit_test(everywhere),
-        cmocka_unit_test(saturated_air_and_zeros),
-        cmocka_unit_test(clean_scans),
-        cmocka_unit_test(rings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

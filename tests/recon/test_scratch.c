@@ -119,7 +119,7 @@ static struct fbp_scan spoiled_scan(size_t n_views)
 }
 
 /* With each kernel; the mock device checks that rows are not read before they are written. */
-static void the_same_bits(void **state)
+TEST(the_same_bits)
 {
     static const char *const kernels[] = {"matrix", "column", "rot180", "rot90"};
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_HALF};
@@ -147,7 +147,7 @@ static void the_same_bits(void **state)
 
 /* Windows along rows and columns, rows that are carried on, boxes, masks, HU; an odd number of
  * views. */
-static void whatever_is_asked_for(void **state)
+TEST(whatever_is_asked_for)
 {
     static const struct fbp_recon_params asked[] = {
         {.filter = FBP_FILTER_HANN, .cutoff = 0.7, .filtering.cutoff_v = 0.5},
@@ -197,7 +197,7 @@ static void is_refused(const struct fbp_scan *scan, const char *folder, const ch
 }
 
 /* A folder that is not there, is a file, cannot be written to. */
-static void bad_folders(void **state)
+TEST(bad_folders)
 {
     struct fbp_scan scan = spoiled_scan(36);
     char *folder = make_folder();
@@ -214,7 +214,7 @@ static void bad_folders(void **state)
 }
 
 /* A folder with too little room. */
-static void too_little_room(void **state)
+TEST(too_little_room)
 {
     struct fbp_scan scan = spoiled_scan(36);
     struct rlimit before, small = {100000, 100000};
@@ -255,7 +255,7 @@ static int cancel(void *user, const struct fbp_progress *p)
     return b->at > 0 && ++b->n == b->at;
 }
 
-static void a_run_that_is_cancelled(void **state)
+TEST(a_run_that_is_cancelled)
 {
     struct fbp_scan scan = spoiled_scan(36);
     char *folder = make_folder();
@@ -280,7 +280,7 @@ static void a_run_that_is_cancelled(void **state)
 }
 
 /* The file has no name: the folder may be removed as soon as it is open. */
-static void a_folder_that_vanishes(void **state)
+TEST(a_folder_that_vanishes)
 {
     struct fbp_scan scan = spoiled_scan(36);
     char *folder = make_folder();
@@ -301,7 +301,7 @@ static void a_folder_that_vanishes(void **state)
 }
 
 /* A device that fails while rows are filtered ends the run, with its reason. */
-static void a_device_that_fails(void **state)
+TEST(a_device_that_fails)
 {
     struct fbp_scan scan = spoiled_scan(36);
     char *folder = make_folder();
@@ -353,7 +353,7 @@ static enum found run_open(const struct fbp_scan *scan, struct fbp_recon_params 
 }
 
 /* What is open and what filters rows fit into the limit together, or that is said. */
-static void an_open_plan_keeps_to_its_memory(void **state)
+TEST(an_open_plan_keeps_to_its_memory)
 {
     struct fbp_scan scan = circle_scan(48, 256, 0);
     char *folder = make_folder();
@@ -388,7 +388,7 @@ static void an_open_plan_keeps_to_its_memory(void **state)
 }
 
 /* Of the run through the file, on a device whose rates are known. */
-static void its_time_is_predicted(void **state)
+TEST(its_time_is_predicted)
 {
     struct fbp_scan scan = spoiled_scan(36);
     char *folder = make_folder();
@@ -426,7 +426,7 @@ static void keep_notes(void *user, enum fbp_log_level level, const char *line)
 }
 
 /* Where it would help, and where it would not, the plan says so. */
-static void the_plan_says_so(void **state)
+TEST(the_plan_says_so)
 {
     struct fbp_scan scan = spoiled_scan(36);
     struct fbp_recon_params p = in_slabs("cpu", NULL);
@@ -447,19 +447,4 @@ static void the_plan_says_so(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_bits),
-        cmocka_unit_test(whatever_is_asked_for),
-        cmocka_unit_test(bad_folders),
-        cmocka_unit_test(too_little_room),
-        cmocka_unit_test(a_run_that_is_cancelled),
-        cmocka_unit_test(a_folder_that_vanishes),
-        cmocka_unit_test(a_device_that_fails),
-        cmocka_unit_test(an_open_plan_keeps_to_its_memory),
-        cmocka_unit_test(its_time_is_predicted),
-        cmocka_unit_test(the_plan_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static double midplane_rmse(size_t n, const char *device)
     return sqrt(sum / (double)(n * n));
 }
 
-static void error_falls_with_the_voxel(void **state)
+TEST(error_falls_with_the_voxel)
 {
     static const char *const devices[] = {"cpu", "cuda"};
 
@@ -51,8 +51,4 @@ static void error_falls_with_the_voxel(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(error_falls_with_the_voxel)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static struct shares run(const struct fbp_scan *scan, const char *device, uint64
 }
 
 /* It has drawn one slab and a few ahead; the other one computes all the rest meanwhile. */
-static void a_slow_device_gets_fewer(void **state)
+TEST(a_slow_device_gets_fewer)
 {
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -58,7 +58,7 @@ static void a_slow_device_gets_fewer(void **state)
 
 /* Of views that devices share each is read once, by one of them, and copied by all others; the same
  * volume, in the second run of a plan, too. */
-static void shared_views_are_read_once(void **state)
+TEST(shared_views_are_read_once)
 {
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -106,7 +106,7 @@ static uint64_t measured_by(const struct fbp_scan *scan, struct fbp_recon_params
 
 /* Links of pretended devices take 32 MiB each of the host's memory while they are measured, and 64
  * of a device. */
-static void links_are_measured_within_the_limits(void **state)
+TEST(links_are_measured_within_the_limits)
 {
     struct fbp_scan scan = make_scan();
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "mock:0,1"};
@@ -121,7 +121,7 @@ static void links_are_measured_within_the_limits(void **state)
     drop_scan(&scan);
 }
 
-static void each_device_begins_with_one(void **state)
+TEST(each_device_begins_with_one)
 {
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -135,7 +135,7 @@ static void each_device_begins_with_one(void **state)
 
 /* The plan knows the links between devices if they were measured: over slow ones nothing is
  * shared. */
-static void links_decide(void **state)
+TEST(links_decide)
 {
     static const double peer[] = {1e3, 1e15};
     const struct fbp_backend *mock = fbp_backend_find("mock");
@@ -158,7 +158,7 @@ static void links_decide(void **state)
 }
 
 /* Cards of different speed: the volume is cut finer, and the slow one gets what it can do. */
-static void devices_of_two_sorts(void **state)
+TEST(devices_of_two_sorts)
 {
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -196,7 +196,7 @@ static void keep_lines(void *user, enum fbp_log_level level, const char *line)
 }
 
 /* Devices whose memory others use: the plan does without them, and says so. */
-static void a_full_device_is_left_out(void **state)
+TEST(a_full_device_is_left_out)
 {
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -268,7 +268,7 @@ static void give_memory_back(struct hog *h)
 }
 
 /* Planned while there was memory; when the second GPU opens there is none left. */
-static void a_gpu_without_memory_is_dropped(void **state)
+TEST(a_gpu_without_memory_is_dropped)
 {
     struct fbp_device_info devices[16];
     struct fbp_scan scan = make_scan();
@@ -301,20 +301,12 @@ static void a_gpu_without_memory_is_dropped(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_slow_device_gets_fewer),
-                                       cmocka_unit_test(shared_views_are_read_once),
-                                       cmocka_unit_test(links_decide),
-                                       cmocka_unit_test(links_are_measured_within_the_limits),
-                                       cmocka_unit_test(devices_of_two_sorts),
-                                       cmocka_unit_test(each_device_begins_with_one),
-                                       cmocka_unit_test(a_full_device_is_left_out),
-                                       cmocka_unit_test(a_gpu_without_memory_is_dropped)};
     char *cache = temporary("cache");
 
     setenv("XDG_CACHE_HOME", cache, 1); /* what this machine's user has measured is not known */
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_file_tests(argc, argv, NULL, NULL);
     char *kept = temporary("cache/fbp/links");
     for (int i = 0; i < 3; i++) { /* the file and its folders */
         remove(kept);

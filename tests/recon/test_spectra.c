@@ -2,8 +2,6 @@
  * the volume of the plane integrals. */
 #include "recon/planes_util.h"
 
-#include <unistd.h>
-
 enum { S = 240 };
 
 static char *line_path; /* of the line's file */
@@ -95,7 +93,7 @@ static void compare(const char *device, size_t rings, double wiener, size_t over
     fbp_scan_clear(&scan);
 }
 
-static void the_line_is_taken_out(void **state)
+TEST(the_line_is_taken_out)
 {
     compare("cpu", 12, 0, 0, 0, 2e-4);
     compare("cpu", 12, 0, 2, 0, 2e-4);
@@ -107,7 +105,7 @@ static void the_line_is_taken_out(void **state)
 }
 
 /* A term that is small changes little, a large one damps what the line has little of. */
-static void wieners_term_is_heard(void **state)
+TEST(wieners_term_is_heard)
 {
     compare("cpu", 12, 1e-8, 0, 0, 1e-3);
     compare("cpu", 12, .1, 0, .05, 1);
@@ -115,7 +113,7 @@ static void wieners_term_is_heard(void **state)
 
 /* Lines and rows that go round the same circle: as many samples as there are, also a prime number
  * of them, and objects that come nowhere near their ends. */
-static void rows_may_be_periodic(void **state)
+TEST(rows_may_be_periodic)
 {
     const struct solid solid = {.centre = {.05, -.03, 0},
                                 .axes = {.3, .3, .3},
@@ -158,7 +156,7 @@ static void refused(const struct fbp_scan *scan, struct fbp_recon_params *p, con
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), word);
 }
 
-static void what_cannot_be_divided_is_refused(void **state)
+TEST(what_cannot_be_divided_is_refused)
 {
     struct fbp_scan scan = sweep(6);
     fbp_source *source = NULL;
@@ -196,17 +194,11 @@ static void what_cannot_be_divided_is_refused(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_line_is_taken_out),
-        cmocka_unit_test(wieners_term_is_heard),
-        cmocka_unit_test(rows_may_be_periodic),
-        cmocka_unit_test(what_cannot_be_divided_is_refused),
-    };
     line_path = temporary("spectra_line.csv");
     write_line();
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_file_tests(argc, argv, NULL, NULL);
     unlink(line_path);
     free(line_path);
     return failed;

@@ -51,7 +51,7 @@ static void expect_near(const struct fbp_scan *scan, const char *what, const dou
 
 static const double usual[2] = {.003, .001};
 
-static void two_stages_are_as_one(void **state)
+TEST(two_stages_are_as_one)
 {
     static const char *const names[] = {"z", "x", "y"};
 
@@ -63,7 +63,7 @@ static void two_stages_are_as_one(void **state)
 }
 
 /* No axis of the grid: there is an interpolation along the axis, too. */
-static void an_axis_may_lie_anywhere(void **state)
+TEST(an_axis_may_lie_anywhere)
 {
     static const double most[2] = {.0045, .0013};
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
@@ -75,7 +75,7 @@ static void an_axis_may_lie_anywhere(void **state)
 
 /* Other numbers of samples, starts and steps of each view; a volume beside the middle, its voxels
  * no cubes; rings at the pole; few directions on the other side. */
-static void views_and_volume_may_be_any(void **state)
+TEST(views_and_volume_may_be_any)
 {
     struct fbp_scan scan = grid_scan(15, 14, FBP_POLE_Z);
 
@@ -93,7 +93,7 @@ static void views_and_volume_may_be_any(void **state)
 }
 
 /* Amplitudes are those of one stage, and so right: an ellipsoid from many directions. */
-static void amplitudes_are_right(void **state)
+TEST(amplitudes_are_right)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = grid_scan(40, 40, FBP_POLE_Z);
@@ -115,7 +115,7 @@ static void amplitudes_are_right(void **state)
 
 /* Twice as many filtered samples, and twice as many columns: windows of the kernel do not hold them
  * without computing columns between. */
-static void oversampling_goes_with_it(void **state)
+TEST(oversampling_goes_with_it)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
@@ -140,7 +140,7 @@ static void oversampling_goes_with_it(void **state)
 
 /* Interpolation between samples is that of one stage: splines differ by the columns alone, and the
  * nearest samples, whose steps columns smooth, are about as wrong as without. */
-static void splines_go_with_it(void **state)
+TEST(splines_go_with_it)
 {
     static const enum fbp_interpolation kinds[] = {FBP_INTERPOLATION_NEAREST,
                                                    FBP_INTERPOLATION_CUBIC};
@@ -170,7 +170,7 @@ static void splines_go_with_it(void **state)
 }
 
 /* Of voxels that measure many samples no window holds a block: one by one. */
-static void large_voxels_are_computed_too(void **state)
+TEST(large_voxels_are_computed_too)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
@@ -190,7 +190,7 @@ static void large_voxels_are_computed_too(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void bits_do_not_depend_on_the_division(void **state)
+TEST(bits_do_not_depend_on_the_division)
 {
     const struct solid solid = ellipsoid_of_planes();
     const enum fbp_pole poles[] = {FBP_POLE_Z, FBP_POLE_X};
@@ -219,7 +219,7 @@ static void bits_do_not_depend_on_the_division(void **state)
 }
 
 /* Little memory makes many slabs, for which rows of pictures are computed as they are needed. */
-static void memory_may_be_little(void **state)
+TEST(memory_may_be_little)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
@@ -247,7 +247,7 @@ static void memory_may_be_little(void **state)
 }
 
 /* A box and a region have the bits of the whole. */
-static void a_part_has_the_bits_of_the_whole(void **state)
+TEST(a_part_has_the_bits_of_the_whole)
 {
     const struct solid solid = ellipsoid_of_planes();
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
@@ -269,7 +269,7 @@ static void a_part_has_the_bits_of_the_whole(void **state)
 }
 
 /* A plan that is run twice, and one whose views have samples that are no numbers. */
-static void a_plan_runs_again(void **state)
+TEST(a_plan_runs_again)
 {
     const struct solid solid = ball_of_planes(2);
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
@@ -321,7 +321,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
     assert_string_equal(fbp_message(), sentence);
 }
 
-static void what_has_no_planes_is_refused(void **state)
+TEST(what_has_no_planes_is_refused)
 {
     struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
     float *views = calloc(rings.n_views * PLANES_S, sizeof *views);
@@ -341,7 +341,7 @@ static void what_has_no_planes_is_refused(void **state)
 }
 
 /* The table of what else two stages do not go with. */
-static void what_they_lack_is_said(void **state)
+TEST(what_they_lack_is_said)
 {
     static const char no_kernel[] =
         "kernel: cpu has no \"%s\" for this scan and volume: leave the choice to the plan, or use "
@@ -376,23 +376,4 @@ static void what_they_lack_is_said(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_stages_are_as_one),
-        cmocka_unit_test(an_axis_may_lie_anywhere),
-        cmocka_unit_test(views_and_volume_may_be_any),
-        cmocka_unit_test(amplitudes_are_right),
-        cmocka_unit_test(oversampling_goes_with_it),
-        cmocka_unit_test(splines_go_with_it),
-        cmocka_unit_test(large_voxels_are_computed_too),
-        cmocka_unit_test(bits_do_not_depend_on_the_division),
-        cmocka_unit_test(memory_may_be_little),
-        cmocka_unit_test(a_part_has_the_bits_of_the_whole),
-        cmocka_unit_test(a_plan_runs_again),
-        cmocka_unit_test(what_has_no_planes_is_refused),
-        cmocka_unit_test(what_they_lack_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -112,7 +112,7 @@ static void check_axis(struct fbp_scan *scan, const char *what, const double mos
     free(views);
 }
 
-static void two_stages_are_as_one(void **state)
+TEST(two_stages_are_as_one)
 {
     static const char *const names[] = {"z", "x", "y"};
     static const double usual[2] = {.003, .001}, turned_most[2] = {.0045, .0013};
@@ -149,7 +149,7 @@ static struct fbp_scan small_scan(int pole, double **views)
 
 static const char *const kernels[] = {"column", "matrix"};
 
-static void kernels_agree_with_the_reference(void **state)
+TEST(kernels_agree_with_the_reference)
 {
     static const struct fbp_recon_params ways[] = {
         {.filter = FBP_FILTER_RAM_LAK},
@@ -211,7 +211,7 @@ static void check_part(const struct fbp_scan *scan, const struct fbp_recon_param
             }
 }
 
-static void no_division_changes_a_bit(void **state)
+TEST(no_division_changes_a_bit)
 {
     static const struct fbp_recon_params ways[] = {
         {.n_threads = 1},
@@ -279,7 +279,7 @@ static void check_frames(struct fbp_scan *scan, const double *views, const char 
     free(out);
 }
 
-static void frames_are_as_alone(void **state)
+TEST(frames_are_as_alone)
 {
     for (int pole = 0; pole < 4; pole++) {
         double *views;
@@ -292,7 +292,7 @@ static void frames_are_as_alone(void **state)
 }
 
 /* Rings are resampled in double: what comes in so is not rounded on its way. */
-static void rings_go_through_in_double(void **state)
+TEST(rings_go_through_in_double)
 {
     static const enum fbp_ring_interpolation ways[] = {FBP_RINGS_FFT, FBP_RINGS_SPLINE,
                                                        FBP_RINGS_LINEAR};
@@ -340,7 +340,7 @@ static void write_views(const char *path, const struct fbp_scan *scan, const dou
 }
 
 /* From file to file; little memory makes many slabs, of the same bits. */
-static void files_hold_doubles(void **state)
+TEST(files_hold_doubles)
 {
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     double *views = samples_of(&scan);
@@ -399,7 +399,7 @@ static void refused(const struct fbp_scan *scan, const double *views,
 }
 
 /* A device may compute in double, and have no stage for pictures: those of CUDA do. */
-static void who_lacks_it_says_so(void **state)
+TEST(who_lacks_it_says_so)
 {
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     struct fbp_backend other = *fbp_backend_find("ref");
@@ -424,17 +424,4 @@ static void who_lacks_it_says_so(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_stages_are_as_one),
-        cmocka_unit_test(kernels_agree_with_the_reference),
-        cmocka_unit_test(no_division_changes_a_bit),
-        cmocka_unit_test(frames_are_as_alone),
-        cmocka_unit_test(rings_go_through_in_double),
-        cmocka_unit_test(files_hold_doubles),
-        cmocka_unit_test(who_lacks_it_says_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

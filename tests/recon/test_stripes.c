@@ -104,7 +104,7 @@ static void reconstruct_all(double gain, float *out[N_TEXTS + 1])
     drop_scan(&scan);
 }
 
-static void rings_go(void **state)
+TEST(rings_go)
 {
     float *clean[N_TEXTS + 1], *spoilt[N_TEXTS + 1];
 
@@ -164,7 +164,7 @@ static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_par
     return report->hash;
 }
 
-static void bits_do_not_depend_on_where(void **state)
+TEST(bits_do_not_depend_on_where)
 {
     struct fbp_scan scan = counted(MORE_VIEWS, MORE_ROWS);
     char *folder = temporary("x");
@@ -210,7 +210,7 @@ static void bits_do_not_depend_on_where(void **state)
 }
 
 /* A part of the volume takes the rows that it needs, and they are those of the whole. */
-static void parts_are_of_the_whole(void **state)
+TEST(parts_are_of_the_whole)
 {
     static const char *const kernels[] = {"matrix", "column"};
     struct fbp_scan scan = counted_scan();
@@ -236,7 +236,7 @@ static void parts_are_of_the_whole(void **state)
 }
 
 /* Pictures from the top are those from the bottom, the other way round. */
-static void rows_may_run_down(void **state)
+TEST(rows_may_run_down)
 {
     struct fbp_scan scan = counted_scan();
     struct fbp_report report;
@@ -271,7 +271,7 @@ static void rows_may_run_down(void **state)
 }
 
 /* Line integrals that were corrected elsewhere give the same; so do other devices, nearly. */
-static void devices_agree(void **state)
+TEST(devices_agree)
 {
     static const char *const devices[] = {"mock", "mock:0,1", "ref", "gl", "cuda"};
     struct fbp_scan scan = counted_scan();
@@ -291,7 +291,7 @@ static void devices_agree(void **state)
 }
 
 /* Binned, with every other view: what is joined first is corrected. */
-static void reduced_scans_too(void **state)
+TEST(reduced_scans_too)
 {
     struct fbp_scan scan = counted_scan();
     struct fbp_report report;
@@ -323,7 +323,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
         fail_msg("status %d: %s", (int)st, fbp_message());
 }
 
-static void what_cannot_be_is_said(void **state)
+TEST(what_cannot_be_is_said)
 {
     struct fbp_scan scan = spoilt_scan(VIEWS, ROWS, 0.04);
     struct fbp_corrections c = {.struct_size = sizeof c, .rings = FBP_RINGS_SORTING};
@@ -351,15 +351,4 @@ static void what_cannot_be_is_said(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rings_go),
-                                       cmocka_unit_test(bits_do_not_depend_on_where),
-                                       cmocka_unit_test(parts_are_of_the_whole),
-                                       cmocka_unit_test(rows_may_run_down),
-                                       cmocka_unit_test(devices_agree),
-                                       cmocka_unit_test(reduced_scans_too),
-                                       cmocka_unit_test(what_cannot_be_is_said)};
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

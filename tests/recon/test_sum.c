@@ -120,7 +120,7 @@ static void check_sum(struct fbp_scan *scan, const struct fbp_recon_params *p)
     free(summed);
 }
 
-static void parts_add_up(void **state)
+TEST(parts_add_up)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "ref"},
@@ -143,9 +143,4 @@ static void parts_add_up(void **state)
     drop_scan(&scan);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_add_up)};
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

@@ -54,7 +54,7 @@ static const char *asked(const struct scan_case *c)
     return c->chosen ? NULL : c->kernel;
 }
 
-static void values_are_the_references(void **state)
+TEST(values_are_the_references)
 {
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
@@ -76,7 +76,7 @@ static void values_are_the_references(void **state)
     }
 }
 
-static void splits_change_nothing(void **state)
+TEST(splits_change_nothing)
 {
     static const struct fbp_recon_params splits[] = {
         {.n_threads = 2, .tuning.batch_views = 8},
@@ -107,7 +107,7 @@ static void splits_change_nothing(void **state)
 }
 
 /* Bad pixels are bridged in the views of all parts, in each slab. */
-static void bad_pixels_are_bridged(void **state)
+TEST(bad_pixels_are_bridged)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
@@ -166,7 +166,7 @@ static bool is_expected(const struct scan_case *scan, const struct cuda_case *c)
            strcmp(scan->kernel, c->kernel) == 0;
 }
 
-static void values_on_cuda(void **state)
+TEST(values_on_cuda)
 {
     if (!usable("cuda"))
         skip();
@@ -194,7 +194,7 @@ static void values_on_cuda(void **state)
     }
 }
 
-static void splits_on_cuda(void **state)
+TEST(splits_on_cuda)
 {
     static const struct fbp_recon_params splits[] = {
         {.tuning.batch_views = 32},
@@ -222,15 +222,4 @@ static void splits_on_cuda(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_the_references),
-        cmocka_unit_test(splits_change_nothing),
-        cmocka_unit_test(bad_pixels_are_bridged),
-        cmocka_unit_test(values_on_cuda),
-        cmocka_unit_test(splits_on_cuda),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

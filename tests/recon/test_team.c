@@ -192,7 +192,7 @@ static void make(struct fbp_scan *scan)
     scan->volume = (struct fbp_grid){{N, N, N}, {7, 7, 7}, {0, 0, 0}};
 }
 
-static void sinks_of_rank_0_get_all(void **state)
+TEST(sinks_of_rank_0_get_all)
 {
     struct fbp_scan scan;
 
@@ -204,7 +204,7 @@ static void sinks_of_rank_0_get_all(void **state)
     drop_scan(&scan);
 }
 
-static void segments_are_added_in_the_order_of_ranks(void **state)
+TEST(segments_are_added_in_the_order_of_ranks)
 {
     struct fbp_scan scan;
 
@@ -215,12 +215,4 @@ static void segments_are_added_in_the_order_of_ranks(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(segments_are_added_in_the_order_of_ranks),
-        cmocka_unit_test(sinks_of_rank_0_get_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

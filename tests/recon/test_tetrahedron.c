@@ -151,7 +151,7 @@ static double mean_inside(const float *v, const struct fbp_grid *g, const struct
  * threshold); what counts is that it is nearly gone when an axis is flipped, and where the middle
  * is.
  */
-static void stands_where_it_was_put(void **state)
+TEST(stands_where_it_was_put)
 {
     static const double flips[4][3] = {{1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {1, 1, -1}};
     struct fbp_scan scan = load_scan("tetra.json");
@@ -185,7 +185,7 @@ static void stands_where_it_was_put(void **state)
 }
 
 /* The metadata lead to the scenario, as the scenario leads to the metadata. */
-static void loads_from_either_file(void **state)
+TEST(loads_from_either_file)
 {
     struct fbp_scan a = load_scan("tetra.json"), b = load_scan("tetra_metadata.json");
 
@@ -198,12 +198,9 @@ static void loads_from_either_file(void **state)
     fbp_scan_clear(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stands_where_it_was_put),
-                                       cmocka_unit_test(loads_from_either_file)};
-
     if (access(FBP_SHARED_DATA "/ctsimu_tetrahedron_cone/README.md", R_OK) != 0)
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -78,13 +78,13 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
 }
 
 /* Five batches; 12 slices are one block, fetched and written once. */
-static void a_bar_a_batch_and_a_lane_a_stage(void **state)
+TEST(a_bar_a_batch_and_a_lane_a_stage)
 {
     draws("cpu", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 0, 5, 5, 1, 1});
     draws("mock", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 5, 5, 5, 1, 1});
 }
 
-static void a_failing_folder_is_an_error(void **state)
+TEST(a_failing_folder_is_an_error)
 {
     struct fbp_scan scan = make_scan();
     fbp_plan *plan;
@@ -128,23 +128,14 @@ static void device_draws(const char *device)
     drop_scan(&scan);
 }
 
-static void cuda_draws(void **state)
+TEST(cuda_draws)
 {
     device_draws("cuda");
 }
 
-static void gl_draws(void **state)
+TEST(gl_draws)
 {
     device_draws("gl");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bar_a_batch_and_a_lane_a_stage),
-        cmocka_unit_test(a_failing_folder_is_an_error),
-        cmocka_unit_test(cuda_draws),
-        cmocka_unit_test(gl_draws),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static struct fbp_scan load_scan(double column)
     return scan;
 }
 
-static void finds_everything(void **state)
+TEST(finds_everything)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
@@ -70,7 +70,7 @@ static double mean_around(const float *v, int x0, int y0, int n)
     return sum / ((2 * n + 1) * (2 * n + 1));
 }
 
-static void slice_is_clean(void **state)
+TEST(slice_is_clean)
 {
     static const double columns[] = {294, 295, 296, 297, 298};
     double found[5];
@@ -92,12 +92,9 @@ static void slice_is_clean(void **state)
         assert_true(i == 2 || found[i] > found[2]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_everything),
-                                       cmocka_unit_test(slice_is_clean)};
-
     if (access(TOOTH, R_OK) != 0)
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void expect_factor(const struct way *w, const struct fbp_scan *scan, cons
     free(cm);
 }
 
-static void planes_by_a_thousand(void **state)
+TEST(planes_by_a_thousand)
 {
     const struct solid solid = ellipsoid_of_planes();
     const struct fbp_directions grid = {
@@ -72,7 +72,7 @@ static void planes_by_a_thousand(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void lines_by_ten(void **state)
+TEST(lines_by_ten)
 {
     double angles[12];
     const double sod = 200, sdd = 300;
@@ -127,7 +127,7 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
     free(path);
 }
 
-static void truth_has_the_unit_of_its_scan(void **state)
+TEST(truth_has_the_unit_of_its_scan)
 {
     struct fbp_phantom phantom;
 
@@ -144,7 +144,7 @@ static void truth_has_the_unit_of_its_scan(void **state)
 }
 
 /* Hounsfield units hold no length. */
-static void not_of_hounsfield_units(void **state)
+TEST(not_of_hounsfield_units)
 {
     double direction[1][3] = {{0, 0, 1}};
     struct fbp_scan scan = planes_scan(direction, 1);
@@ -162,13 +162,4 @@ static void not_of_hounsfield_units(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_by_a_thousand),
-        cmocka_unit_test(lines_by_ten),
-        cmocka_unit_test(truth_has_the_unit_of_its_scan),
-        cmocka_unit_test(not_of_hounsfield_units),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -156,7 +156,7 @@ static void check_path(const struct layout *l, enum path path, const double circ
     assert_true(taken >= 0.1 && taken < 0.8);
 }
 
-static void balls_are_right_until_it_is_refused(void **state)
+TEST(balls_are_right_until_it_is_refused)
 {
     static const struct layout layouts[] = {
         {FBP_CONE, 120, 360, 300, 60},     {FBP_CONE, 120, 360, 150, 120},
@@ -179,7 +179,7 @@ static void balls_are_right_until_it_is_refused(void **state)
 }
 
 /* A helix a little steeper than is taken: refused with its pitch, and rightly so. */
-static void what_is_refused_is_off(void **state)
+TEST(what_is_refused_is_off)
 {
     const struct layout l = {FBP_CONE, 120, 360, 300, 60};
     const struct ball ball = {.centre = {25, 0, -7.5}, .radius = 10, .mu = 0.02};
@@ -222,7 +222,7 @@ static void turn_world(struct fbp_scan *scan, const double R[9])
 
 /* Real wobble passes: the C-arm's, and with 12 mm along the axis besides; circles that lie high,
  * lean, or turn about another axis are no wandering at all. */
-static void wobble_and_other_circles_pass(void **state)
+TEST(wobble_and_other_circles_pass)
 {
     const double lean[9] = {1, 0, 0, 0, cos(0.2), -sin(0.2), 0, sin(0.2), cos(0.2)};
     const double along_x[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
@@ -251,7 +251,7 @@ static void wobble_and_other_circles_pass(void **state)
 
 /* Sources that stand above the volume by an angle all the time, as in laminography: no wandering,
  * but a part of a ball is lost, which is estimated correctly. */
-static void loss_by_inclined_rays_is_estimated(void **state)
+TEST(loss_by_inclined_rays_is_estimated)
 {
     static const double degrees[] = {7, 10, 20};
     static const struct layout layouts[] = {{FBP_CONE, 120, 360, 300, 60},
@@ -286,13 +286,4 @@ static void loss_by_inclined_rays_is_estimated(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(balls_are_right_until_it_is_refused),
-        cmocka_unit_test(what_is_refused_is_off),
-        cmocka_unit_test(wobble_and_other_circles_pass),
-        cmocka_unit_test(loss_by_inclined_rays_is_estimated),
-    };
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

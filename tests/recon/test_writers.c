@@ -3,8 +3,6 @@
  * run's. */
 #include "recon/fixture.h"
 
-#include "fbp/callback.h"
-
 #include <pthread.h>
 #include <time.h>
 
@@ -55,7 +53,7 @@ static int meet(void *user, size_t z0, size_t nz, const float *slices, char *why
     return 0;
 }
 
-static void slices_of_several_pieces_at_once(void **state)
+TEST(slices_of_several_pieces_at_once)
 {
     struct meeting m = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
     const struct fbp_sink_functions out = {
@@ -80,7 +78,7 @@ static uint64_t hash_with(const struct fbp_scan *scan, int n_threads, size_t mem
                                              .memory_bytes = memory, .tuning.no_overlap = apart));
 }
 
-static void any_number_gives_the_same(void **state)
+TEST(any_number_gives_the_same)
 {
     struct fbp_scan scans[] = {large_slices(), small_slices()};
 
@@ -96,7 +94,7 @@ static void any_number_gives_the_same(void **state)
 }
 
 /* Each thread that writes integers holds a piece of them, which counts. */
-static void integers_count_in_the_memory(void **state)
+TEST(integers_count_in_the_memory)
 {
     enum { DEVICES = 2, THREADS = 8 };
     struct fbp_scan scan = small_slices();
@@ -126,7 +124,7 @@ static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *w
     return 1;
 }
 
-static void a_failure_of_any_is_the_runs(void **state)
+TEST(a_failure_of_any_is_the_runs)
 {
     struct fbp_scan scan = small_slices();
     fbp_plan *plan;
@@ -147,13 +145,4 @@ static void a_failure_of_any_is_the_runs(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_of_several_pieces_at_once),
-        cmocka_unit_test(any_number_gives_the_same),
-        cmocka_unit_test(integers_count_in_the_memory),
-        cmocka_unit_test(a_failure_of_any_is_the_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

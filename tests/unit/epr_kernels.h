@@ -3,16 +3,7 @@
 #ifndef FBP_TEST_EPR_KERNELS_H
 #define FBP_TEST_EPR_KERNELS_H
 
-#include "fbp/recon.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <stdlib.h>
+#include "test.h"
 
 /* Arguments of a launch, with names as the paper has them. */
 struct epr_case {

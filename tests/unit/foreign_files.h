@@ -2,15 +2,10 @@
 #ifndef FBP_TEST_FOREIGN_FILES_H
 #define FBP_TEST_FOREIGN_FILES_H
 
-#include "fbp/fbp.h"
-
 #include "base/math.h"
+#include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -2,8 +2,6 @@
 #ifndef FBP_TEST_GEOMETRY_FILES_H
 #define FBP_TEST_GEOMETRY_FILES_H
 
-#include "fbp/geometry_file.h"
-
 #include "unit/geometry_util.h"
 #include "unit/scan_files.h"
 
@@ -48,7 +46,7 @@ static inline struct fbp_scan random_scan(enum fbp_kind kind, size_t n, unsigned
             c.offset_mm[i % 2] = what & OFFSET ? uniform(-40, 40) : 0;
         }
         c.skew_rad = what & SKEWED ? 0.01 : 0;
-        assert_int_equal(fbp_circle_views(&c, &scan.views[k]), FBP_OK);
+        OK(fbp_circle_views(&c, &scan.views[k]));
         if (what & WOBBLING)
             wobble(&scan.views[k], kind);
     }

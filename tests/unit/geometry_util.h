@@ -3,9 +3,7 @@
 #define FBP_TEST_GEOMETRY_UTIL_H
 
 #include "base/math.h"
-#include "fbp/geometry.h"
-
-#include <stdlib.h>
+#include "test.h"
 
 #define check_near(a, b, tol)                                              \
     do {                                                                   \

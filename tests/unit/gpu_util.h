@@ -5,16 +5,7 @@
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/tables.h"
 #include "backend/module.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

@@ -2,18 +2,8 @@
 #ifndef FBP_TESTS_IO_UTIL_H
 #define FBP_TESTS_IO_UTIL_H
 
-#include "fbp/array.h"
-
 #include "base/base.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static inline void put_file(const char *path, const void *data, size_t n)
 {

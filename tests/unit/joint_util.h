@@ -7,7 +7,6 @@
 
 #include "array/shared_output.h"
 
-#include <math.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -87,7 +86,7 @@ static inline size_t write_some(fbp_sink *s, size_t p, size_t n, size_t most)
 
     for (size_t z = 0; z < NZ && done < most; z++)
         if (is_of(z, p, n) && !fbp_sink_has(s, z, 1)) {
-            assert_int_equal(fbp_sink_write(s, z, 1, volume + z * SLICE), FBP_OK);
+            OK(fbp_sink_write(s, z, 1, volume + z * SLICE));
             done++;
         }
     return done;
@@ -112,8 +111,8 @@ static inline void write_alone(const struct output *o)
     const struct fbp_sink_params params = params_of(o);
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_open(&s, o->name, &i, &params), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    OK(fbp_sink_open(&s, o->name, &i, &params));
+    OK(fbp_sink_write(s, 0, NZ, volume));
     if (fbp_sink_finish(s) != FBP_OK)
         fail_msg("alone: %s", fbp_message());
     fbp_sink_close(&s);

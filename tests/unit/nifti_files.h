@@ -4,8 +4,6 @@
 
 #include "unit/io_util.h"
 
-#include <stdint.h>
-
 enum { NX = 5, NY = 4, NZ = 3, SLICE = NX * NY, N = SLICE * NZ, MAX = 544 + 8 * N };
 
 /* A file from bytes: header fields by their place in the two versions. */

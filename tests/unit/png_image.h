@@ -2,13 +2,8 @@
 #ifndef FBP_TESTS_PNG_IMAGE_H
 #define FBP_TESTS_PNG_IMAGE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <png.h>
 
 struct image {

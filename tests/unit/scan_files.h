@@ -4,13 +4,9 @@
 
 #include "base/base.h"
 #include "base/math.h"
-#include "fbp/scan.h"
+#include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -4,8 +4,6 @@
 
 #include "unit/io_util.h"
 
-#include <math.h>
-
 enum { NX = 7, NY = 5, NZ = 6, SLICE = NX * NY, N = SLICE * NZ };
 
 static float volume[N];

@@ -22,7 +22,7 @@ static struct fbp_scan make_scan(void)
     return scan;
 }
 
-static void truth_is_the_specification(void **state)
+TEST(truth_is_the_specification)
 {
     struct fbp_scan scan = make_scan();
     struct fbp_job_tables tables;
@@ -67,7 +67,7 @@ static void truth_is_the_specification(void **state)
 }
 
 /* Of larger slices whole ones are few, and of the others each part gives one voxel. */
-static void samples_are_everywhere(void **state)
+TEST(samples_are_everywhere)
 {
     struct fbp_scan scan = make_scan();
     struct fbp_job_tables tables;
@@ -116,7 +116,7 @@ static void check_time(const struct fbp_kernel_time *t)
     assert_true(isnan(t->hu) && t->limit_gups == 0 && !t->by_events);
 }
 
-static void devices_agree(void **state)
+TEST(devices_agree)
 {
     static const char *const kernels[] = {"matrix", "column", "rot90"};
     struct fbp_scan scan = make_scan();
@@ -150,7 +150,7 @@ static void devices_agree(void **state)
 }
 
 /* Views serve a second volume of the same extent; another extent has a phantom of its own. */
-static void views_are_kept(void **state)
+TEST(views_are_kept)
 {
     struct fbp_scan scan = make_scan();
     fbp_bench *bench = open_bench("cpu", &scan);
@@ -176,11 +176,4 @@ static void views_are_kept(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truth_is_the_specification), cmocka_unit_test(samples_are_everywhere),
-        cmocka_unit_test(devices_agree), cmocka_unit_test(views_are_kept)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

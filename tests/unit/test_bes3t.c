@@ -2,13 +2,6 @@
  * ../shared/data where it is there. */
 #include "unit/io_util.h"
 
-#include "fbp/scan.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { NX = 6, NY = 4, NZ = 2, N = NX * NY * NZ };
 
 #define STEM    FBP_TEST_DIR "/io_bes3t"
@@ -84,15 +77,15 @@ static void assert_holds(const char *path, char format, int sign, const size_t n
     float out[N];
 
     assert_memory_equal(fbp_source_info(src)->n, n, 3 * sizeof *n);
-    assert_int_equal(fbp_source_read(src, 0, n[2], 0, n[1], out), FBP_OK);
+    OK(fbp_source_read(src, 0, n[2], 0, n[1], out));
     for (int i = 0; i < N; i++)
         assert_true(out[i] == number(format, sign * i));
-    assert_int_equal(fbp_source_read(src, n[2] - 1, 1, n[1] - 1, 1, out), FBP_OK);
+    OK(fbp_source_read(src, n[2] - 1, 1, n[1] - 1, 1, out));
     assert_true(out[NX - 1] == number(format, sign * (N - 1)));
     fbp_source_close(&src);
 }
 
-static void all_types_and_orders_are_read(void **state)
+TEST(all_types_and_orders_are_read)
 {
     static const size_t whole[3] = {NX, NY, NZ}, rows[3] = {NX, 1, NY * NZ};
 
@@ -116,7 +109,7 @@ static void refused(const char *path, const char *word)
     assert_non_null(strstr(fbp_message(), word));
 }
 
-static void real_parts_are_said(void **state)
+TEST(real_parts_are_said)
 {
     put_files('F', false, 2);
     fbp_source *src = open_source(DSC, NULL);
@@ -155,7 +148,7 @@ static struct fbp_scan load_image(const char *width, const char *unit)
 }
 
 /* 10 G in 5 steps under 20 G/cm are 1 mm a step; against the gradient as the field rises. */
-static void an_image_is_a_scan(void **state)
+TEST(an_image_is_a_scan)
 {
     static const struct {
         const char *width, *unit;
@@ -216,7 +209,7 @@ static void put_listed(char format, bool big, const double *field, size_t n)
     put_text(DSC, text);
 }
 
-static void listed_places_are_read(void **state)
+TEST(listed_places_are_read)
 {
     static const double even[6] = {300, 302, 304, 306, 308, 310};
 
@@ -246,7 +239,7 @@ static void listed_refused(char format, const double *field, size_t n, const cha
 }
 
 /* Unequal steps are resampled where that is asked for, and else refused. */
-static void listed_places_may_be_uneven(void **state)
+TEST(listed_places_may_be_uneven)
 {
     static const double uneven[7] = {300, 301, 304, 306, 308, 310, 311};
     static const double falls[6] = {300, 302, 301, 306, 308, 310};
@@ -256,7 +249,7 @@ static void listed_places_may_be_uneven(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     listed_refused('D', uneven, 6, "has unequal steps: resample the samples to equal ones");
-    assert_int_equal(fbp_scan_load_known(&scan, DSC, &known), FBP_OK);
+    OK(fbp_scan_load_known(&scan, DSC, &known));
     assert_true(scan.preparation->places[1] == 301 && scan.preparation->n_samples == 6);
     struct fbp_scan usual = load_image("10", "G");
     assert_memory_equal(scan.views, usual.views, 8 * sizeof *scan.views);
@@ -274,7 +267,7 @@ static void listed_places_may_be_uneven(void **state)
 }
 
 /* The shipped table of gradients, [961][3] floats (a Fortran array) behind 128 bytes. */
-static void the_helix_has_its_gradients(void **state)
+TEST(the_helix_has_its_gradients)
 {
     static float table[961][3];
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -286,7 +279,7 @@ static void the_helix_has_its_gradients(void **state)
     assert_int_equal(fseek(f, 128, SEEK_SET), 0);
     assert_int_equal(fread(table, sizeof table, 1, f), 1);
     fclose(f);
-    assert_int_equal(fbp_scan_load(&scan, FUSILLO "-proj.DSC"), FBP_OK);
+    OK(fbp_scan_load(&scan, FUSILLO "-proj.DSC"));
     assert_int_equal(scan.n_views, 961);
     assert_int_equal(scan.panel.n_columns, 500);
     for (size_t k = 0; k < 961; k++) {
@@ -299,15 +292,4 @@ static void the_helix_has_its_gradients(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_types_and_orders_are_read),
-        cmocka_unit_test(real_parts_are_said),
-        cmocka_unit_test(an_image_is_a_scan),
-        cmocka_unit_test(listed_places_are_read),
-        cmocka_unit_test(listed_places_may_be_uneven),
-        cmocka_unit_test(the_helix_has_its_gradients),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,7 @@
 /* The device that `auto` takes: the first that may be taken unasked and can compute the job. */
 #include "backend/mock/mock.h"
 #include "pipeline/job.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
+#include "test.h"
 
 extern const struct fbp_backend fbp_backend_mock, fbp_backend_cpu;
 
@@ -47,7 +40,7 @@ static int start(void **state)
     return 0;
 }
 
-static void the_first_in_hardware(void **state)
+TEST_WITH(the_first_in_hardware, start, NULL)
 {
     int index = 7;
 
@@ -61,7 +54,7 @@ static void the_first_in_hardware(void **state)
     assert_int_equal(index, 0);
 }
 
-static void not_even_loaded(void **state)
+TEST_WITH(not_even_loaded, start, NULL)
 {
     int index = 7;
 
@@ -83,12 +76,11 @@ static void make_job(struct fbp_job_tables *tables, enum fbp_interpolation how)
 
     for (size_t k = 0; k < 3; k++)
         fbp_plane_view(axes[k], 1, -7.5, 16, &views[k]);
-    assert_int_equal(
-        fbp_job_create(tables, &scan, fbp_recon_params(.epr.interpolation = how), false), FBP_OK);
+    OK(fbp_job_create(tables, &scan, fbp_recon_params(.epr.interpolation = how), false));
 }
 
 /* What cannot do the job is not taken, unless nothing can. */
-static void only_what_can_do_it(void **state)
+TEST_WITH(only_what_can_do_it, start, NULL)
 {
     static const struct fbp_backend *const no_other[] = {&module, NULL};
     struct fbp_job_tables tables;
@@ -113,12 +105,4 @@ static void only_what_can_do_it(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_first_in_hardware, start),
-        cmocka_unit_test_setup(not_even_loaded, start),
-        cmocka_unit_test_setup(only_what_can_do_it, start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -88,7 +88,7 @@ static void filter_two(const struct bank *b, const float *x, const float *y, dou
 static const unsigned levels[] = {0, FBP_CPU_AVX2, FBP_CPU_AVX2 | FBP_CPU_AVX512};
 
 /* What a row's partner is, from 10^30 times smaller to 10^30 times larger, does not show in it. */
-static void partners_do_not_leak(void **state)
+TEST(partners_do_not_leak)
 {
     static const float sizes[] = {1e-30f, 1e-10f, 1e-3f, 1, 1e5f, 1e30f};
     static const size_t columns[] = {1, 2, 7, 48, 512, 1250};
@@ -118,7 +118,7 @@ static void partners_do_not_leak(void **state)
 }
 
 /* Zeros stay zeros beside anything, and whatever is beside them is what it is beside them again. */
-static void zeros_stay_zeros(void **state)
+TEST(zeros_stay_zeros)
 {
     enum { N = 100 };
     float *x = random_line(N, 3), *zeros = calloc(N, sizeof *zeros), *again = malloc(N * sizeof *x);
@@ -140,7 +140,7 @@ static void zeros_stay_zeros(void **state)
 }
 
 /* In space a line does not depend on the others of its group at all, nor on how many they are. */
-static void lanes_are_independent(void **state)
+TEST(lanes_are_independent)
 {
     enum { N = 90, LINES = 37 };
     float *lines[LINES], *alone[LINES];
@@ -173,7 +173,7 @@ static void lanes_are_independent(void **state)
 }
 
 /* By FFT a pair of lines does not depend on the others, nor on how many they are. */
-static void pairs_are_independent(void **state)
+TEST(pairs_are_independent)
 {
     enum { N = 90, LINES = 38 };
     float *lines[LINES], *alone[LINES];
@@ -218,7 +218,7 @@ static void filter_in_double(const struct bank *b, const float *in, double *out)
 }
 
 /* Rows that go round have, of their last samples, what follows before their first. */
-static void rows_go_round(void **state)
+TEST(rows_go_round)
 {
     static const size_t columns[] = {15, 64, 97};
     static const double h[] = {.2, 1, -.7, .1};
@@ -253,7 +253,7 @@ static void rows_go_round(void **state)
 }
 
 /* With every tap both forms are one filter. */
-static void forms_agree(void **state)
+TEST(forms_agree)
 {
     static const size_t columns[] = {3, 64, 333};
 
@@ -275,7 +275,7 @@ static void forms_agree(void **state)
 }
 
 /* A kernel that is neither even nor odd keeps its sides, and pairs of rows apart, in both forms. */
-static void kernels_have_two_sides(void **state)
+TEST(kernels_have_two_sides)
 {
     enum { N = 75 };
     static const double h[] = {.2, 1, -.7, .1};
@@ -302,7 +302,7 @@ static void kernels_have_two_sides(void **state)
 }
 
 /* Two passes are the filter twice, cut off between. */
-static void passes_follow_each_other(void **state)
+TEST(passes_follow_each_other)
 {
     enum { N = 80 };
     struct bank b;
@@ -323,13 +323,4 @@ static void passes_follow_each_other(void **state)
     free(y);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partners_do_not_leak),   cmocka_unit_test(zeros_stay_zeros),
-        cmocka_unit_test(lanes_are_independent),  cmocka_unit_test(pairs_are_independent),
-        cmocka_unit_test(rows_go_round),          cmocka_unit_test(forms_agree),
-        cmocka_unit_test(kernels_have_two_sides), cmocka_unit_test(passes_follow_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

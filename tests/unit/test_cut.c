@@ -59,7 +59,7 @@ static void check(struct fbp_job *job)
     }
 }
 
-static void every_slice_is_one_parts(void **state)
+TEST(every_slice_is_one_parts)
 {
     static const size_t sizes[] = {1, 2, 31, 32, MOST_SLICES};
 
@@ -71,7 +71,7 @@ static void every_slice_is_one_parts(void **state)
     }
 }
 
-static void of_a_box_and_a_region(void **state)
+TEST(of_a_box_and_a_region)
 {
     static const size_t boxes[][2] = {{0, 40}, {3, 11}, {18, 22}, {20, 40}, {39, 40}};
     struct fbp_region region = {.z0 = 6, .z1 = 9};
@@ -98,7 +98,7 @@ static void of_a_box_and_a_region(void **state)
     drop(&c);
 }
 
-static void more_parts_than_slices_are_refused(void **state)
+TEST(more_parts_than_slices_are_refused)
 {
     struct case_ c;
     size_t share[2];
@@ -141,7 +141,7 @@ static size_t cut_between_files(struct fbp_job *job, size_t n_parts)
     return most;
 }
 
-static void parts_begin_at_files(void **state)
+TEST(parts_begin_at_files)
 {
     struct case_ c;
 
@@ -158,7 +158,7 @@ static void parts_begin_at_files(void **state)
     drop(&c);
 }
 
-static void parts_of_a_box_begin_at_files_of_the_box(void **state)
+TEST(parts_of_a_box_begin_at_files_of_the_box)
 {
     static const size_t boxes[][2] = {{3, 51}, {0, 29}, {1, 31}, {35, 61}};
     struct case_ c;
@@ -176,7 +176,7 @@ static void parts_of_a_box_begin_at_files_of_the_box(void **state)
 }
 
 /* Where there are more parts than files, cuts stay where they are. */
-static void cuts_move_little(void **state)
+TEST(cuts_move_little)
 {
     struct case_ c;
 
@@ -195,7 +195,7 @@ static void cuts_move_little(void **state)
 }
 
 /* Slabs of all parts are those of the volume. */
-static void slabs_stay_within_a_share(void **state)
+TEST(slabs_stay_within_a_share)
 {
     struct case_ c;
     size_t at = 0;
@@ -220,16 +220,4 @@ static void slabs_stay_within_a_share(void **state)
     drop(&c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_slice_is_one_parts),
-        cmocka_unit_test(of_a_box_and_a_region),
-        cmocka_unit_test(more_parts_than_slices_are_refused),
-        cmocka_unit_test(parts_begin_at_files),
-        cmocka_unit_test(parts_of_a_box_begin_at_files_of_the_box),
-        cmocka_unit_test(cuts_move_little),
-        cmocka_unit_test(slabs_stay_within_a_share),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

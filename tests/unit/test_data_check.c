@@ -82,7 +82,7 @@ static struct fbp_batch batch_of(size_t view0, size_t n_views, size_t row0, size
                               .load_rows = n_rows};
 }
 
-static void nothing_is_asked_before_views_come(void **state)
+TEST(nothing_is_asked_before_views_come)
 {
     struct fixture f;
     struct fbp_row_bitmap ledger;
@@ -142,7 +142,7 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-static void who_reads_looks(void **state)
+TEST(who_reads_looks)
 {
     static const size_t ends[][3] = {{0, ROWS, ROWS}, {0, 19, ROWS}, {0, 5, 20}, {0, 24, ROWS}};
     struct fixture f;
@@ -169,7 +169,7 @@ static void who_reads_looks(void **state)
         }
         for (size_t t = 0; t < 3; t++) {
             pthread_join(threads[t], NULL);
-            assert_int_equal(readers[t].status, FBP_OK);
+            OK(readers[t].status);
         }
         sum_up(&f, check, &found);
         check_same(&found, &wanted);
@@ -184,7 +184,7 @@ static bool has(const struct fbp_row_bitmap *l, size_t view, size_t row)
 }
 
 /* Each row that is needed belongs to the first whose tasks read it. */
-static void rows_are_shared_out(void **state)
+TEST(rows_are_shared_out)
 {
     static const struct fbp_task tasks[] = {
         {.batch = {.view0 = 0, .n_views = 20, .row0 = 3, .n_rows = 11}, .loads = true},
@@ -228,7 +228,7 @@ static void rows_are_shared_out(void **state)
     drop(&f);
 }
 
-static void clean_rows_are_not_asked_for(void **state)
+TEST(clean_rows_are_not_asked_for)
 {
     unsigned bits[VIEWS * ROWS / FBP_ROW_BITMAP_BITS + 1];
     struct fbp_row_bitmap ledger = {VIEWS, ROWS, bits};
@@ -254,11 +254,10 @@ static void clean_rows_are_not_asked_for(void **state)
 }
 
 /* The predicted memory of a check is that of its results, apart from a constant. */
-static void memory_is_that_of_results(void **state)
+TEST(memory_is_that_of_results)
 {
     struct fixture f;
 
-    (void)state;
     make(&f);
     struct fbp_job one = f.tables.job;
     one.n_views = 1;
@@ -267,15 +266,4 @@ static void memory_is_that_of_results(void **state)
     drop(&f);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_asked_before_views_come),
-        cmocka_unit_test(who_reads_looks),
-        cmocka_unit_test(rows_are_shared_out),
-        cmocka_unit_test(clean_rows_are_not_asked_for),
-        cmocka_unit_test(memory_is_that_of_results),
-    };
-
-    return run_chosen_tests(tests, argc, argv);
-}
+TEST_MAIN(NULL, NULL)

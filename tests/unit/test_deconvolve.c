@@ -1,20 +1,13 @@
 /* The filter that divides by a reference spectrum: against the parabola, closed forms of Gaussian
  * lines, sums in long double; and both of its forms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "base/base.h"
 #include "filter/parabola.h"
+#include "test.h"
 
 #include <complex.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 121, M = 101 };
 
@@ -53,7 +46,7 @@ static void by_kernel(const struct fbp_filter_design *d)
 }
 
 /* A line of one sample is no line: what is left is the parabola. */
-static void a_needle_leaves_the_parabola(void **state)
+TEST(a_needle_leaves_the_parabola)
 {
     const double needle[] = {0, 2};
     const struct fbp_reference r = {.h = needle, .n = 2, .centre = 1};
@@ -62,8 +55,7 @@ static void a_needle_leaves_the_parabola(void **state)
         for (size_t o = 1; o <= 2; o++)
             for (int c = 0; c < 2; c++) {
                 struct fbp_filter_design d = make(&r, (enum fbp_filter)f, c ? .4 : 1, N, o), p;
-                assert_int_equal(fbp_parabola_design(&p, (enum fbp_filter)f, c ? .4 : 1, N, 0, o),
-                                 FBP_OK);
+                OK(fbp_parabola_design(&p, (enum fbp_filter)f, c ? .4 : 1, N, 0, o));
                 for (size_t n = 0; n < N; n++) {
                     check_near(2 * d.kernel[n], p.kernel[n], 1e-14);
                     check_near(2 * d.kernel_back[n], p.kernel[n], 1e-14);
@@ -75,7 +67,7 @@ static void a_needle_leaves_the_parabola(void **state)
 
 /* P(B) = integral of p(s) h(B + s) ds of Gaussians is one, and comes out as -p'' / 4 pi^2 at s =
  * -B: factor, sign and place, for middles between samples, and for lines of a wrong phase, too. */
-static void gaussian_lines_are_taken_out(void **state)
+TEST(gaussian_lines_are_taken_out)
 {
     const double a = 6, s0 = 7.3, middle = 60;
     static const double widths[] = {2, 3, 3, 3}, centres[] = {50, 50, 47.6, 50.25},
@@ -101,7 +93,7 @@ static void gaussian_lines_are_taken_out(void **state)
 }
 
 /* Any spectrum, with Wiener's term: kernel values by sums in small steps, in long double. */
-static void kernels_are_integrals(void **state)
+TEST(kernels_are_integrals)
 {
     const long double pi = 3.14159265358979323846264338327950288L;
     const double noise[] = {.3, -.2, 1, .4, -1.1, .1, -.35};
@@ -135,7 +127,7 @@ static void kernels_are_integrals(void **state)
 }
 
 /* The row through the circle of n_fft points is the convolution. */
-static void both_forms_are_one_filter(void **state)
+TEST(both_forms_are_one_filter)
 {
     enum { SHORT = 23 };
     struct fbp_reference r = a_line(2, 50.5, .3);
@@ -175,7 +167,7 @@ static void refused(const struct fbp_reference *r, enum fbp_filter filter, doubl
     assert_null(d.kernel);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     const double zeros[5] = {0}, broken[3] = {1, NAN, 2};
     struct fbp_reference r = a_line(6, 50, 0);
@@ -194,14 +186,4 @@ static void nonsense_is_refused(void **state)
     refused(&r, FBP_FILTER_HANN, .1, FBP_ERR_INVALID, "Wiener");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_needle_leaves_the_parabola),
-        cmocka_unit_test(gaussian_lines_are_taken_out),
-        cmocka_unit_test(kernels_are_integrals),
-        cmocka_unit_test(both_forms_are_one_filter),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

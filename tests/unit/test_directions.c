@@ -1,16 +1,5 @@
 /* Sets of directions: how many, in which order, about which pole. */
-#include "fbp/fbp.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal(call, FBP_OK)
+#include "test.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -42,7 +31,7 @@ static vector *make(const struct fbp_directions *set, size_t *count)
 }
 
 /* The counts of the sets that laboratories use (Ahn and Halpern's rings). */
-static void rings_have_the_known_counts(void **state)
+TEST(rings_have_the_known_counts)
 {
     static const size_t known[][2] = {{10, 66},  {14, 126},  {18, 208},  {24, 372}, {30, 576},
                                       {36, 828}, {40, 1020}, {72, 3304}, {39, 963}, {1, 1}};
@@ -63,7 +52,7 @@ static void rings_have_the_known_counts(void **state)
     free(n);
 }
 
-static void linear_angles_are_a_grid(void **state)
+TEST(linear_angles_are_a_grid)
 {
     struct fbp_directions set = set_of(FBP_SET_LINEAR_ANGLE, 18);
     size_t count;
@@ -84,7 +73,7 @@ static void linear_angles_are_a_grid(void **state)
 }
 
 /* FLIP: every second ring backwards, the others as they are. */
-static void flipped_rings_run_back(void **state)
+TEST(flipped_rings_run_back)
 {
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
     size_t count;
@@ -123,7 +112,7 @@ static size_t index_of(vector *n, size_t count, const double *x)
 
 /* MSPS: all of FLIP's directions, once each, from its first on; each the one of the least
  * potential, of equal ones the first of FLIP. */
-static void the_spaced_order_is_greedy(void **state)
+TEST(the_spaced_order_is_greedy)
 {
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
     bool used[208] = {false};
@@ -151,7 +140,7 @@ static void the_spaced_order_is_greedy(void **state)
 }
 
 /* 828 and 3304 directions: a permutation, and the second is far from the first. */
-static void large_orders_are_complete(void **state)
+TEST(large_orders_are_complete)
 {
     static const size_t rings[] = {36, 72};
 
@@ -175,7 +164,7 @@ static void large_orders_are_complete(void **state)
     }
 }
 
-static void poles_change_places(void **state)
+TEST(poles_change_places)
 {
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 10);
     size_t count;
@@ -194,7 +183,7 @@ static void poles_change_places(void **state)
     free(z);
 }
 
-static void a_spiral_has_any_number(void **state)
+TEST(a_spiral_has_any_number)
 {
     const struct fbp_directions set = set_of(FBP_SET_FIBONACCI, 209);
     size_t count;
@@ -210,7 +199,7 @@ static void a_spiral_has_any_number(void **state)
     free(n);
 }
 
-static void what_is_no_set_is_refused(void **state)
+TEST(what_is_no_set_is_refused)
 {
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 0);
     size_t count;
@@ -236,13 +225,4 @@ static void what_is_no_set_is_refused(void **state)
     assert_string_equal(fbp_pole_name(FBP_POLE_Y), "y");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rings_have_the_known_counts), cmocka_unit_test(linear_angles_are_a_grid),
-        cmocka_unit_test(flipped_rings_run_back),      cmocka_unit_test(the_spaced_order_is_greedy),
-        cmocka_unit_test(large_orders_are_complete),   cmocka_unit_test(poles_change_places),
-        cmocka_unit_test(a_spiral_has_any_number),     cmocka_unit_test(what_is_no_set_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

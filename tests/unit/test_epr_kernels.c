@@ -40,7 +40,7 @@ static double *new_object(const struct epr_case *c, double value)
     return object;
 }
 
-static void both_kernels_give_the_sums_and_what_ref_gives(void **state)
+TEST(both_kernels_give_the_sums_and_what_ref_gives)
 {
     static kernel *const kernels[] = {fbp_epr_paper, fbp_epr_registers};
 
@@ -60,7 +60,7 @@ static void both_kernels_give_the_sums_and_what_ref_gives(void **state)
 }
 
 /* Blocks of any size, grids that are too small and too large, odd numbers of voxels and samples. */
-static void the_better_kernel_takes_any_launch_and_any_size(void **state)
+TEST(the_better_kernel_takes_any_launch_and_any_size)
 {
     static const struct {
         struct place grid;
@@ -79,7 +79,7 @@ static void the_better_kernel_takes_any_launch_and_any_size(void **state)
 }
 
 /* What docs say of the paper's kernel: with odd S it is half a sample off, and the other is not. */
-static void the_papers_kernel_shifts_odd_samples_by_a_half(void **state)
+TEST(the_papers_kernel_shifts_odd_samples_by_a_half)
 {
     struct epr_case c = epr_make(12, 9, 25, false);
     double *object = new_object(&c, 0), shifted = 0;
@@ -104,13 +104,4 @@ static void the_papers_kernel_shifts_odd_samples_by_a_half(void **state)
     epr_free(&c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_kernels_give_the_sums_and_what_ref_gives),
-        cmocka_unit_test(the_better_kernel_takes_any_launch_and_any_size),
-        cmocka_unit_test(the_papers_kernel_shifts_odd_samples_by_a_half),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,6 @@
 /* MAT files of EPR laboratories, prj.mat: what their numbers mean, and what is wrong with them. */
 #include "unit/mat_files.h"
 
-#include "fbp/geometry_file.h"
-#include "fbp/scan.h"
-
-#include <math.h>
-
 #define PRJ FBP_TEST_DIR "/eprit_prj.mat"
 
 static struct fbp_scan load(struct prj *prj)
@@ -19,7 +14,7 @@ static struct fbp_scan load(struct prj *prj)
 }
 
 /* 2 MHz under G gauss a cm are 20 / (2.8025 G) mm; the first sample is at -4 MHz. */
-static void frequencies_are_places(void **state)
+TEST(frequencies_are_places)
 {
     static const double length[4] = {2, 1, 4, 3};
 
@@ -46,7 +41,7 @@ static void frequencies_are_places(void **state)
     }
 }
 
-static void the_real_parts_are_views(void **state)
+TEST(the_real_parts_are_views)
 {
     static const size_t n[3] = {6, 1, 4};
     float out[24];
@@ -58,7 +53,7 @@ static void the_real_parts_are_views(void **state)
         fbp_source *src = open_source(scan.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_true((strstr(fbp_source_info(src)->taken, "real parts") != NULL) == (complex == 1));
-        assert_int_equal(fbp_source_read(src, 0, 4, 0, 1, out), FBP_OK);
+        OK(fbp_source_read(src, 0, 4, 0, 1, out));
         for (int i = 0; i < 24; i++)
             assert_true(out[i] == (float)prj.p[0][i]);
         fbp_source_close(&src);
@@ -67,7 +62,7 @@ static void the_real_parts_are_views(void **state)
 }
 
 /* P [samples x delays x projections], column-major, is [view][delay][sample]. */
-static void delays_are_rows(void **state)
+TEST(delays_are_rows)
 {
     static const size_t n[3] = {6, 2, 4};
     struct prj prj = prj_usual();
@@ -78,7 +73,7 @@ static void delays_are_rows(void **state)
     fbp_source *src = open_source(scan.projections, NULL);
     assert_int_equal(scan.panel.n_rows, 2);
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
-    assert_int_equal(fbp_source_read(src, 0, 4, 0, 2, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 4, 0, 2, out));
     for (int i = 0; i < 48; i++)
         assert_true(out[i] == (float)prj.p[0][i]);
     fbp_source_close(&src);
@@ -95,7 +90,7 @@ static void refused(struct prj prj, const char *says)
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
 }
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
     const struct prj usual = prj_usual();
     struct prj prj = usual;
@@ -129,7 +124,7 @@ static void what_is_wrong_is_said(void **state)
 }
 
 /* Places of uneven steps, and rows of times. */
-static void axes_are_prepared(void **state)
+TEST(axes_are_prepared)
 {
     const struct fbp_preparation even = {.struct_size = sizeof even, .resample = 1};
     const struct fbp_preparation fft = {.struct_size = sizeof fft, .fft = 8, .zero_sample = 2};
@@ -140,7 +135,7 @@ static void axes_are_prepared(void **state)
     prj.complex = true;
     prj.b[3] = 2.5;
     put_prj(PRJ, &prj);
-    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_OK);
+    OK(fbp_scan_load_known(&scan, PRJ, &known));
     assert_true(scan.preparation->places[3] == 2.5 && scan.preparation->n_samples == 6);
     assert_true(fabs(scan.views[0].u[0] - 2 * 10 / (2.8025 * 2)) < 1e-12);
     fbp_scan_clear(&scan);
@@ -148,7 +143,7 @@ static void axes_are_prepared(void **state)
     prj = prj_usual();
     prj.complex = true;
     put_prj(PRJ, &prj);
-    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_OK);
+    OK(fbp_scan_load_known(&scan, PRJ, &known));
     assert_int_equal(scan.panel.n_columns, 8);
     assert_true(fabs(scan.views[0].u[0] - 10 / (2.8025 * 2) / 16) < 1e-12);
     /* frequency 0 is sample 4, half a step behind the middle */
@@ -187,15 +182,13 @@ static void write_prj(const struct fbp_scan *scan, enum fbp_type type, double gr
     fbp_sink *sink;
 
     remove(PRJ);
-    assert_int_equal(
-        fbp_scan_sink_prj(
-            &sink, PRJ, scan, gradient,
-            &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params), .type = type}),
-        FBP_OK);
-    assert_int_equal(fbp_sink_write(sink, 3, 2, values + 3 * 14), FBP_OK);
-    assert_int_equal(fbp_sink_write(sink, 0, 3, values), FBP_OK);
+    OK(fbp_scan_sink_prj(
+        &sink, PRJ, scan, gradient,
+        &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params), .type = type}));
+    OK(fbp_sink_write(sink, 3, 2, values + 3 * 14));
+    OK(fbp_sink_write(sink, 0, 3, values));
     assert_int_equal(access(PRJ, F_OK), -1); /* it has another name until it is whole */
-    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
 }
 
@@ -212,7 +205,7 @@ static void expect_same_views(const struct fbp_scan *a, const struct fbp_scan *b
 }
 
 /* Samples bit for bit, views to the last digits, the volume; and nothing has to be guessed. */
-static void what_is_written_comes_back(void **state)
+TEST(what_is_written_comes_back)
 {
     static const size_t n[3] = {7, 2, 5};
     struct fbp_view views[5];
@@ -224,13 +217,13 @@ static void what_is_written_comes_back(void **state)
         const struct fbp_scan scan = make_scan(views, way % 2 ? -2.25 : -3, way / 2 * .3);
         write_prj(&scan, way % 2 ? FBP_F64 : FBP_F32, way % 2 ? 2.7 : 1, values);
         struct fbp_scan back = {.struct_size = sizeof back};
-        assert_int_equal(fbp_scan_load(&back, PRJ), FBP_OK);
+        OK(fbp_scan_load(&back, PRJ));
         expect_same_views(&scan, &back);
         assert_int_equal(back.n_assumed, 0);
         fbp_source *src = open_source(back.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_int_equal(fbp_source_info(src)->type, way % 2 ? FBP_F64 : FBP_F32);
-        assert_int_equal(fbp_source_read(src, 0, 5, 0, 2, out), FBP_OK);
+        OK(fbp_source_read(src, 0, 5, 0, 2, out));
         assert_memory_equal(out, values, sizeof out);
         fbp_source_close(&src);
         fbp_scan_clear(&back);
@@ -238,7 +231,7 @@ static void what_is_written_comes_back(void **state)
 }
 
 /* P, B and G as laboratories have them: by columns, delays second, MHz and G/cm. */
-static void arrays_are_those_of_laboratories(void **state)
+TEST(arrays_are_those_of_laboratories)
 {
     struct fbp_view views[5];
     const struct fbp_scan scan = make_scan(views, -3, .3);
@@ -248,10 +241,10 @@ static void arrays_are_those_of_laboratories(void **state)
     write_prj(&scan, FBP_F32, 2.5, values);
     struct fbp_mat_array *p, *b, *g;
     struct fbp_mat *file;
-    assert_int_equal(fbp_mat_open(PRJ, &file), FBP_OK);
-    assert_int_equal(fbp_mat_read(file, "P", &p), FBP_OK);
-    assert_int_equal(fbp_mat_read(file, "B", &b), FBP_OK);
-    assert_int_equal(fbp_mat_read(file, "G", &g), FBP_OK);
+    OK(fbp_mat_open(PRJ, &file));
+    OK(fbp_mat_read(file, "P", &p));
+    OK(fbp_mat_read(file, "B", &b));
+    OK(fbp_mat_read(file, "G", &g));
     assert_true(p->rank == 3 && p->sizes[0] == 7 && p->sizes[1] == 2 && p->sizes[2] == 5);
     assert_true(p->class == FBP_MX_SINGLE && !p->complex);
     assert_true(((const float *)p->real)[2 + 7 * (1 + 2 * 1)] == 5.f); /* P(3, 2, 2) */
@@ -282,7 +275,7 @@ static void not_written(const char *path, const struct fbp_scan *scan, double gr
     assert_says(says);
 }
 
-static void what_cannot_be_written_is_said(void **state)
+TEST(what_cannot_be_written_is_said)
 {
     struct fbp_view views[5];
     struct fbp_scan scan = make_scan(views, -3, 0);
@@ -312,7 +305,7 @@ static void what_cannot_be_written_is_said(void **state)
 }
 
 /* B in another unit is not taken for MHz, nor spectra for traces. */
-static void units_are_heeded(void **state)
+TEST(units_are_heeded)
 {
     const struct fbp_preparation fft = {.struct_size = sizeof fft, .fft = 8};
     const struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &fft};
@@ -331,18 +324,4 @@ static void units_are_heeded(void **state)
     assert_says("rows are spectra, which take no FFT");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_are_places),
-        cmocka_unit_test(the_real_parts_are_views),
-        cmocka_unit_test(delays_are_rows),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(axes_are_prepared),
-        cmocka_unit_test(what_is_written_comes_back),
-        cmocka_unit_test(arrays_are_those_of_laboratories),
-        cmocka_unit_test(what_cannot_be_written_is_said),
-        cmocka_unit_test(units_are_heeded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -118,7 +118,7 @@ static void even_rows(size_t n)
 static const size_t lengths[] = {125, 127,  128,  243,  360,  486,  500,  625,  720,   729,
                                  997, 1000, 1022, 1024, 1250, 2048, 2187, 2500, 10006, 16384};
 
-static void transforms_are_sums(void **state)
+TEST(transforms_are_sums)
 {
     srand(1);
     for (size_t n = 1; n <= 70; n++) {
@@ -133,7 +133,7 @@ static void transforms_are_sums(void **state)
     }
 }
 
-static void lengths_are_even_and_smooth(void **state)
+TEST(lengths_are_even_and_smooth)
 {
     for (size_t n = 1; n < 5000; n++) {
         const size_t length = fbp_fft_length(n);
@@ -207,7 +207,7 @@ static void lanes_shift(const struct fbp_lanes *lanes, size_t n, size_t by, bool
     fbp_free(rows);
 }
 
-static void rows_move_in_all_lanes(void **state)
+TEST(rows_move_in_all_lanes)
 {
     const unsigned flags = fbp_cpu_flags();
     const struct fbp_lanes *all[3] = {&fbp_lanes_c};
@@ -229,12 +229,4 @@ static void rows_move_in_all_lanes(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transforms_are_sums),
-        cmocka_unit_test(lengths_are_even_and_smooth),
-        cmocka_unit_test(rows_move_in_all_lanes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

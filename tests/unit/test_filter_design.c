@@ -1,17 +1,11 @@
 /* Does the table equal the closed form, and are both forms one filter? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "filter/filter.h"
+#include "test.h"
 
 #include <complex.h>
-#include <string.h>
 
 static const enum fbp_filter all[] = {FBP_FILTER_RAM_LAK, FBP_FILTER_SHEPP_LOGAN, FBP_FILTER_COSINE,
                                       FBP_FILTER_HAMMING, FBP_FILTER_HANN};
@@ -20,11 +14,11 @@ enum { N_FILTERS = 5 };
 static struct fbp_filter_design make(enum fbp_filter filter, double cutoff, size_t n, size_t half)
 {
     struct fbp_filter_design d;
-    assert_int_equal(fbp_filter_design(&d, filter, cutoff, n, half), FBP_OK);
+    OK(fbp_filter_design(&d, filter, cutoff, n, half));
     return d;
 }
 
-static void ram_lak_is_kak_and_slaney_3_61(void **state)
+TEST(ram_lak_is_kak_and_slaney_3_61)
 {
     struct fbp_filter_design d = make(FBP_FILTER_RAM_LAK, 1, 401, 0);
 
@@ -40,7 +34,7 @@ static void ram_lak_is_kak_and_slaney_3_61(void **state)
 
 /* Shepp & Logan 1974: h(n) = -2 / (pi^2 (4 n^2 - 1)).  It is the transform of |sin(pi f)|/pi, ours
  * that of the sampled ramp, so they meet as the period grows. */
-static void shepp_logan_meets_its_closed_form(void **state)
+TEST(shepp_logan_meets_its_closed_form)
 {
     struct fbp_filter_design d = make(FBP_FILTER_SHEPP_LOGAN, 1, 8192, 0);
 
@@ -51,7 +45,7 @@ static void shepp_logan_meets_its_closed_form(void **state)
     fbp_filter_design_clear(&d);
 }
 
-static void windows_are_their_formulas(void **state)
+TEST(windows_are_their_formulas)
 {
     for (double x = 0; x <= 1; x += 1.0 / 64) {
         const double half = FBP_PI * x / 2;
@@ -69,7 +63,7 @@ static void windows_are_their_formulas(void **state)
 }
 
 /* By a direct sum, which owes nothing to any FFT. */
-static void response_is_window_times_transformed_kernel(void **state)
+TEST(response_is_window_times_transformed_kernel)
 {
     const double cutoff = 0.7;
     struct fbp_filter_design d = make(FBP_FILTER_HAMMING, cutoff, 60, 0);
@@ -110,7 +104,7 @@ static void by_response(const struct fbp_filter_design *d, const double *row, do
     }
 }
 
-static void both_forms_are_one_filter(void **state)
+TEST(both_forms_are_one_filter)
 {
     enum { N = 75 };
     double row[N], want[N];
@@ -130,7 +124,7 @@ static void both_forms_are_one_filter(void **state)
     }
 }
 
-static void lengths_are_small_products(void **state)
+TEST(lengths_are_small_products)
 {
     const size_t n_columns[] = {1, 2, 3, 7, 256, 257, 487, 1024};
     const size_t n_fft[] = {2, 4, 6, 16, 512, 540, 1000, 2048};
@@ -160,14 +154,14 @@ static double column_response(const struct fbp_column_filter *d, double f)
 }
 
 /* What is cut off changes the response nowhere by as much as is said. */
-static void columns_have_a_hann_window(void **state)
+TEST(columns_have_a_hann_window)
 {
     static const double cutoffs[] = {0.05, 0.1, 0.3, 0.5, 0.8, 0.97, 1};
     struct fbp_column_filter d;
 
     for (size_t i = 0; i < sizeof cutoffs / sizeof *cutoffs; i++) {
         double worst = 0;
-        assert_int_equal(fbp_column_filter_design(&d, cutoffs[i], 2048), FBP_OK);
+        OK(fbp_column_filter_design(&d, cutoffs[i], 2048));
         for (int k = 0; k <= 2048; k++) { /* where the window was sampled */
             const double f = k / 2048.0;
             const double w = fbp_filter_window(FBP_FILTER_HANN, f / cutoffs[i]);
@@ -179,17 +173,17 @@ static void columns_have_a_hann_window(void **state)
         assert_true(d.half_width < 2047);
         fbp_column_filter_clear(&d);
     }
-    assert_int_equal(fbp_column_filter_design(&d, 1, 2), FBP_OK);
+    OK(fbp_column_filter_design(&d, 1, 2));
     assert_int_equal(d.half_width, 1);
     check_near(d.kernel[0], 0.5, 1e-15);
     check_near(d.kernel[1], 0.25, 1e-15);
     fbp_column_filter_clear(&d);
-    assert_int_equal(fbp_column_filter_design(&d, 0.1, 64), FBP_OK); /* no room to fall off */
+    OK(fbp_column_filter_design(&d, 0.1, 64)); /* no room to fall off */
     assert_int_equal(d.half_width, 63);
     fbp_column_filter_clear(&d);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     const double bad[] = {0, -0.5, 1.0001, NAN, INFINITY};
     struct fbp_filter_design d;
@@ -212,17 +206,4 @@ static void nonsense_is_refused(void **state)
     assert_string_equal(fbp_filter_name(FBP_FILTER_SHEPP_LOGAN), "shepp-logan");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ram_lak_is_kak_and_slaney_3_61),
-        cmocka_unit_test(shepp_logan_meets_its_closed_form),
-        cmocka_unit_test(windows_are_their_formulas),
-        cmocka_unit_test(response_is_window_times_transformed_kernel),
-        cmocka_unit_test(both_forms_are_one_filter),
-        cmocka_unit_test(lengths_are_small_products),
-        cmocka_unit_test(columns_have_a_hann_window),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,17 +2,11 @@
  * The filter against numbers that other programs hold themselves to: single pixels of RTK's
  * rtkrampfiltertest2, to 1e-6; CIL's test_get_filter_array, to 6 decimals.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "filter/filter.h"
+#include "test.h"
 
 /* Column 3 of a row of 64 samples of 10 after the filter. */
 static double rtk_pixel(enum fbp_filter filter, double cutoff)
@@ -20,7 +14,7 @@ static double rtk_pixel(enum fbp_filter filter, double cutoff)
     struct fbp_filter_design d;
     double sum = 0;
 
-    assert_int_equal(fbp_filter_design(&d, filter, cutoff, 64, 0), FBP_OK);
+    OK(fbp_filter_design(&d, filter, cutoff, 64, 0));
     for (int i = 0; i < 64; i++)
         sum += 10 * d.kernel[abs(i - 3)];
     fbp_filter_design_clear(&d);
@@ -33,7 +27,7 @@ static double rtk_row(double cutoff)
     struct fbp_column_filter f;
     double sum = 0;
 
-    assert_int_equal(fbp_column_filter_design(&f, cutoff, 64), FBP_OK);
+    OK(fbp_column_filter_design(&f, cutoff, 64));
     for (int i = 0; i < 64; i++)
         sum += (size_t)abs(i - 21) <= f.half_width ? f.kernel[abs(i - 21)] : 0;
     fbp_column_filter_clear(&f);
@@ -42,7 +36,7 @@ static double rtk_row(double cutoff)
 
 /* RTK rounds the cut to whole frequencies: of 65, 0.8 is 52, which is 52/64 of Nyquist, and 0.1
  * is 7. */
-static void rtk_single_pixels(void **state)
+TEST(rtk_single_pixels)
 {
     const double ramp = rtk_pixel(FBP_FILTER_RAM_LAK, 1);
     const double hann = rtk_pixel(FBP_FILTER_HANN, 52.0 / 64);
@@ -86,12 +80,12 @@ static const struct {
 
 /* numpy.testing.assert_almost_equal(…, 6) asks for |difference| < 1.5e-6.  Their factors are those
  * of the ramp |f| in units of Nyquist, twice ours in cycles a pixel; CIL's own are |f| W(f). */
-static void cil_filter_arrays(void **state)
+TEST(cil_filter_arrays)
 {
     for (size_t i = 0; i < sizeof skimage / sizeof *skimage; i++) {
         struct fbp_filter_design d;
         double to_skimage = 0, to_cil = 0;
-        assert_int_equal(fbp_filter_design(&d, skimage[i].filter, 1, LENGTH / 2, 0), FBP_OK);
+        OK(fbp_filter_design(&d, skimage[i].filter, 1, LENGTH / 2, 0));
         assert_int_equal(d.n_fft, LENGTH);
         for (int k = 0; k < SAMPLES; k++)
             to_skimage =
@@ -108,11 +102,4 @@ static void cil_filter_arrays(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rtk_single_pixels),
-        cmocka_unit_test(cil_filter_arrays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

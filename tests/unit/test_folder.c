@@ -1,15 +1,7 @@
 /* A folder as a scan: the file in it, or the one that its arrays suggest, with what is told. */
-#include "fbp/folder.h"
-#include "fbp/phantom.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define FOLDER FBP_TEST_DIR "/folder"
 #define VIEWS  FOLDER "/views.mha"
@@ -36,7 +28,7 @@ static void write_views(void)
 
     for (int k = 0; k < N; k++)
         views[k] = (struct fbp_view){{100, 0, 0}, {-60, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    assert_int_equal(fbp_phantom_project(&empty, &scan, VIEWS, 0, 0, 1), FBP_OK);
+    OK(fbp_phantom_project(&empty, &scan, VIEWS, 0, 0, 1));
 }
 
 static bool assumes(const struct fbp_scan *scan, const char *key)
@@ -47,7 +39,7 @@ static bool assumes(const struct fbp_scan *scan, const char *key)
     return false;
 }
 
-static void guess_and_file(void **state)
+TEST(guess_and_file)
 {
     const struct fbp_folder_known known = {.struct_size = sizeof known,
                                            .kind = 1 + FBP_CONE,
@@ -64,7 +56,7 @@ static void guess_and_file(void **state)
     write_views();
     assert_int_equal(fbp_folder_scan(&path, FOLDER, NULL), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "fbp init"));
-    assert_int_equal(fbp_folder_load(&scan, FOLDER, &known), FBP_OK);
+    OK(fbp_folder_load(&scan, FOLDER, &known));
     assert_true(notes > 2);
     assert_int_equal(scan.n_views, N);
     assert_string_equal(scan.projections, VIEWS);
@@ -72,14 +64,14 @@ static void guess_and_file(void **state)
     assert_true(assumes(&scan, "angles_deg") && !assumes(&scan, "source_to_axis_mm"));
     fbp_scan_clear(&scan);
 
-    assert_int_equal(fbp_folder_guess(&text, FOLDER, NULL), FBP_OK);
+    OK(fbp_folder_guess(&text, FOLDER, NULL));
     assert_non_null(strstr(text, "source_to_axis_mm"));
-    assert_int_equal(fbp_text_save(FILE_, text, true), FBP_OK);
+    OK(fbp_text_save(FILE_, text, true));
     free(text);
-    assert_int_equal(fbp_folder_scan(&path, FOLDER, &known), FBP_OK);
+    OK(fbp_folder_scan(&path, FOLDER, &known));
     assert_string_equal(path, FILE_);
     free(path);
-    assert_int_equal(fbp_folder_load(&scan, FOLDER, NULL), FBP_OK);
+    OK(fbp_folder_load(&scan, FOLDER, NULL));
     assert_string_equal(scan.path, FILE_);
     assert_true(assumes(&scan, "source_to_axis_mm"));
     fbp_scan_clear(&scan);
@@ -87,22 +79,15 @@ static void guess_and_file(void **state)
     assert_null(text);
 }
 
-static void no_folders(void **state)
+TEST(no_folders)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
     char *path = NULL;
 
-    assert_int_equal(fbp_folder_scan(&path, VIEWS, NULL), FBP_OK); /* a file stands for itself */
+    OK(fbp_folder_scan(&path, VIEWS, NULL)); /* a file stands for itself */
     assert_null(path);
     assert_int_equal(fbp_folder_load(&scan, FBP_TEST_DIR "/no-such-folder", NULL), FBP_ERR_IO);
     assert_non_null(strstr(fbp_message(), "no-such-folder"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guess_and_file),
-        cmocka_unit_test(no_folders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,18 +1,11 @@
 /* Views, matrices, circular scans, grids: what conventions and doc comments promise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "geometry/view.h"
+#include "test.h"
 
-#include <string.h>
-
-static void view_survives_matrix_of_any_scale_and_sign(void **state)
+TEST(view_survives_matrix_of_any_scale_and_sign)
 {
     for (int i = 0; i < 200; i++) {
         const struct fbp_panel panel = {1 + (size_t)(uniform(0, 600)), 1 + (size_t)uniform(0, 400)};
@@ -22,10 +15,10 @@ static void view_survives_matrix_of_any_scale_and_sign(void **state)
         struct fbp_view out;
         double P[12];
 
-        assert_int_equal(fbp_view_to_matrix(&in, FBP_CONE, &panel, P), FBP_OK);
+        OK(fbp_view_to_matrix(&in, FBP_CONE, &panel, P));
         for (int j = 0; j < 12; j++)
             P[j] *= scale;
-        assert_int_equal(fbp_view_from_matrix(P, pitch, &panel, &out), FBP_OK);
+        OK(fbp_view_from_matrix(P, pitch, &panel, &out));
         check_near3(out.s, in.s, 1e-10 * 1000);
         check_near3(out.d, in.d, 1e-10 * 1000);
         check_near3(out.u, in.u, 1e-10);
@@ -33,7 +26,7 @@ static void view_survives_matrix_of_any_scale_and_sign(void **state)
     }
 }
 
-static void matrix_projects_where_the_ray_meets_the_panel(void **state)
+TEST(matrix_projects_where_the_ray_meets_the_panel)
 {
     for (int i = 0; i < 400; i++) {
         const enum fbp_kind kind = i & 1 ? FBP_PARALLEL : FBP_CONE;
@@ -42,7 +35,7 @@ static void matrix_projects_where_the_ray_meets_the_panel(void **state)
         const double c = uniform(-20, 320), r = uniform(-20, 220), along = uniform(0.2, 0.9);
         double P[12], pixel[3], x[3], w;
 
-        assert_int_equal(fbp_view_to_matrix(&view, kind, &panel, P), FBP_OK);
+        OK(fbp_view_to_matrix(&view, kind, &panel, P));
         fbp_view_pixel(&view, &panel, c, r, pixel);
         for (int j = 0; j < 3; j++)
             x[j] = kind == FBP_CONE ? view.s[j] + along * (pixel[j] - view.s[j])
@@ -54,13 +47,13 @@ static void matrix_projects_where_the_ray_meets_the_panel(void **state)
     }
 }
 
-static void impossible_views_and_matrices_are_refused(void **state)
+TEST(impossible_views_and_matrices_are_refused)
 {
     const struct fbp_panel panel = {10, 10};
     struct fbp_view view = random_view(FBP_CONE);
     double P[12];
 
-    assert_int_equal(fbp_view_to_matrix(&view, FBP_CONE, &panel, P), FBP_OK);
+    OK(fbp_view_to_matrix(&view, FBP_CONE, &panel, P));
     struct fbp_view out;
     assert_int_equal(fbp_view_from_matrix(P, 0, &panel, &out), FBP_ERR_INVALID);
     assert_int_equal(fbp_view_from_matrix(P, NAN, &panel, &out), FBP_ERR_INVALID);
@@ -77,7 +70,7 @@ static void impossible_views_and_matrices_are_refused(void **state)
     assert_int_equal(fbp_view_to_matrix(&view, FBP_CONE, &panel, P), FBP_ERR_INVALID);
 }
 
-static void circle_follows_the_convention(void **state)
+TEST(circle_follows_the_convention)
 {
     const double angle = 0.7, sod = 750, sdd = 1200;
     const struct fbp_circle circle = {.struct_size = sizeof circle,
@@ -91,7 +84,7 @@ static void circle_follows_the_convention(void **state)
                                       .offset_mm = {7, -3}};
     struct fbp_view view;
 
-    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    OK(fbp_circle_views(&circle, &view));
     const double c = cos(angle), s = sin(angle);
     check_near3(view.s, (double[3]){750 * c, 750 * s, 0}, 1e-12);
     check_near3(view.d, (double[3]){-450 * c - 7 * s, -450 * s + 7 * c, -3}, 1e-12);
@@ -101,13 +94,13 @@ static void circle_follows_the_convention(void **state)
     struct fbp_circle parallel = circle;
     parallel.kind = FBP_PARALLEL;
     parallel.sod_mm = parallel.sdd_mm = NULL;
-    assert_int_equal(fbp_circle_views(&parallel, &view), FBP_OK);
+    OK(fbp_circle_views(&parallel, &view));
     check_near3(view.s, (double[3]){c, s, 0}, 1e-15);
     check_near3(view.d, (double[3]){-7 * s, 7 * c, -3}, 1e-12);
 }
 
 /* Three turns at once: about axes that stay it is the last one first. */
-static void turns_are_about_turned_axes(void **state)
+TEST(turns_are_about_turned_axes)
 {
     const double angle = 0, sod = 500, sdd = 900, tilt[3] = {0.4, -0.7, 1.1};
     static const double u[3] = {0, 1, 0}, v[3] = {0, 0, 1}, n[3] = {1, 0, 0}; /* untilted */
@@ -123,7 +116,7 @@ static void turns_are_about_turned_axes(void **state)
     double Ru[9], Rv[9], Rn[9], Ruv[9], R[9], want[3];
     struct fbp_view view;
 
-    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    OK(fbp_circle_views(&circle, &view));
     fbp_turn_about(u, tilt[0], Ru);
     fbp_turn_about(v, tilt[1], Rv);
     fbp_turn_about(n, tilt[2], Rn);
@@ -135,7 +128,7 @@ static void turns_are_about_turned_axes(void **state)
     check_near3(view.v, want, 1e-14);
 }
 
-static void turns_are_right_handed(void **state)
+TEST(turns_are_right_handed)
 {
     const double angle = 0, sod = 100, sdd = 200, a = 0.1;
     struct fbp_circle circle = {.struct_size = sizeof circle,
@@ -149,26 +142,26 @@ static void turns_are_right_handed(void **state)
     struct fbp_view view; /* untilted: u = y, v = z, normal = x */
 
     circle.tilt_rad[0] = a;
-    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    OK(fbp_circle_views(&circle, &view));
     check_near3(view.u, (double[3]){0, 1, 0}, 1e-15);
     check_near3(view.v, (double[3]){sin(a), 0, cos(a)}, 1e-15);
     circle.tilt_rad[0] = 0;
     circle.tilt_rad[1] = a;
-    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    OK(fbp_circle_views(&circle, &view));
     check_near3(view.u, (double[3]){-sin(a), cos(a), 0}, 1e-15);
     check_near3(view.v, (double[3]){0, 0, 1}, 1e-15);
     circle.tilt_rad[1] = 0;
     circle.tilt_rad[2] = a;
-    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    OK(fbp_circle_views(&circle, &view));
     check_near3(view.u, (double[3]){0, cos(a), sin(a)}, 1e-15);
     check_near3(view.v, (double[3]){0, -sin(a), cos(a)}, 1e-15);
     circle.tilt_rad[2] = 0;
     circle.skew_rad = a;
-    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    OK(fbp_circle_views(&circle, &view));
     check_near3(view.v, (double[3]){0, sin(a), cos(a)}, 1e-15);
 }
 
-static void circle_refuses_with_a_reason(void **state)
+TEST(circle_refuses_with_a_reason)
 {
     const double angles[2] = {0, 1}, nan_angles[2] = {0, NAN}, sod = 100, sdd = 200, zero = 0;
     const struct fbp_circle good = {.struct_size = sizeof good,
@@ -196,7 +189,7 @@ static void circle_refuses_with_a_reason(void **state)
     bad[5].tilt_rad[1] = 2;
     bad[6].n_views = 0;
     bad[7].struct_size = 0;
-    assert_int_equal(fbp_circle_views(&good, views), FBP_OK);
+    OK(fbp_circle_views(&good, views));
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(fbp_circle_views(&bad[i], views), FBP_ERR_INVALID);
         if (!strstr(fbp_message(), reason[i]))
@@ -204,14 +197,14 @@ static void circle_refuses_with_a_reason(void **state)
     }
 }
 
-static void default_grid_covers_the_field_of_view(void **state)
+TEST(default_grid_covers_the_field_of_view)
 {
     struct scan scan = {
         .n = 36, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {0.8, 0.8}, .panel = {512, 384}};
     struct fbp_grid grid;
     struct fbp_view *views = scan_views(&scan);
 
-    assert_int_equal(fbp_grid_default(views_of(&scan, views), &grid), FBP_OK);
+    OK(fbp_grid_default(views_of(&scan, views), &grid));
     check_near(grid.voxel_mm[0], 0.5, 1e-12);
     check_near(grid.voxel_mm[2], 0.5, 1e-12);
     assert_int_equal(grid.n[0], 512);
@@ -223,7 +216,7 @@ static void default_grid_covers_the_field_of_view(void **state)
     scan.offset[0] = 100 * 0.8;
     scan.panel.n_rows = 1;
     views = scan_views(&scan);
-    assert_int_equal(fbp_grid_default(views_of(&scan, views), &grid), FBP_OK);
+    OK(fbp_grid_default(views_of(&scan, views), &grid));
     assert_int_equal(grid.n[0], 712);
     assert_int_equal(grid.n[2], 1);
     free(views);
@@ -231,14 +224,14 @@ static void default_grid_covers_the_field_of_view(void **state)
     scan = (struct scan){
         .kind = FBP_PARALLEL, .n = 36, .arc_deg = 180, .pitch = {0.8, 0.8}, .panel = {100, 300}};
     views = scan_views(&scan);
-    assert_int_equal(fbp_grid_default(views_of(&scan, views), &grid), FBP_OK);
+    OK(fbp_grid_default(views_of(&scan, views), &grid));
     check_near(grid.voxel_mm[1], 0.8, 1e-12);
     assert_int_equal(grid.n[0], 100);
     assert_int_equal(grid.n[2], 300);
     free(views);
 }
 
-static void grid_coordinates_are_voxel_centres(void **state)
+TEST(grid_coordinates_are_voxel_centres)
 {
     const struct fbp_grid g = {.n = {4, 5, 1}, .voxel_mm = {0.5, 2, 3}, .centre_mm = {1, 2, 3}};
 
@@ -248,7 +241,7 @@ static void grid_coordinates_are_voxel_centres(void **state)
 }
 
 /* Every tap inside the panel of every voxel lies in the rows; and not many rows too many. */
-static void rows_cover_every_tap(void **state)
+TEST(rows_cover_every_tap)
 {
     for (int i = 0; i < 60; i++) {
         const enum fbp_kind kind = i % 3 == 2 ? FBP_PARALLEL : FBP_CONE;
@@ -265,7 +258,7 @@ static void rows_cover_every_tap(void **state)
         for (int k = 0; k < 5; k++) {
             double P[12];
             views[k] = random_view(kind);
-            assert_int_equal(fbp_view_to_matrix(&views[k], kind, &panel, P), FBP_OK);
+            OK(fbp_view_to_matrix(&views[k], kind, &panel, P));
             for (size_t j = 0; j < 9 * 7 * (z1 - z0); j++) {
                 const double x[3] = {fbp_grid_coordinate(&grid, 0, (double)(j % 9)),
                                      fbp_grid_coordinate(&grid, 1, (double)(j / 9 % 7)),
@@ -275,9 +268,8 @@ static void rows_cover_every_tap(void **state)
                 hi = fmax(hi, floor(r) + 1);
             }
         }
-        assert_int_equal(fbp_geometry_rows((struct fbp_views){kind, 5, panel, views}, 0, 5, &grid,
-                                           z0, z1, &r0, &r1),
-                         FBP_OK);
+        OK(fbp_geometry_rows((struct fbp_views){kind, 5, panel, views}, 0, 5, &grid, z0, z1, &r0,
+                             &r1));
         if (hi < 0 || lo > 49) {
             assert_true(r1 - r0 <= 1);
             continue;
@@ -289,7 +281,7 @@ static void rows_cover_every_tap(void **state)
     }
 }
 
-static void rows_of_nothing_are_none(void **state)
+TEST(rows_of_nothing_are_none)
 {
     struct scan scan = {
         .n = 8, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {1, 1}, .panel = {64, 64}};
@@ -297,35 +289,16 @@ static void rows_of_nothing_are_none(void **state)
     struct fbp_grid grid = {.n = {8, 8, 8}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 0, 200}};
     size_t r0 = 7, r1 = 9;
 
-    assert_int_equal(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1),
-                     FBP_OK);
+    OK(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1));
     assert_int_equal(r0, r1);
     grid.centre_mm[2] = 0;
-    assert_int_equal(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 3, 3, &r0, &r1),
-                     FBP_OK);
+    OK(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 3, 3, &r0, &r1));
     assert_int_equal(r0, r1);
     grid.centre_mm[0] = 750; /* around the source: every row */
-    assert_int_equal(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1),
-                     FBP_OK);
+    OK(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1));
     assert_int_equal(r0, 0);
     assert_int_equal(r1, 64);
     free(views);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(view_survives_matrix_of_any_scale_and_sign),
-        cmocka_unit_test(matrix_projects_where_the_ray_meets_the_panel),
-        cmocka_unit_test(impossible_views_and_matrices_are_refused),
-        cmocka_unit_test(circle_follows_the_convention),
-        cmocka_unit_test(turns_are_right_handed),
-        cmocka_unit_test(turns_are_about_turned_axes),
-        cmocka_unit_test(circle_refuses_with_a_reason),
-        cmocka_unit_test(default_grid_covers_the_field_of_view),
-        cmocka_unit_test(grid_coordinates_are_voxel_centres),
-        cmocka_unit_test(rows_cover_every_tap),
-        cmocka_unit_test(rows_of_nothing_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,4 @@
 /* ASTRA's geometries: dictionaries as JSON, vectors as NPY and text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/geometry_files.h"
 
@@ -19,7 +13,7 @@ static struct fbp_scan read_text(const char *text)
 }
 
 /* What astra.geom_2vec() makes of these. */
-static void circles(void **state)
+TEST(circles)
 {
     struct fbp_scan s =
         read_text("{\"type\": \"cone\", " SPACING
@@ -48,7 +42,7 @@ static void circles(void **state)
 }
 
 /* Six numbers a view: the plane z = 0, one row as high as columns are wide. */
-static void flat_vectors(void **state)
+TEST(flat_vectors)
 {
     struct fbp_scan s = read_text("{\"type\": \"fanflat_vec\", \"DetectorCount\": 7, "
                                   "\"Vectors\": [[10, -500, 20, 300, 0.3, 0.4]]}");
@@ -70,7 +64,7 @@ static void flat_vectors(void **state)
     fbp_scan_clear(&s);
 }
 
-static void dictionaries_come_back(void **state)
+TEST(dictionaries_come_back)
 {
     static const struct {
         enum fbp_kind kind;
@@ -93,7 +87,7 @@ static void dictionaries_come_back(void **state)
     }
 }
 
-static void vectors_come_back(void **state)
+TEST(vectors_come_back)
 {
     static const char *const names[] = {"v.npy", "v.csv", "v.txt"};
     static const char *const formats[] = {"astra-cone-vec", "astra-parallel-vec"};
@@ -109,7 +103,7 @@ static void vectors_come_back(void **state)
 }
 
 /* An array as numpy saves it; the header says big-endian, single precision. */
-static void arrays_of_numpy(void **state)
+TEST(arrays_of_numpy)
 {
     static const double v[12] = {0, -500, 0, 0, 300, 0, 0.5, 0, 0, 0, 0, 0.25};
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
@@ -134,7 +128,7 @@ static void arrays_of_numpy(void **state)
 }
 
 /* Rays of parallel beams may have any length. */
-static void directions_are_made_unit(void **state)
+TEST(directions_are_made_unit)
 {
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
 
@@ -145,7 +139,7 @@ static void directions_are_made_unit(void **state)
 }
 
 /* Twelve numbers say nothing of what they are: nobody guesses. */
-static void vectors_are_not_guessed(void **state)
+TEST(vectors_are_not_guessed)
 {
     const struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = {3, 2}, .pitch_mm = {1, 1}};
@@ -162,7 +156,7 @@ static void vectors_are_not_guessed(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void scan_files_name_the_format(void **state)
+TEST(scan_files_name_the_format)
 {
     static const struct pair members[] = {
         {"fbp_scan", "1"},
@@ -225,13 +219,13 @@ static const struct wrong wrong_text[] = {
     {"0 -500 0 0 300 0 0.8 0 0 0 0 nan", "not finite", FBP_ERR_INVALID},
 };
 
-static void wrong_files(void **state)
+TEST(wrong_files)
 {
     are_wrong("wrong.json", "astra", wrong, N_OF(wrong));
     are_wrong("wrong.csv", "astra-cone-vec", wrong_text, N_OF(wrong_text));
 }
 
-static void wrong_arrays(void **state)
+TEST(wrong_arrays)
 {
     static const char *const shapes[] = {"(2, 6)", "(2, 1, 12)", "(3, 12)", "(12,)"};
     static const char *const messages[] = {"12 float64 a view", "12 float64 a view", "", "shape"};
@@ -254,20 +248,4 @@ static void wrong_arrays(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(circles),
-        cmocka_unit_test(flat_vectors),
-        cmocka_unit_test(dictionaries_come_back),
-        cmocka_unit_test(vectors_come_back),
-        cmocka_unit_test(arrays_of_numpy),
-        cmocka_unit_test(directions_are_made_unit),
-        cmocka_unit_test(vectors_are_not_guessed),
-        cmocka_unit_test(scan_files_name_the_format),
-        cmocka_unit_test(wrong_files),
-        cmocka_unit_test(wrong_arrays),
-    };
-
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

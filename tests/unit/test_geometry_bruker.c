@@ -1,15 +1,9 @@
 /* Logs of Bruker's (SkyScan's) scanners. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 
-static void a_plain_scan(void **state)
+TEST(a_plain_scan)
 {
     write_changed("a.log", bruker_log, NULL, NULL);
     struct fbp_scan s = load_file("a.log");
@@ -29,7 +23,7 @@ static void a_plain_scan(void **state)
     fbp_scan_clear(&s);
 }
 
-static void variants(void **state)
+TEST(variants)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
 
@@ -68,14 +62,14 @@ static void write_image(const char *name)
     const float zeros[15] = {0};
     fbp_sink *sink;
 
-    assert_int_equal(fbp_sink_open(&sink, in_folder(name), &info, NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(sink, 0, 1, zeros), FBP_OK);
-    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    OK(fbp_sink_open(&sink, in_folder(name), &info, NULL));
+    OK(fbp_sink_write(sink, 0, 1, zeros));
+    OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
 }
 
 /* Logs without sizes: those of the images, which have the name of the log. */
-static void sizes_of_the_images(void **state)
+TEST(sizes_of_the_images)
 {
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {7, 4}};
     char text[2000], *at;
@@ -101,7 +95,7 @@ static void sizes_of_the_images(void **state)
     unlink(in_folder("b_00000000.tif"));
 }
 
-static void wrong_input_is_named(void **state)
+TEST(wrong_input_is_named)
 {
     static const struct spoilt list[] = {
         {"Number Of Files=  4", "Number Of Files=0", "Number Of Files"},
@@ -127,14 +121,4 @@ static void wrong_input_is_named(void **state)
     refuses("w.log", "a table of shifts");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_scan),
-        cmocka_unit_test(variants),
-        cmocka_unit_test(sizes_of_the_images),
-        cmocka_unit_test(wrong_input_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_MAIN(make_folder, drop_folder)

@@ -1,16 +1,10 @@
 /* CTSimU: frames of stage, source and detector; deviations; metadata; refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 
 /* The stage turns counter-clockwise, so that the source runs clockwise about the object. */
-static void frames_of_a_scan(void **state)
+TEST(frames_of_a_scan)
 {
     write_changed("s.json", ctsimu_scenario, NULL, NULL);
     struct fbp_scan s = load_file("s.json");
@@ -45,7 +39,7 @@ static void frames_of_a_scan(void **state)
 }
 
 /* In the order of the list, along and about the axes a part has by then. */
-static void deviations(void **state)
+TEST(deviations)
 {
     static const char moved[] =
         "\"deviations\": ["
@@ -87,7 +81,7 @@ static void ends_with(const char *text, const char *end)
 }
 
 /* The scenario is not where the metadata say, but beside them; of three flats two are there. */
-static void metadata_name_the_files(void **state)
+TEST(metadata_name_the_files)
 {
     write_changed("m.json", ctsimu_scenario, NULL, NULL);
     write_changed("m_metadata.json", ctsimu_metadata, NULL, NULL);
@@ -125,7 +119,7 @@ static void metadata_name_the_files(void **state)
     unlink(in_folder("m_metadata.json"));
 }
 
-static void spoilt_metadata(void **state)
+TEST(spoilt_metadata)
 {
     static const struct spoilt list[] = {
         {"\"number\": 3, \"max", "\"number\": 4, \"max", "4 projections, the scenario has 3"},
@@ -152,7 +146,7 @@ static void spoilt_metadata(void **state)
     unlink(in_folder("m_metadata.json"));
 }
 
-static void spoilt_scenarios(void **state)
+TEST(spoilt_scenarios)
 {
     static const struct spoilt list[] = {
         {"\"stage\"", "\"stag\"", "geometry.stage is missing"},
@@ -191,13 +185,4 @@ static void spoilt_scenarios(void **state)
     fbp_scan_clear(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_of_a_scan),        cmocka_unit_test(deviations),
-        cmocka_unit_test(metadata_name_the_files), cmocka_unit_test(spoilt_metadata),
-        cmocka_unit_test(spoilt_scenarios),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_MAIN(make_folder, drop_folder)

@@ -1,14 +1,7 @@
 /* What a geometry implies, for every kind of scan. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
-
-#include <string.h>
+#include "test.h"
 
 #define DEG (FBP_PI / 180)
 
@@ -38,7 +31,7 @@ static struct fbp_geometry_facts facts(const struct scan *scan)
     return facts_at(scan, NULL, NULL);
 }
 
-static void full_scan(void **state)
+TEST(full_scan)
 {
     const struct fbp_geometry_facts f = facts(&usual);
     const double edge = atan(256 * 0.8 / 1200);
@@ -66,7 +59,7 @@ static void full_scan(void **state)
     assert_int_equal(f.symmetry, FBP_SYM_COLUMN | FBP_SYM_ROT180 | FBP_SYM_ROT90);
 }
 
-static void few_views_and_inclusive_ends_are_full(void **state)
+TEST(few_views_and_inclusive_ends_are_full)
 {
     const size_t counts[] = {3, 4, 21, 361, 721};
 
@@ -81,7 +74,7 @@ static void few_views_and_inclusive_ends_are_full(void **state)
     }
 }
 
-static void order_direction_and_turns(void **state)
+TEST(order_direction_and_turns)
 {
     struct scan scan = usual;
     double angles[720];
@@ -103,7 +96,7 @@ static void order_direction_and_turns(void **state)
     check_near(f.step_rad[1], DEG, 1e-12);
 }
 
-static void short_scan(void **state)
+TEST(short_scan)
 {
     struct scan scan = usual;
 
@@ -128,7 +121,7 @@ static void short_scan(void **state)
     assert_true(f.needed_rad > f.arc_rad);
 }
 
-static void short_scan_is_enough_at_180_plus_fan(void **state)
+TEST(short_scan_is_enough_at_180_plus_fan)
 {
     struct scan scan = usual;
     const double needed = 180 + 2 * atan(256 * 0.8 / 1200) / DEG;
@@ -140,7 +133,7 @@ static void short_scan_is_enough_at_180_plus_fan(void **state)
     }
 }
 
-static void parallel_scans(void **state)
+TEST(parallel_scans)
 {
     struct scan scan = {
         .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {200, 10}};
@@ -187,7 +180,7 @@ static enum fbp_coverage coverage_at(enum fbp_kind kind, double fan_deg, const d
 }
 
 /* Whatever the order of its views, a half turn is one; and a wedge is missing where it is. */
-static void half_turns_in_any_order(void **state)
+TEST(half_turns_in_any_order)
 {
     const double golden = (sqrt(5) - 1) / 2, fans[] = {0, 0.01, 1};
     double deg[400];
@@ -229,7 +222,7 @@ static void half_turns_in_any_order(void **state)
     assert_int_equal(coverage_at(FBP_CONE, 20, deg, 200), FBP_COVERAGE_SHORT);
 }
 
-static void offset_panel(void **state)
+TEST(offset_panel)
 {
     struct scan scan = usual;
 
@@ -251,7 +244,7 @@ static void offset_panel(void **state)
     free(views);
 }
 
-static void turned_panels_are_measured(void **state)
+TEST(turned_panels_are_measured)
 {
     struct scan scan = usual;
     const double turns[3] = {3, -7, 5};
@@ -269,13 +262,13 @@ static void turned_panels_are_measured(void **state)
     for (size_t k = 0; k < usual.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].v[i] = -views[k].v[i];
-    assert_int_equal(fbp_views_facts(views_of(&usual, views), NULL, &upside_down), FBP_OK);
+    OK(fbp_views_facts(views_of(&usual, views), NULL, &upside_down));
     check_near3(upside_down.tilt_rad, (double[3]){0, 0, 0}, 1e-12);
     check_near(upside_down.skew_rad, atan(0.1), 1e-12);
     free(views);
 }
 
-static void symmetries_belong_to_scan_and_grid(void **state)
+TEST(symmetries_belong_to_scan_and_grid)
 {
     struct scan scan = usual;
     struct fbp_grid grid = {.n = {64, 64, 32}, .voxel_mm = {1, 1, 2}};
@@ -308,7 +301,7 @@ static void symmetries_belong_to_scan_and_grid(void **state)
     assert_int_equal(facts(&scan).symmetry, c);
 }
 
-static void volume_in_the_field_of_view(void **state)
+TEST(volume_in_the_field_of_view)
 {
     struct fbp_grid grid = {.n = {101, 101, 101}, .voxel_mm = {1, 1, 1}};
 
@@ -330,7 +323,7 @@ static void volume_in_the_field_of_view(void **state)
 }
 
 /* A scan about another axis has the same facts; noise of a C-arm keeps z. */
-static void axis_follows_the_sources(void **state)
+TEST(axis_follows_the_sources)
 {
     struct scan scan = usual;
     scan.arc_deg = 210;
@@ -345,7 +338,7 @@ static void axis_follows_the_sources(void **state)
             memcpy(vectors[i], a, sizeof a);
         }
     }
-    assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &f), FBP_OK);
+    OK(fbp_views_facts(views_of(&scan, views), NULL, &f));
     check_near3(f.axis, (double[3]){1, 0, 0}, 1e-9);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
     assert_int_equal(f.direction, 1);
@@ -358,14 +351,14 @@ static void axis_follows_the_sources(void **state)
     for (size_t k = 0; k < scan.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].s[i] += uniform(-1.5, 1.5);
-    assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &f), FBP_OK);
+    OK(fbp_views_facts(views_of(&scan, views), NULL, &f));
     check_near3(f.axis, (double[3]){0, 0, 1}, 0);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
     assert_int_equal(f.symmetry, FBP_SYM_COLUMN); /* v still runs along z */
     free(views);
 }
 
-static void impossible_scans_are_refused(void **state)
+TEST(impossible_scans_are_refused)
 {
     struct scan scan = usual;
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
@@ -402,7 +395,7 @@ static void impossible_scans_are_refused(void **state)
 }
 
 /* However many views stand there: the greatest of one or two gaps is no measure of itself. */
-static void one_or_two_angles_are_no_turn(void **state)
+TEST(one_or_two_angles_are_no_turn)
 {
     struct scan scan = usual;
     double angles[12];
@@ -425,7 +418,7 @@ static void one_or_two_angles_are_no_turn(void **state)
 }
 
 /* One missing view leaves a full turn, more leave a short scan, and half a turn is no full one. */
-static void coarse_steps_make_no_turn_of_a_half(void **state)
+TEST(coarse_steps_make_no_turn_of_a_half)
 {
     struct scan scan = usual;
     double angles[24];
@@ -448,24 +441,4 @@ static void coarse_steps_make_no_turn_of_a_half(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_scan),
-        cmocka_unit_test(few_views_and_inclusive_ends_are_full),
-        cmocka_unit_test(order_direction_and_turns),
-        cmocka_unit_test(short_scan),
-        cmocka_unit_test(short_scan_is_enough_at_180_plus_fan),
-        cmocka_unit_test(parallel_scans),
-        cmocka_unit_test(half_turns_in_any_order),
-        cmocka_unit_test(offset_panel),
-        cmocka_unit_test(turned_panels_are_measured),
-        cmocka_unit_test(symmetries_belong_to_scan_and_grid),
-        cmocka_unit_test(volume_in_the_field_of_view),
-        cmocka_unit_test(axis_follows_the_sources),
-        cmocka_unit_test(impossible_scans_are_refused),
-        cmocka_unit_test(one_or_two_angles_are_no_turn),
-        cmocka_unit_test(coarse_steps_make_no_turn_of_a_half),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,4 @@
 /* Geometry files: what is written is read back; what is missing is said. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "fbp/geometry_file.h"
 
 #include "unit/geometry_util.h"
 #include "unit/scan_files.h"
@@ -39,7 +31,7 @@ static struct fbp_scan make_scan(enum fbp_kind kind)
     }
     scan.views = calloc(N, sizeof *scan.views);
     assert_non_null(scan.views);
-    assert_int_equal(fbp_circle_views(&circle, scan.views), FBP_OK);
+    OK(fbp_circle_views(&circle, scan.views));
     return scan;
 }
 
@@ -53,14 +45,14 @@ static struct fbp_scan back(const char *path, const struct fbp_geometry_known *k
     return s;
 }
 
-static void matrices_come_back(void **state)
+TEST(matrices_come_back)
 {
     struct fbp_scan scan = make_scan(FBP_CONE);
     const char *path = in_folder("m.txt");
     const struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = scan.panel, .pitch_mm = {0.8, 0.7}};
 
-    assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_OK);
+    OK(fbp_geometry_save(&scan, path, NULL));
     struct fbp_scan s = back(path, &known);
     assert_int_equal(s.n_views, N);
     came_back("matrices", s.views, scan.views, N);
@@ -68,13 +60,13 @@ static void matrices_come_back(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void scans_come_back(void **state)
+TEST(scans_come_back)
 {
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
         struct fbp_scan scan = make_scan((enum fbp_kind)kind);
         const char *path = in_folder("geometry.json");
         for (int other = 0; other < 2; other++) {
-            assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_OK);
+            OK(fbp_geometry_save(&scan, path, NULL));
             struct fbp_scan s = back(path, NULL);
             assert_int_equal(s.kind, kind);
             assert_int_equal(s.panel.n_columns, COLUMNS);
@@ -88,13 +80,13 @@ static void scans_come_back(void **state)
     }
 }
 
-static void what_is_missing_is_said(void **state)
+TEST(what_is_missing_is_said)
 {
     struct fbp_scan scan = make_scan(FBP_CONE), s = {.struct_size = sizeof s};
     const char *path = in_folder("m2.txt");
     struct fbp_geometry_known known = {.struct_size = sizeof known};
 
-    assert_int_equal(fbp_geometry_save(&scan, path, "matrices"), FBP_OK);
+    OK(fbp_geometry_save(&scan, path, "matrices"));
     assert_int_equal(fbp_geometry_load(&s, path, NULL, NULL), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "--detector"));
     known.panel = scan.panel;
@@ -115,7 +107,7 @@ static void what_is_missing_is_said(void **state)
 }
 
 /* A scan file that names a geometry file. */
-static void scan_files_name_geometry(void **state)
+TEST(scan_files_name_geometry)
 {
     static const struct pair members[] = {
         {"fbp_scan", "1"},
@@ -126,26 +118,16 @@ static void scan_files_name_geometry(void **state)
     struct fbp_scan scan = make_scan(FBP_CONE);
 
     scan.n_views = VIEWS;
-    assert_int_equal(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL), FBP_OK);
+    OK(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL));
     write_scan("named.json", members, N_OF(members), NULL, NULL);
     struct fbp_scan s = load("named.json");
     same_views(s.views, scan.views, VIEWS, 1e-10);
     fbp_scan_clear(&s);
     scan.n_views = VIEWS - 1;
-    assert_int_equal(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL), FBP_OK);
+    OK(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL));
     assert_int_equal(fbp_scan_load(&s, in_folder("named.json")), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "do not belong together"));
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrices_come_back),
-        cmocka_unit_test(scans_come_back),
-        cmocka_unit_test(what_is_missing_is_said),
-        cmocka_unit_test(scan_files_name_geometry),
-    };
-
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

@@ -1,10 +1,4 @@
 /* Scans that are read the other way round. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_files.h"
 #include "unit/geometry_util.h"
@@ -26,7 +20,7 @@ static struct fbp_view *circle(const double offset[2], double tilt_deg)
     return scan_views(&scan);
 }
 
-static void twice_is_as_never(void **state)
+TEST(twice_is_as_never)
 {
     static const double offset[2] = {3, -2};
     struct fbp_view *a = circle(offset, 2), *b = circle(offset, 2);
@@ -42,7 +36,7 @@ static void twice_is_as_never(void **state)
 }
 
 /* Angles 20 + d become 20 - d; the panel goes with the source. */
-static void direction_turns_about_view_0(void **state)
+TEST(direction_turns_about_view_0)
 {
     static const double offset[2] = {3, -2};
     struct fbp_view *a = circle(offset, 0);
@@ -59,7 +53,7 @@ static void direction_turns_about_view_0(void **state)
 
 /* The mirror through the axis and the source of view 0 takes a scan of a centred detector to the
  * one of flipped columns and direction. */
-static void columns_and_direction_are_a_mirror(void **state)
+TEST(columns_and_direction_are_a_mirror)
 {
     static const double centred[2] = {0, 4};
     struct fbp_view *a = circle(centred, 0), *b = circle(centred, 0);
@@ -76,7 +70,7 @@ static void columns_and_direction_are_a_mirror(void **state)
     free(b);
 }
 
-static void scan_files_say_flips(void **state)
+TEST(scan_files_say_flips)
 {
     static const char text[] =
         "{\"fbp_scan\": 1, \"detector\": {\"columns\": 6, \"rows\": 4, \"pitch_mm\": [0.8, 0.7]},\n"
@@ -100,14 +94,4 @@ static void scan_files_say_flips(void **state)
     refuses("f.json", "flip: found true");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twice_is_as_never),
-        cmocka_unit_test(direction_turns_about_view_0),
-        cmocka_unit_test(columns_and_direction_are_a_mirror),
-        cmocka_unit_test(scan_files_say_flips),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_MAIN(make_folder, drop_folder)

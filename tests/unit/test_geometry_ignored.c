@@ -1,10 +1,4 @@
 /* Keys of other programs' files that change the result are applied, refused, or named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
@@ -31,7 +25,7 @@ static void check_notes(const char *name, const char *text, const struct fbp_geo
     }
 }
 
-static void bruker(void **state)
+TEST(bruker)
 {
     static const char before[] = "Rotation Direction=CC\r\n", end[] = "Program=NRecon\r\n";
     static const struct change list[] = {
@@ -61,7 +55,7 @@ static void bruker(void **state)
     check_notes("a.log", bruker_log, NULL, &list[N_OF(list) - 1], 1);
 }
 
-static void nikon(void **state)
+TEST(nikon)
 {
     static const char at[] = "WhiteLevel=60000\r\n";
     static const struct change list[] = {
@@ -87,7 +81,7 @@ static void nikon(void **state)
     }
 }
 
-static void rtk(void **state)
+TEST(rtk)
 {
     static const char text[] =
         "<?xml version=\"1.0\"?><RTKThreeDCircularGeometry version=\"3\">"
@@ -104,7 +98,7 @@ static void rtk(void **state)
     check_notes("a.xml", text, &panel, list, N_OF(list));
 }
 
-static void leap(void **state)
+TEST(leap)
 {
     static const char text[] = "geometry = parallel\nnumAngles = 4\nnumRows = 3\nnumCols = 5\n"
                                "pixelHeight = 1\npixelWidth = 1\ncenterRow = 1\ncenterCol = 2\n"
@@ -120,7 +114,7 @@ static void leap(void **state)
     check_notes("a.cfg", text, NULL, list, N_OF(list));
 }
 
-static void plastimatch(void **state)
+TEST(plastimatch)
 {
     static const struct change list[] = {
         {NULL, NULL, NULL},
@@ -132,7 +126,7 @@ static void plastimatch(void **state)
     check_notes("a.txt", plastimatch_txt, &pixels, list, N_OF(list));
 }
 
-static void tigre(void **state)
+TEST(tigre)
 {
     static const struct spoilt list[] = {
         {"\"DSD\"", "\"vectors\": [[1, 2]], \"DSD\"", "vectors: found a list of 1, expected null"},
@@ -142,7 +136,7 @@ static void tigre(void **state)
 }
 
 /* A byte order mark in front changes nothing; UTF-16 is named. */
-static void byte_order_marks(void **state)
+TEST(byte_order_marks)
 {
     static const char leap[] = "geometry = parallel\nnumAngles = 4\nnumRows = 3\nnumCols = 5\n"
                                "pixelHeight = 1\npixelWidth = 1\ncenterRow = 1\ncenterCol = 2\n"
@@ -187,7 +181,7 @@ static void byte_order_marks(void **state)
 }
 
 /* A scan file that names such a file as its geometry has the note, too. */
-static void through_a_scan_file(void **state)
+TEST(through_a_scan_file)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
     char raw[4 * 100 * 120 * 2] = {0};
@@ -201,23 +195,10 @@ static void through_a_scan_file(void **state)
         "{\"fbp_scan\": 1, \"projections\": \"views.raw\", \"raw\": {\"type\": \"uint16\", "
         "\"shape\": [4, 100, 120]}, \"i0\": 60000, \"geometry\": \"a.log\"}",
         NULL, NULL);
-    assert_int_equal(fbp_scan_load(&s, in_folder("outer.json")), FBP_OK);
+    OK(fbp_scan_load(&s, in_folder("outer.json")));
     assert_non_null(s.note);
     assert_non_null(strstr(s.note, "Image Rotation = 0.5 is not applied"));
     fbp_scan_clear(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bruker),
-        cmocka_unit_test(nikon),
-        cmocka_unit_test(rtk),
-        cmocka_unit_test(leap),
-        cmocka_unit_test(plastimatch),
-        cmocka_unit_test(tigre),
-        cmocka_unit_test(through_a_scan_file),
-        cmocka_unit_test(byte_order_marks),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_MAIN(make_folder, drop_folder)

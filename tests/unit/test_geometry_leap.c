@@ -1,10 +1,4 @@
 /* LEAP's parameter files: its beams, its own numbers, what comes back, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/geometry_files.h"
 
@@ -40,7 +34,7 @@ static struct fbp_scan read_text(const char *text)
 }
 
 /* LEAP counts in single precision. */
-static void their_cone(void **state)
+TEST(their_cone)
 {
     struct fbp_scan s = read_text(their_helix);
 
@@ -61,7 +55,7 @@ static void their_cone(void **state)
 }
 
 /* Keys of older files, a range instead of angles, and no volume. */
-static void legacy_keys(void **state)
+TEST(legacy_keys)
 {
     struct fbp_scan s = read_text("proj_geometry = parallel\nproj_nangles = 4\nproj_nrows = 3\n"
                                   "proj_ncols = 5\nproj_pheight = 0.5\nproj_pwidth = 0.25\n"
@@ -76,7 +70,7 @@ static void legacy_keys(void **state)
 }
 
 /* Of a fan, row and source lie at the height of centerRow; slices are rows. */
-static void fans(void **state)
+TEST(fans)
 {
     struct fbp_scan s = read_text(
         "numX = 4\nnumY = 4\nnumZ = 1\nvoxelWidth = 0.5\nvoxelHeight = 0.5\noffsetX = 0\n"
@@ -96,7 +90,7 @@ static void fans(void **state)
 }
 
 /* A cone where LEAP's FBP can use one, vectors where they are needed. */
-static void geometries_come_back(void **state)
+TEST(geometries_come_back)
 {
     static const struct {
         unsigned what;
@@ -124,7 +118,7 @@ static void geometries_come_back(void **state)
 }
 
 /* tau, tilt and helix are found again. */
-static void helices_come_back(void **state)
+TEST(helices_come_back)
 {
     struct fbp_scan s = read_text(their_helix), again = {.struct_size = sizeof again};
 
@@ -144,7 +138,7 @@ static void helices_come_back(void **state)
     fbp_scan_clear(&s);
 }
 
-static void what_leap_cannot_hold(void **state)
+TEST(what_leap_cannot_hold)
 {
     const char *path = in_folder("refused.cfg");
     struct fbp_scan scan = random_scan(FBP_CONE, 5, SKEWED);
@@ -200,22 +194,9 @@ static const struct wrong wrong[] = {
     {MODULAR "sourcePositions = 1, 2\n", "sourcePositions has 2 numbers", FBP_ERR_INVALID},
 };
 
-static void wrong_files(void **state)
+TEST(wrong_files)
 {
     are_wrong("wrong.cfg", "leap", wrong, N_OF(wrong));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(their_cone),
-        cmocka_unit_test(legacy_keys),
-        cmocka_unit_test(fans),
-        cmocka_unit_test(geometries_come_back),
-        cmocka_unit_test(helices_come_back),
-        cmocka_unit_test(what_leap_cannot_hold),
-        cmocka_unit_test(wrong_files),
-    };
-
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

@@ -1,16 +1,10 @@
 /* Nikon's .xtekct as CIL reads it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 
 /* Angle 0 is that of CIL at 180 degrees: the source at (0, SOD), turned by atan2(-offset, SDD). */
-static void a_plain_scan(void **state)
+TEST(a_plain_scan)
 {
     const double tilt = atan2(-1.5, 800), c = cos(tilt), s = sin(tilt);
 
@@ -32,7 +26,7 @@ static void a_plain_scan(void **state)
 }
 
 /* Older files have the axis on the panel, newer ones in the object's plane. */
-static void where_the_axis_is(void **state)
+TEST(where_the_axis_is)
 {
     struct fbp_scan a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
 
@@ -50,7 +44,7 @@ static void where_the_axis_is(void **state)
     fbp_scan_clear(&b);
 }
 
-static void where_the_pictures_are(void **state)
+TEST(where_the_pictures_are)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
 
@@ -65,7 +59,7 @@ static void where_the_pictures_are(void **state)
     fbp_scan_clear(&s);
 }
 
-static void wrong_input_is_named(void **state)
+TEST(wrong_input_is_named)
 {
     static const struct spoilt list[] = {
         {"DetectorPixelsX=200", "DetectorPixelsX=0", "DetectorPixelsX"},
@@ -85,14 +79,4 @@ static void wrong_input_is_named(void **state)
     survives_cuts("w.xtekct", nikon_xtekct);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_scan),
-        cmocka_unit_test(where_the_axis_is),
-        cmocka_unit_test(where_the_pictures_are),
-        cmocka_unit_test(wrong_input_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_MAIN(make_folder, drop_folder)

@@ -1,10 +1,4 @@
 /* plastimatch's matrices, a file a view: single, by a pattern, in a folder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_texts.h"
 #include "unit/geometry_files.h"
@@ -12,7 +6,7 @@
 static const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {32, 24}};
 
 /* Source at SAD against the viewing direction; pixel (10, 17.5) at its foot; rows run down. */
-static void their_file(void **state)
+TEST(their_file)
 {
     const double n[2] = {0.454646798, -0.890671819};
     double foot[3];
@@ -31,7 +25,7 @@ static void their_file(void **state)
 }
 
 /* One view under a plain name, several by a pattern or in a folder. */
-static void geometries_come_back(void **state)
+TEST(geometries_come_back)
 {
     char pattern[700];
 
@@ -55,7 +49,7 @@ static void geometries_come_back(void **state)
 }
 
 /* Views whose projections are named by a scan file; a pattern goes through paths as it is. */
-static void scan_files_name_patterns(void **state)
+TEST(scan_files_name_patterns)
 {
     static const struct pair members[] = {
         {"fbp_scan", "1"},
@@ -72,7 +66,7 @@ static void scan_files_name_patterns(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void what_plastimatch_cannot_hold(void **state)
+TEST(what_plastimatch_cannot_hold)
 {
     struct fbp_scan scan = random_scan(FBP_PARALLEL, 3, 0);
 
@@ -108,7 +102,7 @@ static const struct wrong wrong[] = {
     {"1 1\n0 0 0 0\n0 0 0 0\n0 0 0 0\n1000\n1000\n0 1 0\n", "no camera", FBP_ERR_INVALID},
 };
 
-static void wrong_files(void **state)
+TEST(wrong_files)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
 
@@ -128,15 +122,4 @@ static void wrong_files(void **state)
                    "--detector");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(their_file),
-        cmocka_unit_test(geometries_come_back),
-        cmocka_unit_test(scan_files_name_patterns),
-        cmocka_unit_test(what_plastimatch_cannot_hold),
-        cmocka_unit_test(wrong_files),
-    };
-
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

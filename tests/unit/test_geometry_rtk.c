@@ -1,10 +1,4 @@
 /* RTK's geometry: parameters, matrices, files; what its files may say, and what they must not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "scan/format/importers.h"
 
@@ -108,12 +102,12 @@ static double recover(const struct fbp_rtk *p)
 
     fbp_rtk_matrix(p, M);
     to_our_axes(M, P);
-    assert_int_equal(fbp_view_from_matrix(P, 1, &panel, &view), FBP_OK);
+    OK(fbp_view_from_matrix(P, 1, &panel, &view));
     fbp_rtk_of(&view, FBP_CONE, &q);
     return difference(p, &q);
 }
 
-static void parameters_from_matrix(void **state)
+TEST(parameters_from_matrix)
 {
     const double degree = FBP_PI / 180;
     double worst = 0;
@@ -138,7 +132,7 @@ static void parameters_from_matrix(void **state)
 }
 
 /* Angles that are no longer independent: the view is the same all the same. */
-static void quarter_turn_out_of_plane(void **state)
+TEST(quarter_turn_out_of_plane)
 {
     const double centre[2] = {0, 0};
     struct fbp_view view, again;
@@ -154,7 +148,7 @@ static void quarter_turn_out_of_plane(void **state)
 }
 
 /* RTK, source at gantry angle 0 on its z axis, which is -y here; rows along x. */
-static void axes_are_rtks(void **state)
+TEST(axes_are_rtks)
 {
     struct fbp_scan s =
         read_text(HEAD DISTANCES "<Projection><GantryAngle>0</GantryAngle></Projection>\n"
@@ -169,14 +163,14 @@ static void axes_are_rtks(void **state)
 }
 
 /* Points land where the matrices of RTK's own file put them. */
-static void their_file(void **state)
+TEST(their_file)
 {
     struct fbp_scan s = read_text(theirs);
     double P[12], Q[12];
 
     assert_int_equal(s.n_views, 2);
     for (int k = 0; k < 2; k++) {
-        assert_int_equal(fbp_view_to_matrix(&s.views[k], FBP_CONE, &s.panel, P), FBP_OK);
+        OK(fbp_view_to_matrix(&s.views[k], FBP_CONE, &s.panel, P));
         to_our_axes(theirs_matrix[k], Q);
         for (int i = 0; i < 20; i++) {
             const double x[3] = {uniform(-90, 90), uniform(-90, 90), uniform(-90, 90)};
@@ -190,7 +184,7 @@ static void their_file(void **state)
     fbp_scan_clear(&s);
 }
 
-static void geometries_come_back(void **state)
+TEST(geometries_come_back)
 {
     static const unsigned shapes[] = {
         0, OFFSET, SHORT, TILTED, WOBBLING, BACKWARDS, OFFSET | SHORT | TILTED | WOBBLING};
@@ -205,7 +199,7 @@ static void geometries_come_back(void **state)
         }
 }
 
-static void values_stay(void **state)
+TEST(values_stay)
 {
     struct fbp_scan s = read_text(
         HEAD "<sourcetoisocenterdistance>600</sourcetoisocenterdistance>\n"
@@ -222,7 +216,7 @@ static void values_stay(void **state)
     fbp_scan_clear(&s);
 }
 
-static void version_2_and_parallel(void **state)
+TEST(version_2_and_parallel)
 {
     struct fbp_scan s = read_text(
         "<RTKThreeDCircularGeometry version=\"2\">"
@@ -274,13 +268,13 @@ static const struct wrong wrong[] = {
      FBP_ERR_INVALID},
 };
 
-static void wrong_files(void **state)
+TEST(wrong_files)
 {
     are_wrong("wrong.xml", "rtk", wrong, N_OF(wrong));
 }
 
 /* Within RTK's tolerance a matrix is right, and says nothing more. */
-static void matrices_of_few_digits(void **state)
+TEST(matrices_of_few_digits)
 {
     struct fbp_scan s =
         read_text(ONE("<Matrix>-1100 0 0.0009 0 0 -1100.0009 0 0 0 0 1 -600</Matrix>"));
@@ -289,7 +283,7 @@ static void matrices_of_few_digits(void **state)
     fbp_scan_clear(&s);
 }
 
-static void what_rtk_cannot_hold(void **state)
+TEST(what_rtk_cannot_hold)
 {
     const char *path = in_folder("refused.xml");
     struct fbp_scan scan = random_scan(FBP_CONE, 5, SKEWED);
@@ -332,7 +326,7 @@ static void write_headed(void)
 }
 
 /* Pixel (0, 0) is where the header puts it, as in RTK; a pitch that is given centres the panel. */
-static void headers_say_where_the_panel_is(void **state)
+TEST(headers_say_where_the_panel_is)
 {
     double pixel[3];
 
@@ -353,7 +347,7 @@ static void headers_say_where_the_panel_is(void **state)
     fbp_scan_clear(&s);
 }
 
-static void pitch_is_asked_for(void **state)
+TEST(pitch_is_asked_for)
 {
     const struct fbp_geometry_known panel = {.struct_size = sizeof panel, .panel = {COLUMNS, ROWS}};
     struct fbp_scan s = {.struct_size = sizeof s};
@@ -365,22 +359,4 @@ static void pitch_is_asked_for(void **state)
                    "--detector");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_from_matrix),
-        cmocka_unit_test(quarter_turn_out_of_plane),
-        cmocka_unit_test(axes_are_rtks),
-        cmocka_unit_test(their_file),
-        cmocka_unit_test(geometries_come_back),
-        cmocka_unit_test(values_stay),
-        cmocka_unit_test(version_2_and_parallel),
-        cmocka_unit_test(wrong_files),
-        cmocka_unit_test(matrices_of_few_digits),
-        cmocka_unit_test(what_rtk_cannot_hold),
-        cmocka_unit_test(headers_say_where_the_panel_is),
-        cmocka_unit_test(pitch_is_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

@@ -1,10 +1,4 @@
 /* TIGRE's geometry: what its numbers mean, round trips, MAT files of both orders, refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
@@ -13,7 +7,7 @@
 
 enum { N_VIEWS = 5 };
 
-static void numbers_mean_what_tigre_does(void **state)
+TEST(numbers_mean_what_tigre_does)
 {
     write_changed("a.json", tigre_json, NULL, NULL);
     struct fbp_scan s = load_file("a.json");
@@ -37,7 +31,7 @@ static void numbers_mean_what_tigre_does(void **state)
 }
 
 /* Rz(a0) Ry(a1) Rz(a2), and a panel turned about z, then y, then x. */
-static void three_angles_and_a_turned_panel(void **state)
+TEST(three_angles_and_a_turned_panel)
 {
     static const char *const changes[2] = {"\"COR\": 0.25, \"rotDetector\": [0, 0, 0]",
                                            "\"rotDetector\": [0, 0, 0.3]"};
@@ -92,12 +86,12 @@ static struct fbp_scan random_scan(enum fbp_kind kind)
     return scan;
 }
 
-static void what_is_written_comes_back(void **state)
+TEST(what_is_written_comes_back)
 {
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
         struct fbp_scan scan = random_scan((enum fbp_kind)kind);
         for (int round = 0; round < 3; round++) {
-            assert_int_equal(fbp_geometry_save(&scan, in_folder("r.json"), "tigre"), FBP_OK);
+            OK(fbp_geometry_save(&scan, in_folder("r.json"), "tigre"));
             struct fbp_scan s = load_file("r.json");
             assert_int_equal(s.kind, kind);
             assert_int_equal(s.n_views, N_VIEWS);
@@ -116,7 +110,7 @@ static void what_is_written_comes_back(void **state)
     }
 }
 
-static void what_tigre_cannot_hold_is_refused(void **state)
+TEST(what_tigre_cannot_hold_is_refused)
 {
     struct fbp_scan scan = random_scan(FBP_CONE);
     const char *path = in_folder("no.json");
@@ -137,7 +131,7 @@ static void what_tigre_cannot_hold_is_refused(void **state)
 }
 
 /* offDetector: (V, U) = (1, 3) in view 0 and (2, 4) in view 1. */
-static void mat_files_of_both_orders(void **state)
+TEST(mat_files_of_both_orders)
 {
     for (int columns = 0; columns < 2; columns++) {
         put_tigre(in_folder("g.mat"), columns);
@@ -156,7 +150,7 @@ static void mat_files_of_both_orders(void **state)
 }
 
 /* Whole numbers as small as they fit in. */
-static void sizes_may_be_of_any_type(void **state)
+TEST(sizes_may_be_of_any_type)
 {
     static const char *const fields[] = {"DSD", "DSO", "nDetector", "dDetector"};
     static const double distances[2] = {1500, 1000}, pitch[2] = {0.8, 0.7}, angles[2] = {0, 1};
@@ -187,7 +181,7 @@ static void refused_mat(const char *name, const char *format, const char *messag
 }
 
 /* The remedy is that of where the struct is, or of the file's version. */
-static void mat_files_say_how_to_be_saved(void **state)
+TEST(mat_files_say_how_to_be_saved)
 {
     static const char *const outer[] = {"geo", "angles"}, *const inner[] = {"DSD"};
     static const double dsd[1] = {1500};
@@ -210,7 +204,7 @@ static void mat_files_say_how_to_be_saved(void **state)
 }
 
 /* Cut off anywhere, even within the last number. */
-static void cut_mat_files_are_refused(void **state)
+TEST(cut_mat_files_are_refused)
 {
     unsigned char bytes[4096];
 
@@ -229,7 +223,7 @@ static void cut_mat_files_are_refused(void **state)
     }
 }
 
-static void wrong_input_is_named(void **state)
+TEST(wrong_input_is_named)
 {
     static const struct spoilt list[] = {
         {"\"DSO\"", "\"DS0\"", "did you mean \"DSO\""},
@@ -259,19 +253,4 @@ static void wrong_input_is_named(void **state)
     assert_non_null(strstr(fbp_message(), "do not belong together"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_mean_what_tigre_does),
-        cmocka_unit_test(three_angles_and_a_turned_panel),
-        cmocka_unit_test(what_is_written_comes_back),
-        cmocka_unit_test(what_tigre_cannot_hold_is_refused),
-        cmocka_unit_test(mat_files_of_both_orders),
-        cmocka_unit_test(sizes_may_be_of_any_type),
-        cmocka_unit_test(mat_files_say_how_to_be_saved),
-        cmocka_unit_test(cut_mat_files_are_refused),
-        cmocka_unit_test(wrong_input_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_MAIN(make_folder, drop_folder)

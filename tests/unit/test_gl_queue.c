@@ -4,19 +4,10 @@
 
 #include "backend/gl/egl.h"
 #include "backend/module.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { MANY = 400 };
 
@@ -170,7 +161,7 @@ static struct gl_queue *open_queue(struct device *d)
         atomic_store(&made[i], 0);
         atomic_store(&allowed[i], UINT32_MAX);
     }
-    assert_int_equal(gl_queue_open(&q, &life, d), FBP_OK);
+    OK(gl_queue_open(&q, &life, d));
     return q;
 }
 
@@ -178,22 +169,22 @@ static struct gl_point put(struct gl_queue *q, enum gl_order order, int tag)
 {
     struct gl_point at;
 
-    assert_int_equal(gl_queue_submit(q, order, note, &tag, sizeof tag), FBP_OK);
-    assert_int_equal(gl_queue_point(q, order, &at), FBP_OK);
+    OK(gl_queue_submit(q, order, note, &tag, sizeof tag));
+    OK(gl_queue_point(q, order, &at));
     return at;
 }
 
-static void copies_run_beside_a_kernel(void **state)
+TEST(copies_run_beside_a_kernel)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
     atomic_store(&d.in_the_way, 1);
-    assert_int_equal(gl_queue_submit(q, GL_ORDER_BP, linger, "", 1), FBP_OK);
+    OK(gl_queue_submit(q, GL_ORDER_BP, linger, "", 1));
     assert_true(gl_queue_copies(q, GL_ORDER_IN) && gl_queue_copies(q, GL_ORDER_OUT));
     assert_false(gl_queue_copies(q, GL_ORDER_FILTER));
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_IN, 1)), FBP_OK);
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)), FBP_OK);
+    OK(gl_queue_wait(q, put(q, GL_ORDER_IN, 1)));
+    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)));
     assert_int_equal(d.log[0].lane, GL_LANE_IN);
     assert_int_equal(d.log[1].lane, GL_LANE_OUT);
     atomic_store(&d.in_the_way, 0);
@@ -201,7 +192,7 @@ static void copies_run_beside_a_kernel(void **state)
 }
 
 /* The filter comes after an upload whose fence is not past; what does not may go before it. */
-static void fences_of_other_contexts_are_awaited(void **state)
+TEST(fences_of_other_contexts_are_awaited)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
@@ -209,27 +200,27 @@ static void fences_of_other_contexts_are_awaited(void **state)
     atomic_store(&allowed[GL_LANE_IN], 0);
     gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_IN, 1));
     const struct gl_point filtered = put(q, GL_ORDER_FILTER, 3);
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_BP, 2)), FBP_OK);
+    OK(gl_queue_wait(q, put(q, GL_ORDER_BP, 2)));
     while (atomic_load(&d.n) < 2)
         usleep(100);
     usleep(2000);
     assert_int_equal(d.n, 2);
     atomic_store(&allowed[GL_LANE_IN], UINT32_MAX);
-    assert_int_equal(gl_queue_wait(q, filtered), FBP_OK);
+    OK(gl_queue_wait(q, filtered));
     assert_int_equal(d.n, 3);
     assert_int_equal(d.log[2].tag, 3);
     gl_queue_close(&q);
 }
 
 /* A context executes in order: its own fences are not waited for. */
-static void one_context_is_given_all_at_once(void **state)
+TEST(one_context_is_given_all_at_once)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
     atomic_store(&allowed[GL_LANE_COMPUTES], 0);
     atomic_store(&d.in_the_way, 1);
-    assert_int_equal(gl_queue_submit(q, GL_ORDER_FILTER, linger, "", 1), FBP_OK);
+    OK(gl_queue_submit(q, GL_ORDER_FILTER, linger, "", 1));
     gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_BP, 1));
     (void)put(q, GL_ORDER_FILTER, 2);
     gl_queue_after(q, GL_ORDER_BP, put(q, GL_ORDER_FILTER, 3));
@@ -240,29 +231,29 @@ static void one_context_is_given_all_at_once(void **state)
     for (int i = 0; i < 4; i++)
         assert_int_equal(d.log[i].tag, i + 1);
     atomic_store(&allowed[GL_LANE_COMPUTES], UINT32_MAX);
-    assert_int_equal(gl_queue_wait(q, last), FBP_OK);
+    OK(gl_queue_wait(q, last));
     gl_queue_close(&q);
 }
 
 /* A mark is past when that is which the next command would come after. */
-static void a_point_includes_what_it_comes_after(void **state)
+TEST(a_point_includes_what_it_comes_after)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
     struct gl_point out;
 
     atomic_store(&d.in_the_way, 1);
-    assert_int_equal(gl_queue_submit(q, GL_ORDER_UNPACK, linger, "", 1), FBP_OK);
+    OK(gl_queue_submit(q, GL_ORDER_UNPACK, linger, "", 1));
     gl_queue_after(q, GL_ORDER_OUT, put(q, GL_ORDER_UNPACK, 1));
-    assert_int_equal(gl_queue_point(q, GL_ORDER_OUT, &out), FBP_OK);
+    OK(gl_queue_point(q, GL_ORDER_OUT, &out));
     assert_true(out.ticket > 0);
     atomic_store(&d.in_the_way, 0);
-    assert_int_equal(gl_queue_wait(q, out), FBP_OK);
+    OK(gl_queue_wait(q, out));
     assert_int_equal(d.n, 1);
     gl_queue_close(&q);
 }
 
-static void one_context_does_all_where_there_are_no_more(void **state)
+TEST(one_context_does_all_where_there_are_no_more)
 {
     struct device d;
 
@@ -271,7 +262,7 @@ static void one_context_does_all_where_there_are_no_more(void **state)
     gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_IN, 1));
     gl_queue_after(q, GL_ORDER_BP, put(q, GL_ORDER_FILTER, 2));
     gl_queue_after(q, GL_ORDER_OUT, put(q, GL_ORDER_BP, 3));
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_OUT, 4)), FBP_OK);
+    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 4)));
     assert_false(gl_queue_copies(q, GL_ORDER_IN) || gl_queue_copies(q, GL_ORDER_OUT));
     for (int i = 0; i < 4; i++) {
         assert_int_equal(d.log[i].lane, GL_LANE_COMPUTES);
@@ -282,27 +273,26 @@ static void one_context_does_all_where_there_are_no_more(void **state)
 }
 
 /* The first failure is everybody's; what gives back memory runs all the same, and last. */
-static void what_gives_back_memory_is_last(void **state)
+TEST(what_gives_back_memory_is_last)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
     const int tag = 9;
 
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_IN, 1)), FBP_OK);
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)), FBP_OK);
-    assert_int_equal(gl_queue_submit(q, GL_ORDER_BP, break_down, "", 1), FBP_OK);
+    OK(gl_queue_wait(q, put(q, GL_ORDER_IN, 1)));
+    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)));
+    OK(gl_queue_submit(q, GL_ORDER_BP, break_down, "", 1));
     assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_BP, 3)), FBP_ERR_DEVICE);
     assert_string_equal(fbp_message(), "a planted failure");
     (void)put(q, GL_ORDER_IN, 4);
-    assert_int_equal(gl_queue_submit_with(q, GL_ORDER_CALL, note, &tag, sizeof tag,
-                                          &(struct gl_submission){.last = true}),
-                     FBP_OK);
+    OK(gl_queue_submit_with(q, GL_ORDER_CALL, note, &tag, sizeof tag,
+                            &(struct gl_submission){.last = true}));
     gl_queue_close(&q);
     assert_int_equal(d.n, 3);
     assert_int_equal(d.log[2].tag, 9);
 }
 
-static void a_lost_context_ends_all_waiting(void **state)
+TEST(a_lost_context_ends_all_waiting)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
@@ -317,25 +307,23 @@ static void a_lost_context_ends_all_waiting(void **state)
     atomic_store(&lost, false);
 }
 
-static void moments_are_when_a_copy_was_over(void **state)
+TEST(moments_are_when_a_copy_was_over)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
     double before = 0, after = 0;
 
     atomic_store(&allowed[GL_LANE_OUT], 1); /* that of the first moment */
-    assert_int_equal(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
-                                          &(struct gl_submission){.moment = &before}),
-                     FBP_OK);
+    OK(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
+                            &(struct gl_submission){.moment = &before}));
     (void)put(q, GL_ORDER_OUT, 1);
-    assert_int_equal(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
-                                          &(struct gl_submission){.moment = &after}),
-                     FBP_OK);
+    OK(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
+                            &(struct gl_submission){.moment = &after}));
     while (atomic_load(&d.n) < 1)
         usleep(100);
     usleep(20000);
     atomic_store(&allowed[GL_LANE_OUT], UINT32_MAX);
-    assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)), FBP_OK);
+    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)));
     assert_true(before > 0 && after - before >= 20e-3);
     gl_queue_close(&q);
 }
@@ -365,7 +353,7 @@ static fbp_status check(void *device, void *command)
     return FBP_OK;
 }
 
-static void many_orders_hold(void **state)
+TEST(many_orders_hold)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
@@ -382,29 +370,18 @@ static void many_orders_hold(void **state)
             c.after[k] = points[i - 1 - (random >> (8 + 8 * k)) % (i < 9 ? i : 9)];
             gl_queue_after(q, order, c.after[k]);
         }
-        assert_int_equal(gl_queue_submit(q, order, check, &c, sizeof c), FBP_OK);
-        assert_int_equal(gl_queue_point(q, order, &points[i]), FBP_OK);
+        OK(gl_queue_submit(q, order, check, &c, sizeof c));
+        OK(gl_queue_point(q, order, &points[i]));
     }
     for (unsigned i = 0; i < MANY; i++)
-        assert_int_equal(gl_queue_wait(q, points[i]), FBP_OK);
+        OK(gl_queue_wait(q, points[i]));
     assert_int_equal(n_checked, MANY);
     gl_queue_close(&q);
     atomic_store(&looks, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_run_beside_a_kernel),
-        cmocka_unit_test(fences_of_other_contexts_are_awaited),
-        cmocka_unit_test(one_context_is_given_all_at_once),
-        cmocka_unit_test(a_point_includes_what_it_comes_after),
-        cmocka_unit_test(one_context_does_all_where_there_are_no_more),
-        cmocka_unit_test(what_gives_back_memory_is_last),
-        cmocka_unit_test(a_lost_context_ends_all_waiting),
-        cmocka_unit_test(moments_are_when_a_copy_was_over),
-        cmocka_unit_test(many_orders_hold)};
-
     alarm(60); /* a lane that waits for ever */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* What the variants of S3 draw and cost, without a context: numbers of a pass, tiles, texts of
  * shaders and what is counted in them. */
 #include "bench/gl/s3_plan.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 enum { A = 0, B, C, D, E, LOWER_B, F, G, M, VARIANTS };
 
@@ -17,7 +11,7 @@ static void check(double is, double wanted, double error)
         fail_msg("%g instead of %g", is, wanted);
 }
 
-static void passes_take_what_the_paper_takes(void **state)
+TEST(passes_take_what_the_paper_takes)
 {
     static const unsigned views[] = {1, 1, 4, 4, 4, 1, 4, 8, 4},
                           slices[] = {1, 4, 1, 4, 4, 4, 16, 4, 16},
@@ -59,7 +53,7 @@ static void project(const float *c, const struct fbp_s3_variant *v, size_t k, do
 }
 
 /* Of variants of circles, what depends on z is left out of u and w. */
-static void numbers_project_voxels(void **state)
+TEST(numbers_project_voxels)
 {
     const struct gpu_view *v = &some_view;
     const struct gpu_view views[8] = {*v, *v, *v, *v, *v, *v, *v, *v};
@@ -89,7 +83,7 @@ static void numbers_project_voxels(void **state)
         }
 }
 
-static void the_stretch_is_a_root(void **state)
+TEST(the_stretch_is_a_root)
 {
     check((double)gl_s3_stretch(64), 8, 0);
     check((double)gl_s3_stretch(128), 8, 0);
@@ -98,7 +92,7 @@ static void the_stretch_is_a_root(void **state)
 }
 
 /* They are looked at beside the panel, whatever lies in their texel. */
-static void views_that_are_not_there_are_harmless(void **state)
+TEST(views_that_are_not_there_are_harmless)
 {
     static const size_t variants[] = {D, G, M};
     const size_t size[2] = {64, 40};
@@ -117,7 +111,7 @@ static void views_that_are_not_there_are_harmless(void **state)
         }
 }
 
-static void a_draw_has_so_many_updates_at_most(void **state)
+TEST(a_draw_has_so_many_updates_at_most)
 {
     const struct fbp_s3_variant *a = gl_s3_variant(A), *d = gl_s3_variant(D);
 
@@ -128,7 +122,7 @@ static void a_draw_has_so_many_updates_at_most(void **state)
     assert_int_equal(gl_s3_tile_rows(a, 16384, 16384, 0), 512);
 }
 
-static void a_group_is_wanted_where_a_slice_is(void **state)
+TEST(a_group_is_wanted_where_a_slice_is)
 {
     const uint8_t wanted[3][4] = {{0, 1, 0, 0}, {0, 0, 0, 0}, {1, 1, 0, 0}};
     uint8_t any[4];
@@ -145,7 +139,7 @@ static bool has(const char *text, const char *words)
 }
 
 /* What the paper moves to the vertex stage, and what it leaves where it was. */
-static void linear_terms_are_balanced_where_it_is_said(void **state)
+TEST(linear_terms_are_balanced_where_it_is_said)
 {
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_way way = {.variant = i};
@@ -163,7 +157,7 @@ static void linear_terms_are_balanced_where_it_is_said(void **state)
 
 /* One division a view of a fragment, however many slices share it, where they can; one fetch an
  * update. */
-static void what_slices_share_is_computed_once(void **state)
+TEST(what_slices_share_is_computed_once)
 {
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_way way = {.variant = i};
@@ -190,7 +184,7 @@ static struct fbp_s3_cost cost_of(size_t variant, enum fbp_s3_sum sum, bool exac
 }
 
 /* Counted by hand: x and y 2, U V W 4 each, 1/W, weight, u 2, v 2, product, blend. */
-static void costs_are_counted_in_the_text(void **state)
+TEST(costs_are_counted_in_the_text)
 {
     const struct fbp_s3_cost a = cost_of(A, FBP_S3_BLEND, false);
     double last = INFINITY;
@@ -217,7 +211,7 @@ static void costs_are_counted_in_the_text(void **state)
     check(cost_of(A, FBP_S3_BLEND, true).texture, 0, 0);
 }
 
-static void texts_fit(void **state)
+TEST(texts_fit)
 {
     for (size_t i = 0; i < VARIANTS; i++)
         for (int k = 0; k < 8; k++) {
@@ -230,19 +224,4 @@ static void texts_fit(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_take_what_the_paper_takes),
-        cmocka_unit_test(numbers_project_voxels),
-        cmocka_unit_test(the_stretch_is_a_root),
-        cmocka_unit_test(views_that_are_not_there_are_harmless),
-        cmocka_unit_test(a_draw_has_so_many_updates_at_most),
-        cmocka_unit_test(a_group_is_wanted_where_a_slice_is),
-        cmocka_unit_test(linear_terms_are_balanced_where_it_is_said),
-        cmocka_unit_test(what_slices_share_is_computed_once),
-        cmocka_unit_test(costs_are_counted_in_the_text),
-        cmocka_unit_test(texts_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,7 @@
 /* The texts of the OpenGL module's programs, without a context: what some drivers refuse, and
  * Mesa's, on which the other tests run, forgives. */
 #include "backend/gl/program.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #define COMPILER "glslangValidator"
 
@@ -62,7 +54,7 @@ static bool has_compiler(void)
     return system("command -v " COMPILER " >/dev/null") == 0;
 }
 
-static void every_program_is_glsl(void **state)
+TEST(every_program_is_glsl)
 {
     char path[4096];
     size_t refused = 0;
@@ -84,7 +76,7 @@ static void every_program_is_glsl(void **state)
 }
 
 /* That the compiler would have said so. */
-static void what_is_not_is_refused(void **state)
+TEST(what_is_not_is_refused)
 {
     char path[4096];
 
@@ -120,7 +112,7 @@ static bool assigns_twice(const char *statement, size_t n)
 }
 
 /* NVIDIA's driver takes "a = b = c" for reading b, and refuses it where b may only be written. */
-static void values_are_assigned_once(void **state)
+TEST(values_are_assigned_once)
 {
     static const char wrong[] = "b[0] = b[1] = 0u", right[] = "b[0] = 0u, b[1] = 1u";
     size_t found = 0;
@@ -137,13 +129,4 @@ static void values_are_assigned_once(void **state)
     assert_int_equal(found, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_assigned_once),
-        cmocka_unit_test(every_program_is_glsl),
-        cmocka_unit_test(what_is_not_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,15 +2,7 @@
  * windows are. */
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/module.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 static double coordinate(const struct fbp_grid *g, int axis, double i)
 {
@@ -34,7 +26,7 @@ static struct fbp_job job_of_planes(size_t columns)
                             .selection.symmetric_views = 1};
 }
 
-static void what_is_linear_is_taken(void **state)
+TEST(what_is_linear_is_taken)
 {
     struct fbp_job job = job_of_planes(100);
 
@@ -49,7 +41,7 @@ static void what_is_linear_is_taken(void **state)
     assert_false(gpu_planes_usable(&job));
 }
 
-static void places_are_those_of_the_matrices(void **state)
+TEST(places_are_those_of_the_matrices)
 {
     const struct fbp_job job = job_of_planes(100);
     struct gpu_plane p;
@@ -66,7 +58,7 @@ static void places_are_those_of_the_matrices(void **state)
 }
 
 /* Whole pieces of 16 bytes, all frames, and little more. */
-static void rows_lie_in_pieces(void **state)
+TEST(rows_lie_in_pieces)
 {
     for (size_t columns = 1; columns < 20; columns++)
         for (size_t n = 1; n < 20; n++) {
@@ -81,7 +73,7 @@ static void rows_lie_in_pieces(void **state)
 }
 
 /* Of boxes anywhere. */
-static void windows_hold_what_boxes_see(void **state)
+TEST(windows_hold_what_boxes_see)
 {
     static const int box[3] = {8, 4, 16};
     const struct fbp_job job = job_of_planes(100);
@@ -97,17 +89,11 @@ static void windows_hold_what_boxes_see(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_linear_is_taken),
-        cmocka_unit_test(places_are_those_of_the_matrices),
-        cmocka_unit_test(rows_lie_in_pieces),
-        cmocka_unit_test(windows_hold_what_boxes_see),
-    };
     static struct fbp_module_host mine;
 
     mine.coordinate = coordinate;
     gpu_host = &mine;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

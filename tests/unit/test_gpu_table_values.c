@@ -2,6 +2,7 @@
 #include "gpu_util.h"
 
 #include "backend/gpu/tables.h"
+#include "test.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -140,13 +141,13 @@ static void check_columns(const struct block *b, const struct gpu_tables *t, siz
     }
 }
 
-static void tables_hold_what_they_should(void **state)
+TEST_WITH(tables_hold_what_they_should, start, NULL)
 {
     const struct fbp_job job = small_job();
     struct gpu_tables t;
     struct block b = open_block(&job, &t);
 
-    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    OK(gpu_tables_write(&job, &t, put, &b));
     check_prep(&b, &t);
     check_chain(&b, &t);
     check_columns(&b, &t, gpu_column_taps(&job));
@@ -159,7 +160,7 @@ static void tables_hold_what_they_should(void **state)
     close_block(&b);
 }
 
-static void other_ways_and_rays(void **state)
+TEST_WITH(other_ways_and_rays, start, NULL)
 {
     static const float taps[] = {1, 2, 4, 2, 1};
     struct fbp_job job = small_job();
@@ -169,7 +170,7 @@ static void other_ways_and_rays(void **state)
     product = false;
     row_bytes_now = 0;
     struct block b = open_block(&job, &t);
-    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    OK(gpu_tables_write(&job, &t, put, &b));
     for (size_t i = 0; i < COUNT(taps); i++)
         assert_true(at(&b, t.filter, i) == taps[i]);
     memcpy(&ray, b.memory + t.rays + 2 * sizeof ray, sizeof ray);
@@ -178,7 +179,7 @@ static void other_ways_and_rays(void **state)
 
     fft_now = true;
     b = open_block(&job, &t);
-    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    OK(gpu_tables_write(&job, &t, put, &b));
     for (size_t i = 0; i < 9; i++)
         assert_true(at(&b, t.filter, i) == (float)(1 + i));
     close_block(&b);
@@ -187,19 +188,19 @@ static void other_ways_and_rays(void **state)
     job.filtering.columns = NULL;
     job.filtering.pad = NULL;
     b = open_block(&job, &t);
-    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    OK(gpu_tables_write(&job, &t, put, &b));
     assert_int_equal(b.calls, 3);
     check_prep(&b, &t);
     close_block(&b);
 }
 
-static void a_failed_copy_ends_it(void **state)
+TEST_WITH(a_failed_copy_ends_it, start, NULL)
 {
     const struct fbp_job job = small_job();
     struct gpu_tables t;
     struct block b = open_block(&job, &t);
 
-    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    OK(gpu_tables_write(&job, &t, put, &b));
     const int n = b.calls;
     assert_int_equal(n, 9);
     close_block(&b);
@@ -249,13 +250,13 @@ static void expect_voxel(const struct fbp_job *job, int x, int y, int z,
 }
 
 /* Every cell knows the slices that are wanted of it, and of what kernels take together with it. */
-static void cells_are_wanted(void **state)
+TEST_WITH(cells_are_wanted, start, NULL)
 {
     static const size_t box[3][2] = {{0, SIDE}, {0, SIDE}, {0, SLICES}},
                         n[3] = {SIDE, SIDE, SLICES};
     struct fbp_region *region;
 
-    assert_int_equal(fbp_region_create(&region, n, box, ball_row, NULL), FBP_OK);
+    OK(fbp_region_create(&region, n, box, ball_row, NULL));
     for (int i = 0; i < 3; i++) {
         struct gpu_wanted right[CELLS * CELLS] = {{0}}, found[CELLS * CELLS];
         struct fbp_job job = small_job();
@@ -265,7 +266,7 @@ static void cells_are_wanted(void **state)
         job.requested.region = region;
         job.n_views = 4;
         struct block b = open_block(&job, &t);
-        assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+        OK(gpu_tables_write(&job, &t, put, &b));
         memcpy(found, b.memory + t.wanted, sizeof found);
         for (int at = 0; at < SIDE * SIDE * SLICES; at++)
             if (is_in_ball(at % SIDE, at / SIDE % SIDE, at / SIDE / SIDE))
@@ -280,13 +281,4 @@ static void cells_are_wanted(void **state)
     fbp_region_destroy(&region);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(tables_hold_what_they_should, start),
-        cmocka_unit_test_setup(other_ways_and_rays, start),
-        cmocka_unit_test_setup(a_failed_copy_ends_it, start),
-        cmocka_unit_test_setup(cells_are_wanted, start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,6 +4,7 @@
 
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/tables.h"
+#include "test.h"
 
 static size_t of_orbits(const struct fbp_job *job, const struct fbp_slab *slab)
 {
@@ -84,7 +85,7 @@ static void check_layout(const char *what, const struct fbp_job *job,
 
 /* As the CUDA module laid them out when the layout was its own: speeds hang on the calls' sizes,
  * and the memory that a plan counts on the sum. */
-static void sizes_are_those_of_before(void **state)
+TEST_WITH(sizes_are_those_of_before, start, NULL)
 {
     const struct fbp_job job = ordinary();
 
@@ -103,7 +104,7 @@ static void sizes_are_those_of_before(void **state)
                                       .bytes = 141584896});
 }
 
-static void sizes_with_columns_and_scale(void **state)
+TEST_WITH(sizes_with_columns_and_scale, start, NULL)
 {
     struct fbp_column_filter columns = {.half_width = 9};
     struct fbp_pad pad = {.rule.n_lengths = 5, .n_columns = 1248};
@@ -134,7 +135,7 @@ static void sizes_with_columns_and_scale(void **state)
                                       .bytes = 209381888});
 }
 
-static void sizes_with_prep_and_orbits(void **state)
+TEST_WITH(sizes_with_prep_and_orbits, start, NULL)
 {
     struct fbp_job job = ordinary();
 
@@ -161,7 +162,7 @@ static void sizes_with_prep_and_orbits(void **state)
                                       .bytes = 177545216});
 }
 
-static void sizes_of_long_rows(void **state)
+TEST_WITH(sizes_of_long_rows, start, NULL)
 {
     struct fbp_job job = of_long_rows();
 
@@ -207,7 +208,7 @@ static void sizes_of_long_rows(void **state)
 }
 
 /* To look for a library takes time: nobody does without need. */
-static void modules_are_asked_where_it_matters(void **state)
+TEST_WITH(modules_are_asked_where_it_matters, start, NULL)
 {
     struct fbp_job job = ordinary();
 
@@ -226,7 +227,7 @@ static void modules_are_asked_where_it_matters(void **state)
     assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_FFT);
 }
 
-static void chains_hold_two_rows_and_are_permutations(void **state)
+TEST_WITH(chains_hold_two_rows_and_are_permutations, start, NULL)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
 
@@ -249,7 +250,7 @@ static void chains_hold_two_rows_and_are_permutations(void **state)
 }
 
 /* Rows begin where lines of the cache do, between borders. */
-static void plain_views(void **state)
+TEST_WITH(plain_views, start, NULL)
 {
     static const size_t turns[] = {1, 2, 4}, columns[] = {1, 28, 29, 1248};
 
@@ -266,7 +267,7 @@ static void plain_views(void **state)
         }
 }
 
-static void what_blocks_found(void **state)
+TEST_WITH(what_blocks_found, start, NULL)
 {
     static struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS];
     struct fbp_statistics sum;
@@ -280,7 +281,7 @@ static void what_blocks_found(void **state)
     assert_true(sum.min == -1 && sum.max == 7 && sum.sum == 5.5);
 }
 
-static void remarks(void **state)
+TEST_WITH(remarks, start, NULL)
 {
     static const struct gpu_kernel exact = {.precision = FBP_PRECISION_EXACT},
                                    fast = {.precision = FBP_PRECISION_FAST};
@@ -302,18 +303,4 @@ static void remarks(void **state)
     assert_string_equal(text, "no faster kernel of precision half for this scan: exact is used");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(sizes_are_those_of_before, start),
-        cmocka_unit_test_setup(sizes_with_columns_and_scale, start),
-        cmocka_unit_test_setup(sizes_with_prep_and_orbits, start),
-        cmocka_unit_test_setup(sizes_of_long_rows, start),
-        cmocka_unit_test_setup(modules_are_asked_where_it_matters, start),
-        cmocka_unit_test_setup(chains_hold_two_rows_and_are_permutations, start),
-        cmocka_unit_test_setup(plain_views, start),
-        cmocka_unit_test_setup(what_blocks_found, start),
-        cmocka_unit_test_setup(remarks, start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

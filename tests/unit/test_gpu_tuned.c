@@ -1,19 +1,11 @@
 /* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
 #include "backend/gpu/tuner.h"
 #include "backend/module.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static const struct fbp_module_host host = {.cache_get = fbp_cache_get, .cache_put = fbp_cache_put};
 static const struct fbp_cache_file file = {"some-shapes",
@@ -42,7 +34,7 @@ static void write_file(const char *text)
     assert_int_equal(fclose(to), 0);
 }
 
-static void what_is_kept_is_found(void **state)
+TEST_WITH(what_is_kept_is_found, start_empty, NULL)
 {
     assert_int_equal(gpu_tuned_read(&file, "a card, matrix", 4), -1);
     gpu_tuned_write(&file, "a card, matrix", 2);
@@ -57,14 +49,14 @@ static void what_is_kept_is_found(void **state)
 }
 
 /* Of a version that had more shapes. */
-static void shapes_that_are_not_there(void **state)
+TEST_WITH(shapes_that_are_not_there, start_empty, NULL)
 {
     gpu_tuned_write(&file, "key", 7);
     assert_int_equal(gpu_tuned_read(&file, "key", 8), 7);
     assert_int_equal(gpu_tuned_read(&file, "key", 7), -1);
 }
 
-static void damage_is_ignored_and_mended(void **state)
+TEST_WITH(damage_is_ignored_and_mended, start_empty, NULL)
 {
     static const char *const damaged[] = {
         "",
@@ -100,7 +92,7 @@ static int files_there(void)
 }
 
 /* One may undo what another has just kept, but the file is whole at any time. */
-static void processes_do_not_disturb_each_other(void **state)
+TEST_WITH(processes_do_not_disturb_each_other, start_empty, NULL)
 {
     enum { PROCESSES = 4, TIMES = 50 };
     char key[64];
@@ -126,7 +118,7 @@ static void processes_do_not_disturb_each_other(void **state)
     assert_int_equal(files_there(), 1);
 }
 
-static void a_folder_in_its_place_is_no_error(void **state)
+TEST_WITH(a_folder_in_its_place_is_no_error, start_empty, NULL)
 {
     gpu_tuned_write(&file, "folders", 0);
     assert_int_equal(unlink(FILE_), 0);
@@ -136,7 +128,7 @@ static void a_folder_in_its_place_is_no_error(void **state)
     assert_int_equal(files_there(), 1);
 }
 
-static void no_place_is_no_error(void **state)
+TEST_WITH(no_place_is_no_error, start_empty, NULL)
 {
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     gpu_tuned_write(&file, "key", 1);
@@ -147,15 +139,4 @@ static void no_place_is_no_error(void **state)
     assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_is_kept_is_found, start_empty),
-        cmocka_unit_test_setup(shapes_that_are_not_there, start_empty),
-        cmocka_unit_test_setup(damage_is_ignored_and_mended, start_empty),
-        cmocka_unit_test_setup(processes_do_not_disturb_each_other, start_empty),
-        cmocka_unit_test_setup(a_folder_in_its_place_is_no_error, start_empty),
-        cmocka_unit_test_setup(no_place_is_no_error, start_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

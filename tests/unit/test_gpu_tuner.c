@@ -3,17 +3,7 @@
 #include "backend/gpu/tuner.h"
 #include "backend/module.h"
 #include "fbp/version.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #define FOLDER FBP_TEST_DIR "/gpu_tuner"
 #define FILE_  FOLDER "/fbp/some-shapes"
@@ -192,7 +182,7 @@ static int after_a_run(int n_passes)
     return t.shape;
 }
 
-static void fastest_is_taken_and_kept(void **state)
+TEST_WITH(fastest_is_taken_and_kept, start, NULL)
 {
     static const int turns[ALL] = {LIKELIEST, 2, 7, LIKELIEST, 2, 7, LIKELIEST, 2, 7};
     struct gpu_tuner t = opened();
@@ -224,7 +214,7 @@ static void fastest_is_taken_and_kept(void **state)
 }
 
 /* Noise does not move it: another shape must be faster by 2 %. */
-static void a_little_faster_is_not_enough(void **state)
+TEST_WITH(a_little_faster_is_not_enough, start, NULL)
 {
     now.ms[2] = now.ms[7] = 9.85;
     assert_int_equal(after_a_run(ALL + 1), LIKELIEST);
@@ -235,14 +225,14 @@ static void a_little_faster_is_not_enough(void **state)
 }
 
 /* In it shapes may be loaded. */
-static void first_round_does_not_count(void **state)
+TEST_WITH(first_round_does_not_count, start, NULL)
 {
     now.first_ms[2] = 100;
     now.first_ms[LIKELIEST] = .1;
     assert_int_equal(after_a_run(ALL + 1), 2);
 }
 
-static void like_is_compared_with_like(void **state)
+TEST_WITH(like_is_compared_with_like, start, NULL)
 {
     struct gpu_tuner t = opened();
 
@@ -261,7 +251,7 @@ static void like_is_compared_with_like(void **state)
 }
 
 /* The end waits for two rounds, and not for less. */
-static void short_runs(void **state)
+TEST_WITH(short_runs, start, NULL)
 {
     assert_int_equal(after_a_run(2 * FIRST_ROUND - 1), LIKELIEST);
     assert_int_equal(now.n_waits, 0);
@@ -276,7 +266,7 @@ static void short_runs(void **state)
 }
 
 /* Nobody waits for a device that is behind. */
-static void a_device_that_is_behind(void **state)
+TEST_WITH(a_device_that_is_behind, start, NULL)
 {
     struct gpu_tuner t = opened();
 
@@ -290,7 +280,7 @@ static void a_device_that_is_behind(void **state)
     gpu_tuner_close(&t);
 }
 
-static void nothing_ends_a_run(void **state)
+TEST_WITH(nothing_ends_a_run, start, NULL)
 {
     bool *const faults[] = {&now.no_name, &now.no_marks, &now.no_begin, &now.no_end, &now.no_times};
 
@@ -305,7 +295,7 @@ static void nothing_ends_a_run(void **state)
     }
 }
 
-static void what_the_environment_says(void **state)
+TEST_WITH(what_the_environment_says, start, NULL)
 {
     variables[FBP_ENV_TUNE] = "0";
     assert_false(gpu_tuner_is_due(&kernel, &job, 1, &timer));
@@ -325,7 +315,7 @@ static void what_the_environment_says(void **state)
     }
 }
 
-static void one_shape_needs_no_choice(void **state)
+TEST_WITH(one_shape_needs_no_choice, start, NULL)
 {
     const struct gpu_kernel single = {.name = "single", .symmetric_views = 1};
     struct gpu_tuner t;
@@ -337,18 +327,4 @@ static void one_shape_needs_no_choice(void **state)
     gpu_tuner_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(fastest_is_taken_and_kept, start),
-        cmocka_unit_test_setup(a_little_faster_is_not_enough, start),
-        cmocka_unit_test_setup(first_round_does_not_count, start),
-        cmocka_unit_test_setup(like_is_compared_with_like, start),
-        cmocka_unit_test_setup(short_runs, start),
-        cmocka_unit_test_setup(a_device_that_is_behind, start),
-        cmocka_unit_test_setup(nothing_ends_a_run, start),
-        cmocka_unit_test_setup(what_the_environment_says, start),
-        cmocka_unit_test_setup(one_shape_needs_no_choice, start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

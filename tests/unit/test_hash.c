@@ -1,19 +1,11 @@
 /* The hash of bytes, and that of a volume: the same whoever writes what first. */
-#include "fbp/fbp.h"
-
 #include "base/cache.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
+#include "test.h"
 
 #include <pthread.h>
 
-#include <cmocka.h>
-
 /* Journals and hashes that people noted stay true: values of the first release. */
-static void values_stay(void **state)
+TEST(values_stay)
 {
     static const struct {
         size_t n;
@@ -49,13 +41,13 @@ static fbp_sink *open_hash(void)
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_open(&s, "hash:", &info, NULL), FBP_OK);
+    OK(fbp_sink_open(&s, "hash:", &info, NULL));
     return s;
 }
 
 static uint64_t close_hash(fbp_sink *s)
 {
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     const uint64_t h = fbp_sink_hash(s);
     fbp_sink_close(&s);
     return h;
@@ -68,12 +60,12 @@ static uint64_t hash_by(size_t n)
 
     for (size_t z = (NZ + n - 1) / n * n; z > 0; z -= n) {
         const size_t left = NZ - (z - n);
-        assert_int_equal(fbp_sink_write(s, z - n, left < n ? left : n, volume[z - n]), FBP_OK);
+        OK(fbp_sink_write(s, z - n, left < n ? left : n, volume[z - n]));
     }
     return close_hash(s);
 }
 
-static void any_split_is_the_same(void **state)
+TEST_WITH(any_split_is_the_same, fill, NULL)
 {
     for (size_t n = 2; n <= NZ; n++)
         assert_true(hash_by(n) == hash_by(1));
@@ -96,7 +88,7 @@ static void *write_some(void *user)
     return NULL;
 }
 
-static void threads_at_once(void **state)
+TEST_WITH(threads_at_once, fill, NULL)
 {
     const uint64_t right = hash_by(NZ);
     pthread_barrier_t start;
@@ -112,14 +104,14 @@ static void threads_at_once(void **state)
         }
         for (size_t i = 0; i < N_THREADS; i++) {
             pthread_join(t[i], NULL);
-            assert_int_equal(w[i].status, FBP_OK);
+            OK(w[i].status);
         }
         assert_true(close_hash(s) == right);
     }
     pthread_barrier_destroy(&start);
 }
 
-static void any_bit_changes_it(void **state)
+TEST_WITH(any_bit_changes_it, fill, NULL)
 {
     const uint64_t right = hash_by(NZ);
 
@@ -132,7 +124,7 @@ static void any_bit_changes_it(void **state)
     assert_true(hash_by(NZ) == right);
 }
 
-static void order_of_slices_changes_it(void **state)
+TEST_WITH(order_of_slices_changes_it, fill, NULL)
 {
     const uint64_t right = hash_by(NZ);
 
@@ -146,14 +138,4 @@ static void order_of_slices_changes_it(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_stay),
-        cmocka_unit_test_setup(any_split_is_the_same, fill),
-        cmocka_unit_test_setup(threads_at_once, fill),
-        cmocka_unit_test_setup(any_bit_changes_it, fill),
-        cmocka_unit_test_setup(order_of_slices_changes_it, fill),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,7 @@
 /* Whole scans in HDF5: what Data Exchange and NXtomo say, and what they must. */
 #include "unit/hdf5_files.h"
 
-#include "fbp/geometry_file.h"
-
 #include "base/math.h"
-
-#include <math.h>
 
 #define H5 FBP_TEST_DIR "/hdf5_scan.h5"
 
@@ -30,7 +26,7 @@ static bool near(double a, double b)
     return fabs(a - b) < 1e-9;
 }
 
-static void data_exchange(void **state)
+TEST(data_exchange)
 {
     for (int radians = 0; radians < 2; radians++) {
         const hid_t file = new_file(H5);
@@ -53,7 +49,7 @@ static void data_exchange(void **state)
     }
 }
 
-static void nxtomo(void **state)
+TEST(nxtomo)
 {
     static const struct {
         const char *unit;
@@ -94,7 +90,7 @@ static void nxtomo(void **state)
 }
 
 /* What other programs go by, and is not applied here, is named. */
-static void ignored_facts_are_named(void **state)
+TEST(ignored_facts_are_named)
 {
     static const struct {
         const char *name;
@@ -139,7 +135,7 @@ static void ignored_facts_are_named(void **state)
 }
 
 /* Units of angles, and those that are none. */
-static void units_of_angles(void **state)
+TEST(units_of_angles)
 {
     static const struct {
         const char *unit;
@@ -184,7 +180,7 @@ static void units_of_angles(void **state)
 }
 
 /* Rotations of the panel, which take the place of x_flipped, and a field of view of one half. */
-static void turned_panels_are_named(void **state)
+TEST(turned_panels_are_named)
 {
     static const struct {
         const char *name, *type;
@@ -245,7 +241,7 @@ static void turned_panels_are_named(void **state)
 }
 
 /* Frames that alignment is seen from are images of the sample, but not of the scan. */
-static void alignment_frames_are_no_projections(void **state)
+TEST(alignment_frames_are_no_projections)
 {
     const double control[NZ] = {1, 0, -1, 2, 0, 3};
     fbp_source *src;
@@ -260,7 +256,7 @@ static void alignment_frames_are_no_projections(void **state)
     assert_true(near(angle_of(&scan.views[0]), 30) && near(angle_of(&scan.views[1]), 120));
     src = open_source(scan.projections, NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 2);
-    assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 1, 1, 0, NY, out));
     assert_true((double)out[0] == value((size_t)4 * NY * NX));
     fbp_source_close(&src);
     fbp_scan_clear(&scan);
@@ -274,7 +270,7 @@ static void alignment_frames_are_no_projections(void **state)
 }
 
 /* The images of an NXtomo file are often in the file of the detector. */
-static void linked_images(void **state)
+TEST(linked_images)
 {
     static const char far[] = FBP_TEST_DIR "/hdf5_scan_far.h5";
     const double keys[NZ] = {1, 0, 0, 2, 0, 0};
@@ -317,7 +313,7 @@ static void expect(const char *says)
     assert_says(says);
 }
 
-static void what_lacks(void **state)
+TEST(what_lacks)
 {
     hid_t file = new_file(H5);
     const hsize_t n[3] = {1, 2, 2};
@@ -376,7 +372,7 @@ static void what_lacks(void **state)
 }
 
 /* In a scan file of one's own the data sets are named, and saving it names them again. */
-static void scan_file_names_data_sets(void **state)
+TEST(scan_file_names_data_sets)
 {
     static const char json[] =
         "{\"fbp_scan\": 1, \"kind\": \"parallel\", \"projections\": "
@@ -394,11 +390,11 @@ static void scan_file_names_data_sets(void **state)
     if (fbp_scan_load(&scan, path) != FBP_OK)
         fail_msg("%s", fbp_message());
     assert_string_equal(scan.projections, H5 ":/exchange/data");
-    assert_int_equal(fbp_scan_save(&scan, copy, NULL), FBP_OK);
+    OK(fbp_scan_save(&scan, copy, NULL));
     char *text = get_file(copy, &n);
     assert_non_null(strstr(text, "\"hdf5_scan.h5:/exchange/data\""));
     free(text);
-    assert_int_equal(fbp_scan_load(&again, copy), FBP_OK);
+    OK(fbp_scan_load(&again, copy));
     assert_string_equal(again.flat, H5 ":/exchange/data_white");
     fbp_scan_clear(&scan);
     fbp_scan_clear(&again);
@@ -406,19 +402,4 @@ static void scan_file_names_data_sets(void **state)
     remove(copy);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_exchange),
-        cmocka_unit_test(nxtomo),
-        cmocka_unit_test(ignored_facts_are_named),
-        cmocka_unit_test(units_of_angles),
-        cmocka_unit_test(turned_panels_are_named),
-        cmocka_unit_test(alignment_frames_are_no_projections),
-        cmocka_unit_test(linked_images),
-        cmocka_unit_test(what_lacks),
-        cmocka_unit_test(scan_file_names_data_sets),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,8 +1,6 @@
 /* Dark, flat and bad pixels from memory: what they are from files. */
 #include "unit/io_util.h"
 
-#include "fbp/fbp.h"
-
 #include "base/cache.h"
 #include "prep/prep.h"
 #include "scan/file/scan.h"
@@ -32,9 +30,9 @@ static void put(const char *path, size_t n, const float *v)
 {
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_open(&s, path, info_of(n), NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, n, v), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, path, info_of(n), NULL));
+    OK(fbp_sink_write(s, 0, n, v));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -42,7 +40,7 @@ static fbp_status use(struct fbp_scan *scan, enum fbp_image which, size_t n, con
 {
     fbp_source *source = NULL;
 
-    assert_int_equal(fbp_source_memory(&source, v, info_of(n)), FBP_OK);
+    OK(fbp_source_memory(&source, v, info_of(n)));
     const fbp_status st = fbp_scan_use_image(scan, which, source);
     fbp_source_close(&source);
     return st;
@@ -88,16 +86,16 @@ static void from_files_and_memory(struct fbp_scan *file, struct fbp_scan *memory
         if (which & 1 << i) {
             put(paths[i], n[i], samples[i]);
             *names[i] = paths[i];
-            assert_int_equal(use(memory, (enum fbp_image)i, n[i], samples[i]), FBP_OK);
+            OK(use(memory, (enum fbp_image)i, n[i], samples[i]));
         }
 }
 
-static void the_bits_of_files(void **state)
+TEST(the_bits_of_files)
 {
     for (int which = 1; which < 8; which++) {
         struct fbp_scan file = scan_of_panel(), memory = scan_of_panel(), copy = scan_of_panel();
         from_files_and_memory(&file, &memory, which);
-        assert_int_equal(fbp_scan_copy(&copy, &memory), FBP_OK);
+        OK(fbp_scan_copy(&copy, &memory));
         assert_true(hash_of(&file, false) != hash_of(&file, true));
         for (int top_down = 0; top_down < 2; top_down++) {
             assert_true(hash_of(&memory, top_down) == hash_of(&file, top_down));
@@ -109,7 +107,7 @@ static void the_bits_of_files(void **state)
 }
 
 /* Of larger pixels, too, and they are set from stored ones before and after. */
-static void reduced(void **state)
+TEST(reduced)
 {
     for (int before = 0; before < 2; before++) {
         struct fbp_scan file = scan_of_panel(), memory = scan_of_panel();
@@ -120,8 +118,8 @@ static void reduced(void **state)
         }
         if (before)
             from_files_and_memory(&file, &memory, 7);
-        assert_int_equal(fbp_scan_reduce(&file, 1, 2), FBP_OK);
-        assert_int_equal(fbp_scan_reduce(&memory, 1, 2), FBP_OK);
+        OK(fbp_scan_reduce(&file, 1, 2));
+        OK(fbp_scan_reduce(&memory, 1, 2));
         if (!before)
             from_files_and_memory(&file, &memory, 7);
         assert_true(hash_of(&memory, true) == hash_of(&file, true));
@@ -132,24 +130,24 @@ static void reduced(void **state)
 }
 
 /* One replaces the other, a file's name or a picture. */
-static void replaced(void **state)
+TEST(replaced)
 {
     struct fbp_scan scan = scan_of_panel();
     float one[N] = {0};
 
     assert_false(fbp_scan_is_intensity(&scan));
     scan.flat = strdup("none.npy");
-    assert_int_equal(use(&scan, FBP_IMAGE_FLAT, 1, one), FBP_OK);
+    OK(use(&scan, FBP_IMAGE_FLAT, 1, one));
     assert_null(scan.flat);
     assert_true(fbp_scan_is_intensity(&scan));
     assert_true(fbp_scan_image(&scan, FBP_IMAGE_FLAT)[3] == 0);
     one[3] = 7;
-    assert_int_equal(use(&scan, FBP_IMAGE_FLAT, 1, one), FBP_OK);
+    OK(use(&scan, FBP_IMAGE_FLAT, 1, one));
     assert_true(fbp_scan_image(&scan, FBP_IMAGE_FLAT)[3] == 7);
-    assert_int_equal(fbp_scan_use_image(&scan, FBP_IMAGE_FLAT, NULL), FBP_OK);
+    OK(fbp_scan_use_image(&scan, FBP_IMAGE_FLAT, NULL));
     assert_false(fbp_scan_is_intensity(&scan));
     assert_false(fbp_prep_is_needed(&scan));
-    assert_int_equal(use(&scan, FBP_IMAGE_BAD_PIXELS, 1, one), FBP_OK);
+    OK(use(&scan, FBP_IMAGE_BAD_PIXELS, 1, one));
     assert_true(fbp_prep_is_needed(&scan) && !fbp_scan_is_intensity(&scan));
     fbp_scan_clear(&scan);
 }
@@ -161,7 +159,7 @@ static void assert_refused(fbp_status st, fbp_status wanted, const char *word)
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), word);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
     struct fbp_scan scan = scan_of_panel();
     struct fbp_prep p;
@@ -170,13 +168,13 @@ static void refused(void **state)
     struct fbp_array_info info = *info_of(1);
 
     info.n[1]++;
-    assert_int_equal(fbp_source_memory(&source, one, &info), FBP_OK);
+    OK(fbp_source_memory(&source, one, &info));
     assert_refused(fbp_scan_use_image(&scan, FBP_IMAGE_DARK, source), FBP_ERR_INVALID,
                    "dark: has 6 columns and 6 rows, the views 6 and 5");
     assert_refused(fbp_scan_use_image(&scan, (enum fbp_image)3, source), FBP_ERR_INVALID, "which");
     fbp_source_close(&source);
     assert_null(scan.images);
-    assert_int_equal(use(&scan, FBP_IMAGE_FLAT, 1, one), FBP_OK);
+    OK(use(&scan, FBP_IMAGE_FLAT, 1, one));
     scan.panel.n_rows++;
     assert_refused(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID, "flat: ");
     scan.projections = strdup("views.npy");
@@ -185,11 +183,4 @@ static void refused(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_bits_of_files),
-                                       cmocka_unit_test(reduced), cmocka_unit_test(replaced),
-                                       cmocka_unit_test(refused)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,8 +1,6 @@
 /* fbp_array_compare() against numbers worked out by hand. */
 #include "unit/io_util.h"
 
-#include <math.h>
-
 #define A FBP_TEST_DIR "/io_compare_a"
 #define B FBP_TEST_DIR "/io_compare_b"
 
@@ -11,9 +9,9 @@ static void put(const char *path, size_t nx, size_t ny, size_t nz, double mm, co
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {nx, ny, nz}, .spacing_mm = {mm, 2 * mm, mm}};
     fbp_sink *s = NULL;
-    assert_int_equal(fbp_sink_open(&s, path, &info, NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, nz, v), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, path, &info, NULL));
+    OK(fbp_sink_write(s, 0, nz, v));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -22,13 +20,13 @@ static bool near(double a, double b)
     return fabs(a - b) < 1e-12 * (1 + fabs(b));
 }
 
-static void known_answer(void **state)
+TEST(known_answer)
 {
     const float a[4] = {1, 2, 3, 5}, b[4] = {1, 0, 3, -4};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 1, 2, 1, a);
     put(B ".npy", 2, 1, 2, 1, b);
-    assert_int_equal(fbp_array_compare(A ".mha", B ".npy", 0, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", B ".npy", 0, &c));
     assert_int_equal(c.count, 4);
     assert_true(near(c.rmse, sqrt(85. / 4)));
     assert_true(near(c.nrmse, sqrt(85. / 26)));
@@ -37,19 +35,19 @@ static void known_answer(void **state)
     assert_true(near(c.mean_a, 11. / 4) && near(c.mean_b, 0));
 }
 
-static void equal(void **state)
+TEST(equal)
 {
     const float a[4] = {1, 2, 3, 5}, zero[4] = {0};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 2, 1, 1, a);
-    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", A ".mha", 0, &c));
     assert_true(c.rmse == 0 && c.nrmse == 0 && c.max == 0 && c.psnr_db == 999);
     put(A ".mha", 2, 2, 1, 1, zero);
-    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", A ".mha", 0, &c));
     assert_true(c.rmse == 0 && c.nrmse == 0 && c.psnr_db == 999);
 }
 
-static void nan_is_seen(void **state)
+TEST(nan_is_seen)
 {
     const float good[4] = {1, 2, 3, 4};
     struct fbp_comparison c = {.struct_size = sizeof c};
@@ -58,37 +56,37 @@ static void nan_is_seen(void **state)
         float bad[4] = {5, 6, 7, 8};
         bad[i] = NAN;
         put(A ".mha", 2, 2, 1, 1, bad);
-        assert_int_equal(fbp_array_compare(A ".mha", B ".mha", 0, &c), FBP_OK);
+        OK(fbp_array_compare(A ".mha", B ".mha", 0, &c));
         assert_true(isnan(c.rmse) && isnan(c.nrmse) && isnan(c.max) && isnan(c.psnr_db));
-        assert_int_equal(fbp_array_compare(B ".mha", A ".mha", 0, &c), FBP_OK);
+        OK(fbp_array_compare(B ".mha", A ".mha", 0, &c));
         assert_true(isnan(c.rmse) && isnan(c.nrmse) && isnan(c.max) && isnan(c.psnr_db));
-        assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+        OK(fbp_array_compare(A ".mha", A ".mha", 0, &c));
         assert_true(c.count == 3 && c.rmse == 0 && c.psnr_db == 999); /* masked in both */
     }
 }
 
 /* What is no finite number is equal where it is the same in both. */
-static void infinities_are_equal(void **state)
+TEST(infinities_are_equal)
 {
     const float a[4] = {1, INFINITY, -INFINITY, NAN}, b[4] = {1, INFINITY, INFINITY, NAN};
     const float none[4] = {NAN, INFINITY, -INFINITY, NAN};
     struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 2, 1, 1, a);
     put(B ".mha", 2, 2, 1, 1, b);
-    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", A ".mha", 0, &c));
     assert_true(c.count == 1 && c.not_finite == 3 && c.rmse == 0 && c.psnr_db == 999);
     assert_true(c.mean_a == 1 && c.mean_b == 1);
-    assert_int_equal(fbp_array_compare(A ".mha", B ".mha", 0, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", B ".mha", 0, &c));
     assert_true(c.count == 2 && c.not_finite == 2 && isinf(c.rmse) && isinf(c.max));
     put(A ".mha", 2, 2, 1, 1, none);
-    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", A ".mha", 0, &c));
     assert_true(c.count == 0 && c.not_finite == 4 && c.rmse == 0 && c.psnr_db == 999);
     assert_true(isnan(c.mean_a) && isnan(c.mean_b));
 }
 
 /* 5 x 3 elements of 1 x 2 mm: those at most 2 mm from the axis are the middle row and the middle
  * of both others; the rest differs wildly. */
-static void inside_a_radius(void **state)
+TEST(inside_a_radius)
 {
     float a[15], b[15];
     struct fbp_comparison c = {.struct_size = sizeof c};
@@ -99,12 +97,12 @@ static void inside_a_radius(void **state)
     }
     put(A ".mha", 5, 3, 1, 1, a);
     put(B ".npy", 5, 3, 1, 1, b); /* spacing is known from the other one */
-    assert_int_equal(fbp_array_compare(A ".mha", B ".npy", 2, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", B ".npy", 2, &c));
     assert_int_equal(c.count, 7);
     assert_true(near(c.rmse, 2) && near(c.mean_a, 3) && near(c.mean_b, 1));
-    assert_int_equal(fbp_array_compare(B ".npy", A ".mha", 1.99, &c), FBP_OK);
+    OK(fbp_array_compare(B ".npy", A ".mha", 1.99, &c));
     assert_int_equal(c.count, 3);
-    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 1e9, &c), FBP_OK);
+    OK(fbp_array_compare(A ".mha", A ".mha", 1e9, &c));
     assert_int_equal(c.count, 15);
     assert_int_equal(fbp_array_compare(B ".npy", B ".npy", 2, &c), FBP_ERR_INVALID);
     assert_says("neither file says");
@@ -115,7 +113,7 @@ static void inside_a_radius(void **state)
     assert_says("no element");
 }
 
-static void sizes_differ(void **state)
+TEST(sizes_differ)
 {
     const float v[4] = {0};
     struct fbp_comparison c = {.struct_size = sizeof c};
@@ -128,12 +126,4 @@ static void sizes_differ(void **state)
     assert_says(B "_missing.mha");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answer),    cmocka_unit_test(equal),
-        cmocka_unit_test(nan_is_seen),     cmocka_unit_test(infinities_are_equal),
-        cmocka_unit_test(inside_a_radius), cmocka_unit_test(sizes_differ),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
  * stored in, and rounded only where the output is of floats or integers. */
 #include "unit/some_volume.h"
 
-#include "fbp/callback.h"
-
 #include "array/array.h"
 #include "array/file/bytes.h"
 
@@ -51,17 +49,17 @@ static void assert_holds(const char *path, enum fbp_type type, const double *wan
     double out[N];
 
     assert_int_equal(fbp_source_info(src)->type, type);
-    assert_int_equal(fbp_source_read_double(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read_double(src, 0, NZ, 0, NY, out));
     for (size_t i = 0; i < N; i++)
         if (memcmp(&out[i], &wanted[i], sizeof out[i]) != 0)
             fail_msg("%s: %zu: %.17g instead of %.17g", path, i, out[i], wanted[i]);
-    assert_int_equal(fbp_source_read_double(src, 2, 3, 1, 2, out), FBP_OK);
+    OK(fbp_source_read_double(src, 2, 3, 1, 2, out));
     for (size_t z = 0; z < 3; z++)
         assert_memory_equal(out + z * 2 * NX, wanted + (z + 2) * SLICE + NX, 2 * NX * sizeof *out);
     fbp_source_close(&src);
 }
 
-static void every_format_stores_doubles(void **state)
+TEST(every_format_stores_doubles)
 {
     static const struct {
         const char *path, *read;
@@ -87,12 +85,12 @@ static void every_format_stores_doubles(void **state)
     put(s, 0, NZ);
     finish(s);
     src = open_source(STEM ".raw", &raw);
-    assert_int_equal(fbp_source_read_double(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read_double(src, 0, NZ, 0, NY, out));
     assert_memory_equal(out, values, sizeof out);
     fbp_source_close(&src);
 }
 
-static void sinks_take_both(void **state)
+TEST(sinks_take_both)
 {
     double rounded[N], widened[N];
     fbp_sink *s = sink(STEM ".npy", FBP_F32, 0, false);
@@ -105,12 +103,12 @@ static void sinks_take_both(void **state)
     finish(s);
     assert_holds(STEM ".npy", FBP_F32, rounded);
     s = sink(STEM ".npy", FBP_F64, 0, false);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    OK(fbp_sink_write(s, 0, NZ, volume));
     finish(s);
     assert_holds(STEM ".npy", FBP_F64, widened);
 }
 
-static void a_stopped_run_goes_on(void **state)
+TEST(a_stopped_run_goes_on)
 {
     fbp_sink *s = sink(STEM "_half.mha", FBP_F64, 7, false);
 
@@ -129,14 +127,14 @@ static uint64_t hash_of(const double *x)
     fbp_sink *s = sink("hash:", FBP_F64, 0, false);
 
     for (size_t z = 0; z < NZ; z++)
-        assert_int_equal(fbp_sink_write_double(s, z, 1, x + z * SLICE), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_write_double(s, z, 1, x + z * SLICE));
+    OK(fbp_sink_finish(s));
     const uint64_t h = fbp_sink_hash(s);
     fbp_sink_close(&s);
     return h;
 }
 
-static void a_hash_sees_the_last_bit(void **state)
+TEST(a_hash_sees_the_last_bit)
 {
     double other[N];
 
@@ -146,7 +144,7 @@ static void a_hash_sees_the_last_bit(void **state)
     assert_true(hash_of(values) != hash_of(other));
 }
 
-static void memory_of_doubles(void **state)
+TEST(memory_of_doubles)
 {
     const size_t n[3] = {NX, NY, NZ};
     const struct fbp_array_info info = {
@@ -155,12 +153,12 @@ static void memory_of_doubles(void **state)
     fbp_source *src = NULL;
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_memory_double(&s, out, n), FBP_OK);
+    OK(fbp_sink_memory_double(&s, out, n));
     put(s, 0, NZ);
     finish(s);
     assert_memory_equal(out, values, sizeof out);
-    assert_int_equal(fbp_source_memory(&src, out, &info), FBP_OK);
-    assert_int_equal(fbp_source_read_double(src, 0, NZ, 0, NY, again), FBP_OK);
+    OK(fbp_source_memory(&src, out, &info));
+    OK(fbp_source_read_double(src, 0, NZ, 0, NY, again));
     assert_memory_equal(again, values, sizeof again);
     fbp_source_close(&src);
 }
@@ -179,7 +177,7 @@ static int take_floats(void *user, size_t z0, size_t nz, const float *slices, ch
     return 0;
 }
 
-static void a_function_takes_doubles(void **state)
+TEST(a_function_takes_doubles)
 {
     const size_t n[3] = {NX, NY, NZ};
     double out[N] = {0};
@@ -187,7 +185,7 @@ static void a_function_takes_doubles(void **state)
         .struct_size = sizeof f, .write_double = take, .user = out, .at_once = 4};
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_callback(&s, &f, n), FBP_OK);
+    OK(fbp_sink_callback(&s, &f, n));
     put(s, 0, NZ);
     finish(s);
     assert_memory_equal(out, values, sizeof out);
@@ -197,7 +195,7 @@ static void a_function_takes_doubles(void **state)
 }
 
 /* The samples lie where the doubles will be. */
-static void numbers_become_doubles_in_place(void **state)
+TEST(numbers_become_doubles_in_place)
 {
     const int32_t numbers[5] = {INT32_MIN, -1, 0, 16777217, INT32_MAX};
     double out[5];
@@ -218,7 +216,7 @@ static void numbers_become_doubles_in_place(void **state)
         assert_true(out[i] == 2 * (double)i + 1);
 }
 
-static void volumes_are_compared_in_double(void **state)
+TEST(volumes_are_compared_in_double)
 {
     struct fbp_comparison c = {.struct_size = sizeof c};
     fbp_sink *s = sink(STEM "_a.npy", FBP_F64, 0, false);
@@ -232,20 +230,8 @@ static void volumes_are_compared_in_double(void **state)
     finish(s);
     const double by = values[40] - was;
     values[40] = was;
-    assert_int_equal(fbp_array_compare(STEM "_a.npy", STEM "_b.npy", 0, &c), FBP_OK);
+    OK(fbp_array_compare(STEM "_a.npy", STEM "_b.npy", 0, &c));
     assert_true(c.max == by && by > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_format_stores_doubles),
-                                       cmocka_unit_test(sinks_take_both),
-                                       cmocka_unit_test(a_stopped_run_goes_on),
-                                       cmocka_unit_test(a_hash_sees_the_last_bit),
-                                       cmocka_unit_test(memory_of_doubles),
-                                       cmocka_unit_test(a_function_takes_doubles),
-                                       cmocka_unit_test(numbers_become_doubles_in_place),
-                                       cmocka_unit_test(volumes_are_compared_in_double)};
-
-    return cmocka_run_group_tests(tests, fill_doubles, NULL);
-}
+TEST_MAIN(fill_doubles, NULL)

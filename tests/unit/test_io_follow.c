@@ -68,11 +68,11 @@ static void check_all(fbp_source *src)
 {
     float out[N_VIEWS * VIEW] = {0};
     for (size_t k = 0; k < N_VIEWS; k++)
-        assert_int_equal(fbp_source_read(src, k, 1, 1, NY - 1, out + k * VIEW + NX), FBP_OK);
+        OK(fbp_source_read(src, k, 1, 1, NY - 1, out + k * VIEW + NX));
     for (size_t i = 0; i < N_VIEWS * VIEW; i++)
         assert_true(out[i] == (i % VIEW < NX ? 0 : views[i]));
     assert_true(fbp_source_complete_at(src) > 0);
-    assert_int_equal(fbp_source_unchanged(src), FBP_OK);
+    OK(fbp_source_unchanged(src));
     fbp_source_close(&src);
 }
 
@@ -87,7 +87,7 @@ static void check_growing(const char *path, const struct fbp_raw *r)
     check_all(follow(path, r, 10)); /* one that is complete */
 }
 
-static void waits_for_views(void **state)
+TEST(waits_for_views)
 {
     char npy[128] = "\x93NUMPY\x01\x00\x76\x00";
     remove(FILE_RAW); /* it comes later */
@@ -105,7 +105,7 @@ static void waits_for_views(void **state)
 }
 
 /* Header and samples in two files. */
-static void waits_for_samples_beside_a_header(void **state)
+TEST(waits_for_samples_beside_a_header)
 {
     pthread_t writer;
     put_file(FILE_MHD,
@@ -119,7 +119,7 @@ static void waits_for_samples_beside_a_header(void **state)
     pthread_join(writer, NULL);
 }
 
-static void waits_for_samples_beside_an_nrrd_header(void **state)
+TEST(waits_for_samples_beside_an_nrrd_header)
 {
     static const char header[] = "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 10\n"
                                  "endian: little\nencoding: raw\ndata file: io_follow.raw\n";
@@ -170,7 +170,7 @@ static void *write_files(void *user)
     return NULL;
 }
 
-static void waits_for_files(void **state)
+TEST(waits_for_files)
 {
     pthread_t writer;
     remove_views();
@@ -182,7 +182,7 @@ static void waits_for_files(void **state)
     /* One of them is replaced after it was read. */
     char name[sizeof FBP_TEST_DIR + 40];
     src = follow(PATTERN, &raw, 10);
-    assert_int_equal(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL), FBP_OK);
+    OK(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL));
     name_view(name, sizeof name, 4);
     put_file(OTHER, views, sizeof(float) * VIEW);
     rename(OTHER, name);
@@ -199,18 +199,18 @@ static void waits_for_files(void **state)
 }
 
 /* How many views were there, and what the next one lacks. */
-static void gives_up(void **state)
+TEST(gives_up)
 {
     float out[VIEW];
     size_t n_there;
     put_file(FILE_RAW, views, sizeof(float) * (3 * VIEW + 1));
     fbp_source *src = follow(FILE_RAW, &raw, 0.05);
-    assert_int_equal(fbp_source_await(src, 2, NULL, NULL, &n_there), FBP_OK);
+    OK(fbp_source_await(src, 2, NULL, NULL, &n_there));
     assert_int_equal(n_there, 3);
     assert_int_equal(fbp_source_read(src, 3, 1, 0, NY, out), FBP_ERR_IO);
     assert_says("nothing came for 0.05 s: 3 of 10 views are there");
     assert_says("--follow-timeout");
-    assert_int_equal(fbp_source_read(src, 2, 1, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 2, 1, 0, NY, out));
     fbp_source_close(&src);
 
     char name[sizeof FBP_TEST_DIR + 40];
@@ -236,7 +236,7 @@ static int stop_at_third(void *user, size_t n_there)
     return ++*calls == 3;
 }
 
-static void can_be_interrupted(void **state)
+TEST(can_be_interrupted)
 {
     int calls = 0;
     remove(FILE_RAW);
@@ -252,7 +252,7 @@ static void check_fault(void (*fault)(void), const char *message)
     float out[VIEW];
     put_array(FILE_MHA, mha, views, sizeof(float) * 3 * VIEW);
     fbp_source *src = follow(FILE_MHA, NULL, 10);
-    assert_int_equal(fbp_source_read(src, 2, 1, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 2, 1, 0, NY, out));
     fault();
     assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), FBP_ERR_IO);
     assert_says(message);
@@ -286,7 +286,7 @@ static void change_header(void)
 
 /* A header of any format, if the samples stand behind it in one file; what stands before headerless
  * samples belongs to the scanner. */
-static void headers_are_those_that_were_read(void **state)
+TEST(headers_are_those_that_were_read)
 {
     static const char nrrd[] = "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 10\n"
                                "encoding: raw\nendian: little\n\n";
@@ -298,7 +298,7 @@ static void headers_are_those_that_were_read(void **state)
         put_file(path, headerless ? nrrd + 1 : nrrd, sizeof nrrd - 1);
         append(path, views, sizeof(float) * 3 * VIEW);
         fbp_source *src = follow(path, headerless ? &behind : NULL, 10);
-        assert_int_equal(fbp_source_read(src, 2, 1, 0, NY, out), FBP_OK);
+        OK(fbp_source_read(src, 2, 1, 0, NY, out));
         const int fd = open(path, O_WRONLY);
         assert_int_equal(pwrite(fd, "x", 1, sizeof nrrd - 3), 1);
         close(fd);
@@ -310,7 +310,7 @@ static void headers_are_those_that_were_read(void **state)
     }
 }
 
-static void notices_faults(void **state)
+TEST(notices_faults)
 {
     check_fault(shrink, "shrank");
     check_fault(take_away, "was removed while it was followed");
@@ -319,7 +319,7 @@ static void notices_faults(void **state)
 }
 
 /* Views of a few megabytes, as holes are whole blocks. */
-static void notices_files_enlarged_first(void **state)
+TEST(notices_files_enlarged_first)
 {
     const struct fbp_raw large = {FBP_F32, {512, 1024, 3}, false, 0};
     float out[512];
@@ -344,7 +344,7 @@ static void notices_files_enlarged_first(void **state)
     fbp_source_close(&src);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
     fbp_source *src = NULL;
     put_array(FILE_MHA,
@@ -376,20 +376,8 @@ static int clean(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_views),
-        cmocka_unit_test(waits_for_samples_beside_a_header),
-        cmocka_unit_test(waits_for_samples_beside_an_nrrd_header),
-        cmocka_unit_test(waits_for_files),
-        cmocka_unit_test(gives_up),
-        cmocka_unit_test(can_be_interrupted),
-        cmocka_unit_test(notices_faults),
-        cmocka_unit_test(headers_are_those_that_were_read),
-        cmocka_unit_test(notices_files_enlarged_first),
-        cmocka_unit_test(refuses),
-    };
     make_views();
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return run_file_tests(argc, argv, NULL, clean);
 }

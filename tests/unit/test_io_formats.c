@@ -102,7 +102,7 @@ static const struct fbp_array_format *find(const char *name)
     return NULL;
 }
 
-static void test_a_format_more_is_listed(void **state)
+TEST(test_a_format_more_is_listed)
 {
     const struct fbp_array_format *f = find("toy");
     char text[400];
@@ -122,7 +122,7 @@ static void test_a_format_more_is_listed(void **state)
     assert_non_null(strstr(text, ", .toy; or .mha, "));
 }
 
-static void test_a_format_more_is_written_and_read(void **state)
+TEST(test_a_format_more_is_written_and_read)
 {
     const char *path = DIR_ "/volume.toy";
     float values[N], back[N] = {0};
@@ -140,7 +140,7 @@ static void test_a_format_more_is_written_and_read(void **state)
     unlink(DIR_ "/nameless");
 }
 
-static void test_a_format_more_is_written_as_integers_and_as_slices(void **state)
+TEST(test_a_format_more_is_written_as_integers_and_as_slices)
 {
     const struct fbp_sink_params params = {
         .struct_size = sizeof params, .type = FBP_U8, .range = {0, 255}};
@@ -149,9 +149,9 @@ static void test_a_format_more_is_written_as_integers_and_as_slices(void **state
     fbp_sink *sink = NULL;
 
     fill(values);
-    assert_int_equal(fbp_sink_open(&sink, DIR_ "/slices/s_%02d.toy", &volume, &params), FBP_OK);
-    assert_int_equal(fbp_sink_write(sink, 0, NZ, values), FBP_OK);
-    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    OK(fbp_sink_open(&sink, DIR_ "/slices/s_%02d.toy", &volume, &params));
+    OK(fbp_sink_write(sink, 0, NZ, values));
+    OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
     assert_true(array_read(DIR_ "/slices/s_%02d.toy 0 2", &info, back));
     assert_int_equal(info.type, FBP_U8);
@@ -176,14 +176,14 @@ static void round_trip(const struct fbp_array_format *f, const char *extension, 
 
     fill(values);
     snprintf(path, sizeof path, DIR_ "/%s%s", name, extension);
-    assert_int_equal(fbp_sink_open(&sink, path, &volume, &params), FBP_OK);
-    assert_int_equal(fbp_sink_write(sink, 0, NZ, values), FBP_OK);
-    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    OK(fbp_sink_open(&sink, path, &volume, &params));
+    OK(fbp_sink_write(sink, 0, NZ, values));
+    OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
     if (strchr(name, '%'))
         strcat(path, " 0 2");
-    assert_int_equal(fbp_source_open(&src, path, &raw), FBP_OK);
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, back), FBP_OK);
+    OK(fbp_source_open(&src, path, &raw));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, back));
     fbp_source_close(&src);
     assert_memory_equal(values, back, sizeof values);
     assert_true(cli_is_volume(path) || strchr(name, '%'));
@@ -202,7 +202,7 @@ static void each(const struct fbp_array_format *f, const char *extensions, const
     }
 }
 
-static void test_what_is_listed_as_written_is(void **state)
+TEST(test_what_is_listed_as_written_is)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++) {
         each(*f, (*f)->written, "volume");
@@ -234,7 +234,7 @@ static void row(const struct fbp_array_format *f, char *buf, size_t n)
              f->headerless ? "by a description" : read, written, compressed, slices);
 }
 
-static void test_the_docs_have_the_table(void **state)
+TEST(test_the_docs_have_the_table)
 {
     size_t n, rows = 0, listed = 0;
     char *page = get_file(FBP_DOCS "/formats.md", &n), expected[600];
@@ -256,7 +256,7 @@ static void test_the_docs_have_the_table(void **state)
 }
 
 /* Names and extensions say which format is meant, so that no two formats have one. */
-static void test_names_are_one_formats(void **state)
+TEST(test_names_are_one_formats)
 {
     const struct fbp_array_format *const *all = fbp_array_formats();
 
@@ -275,16 +275,4 @@ static void test_names_are_one_formats(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_format_more_is_listed),
-        cmocka_unit_test(test_a_format_more_is_written_and_read),
-        cmocka_unit_test(test_a_format_more_is_written_as_integers_and_as_slices),
-        cmocka_unit_test(test_what_is_listed_as_written_is),
-        cmocka_unit_test(test_the_docs_have_the_table),
-        cmocka_unit_test(test_names_are_one_formats),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_MAIN(set_up, NULL)

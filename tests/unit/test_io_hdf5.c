@@ -5,13 +5,11 @@
 #include "array/file/format.h"
 #include "base/text.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define H5         FBP_TEST_DIR "/io_hdf5.h5"
 #define VOL        FBP_TEST_DIR "/io_hdf5_volume.h5"
@@ -42,7 +40,7 @@ static void check_parts(fbp_source *src)
                     }
                     assert_true(out[nz * nr * NX] == 77);
                 }
-    assert_int_equal(fbp_source_read_as_is(src, 1, 2, 1, 2, raw), FBP_OK);
+    OK(fbp_source_read_as_is(src, 1, 2, 1, 2, raw));
     if (info->type == FBP_F64)
         assert_true(raw[2 * NX * 2 - 1] == value((2 * NY + 2) * NX + NX - 1));
     assert_int_equal(fbp_source_read(src, NZ, 1, 0, 1, out), FBP_ERR_INVALID);
@@ -61,7 +59,7 @@ static void check_set(const char *name, enum fbp_type type)
     fbp_source_close(&src);
 }
 
-static void every_type(void **state)
+TEST(every_type)
 {
     const struct {
         const char *name;
@@ -99,7 +97,7 @@ static void every_type(void **state)
 
 /* Chunks that divide the array and that overhang it, views and sinograms, with and without filters
  * that only the library knows. */
-static void every_layout(void **state)
+TEST(every_layout)
 {
     static const hsize_t shapes[][3] = {
         {1, NY, NX}, {NZ, 1, NX}, {2, 2, 2}, {4, 3, 5}, {NZ, NY, NX}};
@@ -136,7 +134,7 @@ static void every_layout(void **state)
 }
 
 /* A user block moves all addresses; a link leads to another file. */
-static void elsewhere(void **state)
+TEST(elsewhere)
 {
     const hid_t how = H5Pcreate(H5P_FILE_CREATE);
 
@@ -167,7 +165,7 @@ static void expect_invalid(const char *set, const char *says)
 }
 
 /* Links to groups and to data sets, of this file and of another, in circles and to nowhere. */
-static void links_are_followed(void **state)
+TEST(links_are_followed)
 {
     fbp_source *src;
     hid_t file;
@@ -218,7 +216,7 @@ static void links_are_followed(void **state)
 
 /* A data set whose header the library does not know: its version is the byte behind the type of
  * the layout's message, here looked for by what is around it. */
-static void unread_data_set(void **state)
+TEST(unread_data_set)
 {
     const hid_t file = new_file(H5);
     fbp_source *src;
@@ -243,7 +241,7 @@ static void unread_data_set(void **state)
 }
 
 /* As h5py writes an array of truth values. */
-static void truth_values(void **state)
+TEST(truth_values)
 {
     const hsize_t n[3] = {NZ, NY, NX};
     const hid_t type = H5Tenum_create(H5T_STD_I8LE), space = H5Screate_simple(3, n, NULL);
@@ -273,7 +271,7 @@ static void truth_values(void **state)
                                                     : H5 ":/filter",
                                       NULL);
         assert_int_equal(fbp_source_info(src)->type, FBP_I8);
-        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         for (int i = 0; i < N; i++)
             assert_true((double)out[i] == (i % 3 == 0));
         fbp_source_close(&src);
@@ -350,7 +348,7 @@ static void put_virtual_sets(void)
     H5Fclose(file);
 }
 
-static void virtual_sources_are_found(void **state)
+TEST(virtual_sources_are_found)
 {
     put_part(VOL, NZ);
     put_virtual_sets();
@@ -364,7 +362,7 @@ static void virtual_sources_are_found(void **state)
 }
 
 /* A file a slice: as many slices as there are files. */
-static void virtual_blocks_end_with_their_files(void **state)
+TEST(virtual_blocks_end_with_their_files)
 {
     static const char *const part[2] = {FBP_TEST_DIR "/io_hdf5_part0.h5",
                                         FBP_TEST_DIR "/io_hdf5_part1.h5"};
@@ -375,7 +373,7 @@ static void virtual_blocks_end_with_their_files(void **state)
         put_part(part[k], 1);
     fbp_source *src = open_source(H5 ":/blocks", NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 2);
-    assert_int_equal(fbp_source_read(src, 0, 2, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 2, 0, NY, out));
     for (size_t i = 0; i < (size_t)2 * NY * NX; i++)
         assert_true((double)out[i] == value(i % (NY * NX)));
     fbp_source_close(&src);
@@ -421,7 +419,7 @@ static void put_pieces(void)
 
 /* As earlier versions wrote it: a file that joins others in a folder beside it, also where few
  * files may be open. */
-static void volumes_of_several_files_are_read(void **state)
+TEST(volumes_of_several_files_are_read)
 {
     const size_t n = (size_t)MANY * NY * NX;
     float *out = malloc(n * sizeof *out);
@@ -436,7 +434,7 @@ static void volumes_of_several_files_are_read(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     src = open_source(PIECES_DIR "_moved/v.h5", NULL);
     assert_int_equal(fbp_source_info(src)->n[2], MANY);
-    assert_int_equal(fbp_source_read(src, 0, MANY, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, MANY, 0, NY, out));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     for (size_t i = 0; i < n; i++)
         assert_true(out[i] == (float)(i / (NY * NX) + i % (NY * NX)));
@@ -449,7 +447,7 @@ static void volumes_of_several_files_are_read(void **state)
 }
 
 /* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
-static void virtual_sources_must_be_there(void **state)
+TEST(virtual_sources_must_be_there)
 {
     float out[N];
 
@@ -503,7 +501,7 @@ static hid_t checked_chunks(hsize_t z, hsize_t y, hsize_t x)
     return how;
 }
 
-static void unwritten_chunks_are_counted(void **state)
+TEST(unwritten_chunks_are_counted)
 {
     static const double keys[NZ] = {0, 0, 1, 0, 2, 0};
     const hsize_t all[3] = {NZ, NY, NX}, half[3] = {NZ / 2, NY, NX}, none[3] = {0};
@@ -547,7 +545,7 @@ static void unwritten_chunks_are_counted(void **state)
     assert_missing("/of_end", "2 of 6 chunks of its sources were never written: their");
 }
 
-static void unwritten_chunks_are_filled(void **state)
+TEST(unwritten_chunks_are_filled)
 {
     const hsize_t n[3] = {NZ, NY, NX}, one[3] = {1, 1, 1}, at[3] = {0, 0, 0};
     const uint16_t fill = 513, value_there = 9;
@@ -563,12 +561,12 @@ static void unwritten_chunks_are_filled(void **state)
     H5Dclose(set);
     H5Fclose(file);
     fbp_source *src = open_source(H5 ":/holes", NULL);
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     assert_true(out[0] == 9 && out[1] == 513 && out[N - 1] == 513);
     fbp_source_close(&src);
 }
 
-static void two_dimensions(void **state)
+TEST(two_dimensions)
 {
     const hsize_t n[2] = {4, 3}, chunk[2] = {2, 2};
     const hid_t file = new_file(H5), how = H5Pcreate(H5P_DATASET_CREATE);
@@ -591,7 +589,7 @@ static void two_dimensions(void **state)
         assert_int_equal(info->n[0], 3);
         assert_int_equal(info->n[1], i < 2 ? 4 : 1);
         assert_int_equal(info->n[2], i < 2 ? 1 : 4);
-        assert_int_equal(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out), FBP_OK);
+        OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out));
         for (int k = 0; k < 12; k++)
             assert_true((double)out[k] == k);
         fbp_source_close(&src);
@@ -599,7 +597,7 @@ static void two_dimensions(void **state)
 }
 
 /* Of frames marked 2 1 0 0 3 0: darks, flats and projections. */
-static void images_by_key(void **state)
+TEST(images_by_key)
 {
     const double keys[NZ] = {2, 1, 0, 0, 3, 0};
     static const char *const sets[] = {"/entry/data/plain", "/entry/data/chunked"};
@@ -618,7 +616,7 @@ static void images_by_key(void **state)
             fbp_source *src = open_source(path, NULL);
             const size_t n = fbp_source_info(src)->n[2];
             assert_int_equal(n, key == 0 ? 3 : 1);
-            assert_int_equal(fbp_source_read(src, 0, n, 0, NY, out), FBP_OK);
+            OK(fbp_source_read(src, 0, n, 0, NY, out));
             for (size_t i = 0; i < n * NY * NX; i++)
                 assert_true((double)out[i] ==
                             value(slices[key][i / (NY * NX)] * NY * NX + i % (NY * NX)));
@@ -645,7 +643,7 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-static void threads(void **state)
+TEST(threads)
 {
     const hid_t file = new_file(H5), how = chunks(2, 2, 2);
     pthread_t thread[6];
@@ -665,7 +663,7 @@ static void threads(void **state)
 }
 
 /* A v7.3 file of MATLAB is HDF5 with the axes the other way round. */
-static void matlab_turns_axes(void **state)
+TEST(matlab_turns_axes)
 {
     const hsize_t n[3] = {3, 2, 4}; /* A(4, 2, 3): views, rows, columns */
     const hid_t file = new_file(H5);
@@ -682,13 +680,13 @@ static void matlab_turns_axes(void **state)
     fbp_source *src = open_source(H5 ":A", NULL);
     const struct fbp_array_info *info = fbp_source_info(src);
     assert_true(info->n[0] == 3 && info->n[1] == 2 && info->n[2] == 4);
-    assert_int_equal(fbp_source_read(src, 0, 4, 0, 2, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 4, 0, 2, out));
     for (int i = 0; i < 24; i++)
         assert_true((double)out[i] == 100 * (i / 6) + 10 * (i / 3 % 2) + i % 3);
     fbp_source_close(&src);
 }
 
-static void wrong_names(void **state)
+TEST(wrong_names)
 {
     static const struct {
         const char *name, *says;
@@ -744,7 +742,7 @@ static void wrong_names(void **state)
 }
 
 /* Truncated anywhere, any byte changed: an error or samples, never more. */
-static void damage(void **state)
+TEST(damage)
 {
     const hid_t file = new_file(H5), how = chunks(2, 3, 4);
     float out[N];
@@ -795,7 +793,7 @@ static void put_number(hid_t file, const char *set, const char *attribute, doubl
 
 /* In one run, in chunks, and turned by MATLAB; the greatest integers lose nothing before the offset
  * is added. */
-static void numbers_stand_for_values(void **state)
+TEST(numbers_stand_for_values)
 {
     static const char *const sets[] = {"/run", "/chunked", "/columns"};
     const hsize_t n[3] = {2, 3, 4}, one[3] = {1, 3, 2};
@@ -823,7 +821,7 @@ static void numbers_stand_for_values(void **state)
         src = open_source(path, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_true(info->scale == 1 && info->offset == -2147483647);
-        assert_int_equal(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out), FBP_OK);
+        OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out));
         for (int i = 0; i < 24; i++) {
             const int at = k < 2 ? i : i % 2 * 12 + i / 2 % 3 * 4 + i / 6;
             if ((double)out[i] != -at)
@@ -836,7 +834,7 @@ static void numbers_stand_for_values(void **state)
 }
 
 /* Slices in any order; what is written is read back by the library and by this program. */
-static void sink(void **state)
+TEST(sink)
 {
     static const struct {
         const char *output, *set;
@@ -856,9 +854,9 @@ static void sink(void **state)
         if (fbp_sink_open(&s, names[k].output, &info, NULL) != FBP_OK)
             fail_msg("%s", fbp_message());
         for (size_t z = NZ; z-- > 0;)
-            assert_int_equal(fbp_sink_write(s, z, 1, in + z * NY * NX), FBP_OK);
+            OK(fbp_sink_write(s, z, 1, in + z * NY * NX));
         assert_false(is_there(VOL));
-        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         assert_false(is_there(VOL ".part"));
 
@@ -884,7 +882,7 @@ static void sink(void **state)
 
 /* Every name that appears beside the output is one that the next run knows: what a kill leaves in
  * the middle of the header would lie there for ever. */
-static void header_has_no_file(void **state)
+TEST(header_has_no_file)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -896,7 +894,7 @@ static void header_has_no_file(void **state)
     remove(DRAFT);
     (void)mkdir(DRAFT_DIR, 0777);
     assert_true(inotify_add_watch(watch, DRAFT_DIR, IN_CREATE | IN_MOVED_TO) >= 0);
-    assert_int_equal(fbp_sink_open(&s, DRAFT, &info, NULL), FBP_OK);
+    OK(fbp_sink_open(&s, DRAFT, &info, NULL));
     fbp_sink_close(&s);
     const ssize_t n = read(watch, events, sizeof events);
     for (ssize_t at = 0; at < n;) {
@@ -911,7 +909,7 @@ static void header_has_no_file(void **state)
 }
 
 /* Nothing waits for whoever would write into a pipe. */
-static void sink_spares_a_pipe(void **state)
+TEST(sink_spares_a_pipe)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     fbp_sink *s;
@@ -924,7 +922,7 @@ static void sink_spares_a_pipe(void **state)
     remove(DRAFT);
 }
 
-static void sink_refuses(void **state)
+TEST(sink_refuses)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     const char *keep[] = {VOL ":/volume"};
@@ -938,7 +936,7 @@ static void sink_refuses(void **state)
     assert_says("cannot be created");
     assert_int_equal(fbp_sink_open(&s, VOL ":/other", &info, NULL), FBP_ERR_INVALID);
     assert_says("would replace the whole file, which also holds /c");
-    assert_int_equal(fbp_sink_open(&s, VOL ":c", &info, NULL), FBP_OK);
+    OK(fbp_sink_open(&s, VOL ":c", &info, NULL));
     fbp_sink_close(&s);
     fbp_source *src = open_source(VOL ":/c", NULL); /* as it was */
     fbp_source_close(&src);
@@ -948,7 +946,7 @@ static void sink_refuses(void **state)
     assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
     assert_says("which also holds /");
     put_file(VOL, "no HDF5", 7);
-    assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_OK);
+    OK(fbp_sink_open(&s, VOL, &info, NULL));
     fbp_sink_close(&s);
     assert_int_equal(fbp_sink_open(&s, FBP_TEST_DIR "/no/folder.h5", &info, NULL), FBP_ERR_IO);
     assert_says("create its folder first");
@@ -959,7 +957,7 @@ static void sink_refuses(void **state)
 }
 
 /* A volume, and in the same file what a damaged byte hides, or a link that leads nowhere. */
-static void sink_spares_what_it_cannot_read(void **state)
+TEST(sink_spares_what_it_cannot_read)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     const size_t marks[] = {0, 512, 2048};
@@ -973,7 +971,7 @@ static void sink_spares_what_it_cannot_read(void **state)
         put_volume(file, "volume", H5T_IEEE_F32LE, H5P_DEFAULT);
         H5Fclose(file);
         H5Pclose(how);
-        assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_OK);
+        OK(fbp_sink_open(&s, VOL, &info, NULL));
         fbp_sink_close(&s);
         char *bytes = get_file(VOL, &n);
         bytes[marks[i] + 8] = 99; /* its version */
@@ -992,7 +990,7 @@ static void sink_spares_what_it_cannot_read(void **state)
 }
 
 /* A file of the whole name wins; else the last colon behind a file. */
-static void names_split(void **state)
+TEST(names_split)
 {
     static const struct {
         const char *path, *file, *member;
@@ -1009,7 +1007,7 @@ static void names_split(void **state)
     put_file(FBP_TEST_DIR "/split.h5:whole", "", 0);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char *file, *member;
-        assert_int_equal(fbp_member_split(table[i].path, &file, &member), FBP_OK);
+        OK(fbp_member_split(table[i].path, &file, &member));
         assert_string_equal(file, table[i].file);
         assert_int_equal(member == NULL, table[i].member == NULL);
         if (member)
@@ -1021,36 +1019,8 @@ static void names_split(void **state)
     remove(FBP_TEST_DIR "/split.h5:whole");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),
-        cmocka_unit_test(every_layout),
-        cmocka_unit_test(links_are_followed),
-        cmocka_unit_test(unread_data_set),
-        cmocka_unit_test(truth_values),
-        cmocka_unit_test(virtual_sources_are_found),
-        cmocka_unit_test(virtual_blocks_end_with_their_files),
-        cmocka_unit_test(volumes_of_several_files_are_read),
-        cmocka_unit_test(virtual_sources_must_be_there),
-        cmocka_unit_test(elsewhere),
-        cmocka_unit_test(unwritten_chunks_are_counted),
-        cmocka_unit_test(unwritten_chunks_are_filled),
-        cmocka_unit_test(two_dimensions),
-        cmocka_unit_test(images_by_key),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(matlab_turns_axes),
-        cmocka_unit_test(wrong_names),
-        cmocka_unit_test(damage),
-        cmocka_unit_test(numbers_stand_for_values),
-        cmocka_unit_test(sink),
-        cmocka_unit_test(sink_refuses),
-        cmocka_unit_test(sink_spares_what_it_cannot_read),
-        cmocka_unit_test(header_has_no_file),
-        cmocka_unit_test(sink_spares_a_pipe),
-        cmocka_unit_test(names_split),
-    };
-
     fbp_isolate_readers(true);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

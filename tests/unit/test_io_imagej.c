@@ -6,8 +6,6 @@
 #include "array/format/tiff.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <unistd.h>
 
 #define FILE_ FBP_TEST_DIR "/io_imagej.tif"
 
@@ -30,7 +28,7 @@ static uint64_t put_sparse(const struct fbp_array_info *info)
     const int fd = open(FILE_, O_RDWR | O_CREAT | O_TRUNC, 0666);
 
     assert_true(fd >= 0);
-    assert_int_equal(fbp_tiff_layout(FILE_, info, 0, &layout), FBP_OK);
+    OK(fbp_tiff_layout(FILE_, info, 0, &layout));
     const uint64_t at = layout.header_bytes;
     put_header(&layout, info, fd, FILE_);
     assert_int_equal(ftruncate(fd, (off_t)(at + bytes)), 0);
@@ -78,7 +76,7 @@ static void assert_place(const double spacing[3], const double origin[3], const 
     fbp_source_close(&src);
 }
 
-static void written(void **state)
+TEST(written)
 {
     struct fbp_array_info counts = some;
 
@@ -92,7 +90,7 @@ static void written(void **state)
 }
 
 /* BigTIFF, with a directory for each slice: all readers find all of them. */
-static void beyond_4_gib(void **state)
+TEST(beyond_4_gib)
 {
     struct fbp_array_info large = some;
     const float value = 1.5f;
@@ -115,7 +113,7 @@ static void beyond_4_gib(void **state)
     fbp_source *src = open_source(FILE_, NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 1100);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
-    assert_int_equal(fbp_source_read(src, 1099, 1, 7, 1, row), FBP_OK);
+    OK(fbp_source_read(src, 1099, 1, 7, 1, row));
     assert_true(row[8] == 0 && row[9] == value);
     fbp_source_close(&src);
     unlink(FILE_);
@@ -141,7 +139,7 @@ static void put_described(const char *text, float x, float y)
 }
 
 /* As ImageJ saves what it has opened, and as others write it: without our line. */
-static void others(void **state)
+TEST(others)
 {
     static const char ending[] = "loop=false\n";
     static const struct {
@@ -197,10 +195,4 @@ static void others(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(written), cmocka_unit_test(beyond_4_gib),
-                                       cmocka_unit_test(others)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

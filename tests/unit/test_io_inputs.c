@@ -5,7 +5,6 @@
 
 #include "array/array.h"
 #include "array/names.h"
-#include "fbp/scan.h"
 #include "scan/file/scan.h"
 
 #include <fcntl.h>
@@ -84,9 +83,9 @@ static void nifti_pair(void)
     fbp_sink *s = NULL;
     size_t n;
 
-    assert_int_equal(fbp_sink_open(&s, FOLDER "/p.nii", &info, NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, zero), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, FOLDER "/p.nii", &info, NULL));
+    OK(fbp_sink_write(s, 0, NZ, zero));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     char *whole = get_file(FOLDER "/p.nii", &n);
     memcpy(whole + 108, zero, sizeof *zero); /* where the samples start */
@@ -177,9 +176,9 @@ static uint64_t hash_of(const struct fbp_scan *scan)
 {
     struct fbp_inputs inputs = {0};
 
-    assert_int_equal(fbp_scan_inputs(&inputs, scan, NULL), FBP_OK);
+    OK(fbp_scan_inputs(&inputs, scan, NULL));
     uint64_t h = 1;
-    assert_int_equal(fbp_inputs_hash(&h, &inputs), FBP_OK);
+    OK(fbp_inputs_hash(&h, &inputs));
     fbp_inputs_clear(&inputs);
     return h;
 }
@@ -190,7 +189,7 @@ static void check_outputs(const char *name, const struct fbp_scan *scan, const c
     struct fbp_inputs inputs = {0};
     fbp_sink *sink = NULL;
 
-    assert_int_equal(fbp_scan_inputs(&inputs, scan, NULL), FBP_OK);
+    OK(fbp_scan_inputs(&inputs, scan, NULL));
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .keep = (const char *const *)inputs.names,
                                            .n_keep = inputs.n};
@@ -203,7 +202,7 @@ static void check_outputs(const char *name, const struct fbp_scan *scan, const c
     fbp_inputs_clear(&inputs);
 }
 
-static void every_file_is_known(void **state)
+TEST(every_file_is_known)
 {
     char projections[600], samples[600];
 
@@ -234,7 +233,7 @@ static void every_file_is_known(void **state)
 }
 
 /* Flats, darks, masks and files of geometry count, too. */
-static void all_of_a_scan(void **state)
+TEST(all_of_a_scan)
 {
     static char p[] = FOLDER "/p.mhd", dark[] = FOLDER "/v0.mhd", flat[] = FOLDER "/v1.mhd";
     struct fbp_scan scan = {
@@ -263,9 +262,4 @@ static void all_of_a_scan(void **state)
     assert_int_equal(system("rm -rf '" FOLDER "'"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_known),
-                                       cmocka_unit_test(all_of_a_scan)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -26,7 +26,7 @@ static void assert_refused(const struct output *o, const char *says)
     assert_false(is_there(o->name));
 }
 
-static void parts_find_that_something_was_lost(void **state)
+TEST(parts_find_that_something_was_lost)
 {
     static const struct {
         const struct output *o;
@@ -62,10 +62,10 @@ static void lose(const struct output *o, bool parts, const char *line, const cha
     if (parts)
         s = join(o, 2, 2);
     else
-        assert_int_equal(fbp_sink_open(&s, o->name, &i, &p), FBP_OK);
+        OK(fbp_sink_open(&s, o->name, &i, &p));
     for (size_t z = 0; z < NZ; z++)
         if (!fbp_sink_has(s, z, 1))
-            assert_int_equal(fbp_sink_write(s, z, 1, volume + z * SLICE), FBP_OK);
+            OK(fbp_sink_write(s, z, 1, volume + z * SLICE));
     run(line);
     if (fbp_sink_finish(s) != FBP_ERR_IO)
         fail_msg("%s, %s: %s", o->name, line, "finished");
@@ -74,7 +74,7 @@ static void lose(const struct output *o, bool parts, const char *line, const cha
     fbp_sink_close(&s);
 }
 
-static void nothing_is_lost_while_it_is_written(void **state)
+TEST(nothing_is_lost_while_it_is_written)
 {
     for (int parts = 0; parts < 2; parts++) {
         lose(&plain, parts, "rm v.mha.part", "v.mha.part");
@@ -84,7 +84,7 @@ static void nothing_is_lost_while_it_is_written(void **state)
 
 /* Chunks of parts that have ended: the one that is lost is named, and the part whose it was is
  * enough to mend it. */
-static void a_chunk_that_was_lost_between_parts_is_named(void **state)
+TEST(a_chunk_that_was_lost_between_parts_is_named)
 {
     static const struct {
         struct output o;
@@ -118,28 +118,18 @@ static void a_chunk_that_was_lost_between_parts_is_named(void **state)
 }
 
 /* Its head is gone because another has published it, which is no loss. */
-static void what_another_has_published_is_there(void **state)
+TEST(what_another_has_published_is_there)
 {
     begin_output(&plain);
     fbp_sink *a = join(&plain, 1, 2), *b = join(&plain, 2, 2);
     write_some(a, 1, 2, NZ);
     write_some(b, 2, 2, NZ);
-    assert_int_equal(fbp_sink_finish(a), FBP_OK);
-    assert_int_equal(fbp_sink_finish(b), FBP_OK);
+    OK(fbp_sink_finish(a));
+    OK(fbp_sink_finish(b));
     assert_true(is_there("v.mha"));
     fbp_sink_close(&a);
     fbp_sink_close(&b);
     assert_same_folders();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_find_that_something_was_lost),
-        cmocka_unit_test(nothing_is_lost_while_it_is_written),
-        cmocka_unit_test(a_chunk_that_was_lost_between_parts_is_named),
-        cmocka_unit_test(what_another_has_published_is_there),
-    };
-
-    return cmocka_run_group_tests(tests, begin, NULL);
-}
+TEST_MAIN(begin, NULL)

@@ -1,10 +1,6 @@
 /* MAT files: classes, structs, order of axes, compression, what is refused, damage. */
 #include "unit/mat_files.h"
 
-#include "fbp/scan.h"
-
-#include <math.h>
-
 #define MAT FBP_TEST_DIR "/io_mat.mat"
 #define BAD FBP_TEST_DIR "/io_mat_bad.mat"
 
@@ -19,16 +15,16 @@ static void check_array(const char *name, enum fbp_type type)
     assert_int_equal(i->type, type);
     assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
     assert_true(i->n[0] == COLUMNS && i->n[1] == ROWS && i->n[2] == VIEWS);
-    assert_int_equal(fbp_source_read(src, 0, VIEWS, 0, ROWS, out), FBP_OK);
+    OK(fbp_source_read(src, 0, VIEWS, 0, ROWS, out));
     for (int k = 0; k < N; k++)
         assert_true((double)out[k] ==
                     30 * (k / (ROWS * COLUMNS)) + 10 * (k / COLUMNS % ROWS) + k % COLUMNS);
-    assert_int_equal(fbp_source_read(src, 2, 1, 1, 1, out), FBP_OK);
+    OK(fbp_source_read(src, 2, 1, 1, 1, out));
     assert_true((double)out[2] == 72);
     fbp_source_close(&src);
 }
 
-static void every_class(void **state)
+TEST(every_class)
 {
     FILE *f = mat_create(MAT);
 
@@ -67,7 +63,7 @@ static void every_class(void **state)
 }
 
 /* Files of machines with the other byte order. */
-static void swapped_files(void **state)
+TEST(swapped_files)
 {
     VALUES(double);
     VALUES(uint16_t);
@@ -89,7 +85,7 @@ static void swapped_files(void **state)
 
 /* Cells, sparse arrays, objects and function handles are passed over; an array behind them is read.
  */
-static void other_classes_are_passed_over(void **state)
+TEST(other_classes_are_passed_over)
 {
     static const size_t two[2] = {1, 2}, one[2] = {1, 1};
     static const double number = 5;
@@ -121,7 +117,7 @@ static void other_classes_are_passed_over(void **state)
 }
 
 /* Levels of structs and their members are limited. */
-static void structs_are_limited(void **state)
+TEST(structs_are_limited)
 {
     static const char *const name[] = {"a"};
     static const double number = 5;
@@ -150,7 +146,7 @@ static void structs_are_limited(void **state)
     assert_says("more than 65536 members of structs");
 }
 
-static void fields_by_dots(void **state)
+TEST(fields_by_dots)
 {
     float out[12];
 
@@ -160,14 +156,14 @@ static void fields_by_dots(void **state)
         fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
         const struct fbp_array_info *i = fbp_source_info(src);
         assert_true(i->n[0] == COLUMNS && i->n[1] == (s ? 1 : VIEWS) && i->n[2] == (s ? VIEWS : 1));
-        assert_int_equal(fbp_source_read(src, 0, i->n[2], 0, i->n[1], out), FBP_OK);
+        OK(fbp_source_read(src, 0, i->n[2], 0, i->n[1], out));
         for (int k = 0; k < 12; k++)
             assert_true((double)out[k] == 10 * (k / COLUMNS) + k % COLUMNS);
         fbp_source_close(&src);
     }
 }
 
-static void whole_scan(void **state)
+TEST(whole_scan)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
@@ -189,7 +185,7 @@ static void whole_scan(void **state)
     assert_says("distanceSourceOrigin: expected one positive number");
 }
 
-static void wrong_arrays(void **state)
+TEST(wrong_arrays)
 {
     static const struct {
         const char *name, *says;
@@ -219,7 +215,7 @@ static void wrong_arrays(void **state)
 }
 
 /* Version 4 as it is written on either kind of machine, and arrays of numbers that are not read. */
-static void what_is_not_read(void **state)
+TEST(what_is_not_read)
 {
     static const char little[] = "\0\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\2\0\0\0A";
     static const char big[] = "\0\0\3\350\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\2A";
@@ -256,7 +252,7 @@ static void what_is_not_read(void **state)
 }
 
 /* Facts of a scan of Helsinki that would change the result are not passed over. */
-static void facts_are_not_passed_over(void **state)
+TEST(facts_are_not_passed_over)
 {
     static const struct {
         const char *name, *text;
@@ -290,7 +286,7 @@ static void facts_are_not_passed_over(void **state)
     }
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     size_t n;
 
@@ -320,7 +316,7 @@ static void damage(void **state)
 }
 
 /* Whole scans that end too early, at any byte. */
-static void cut_scans(void **state)
+TEST(cut_scans)
 {
     struct prj prj = prj_usual();
     size_t n;
@@ -359,12 +355,12 @@ static void write_volume(const char *path, enum fbp_type type)
         values[i] = (float)i;
     if (fbp_sink_open(&sink, path, &info, &params) != FBP_OK)
         fail_msg("%s", fbp_message());
-    assert_int_equal(fbp_sink_write(sink, 0, 3, values), FBP_OK);
-    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    OK(fbp_sink_write(sink, 0, 3, values));
+    OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
 }
 
-static void written_volumes_come_back(void **state)
+TEST(written_volumes_come_back)
 {
     static const enum fbp_type types[] = {FBP_F32, FBP_U16, FBP_U8, FBP_F64};
     static const char *const names[] = {"", ":vol", ":a_b2", ":d"};
@@ -377,11 +373,11 @@ static void written_volumes_come_back(void **state)
         write_volume(path, types[t]);
         struct fbp_mat *file;
         struct fbp_mat_array *size;
-        assert_int_equal(fbp_mat_open(VOL, &file), FBP_OK);
+        OK(fbp_mat_open(VOL, &file));
         const struct fbp_mat_array *v = fbp_mat_find(file, t ? names[t] + 1 : "mat_recFXD");
         assert_non_null(v); /* MATLAB's (x, y, z) */
         assert_true(v->rank == 3 && v->sizes[0] == 3 && v->sizes[1] == 5 && v->sizes[2] == 3);
-        assert_int_equal(fbp_mat_read(file, "rec_info.rec.Size", &size), FBP_OK); /* cm */
+        OK(fbp_mat_read(file, "rec_info.rec.Size", &size)); /* cm */
         assert_true(size->count == 3 && ((double *)size->real)[1] == 0.5);
         fbp_mat_free(size);
         fbp_mat_close(file);
@@ -391,7 +387,7 @@ static void written_volumes_come_back(void **state)
         assert_true(i->has_spacing && i->spacing_mm[1] == 1 && i->origin_mm[2] == -3);
         assert_string_equal(i->unit, "1/mm^3");
         assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
-        assert_int_equal(fbp_source_read(src, 0, 3, 0, 5, out), FBP_OK);
+        OK(fbp_source_read(src, 0, 3, 0, 5, out));
         for (int k = 0; k < 45; k++)
             assert_true(fabs((double)out[k] - k) < (t == 2 ? 0.1 : 1e-3));
         fbp_source_close(&src);
@@ -399,7 +395,7 @@ static void written_volumes_come_back(void **state)
 }
 
 /* Frames, one behind the other, are MATLAB's fourth index. */
-static void frames_are_a_fourth_index(void **state)
+TEST(frames_are_a_fourth_index)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {2, 2, 6},
@@ -412,23 +408,23 @@ static void frames_are_a_fourth_index(void **state)
     for (int i = 0; i < 24; i++)
         values[i] = (float)i;
     remove(VOL);
-    assert_int_equal(fbp_sink_open(&sink, VOL, &info, NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(sink, 0, 6, values), FBP_OK);
-    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    OK(fbp_sink_open(&sink, VOL, &info, NULL));
+    OK(fbp_sink_write(sink, 0, 6, values));
+    OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
     struct fbp_mat *file;
-    assert_int_equal(fbp_mat_open(VOL, &file), FBP_OK);
+    OK(fbp_mat_open(VOL, &file));
     const struct fbp_mat_array *v = fbp_mat_find(file, "mat_recFXD");
     assert_true(v->rank == 4 && v->sizes[2] == 2 && v->sizes[3] == 3);
     fbp_mat_close(file);
     fbp_source *src = open_source(VOL, NULL);
     assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->frames == 3);
-    assert_int_equal(fbp_source_read(src, 0, 6, 0, 2, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 6, 0, 2, out));
     assert_memory_equal(out, values, sizeof out);
     fbp_source_close(&src);
 }
 
-static void no_variable_is_lost(void **state)
+TEST(no_variable_is_lost)
 {
     static const struct {
         const char *path, *says;
@@ -451,24 +447,4 @@ static void no_variable_is_lost(void **state)
     assert_says("less than 2 GiB: write .h5");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_class),
-        cmocka_unit_test(swapped_files),
-        cmocka_unit_test(other_classes_are_passed_over),
-        cmocka_unit_test(structs_are_limited),
-        cmocka_unit_test(fields_by_dots),
-        cmocka_unit_test(whole_scan),
-        cmocka_unit_test(wrong_arrays),
-        cmocka_unit_test(what_is_not_read),
-        cmocka_unit_test(facts_are_not_passed_over),
-        cmocka_unit_test(damage),
-        cmocka_unit_test(cut_scans),
-        cmocka_unit_test(written_volumes_come_back),
-        cmocka_unit_test(frames_are_a_fourth_index),
-        cmocka_unit_test(no_variable_is_lost),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

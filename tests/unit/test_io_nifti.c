@@ -2,8 +2,6 @@
  */
 #include "unit/nifti_files.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <zlib.h>
 
 #define STEM FBP_TEST_DIR "/io_nifti"
@@ -17,7 +15,7 @@ static void assert_values(const char *path, double scale, double offset)
 
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
     assert_string_equal(fbp_source_info(src)->format, "nifti");
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     for (size_t i = 0; i < N; i++)
         assert_true(out[i] == (float)(scale * (double)(int16_t)(i * 300) + offset));
     fbp_source_close(&src);
@@ -32,7 +30,7 @@ static void gz_file(const char *path, const void *data, size_t n)
     assert_int_equal(gzclose(f), Z_OK);
 }
 
-static void versions_orders_and_files(void **state)
+TEST(versions_orders_and_files)
 {
     struct image im;
 
@@ -60,7 +58,7 @@ static void versions_orders_and_files(void **state)
 }
 
 /* bgzip, pigz -i and `cat a.gz b.gz` write members one after another; zcat reads them, too. */
-static void several_members(void **state)
+TEST(several_members)
 {
     static const size_t cuts[] = {1, 200, 347, 352, 400};
     struct image im;
@@ -112,7 +110,7 @@ static void several_members(void **state)
 }
 
 /* A headerless file may be called .img, whatever lies beside it. */
-static void not_ours(void **state)
+TEST(not_ours)
 {
     const struct fbp_raw raw = {FBP_I16, {NX, NY, NZ}, false, 0};
     const char *const beside[] = {"ENVI\n", NULL};
@@ -133,7 +131,7 @@ static void not_ours(void **state)
     }
 }
 
-static void types(void **state)
+TEST(types)
 {
     static const struct {
         int code;
@@ -152,7 +150,7 @@ static void types(void **state)
         put_file(NII, im.b, 352 + size * N);
         fbp_source *src = open_source(NII, NULL);
         assert_int_equal(fbp_source_info(src)->type, cases[i].type);
-        assert_int_equal(fbp_source_read(src, NZ - 1, 1, NY - 1, 1, out), FBP_OK);
+        OK(fbp_source_read(src, NZ - 1, 1, NY - 1, 1, out));
         assert_true(out[0] == 0 && out[NX - 1] == 0);
         fbp_source_close(&src);
         put_file(NII, im.b, 352 + size * N - 1);
@@ -161,7 +159,7 @@ static void types(void **state)
     }
 }
 
-static void scales(void **state)
+TEST(scales)
 {
     static const double cases[][4] = {/* slope, inter; as they count */
                                       {0.5, -3, 0.5, -3},
@@ -194,7 +192,7 @@ static void assert_place(double sx, double sy, double sz, double ox, double oy, 
     fbp_source_close(&src);
 }
 
-static void where_it_lies(void **state)
+TEST(where_it_lies)
 {
     static const double turned[3][4] = {{-1, 0, 0, 7}, {0, 0, 4, 8}, {0, 2, 0, 9}};
     struct image im;
@@ -233,7 +231,7 @@ static void where_it_lies(void **state)
 }
 
 /* One field wrong; at2 is 0, as all are NIfTI-1. */
-static void refused(void **state)
+TEST(refused)
 {
     static const struct {
         size_t at, size;
@@ -284,7 +282,7 @@ static void refused(void **state)
         }
 }
 
-static void more_axes(void **state)
+TEST(more_axes)
 {
     static const double sheared[3][4] = {{1, 1, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     fbp_source *src = NULL;
@@ -316,7 +314,7 @@ static void more_axes(void **state)
 }
 
 /* Values to the last bit; spacing and origin as floats, which the header holds. */
-static void round_trip(void **state)
+TEST(round_trip)
 {
     static const char *const paths[] = {STEM "_a.nii", STEM "_b.nii.gz"};
     const struct fbp_array_info wanted = {.struct_size = sizeof wanted,
@@ -333,14 +331,14 @@ static void round_trip(void **state)
         unlink(paths[i]);
         const struct fbp_sink_params p = {
             .struct_size = sizeof p, .fingerprint = 7, .resume = true};
-        assert_int_equal(fbp_sink_open(&s, paths[i], &wanted, &p), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 2, 1, volume + 2 * SLICE), FBP_OK);
+        OK(fbp_sink_open(&s, paths[i], &wanted, &p));
+        OK(fbp_sink_write(s, 2, 1, volume + 2 * SLICE));
         fbp_sink_close(&s); /* interrupted */
         assert_false(is_there(paths[i]));
-        assert_int_equal(fbp_sink_open(&s, paths[i], &wanted, &p), FBP_OK);
+        OK(fbp_sink_open(&s, paths[i], &wanted, &p));
         assert_true(fbp_sink_has(s, 2, 1));
-        assert_int_equal(fbp_sink_write(s, 0, 2, volume), FBP_OK);
-        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_write(s, 0, 2, volume));
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         fbp_source *src = open_source(paths[i], NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
@@ -350,7 +348,7 @@ static void round_trip(void **state)
             assert_true(info->spacing_mm[k] == (double)(float)wanted.spacing_mm[k]);
             assert_true(info->origin_mm[k] == (double)(float)wanted.origin_mm[k]);
         }
-        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         assert_memory_equal(out, volume, sizeof out);
         fbp_source_close(&src);
     }
@@ -362,7 +360,7 @@ static void round_trip(void **state)
 
 /* The world's x and y are those of MetaImage with the opposite sign, in both forms; a file of older
  * releases, which kept the sign, has the same spacing and origin along its own axes. */
-static void right_and_front(void **state)
+TEST(right_and_front)
 {
     static const double older[3][4] = {{0.5, 0, 0, -7}, {0, 1, 0, 8}, {0, 0, 2, 9}};
     const struct fbp_array_info info = {.struct_size = sizeof info,
@@ -375,9 +373,9 @@ static void right_and_front(void **state)
     fbp_sink *s = NULL;
     struct image im;
 
-    assert_int_equal(fbp_sink_open(&s, NII, &info, NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, NII, &info, NULL));
+    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     FILE *f = fopen(NII, "rb");
     assert_non_null(f);
@@ -395,7 +393,7 @@ static void right_and_front(void **state)
 }
 
 /* Integers with the slope that the header holds as a float. */
-static void integers(void **state)
+TEST(integers)
 {
     static const enum fbp_type kinds[] = {FBP_U8, FBP_U16};
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
@@ -408,36 +406,20 @@ static void integers(void **state)
             .struct_size = sizeof p, .type = kinds[t], .range = {-0.25, 1}};
         const double top = t ? 65535 : 255;
         fbp_sink *s = NULL;
-        assert_int_equal(fbp_sink_open(&s, NII, &info, &p), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
-        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_open(&s, NII, &info, &p));
+        OK(fbp_sink_write(s, 0, NZ, volume));
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         fbp_source *src = open_source(NII, NULL);
         assert_int_equal(fbp_source_info(src)->type, kinds[t]);
         assert_false(fbp_source_info(src)->has_spacing);
         assert_true(fbp_source_info(src)->scale == (double)(float)(1.25 / top));
         assert_true(fbp_source_info(src)->offset == -0.25);
-        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         for (size_t i = 0; i < N; i++)
             assert_true(fabs((double)(out[i] - volume[i])) <= 0.625 / top + 1e-6);
         fbp_source_close(&src);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_orders_and_files),
-        cmocka_unit_test(several_members),
-        cmocka_unit_test(not_ours),
-        cmocka_unit_test(types),
-        cmocka_unit_test(scales),
-        cmocka_unit_test(where_it_lies),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(more_axes),
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(right_and_front),
-        cmocka_unit_test(integers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
  */
 #include "unit/io_util.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <zlib.h>
 
 enum { NX = 5, NY = 4, NZ = 3, SLICE = NX * NY, N = SLICE * NZ };
@@ -31,10 +29,10 @@ static void assert_holds_bytes(const char *path)
     float out[N];
 
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     for (size_t i = 0; i < N; i++)
         assert_true(out[i] == (float)bytes[i]);
-    assert_int_equal(fbp_source_read(src, 1, 2, 2, 1, out), FBP_OK); /* back, and a part */
+    OK(fbp_source_read(src, 1, 2, 2, 1, out)); /* back, and a part */
     assert_true(out[1] == (float)bytes[SLICE + 2 * NX + 1]);
     assert_true(out[NX] == (float)bytes[2 * SLICE + 2 * NX]);
     fbp_source_close(&src);
@@ -125,7 +123,7 @@ static double sample_of(const struct named *t)
     return t->type == FBP_F64 ? -2.5 : (double)(float)integers[t->size];
 }
 
-static void types_and_orders(void **state)
+TEST(types_and_orders)
 {
     for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
         const struct named *t = &types[i / 2];
@@ -135,13 +133,13 @@ static void types_and_orders(void **state)
         assert_int_equal(fbp_source_info(src)->type, t->type);
         assert_string_equal(fbp_source_info(src)->format, "nrrd");
         assert_false(fbp_source_info(src)->has_spacing);
-        assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, &out), FBP_OK);
+        OK(fbp_source_read(src, 0, 1, 0, 1, &out));
         assert_true((double)out == sample_of(t));
         fbp_source_close(&src);
     }
 }
 
-static void encodings_and_skips(void **state)
+TEST(encodings_and_skips)
 {
     unsigned char before[N + 3], packed[400], lines[500] = "one\ntwo\n";
     size_t n = 0;
@@ -166,7 +164,7 @@ static void encodings_and_skips(void **state)
     assert_holds_bytes(FILE_);
 }
 
-static void files_beside(void **state)
+TEST(files_beside)
 {
     char name[300];
     size_t n = 0;
@@ -197,7 +195,7 @@ static void files_beside(void **state)
     assert_holds_bytes(NHDR);
 }
 
-static void where_it_lies(void **state)
+TEST(where_it_lies)
 {
     static const struct {
         const char *text;
@@ -249,7 +247,7 @@ static void where_it_lies(void **state)
     }
 }
 
-static void refused(void **state)
+TEST(refused)
 {
     static const struct {
         const char *header, *says;
@@ -306,7 +304,7 @@ static void refused(void **state)
     }
 }
 
-static void damaged_stream(void **state)
+TEST(damaged_stream)
 {
     unsigned char packed[400];
     fbp_source *src;
@@ -322,7 +320,7 @@ static void damaged_stream(void **state)
 }
 
 /* What a sink writes is read back to the last bit, compressed or not. */
-static void round_trip(void **state)
+TEST(round_trip)
 {
     static const struct {
         const char *path, *data;
@@ -346,11 +344,11 @@ static void round_trip(void **state)
         const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = cases[i].pack};
         fbp_sink *s = NULL;
         unlink(cases[i].path);
-        assert_int_equal(fbp_sink_open(&s, cases[i].path, &wanted, &p), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 2, 1, volume + 2 * SLICE), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 0, 2, volume), FBP_OK);
+        OK(fbp_sink_open(&s, cases[i].path, &wanted, &p));
+        OK(fbp_sink_write(s, 2, 1, volume + 2 * SLICE));
+        OK(fbp_sink_write(s, 0, 2, volume));
         assert_false(is_there(cases[i].path));
-        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         assert_true(is_there(cases[i].data));
         fbp_source *src = open_source(cases[i].path, NULL);
@@ -359,19 +357,10 @@ static void round_trip(void **state)
         assert_memory_equal(info->spacing_mm, wanted.spacing_mm, sizeof info->spacing_mm);
         assert_memory_equal(info->origin_mm, wanted.origin_mm, sizeof info->origin_mm);
         assert_string_equal(info->unit, "1/mm");
-        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         assert_memory_equal(out, volume, sizeof out);
         fbp_source_close(&src);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_and_orders), cmocka_unit_test(encodings_and_skips),
-        cmocka_unit_test(files_beside),     cmocka_unit_test(where_it_lies),
-        cmocka_unit_test(refused),          cmocka_unit_test(damaged_stream),
-        cmocka_unit_test(round_trip),
-    };
-    return cmocka_run_group_tests(tests, fill, NULL);
-}
+TEST_MAIN(fill, NULL)

@@ -2,7 +2,6 @@
 #include "unit/io_util.h"
 
 #include "array/file/outfile.h"
-#include "fbp/array.h"
 #include "scan/file/text.h"
 
 #include <dirent.h>
@@ -10,9 +9,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#define assert_ok(call) assert_int_equal(call, FBP_OK)
+#define assert_ok(call) OK(call)
 #define FOLDER          FBP_TEST_DIR "/io_outfile"
 
 static int make_folder(void **state)
@@ -44,7 +42,7 @@ static void assert_holds(const char *path, const char *text)
     assert_string_equal(got, text);
 }
 
-static void appears_whole(void **state)
+TEST_WITH(appears_whole, make_folder, NULL)
 {
     struct fbp_outfile out;
 
@@ -60,7 +58,7 @@ static void appears_whole(void **state)
     assert_int_equal(files_in(FOLDER), 1);
 }
 
-static void nothing_is_left(void **state)
+TEST_WITH(nothing_is_left, make_folder, NULL)
 {
     struct fbp_outfile out;
 
@@ -78,7 +76,7 @@ static void nothing_is_left(void **state)
 }
 
 /* What lies beside an output under a name that a temporary file might have is somebody's. */
-static void leaves_others_alone(void **state)
+TEST_WITH(leaves_others_alone, make_folder, NULL)
 {
     assert_ok(fbp_text_save(FOLDER "/victim", "precious", true));
     assert_ok(fbp_text_save(FOLDER "/a.txt.part", "mine", true));
@@ -91,7 +89,7 @@ static void leaves_others_alone(void **state)
     assert_holds(FOLDER "/b.txt", "new");
 }
 
-static void exclusive(void **state)
+TEST_WITH(exclusive, make_folder, NULL)
 {
     assert_ok(fbp_text_save(FOLDER "/a.txt", "old", false));
     assert_int_equal(fbp_text_save(FOLDER "/a.txt", "new", false), FBP_ERR_INVALID);
@@ -100,7 +98,7 @@ static void exclusive(void **state)
     assert_int_equal(files_in(FOLDER), 1);
 }
 
-static void only_regular_files(void **state)
+TEST_WITH(only_regular_files, make_folder, NULL)
 {
     assert_int_equal(mkfifo(FOLDER "/pipe", 0666), 0);
     assert_int_equal(fbp_text_save(FOLDER "/pipe", "new", true), FBP_ERR_INVALID);
@@ -112,7 +110,7 @@ static void only_regular_files(void **state)
 }
 
 /* A full disk, as a limit of the size of files: the old file stays, and the message says why. */
-static void too_large(void **state)
+TEST_WITH(too_large, make_folder, NULL)
 {
     const struct rlimit small = {4096, RLIM_INFINITY};
     static char text[10000];
@@ -133,7 +131,7 @@ static void too_large(void **state)
 }
 
 /* Several files get their names when all are on disk. */
-static void together(void **state)
+TEST_WITH(together, make_folder, NULL)
 {
     struct fbp_outfile out[2] = {{.fd = -1}, {.fd = -1}};
     struct fbp_writer w;
@@ -151,16 +149,4 @@ static void together(void **state)
     assert_int_equal(files_in(FOLDER), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(appears_whole, make_folder),
-        cmocka_unit_test_setup(nothing_is_left, make_folder),
-        cmocka_unit_test_setup(leaves_others_alone, make_folder),
-        cmocka_unit_test_setup(exclusive, make_folder),
-        cmocka_unit_test_setup(only_regular_files, make_folder),
-        cmocka_unit_test_setup(too_large, make_folder),
-        cmocka_unit_test_setup(together, make_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

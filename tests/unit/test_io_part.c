@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FOLDER FBP_TEST_DIR "/io_part"
 
@@ -48,9 +47,9 @@ static void write_all(const char *path)
 {
     fbp_sink *s = NULL;
 
-    assert_int_equal(open_sink(&s, path, false), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(open_sink(&s, path, false));
+    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -59,8 +58,8 @@ static void write_some(const char *path)
 {
     fbp_sink *s = NULL;
 
-    assert_int_equal(open_sink(&s, path, false), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, 1, volume), FBP_OK);
+    OK(open_sink(&s, path, false));
+    OK(fbp_sink_write(s, 0, 1, volume));
     fbp_sink_close(&s);
 }
 
@@ -77,7 +76,7 @@ static const char *const ends[] = {".part", ".part.log", ".part.z", ".part.side"
 enum { N_ENDS = sizeof ends / sizeof *ends };
 
 /* A user's file of such a name, and links of all kinds to one: refused, and as before. */
-static void others_are_refused(void **state)
+TEST_WITH(others_are_refused, make_folder, NULL)
 {
     for (size_t i = 0; i < N_ENDS; i++)
         for (int kind = 0; kind < 6; kind++)
@@ -108,7 +107,7 @@ static void others_are_refused(void **state)
 }
 
 /* The same beside a journal of ours: a link is never what it left. */
-static void links_beside_a_journal(void **state)
+TEST_WITH(links_beside_a_journal, make_folder, NULL)
 {
     for (int kind = 0; kind < 2; kind++)
         for (int resume = 0; resume < 2; resume++) {
@@ -127,7 +126,7 @@ static void links_beside_a_journal(void **state)
 }
 
 /* An input of such a name stays, whatever lies beside it and whatever is forced. */
-static void inputs_are_spared(void **state)
+TEST_WITH(inputs_are_spared, make_folder, NULL)
 {
     for (size_t i = 0; i < N_ENDS; i++)
         for (int force = 0; force < 2; force++) {
@@ -148,7 +147,7 @@ static void inputs_are_spared(void **state)
 }
 
 /* What a run left, of this release or the one before, is gone on with or replaced. */
-static void leftovers(void **state)
+TEST_WITH(leftovers, make_folder, NULL)
 {
     for (int version = 1; version <= 2; version++)
         for (int resume = 0; resume < 2; resume++) {
@@ -161,27 +160,27 @@ static void leftovers(void **state)
             put_file(FOLDER "/v.mha.part.log", log, n);
             free(log);
             put_file(FOLDER "/v.mha.part.z", "half", 4);
-            assert_int_equal(open_sink(&s, FOLDER "/v.mha", resume), FBP_OK);
+            OK(open_sink(&s, FOLDER "/v.mha", resume));
             assert_int_equal(fbp_sink_has(s, 0, 1), resume);
             assert_false(is_there(FOLDER "/v.mha.part.z"));
-            assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
-            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            OK(fbp_sink_write(s, 0, NZ, volume));
+            OK(fbp_sink_finish(s));
             fbp_sink_close(&s);
             assert_int_equal(files(), 1);
         }
 }
 
 /* What cannot be looked at may have its name still: nobody takes it for published. */
-static void named_or_unknown(void **state)
+TEST_WITH(named_or_unknown, make_folder, NULL)
 {
     const int fd = open(FOLDER "/v", O_RDWR | O_CREAT, 0666);
     bool named = false;
 
-    assert_int_equal(fbp_part_find_named(fd, FOLDER "/v", &named), FBP_OK);
+    OK(fbp_part_find_named(fd, FOLDER "/v", &named));
     assert_true(named);
-    assert_int_equal(fbp_part_find_named(fd, FOLDER "/gone", &named), FBP_OK);
+    OK(fbp_part_find_named(fd, FOLDER "/gone", &named));
     assert_false(named);
-    assert_int_equal(fbp_part_find_named(fd, FOLDER "/v/within", &named), FBP_OK);
+    OK(fbp_part_find_named(fd, FOLDER "/v/within", &named));
     assert_false(named);
     assert_int_equal(symlink("loop", FOLDER "/loop"), 0);
     assert_int_equal(fbp_part_find_named(fd, FOLDER "/loop/v", &named), FBP_ERR_IO);
@@ -190,14 +189,14 @@ static void named_or_unknown(void **state)
 
 /* A journal is there before the file that it speaks of: after a kill at any moment the next run
  * begins.  Also without a fingerprint. */
-static void journal_first(void **state)
+TEST_WITH(journal_first, make_folder, NULL)
 {
     fbp_sink *s = NULL;
 
     put_file(FOLDER "/v.mha.part.log", "", 0);
     write_all(FOLDER "/v.mha");
     assert_int_equal(files(), 1);
-    assert_int_equal(open_with(&s, FOLDER "/w.mha", &(struct fbp_sink_params){0}), FBP_OK);
+    OK(open_with(&s, FOLDER "/w.mha", &(struct fbp_sink_params){0}));
     assert_true(is_there(FOLDER "/w.mha.part.log"));
     fbp_sink_close(&s);
     assert_int_equal(files(), 1);
@@ -205,7 +204,7 @@ static void journal_first(void **state)
 
 /* A second lock that a killed run left speaks of no temporary file: the next run of the same output
  * takes it away, and one of the lock's own name takes nobody's file for what was left. */
-static void locks_of_killed_runs(void **state)
+TEST_WITH(locks_of_killed_runs, make_folder, NULL)
 {
     static const struct {
         const char *output, *lock;
@@ -231,7 +230,7 @@ static void locks_of_killed_runs(void **state)
 }
 
 /* Names that lead to the same files, at once: the second is told that another process writes. */
-static void one_at_a_time(void **state)
+TEST_WITH(one_at_a_time, make_folder, NULL)
 {
     static const struct {
         const char *first, *second;
@@ -248,16 +247,16 @@ static void one_at_a_time(void **state)
             make_folder(NULL);
             snprintf(first, sizeof first, FOLDER "/%s", pairs[i].first);
             snprintf(second, sizeof second, FOLDER "/%s", pairs[i].second);
-            assert_int_equal(open_with(&a, first, &p), FBP_OK);
+            OK(open_with(&a, first, &p));
             assert_int_equal(open_with(&b, second, &p), FBP_ERR_IO);
             assert_says("another process is writing this output");
-            assert_int_equal(fbp_sink_write(a, 0, NZ, volume), FBP_OK);
+            OK(fbp_sink_write(a, 0, NZ, volume));
             if (finished)
-                assert_int_equal(fbp_sink_finish(a), FBP_OK);
+                OK(fbp_sink_finish(a));
             fbp_sink_close(&a);
             if (pairs[i].first[0] == 's')
                 (void)!system("rm -rf " FOLDER "/s");
-            assert_int_equal(open_with(&b, second, &p), FBP_OK); /* and later it may */
+            OK(open_with(&b, second, &p)); /* and later it may */
             fbp_sink_close(&b);
         }
 }
@@ -289,13 +288,13 @@ static int new_slices(void)
 }
 
 /* The older stack is whole until the new one is, whatever comes between. */
-static void older_stack_stays(void **state)
+TEST_WITH(older_stack_stays, make_folder, NULL)
 {
     fbp_sink *s = NULL;
 
     put_old_stack();
-    assert_int_equal(open_sink(&s, STACK, false), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ - 1, volume), FBP_OK);
+    OK(open_sink(&s, STACK, false));
+    OK(fbp_sink_write(s, 0, NZ - 1, volume));
     assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
     fbp_sink_close(&s);
     assert_int_equal(new_slices(), 0);
@@ -303,15 +302,15 @@ static void older_stack_stays(void **state)
 
 /* Stopped while slices get their names: the next run gives the rest of them theirs, first of all,
  * whether it resumes, begins anew, or cannot do its own work. */
-static void publication_is_finished(void **state)
+TEST_WITH(publication_is_finished, make_folder, NULL)
 {
     for (int how = 0; how < 4; how++) {
         fbp_sink *s = NULL;
         size_t n;
         make_folder(NULL);
         put_old_stack();
-        assert_int_equal(open_sink(&s, STACK, false), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+        OK(open_sink(&s, STACK, false));
+        OK(fbp_sink_write(s, 0, NZ, volume));
         fbp_sink_close(&s);
         char *log = get_file(FOLDER "/s/%d.tif.part.log", &n), text[4000];
         snprintf(text, sizeof text, "%spublish\n", log);
@@ -326,26 +325,11 @@ static void publication_is_finished(void **state)
         assert_int_equal(new_slices(), NZ);
         if (how == 1) {
             assert_true(fbp_sink_has(s, 0, NZ)); /* nothing is left to do */
-            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            OK(fbp_sink_finish(s));
         }
         fbp_sink_close(&s);
         assert_int_equal(new_slices(), NZ);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(others_are_refused, make_folder),
-        cmocka_unit_test_setup(links_beside_a_journal, make_folder),
-        cmocka_unit_test_setup(inputs_are_spared, make_folder),
-        cmocka_unit_test_setup(leftovers, make_folder),
-        cmocka_unit_test_setup(journal_first, make_folder),
-        cmocka_unit_test_setup(locks_of_killed_runs, make_folder),
-        cmocka_unit_test_setup(named_or_unknown, make_folder),
-        cmocka_unit_test_setup(one_at_a_time, make_folder),
-        cmocka_unit_test_setup(older_stack_stays, make_folder),
-        cmocka_unit_test_setup(publication_is_finished, make_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static void check(fbp_source *src, size_t nz, int bits)
     fbp_source_close(&src);
 }
 
-static void every_depth(void **state)
+TEST(every_depth)
 {
     static const int depths[] = {1, 2, 4, 8, 16};
     for (size_t i = 0; i < 5; i++) {
@@ -35,7 +35,7 @@ static void every_depth(void **state)
     }
 }
 
-static void folder_and_pattern(void **state)
+TEST(folder_and_pattern)
 {
     const struct way w = {.bits = 16}, other = {.bits = 8};
     mkdir(STEM "_views", 0777);
@@ -50,7 +50,7 @@ static void folder_and_pattern(void **state)
     assert_says("v_10.png: holds 23 x 17 x 1 uint8, the other views are 23 x 17 x 1 uint16");
 }
 
-static void description(void **state)
+TEST(description)
 {
     const struct way w = {.bits = 8,
                           .description = "{\"fbp\": 1, \"type\": \"uint8\", \"size\": [23, 17, 9], "
@@ -61,13 +61,13 @@ static void description(void **state)
     fbp_source *src = open_source(FILE_, NULL);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
     assert_string_equal(fbp_source_info(src)->unit, "1/mm");
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 1, 0, NY, out));
     for (size_t j = 0; j < PAGE; j++)
         assert_true(out[j] == (float)value(0, j, 8) / 4 + 1);
     fbp_source_close(&src);
 }
 
-static void refused_with_a_remedy(void **state)
+TEST(refused_with_a_remedy)
 {
     static const struct {
         struct way way;
@@ -87,7 +87,7 @@ static void refused_with_a_remedy(void **state)
     assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
     const struct way w = {.bits = 16};
     float out[PAGE];
@@ -116,12 +116,4 @@ static void damaged(void **state)
     free(whole);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_depth), cmocka_unit_test(folder_and_pattern),
-        cmocka_unit_test(description), cmocka_unit_test(refused_with_a_remedy),
-        cmocka_unit_test(damaged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,9 @@
 /* Sinks: what is written is read back; nothing half-written is left; a killed run goes on. */
 #include "unit/some_volume.h"
 
-#include "fbp/callback.h"
-
 #include <fcntl.h>
-#include <math.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define STEM  FBP_TEST_DIR "/io_sink"
 #define PLAIN STEM "_plain.mha"
@@ -31,7 +26,7 @@ static fbp_sink *sink(const char *path, uint64_t print, bool resume, bool pack)
 
 static void put(fbp_sink *s, size_t z0, size_t nz)
 {
-    assert_int_equal(fbp_sink_write(s, z0, nz, volume + z0 * SLICE), FBP_OK);
+    OK(fbp_sink_write(s, z0, nz, volume + z0 * SLICE));
 }
 
 static void finish(fbp_sink **s)
@@ -67,12 +62,12 @@ static void assert_holds_volume(const char *path, bool place)
         assert_memory_equal(info->origin_mm, wanted.origin_mm, sizeof info->origin_mm);
         assert_string_equal(info->unit, wanted.unit);
     }
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     assert_memory_equal(out, volume, sizeof out);
     fbp_source_close(&src);
 }
 
-static void write_and_read_back(void **state)
+TEST(write_and_read_back)
 {
     static const struct {
         const char *path;
@@ -99,7 +94,7 @@ static void write_and_read_back(void **state)
             assert_false(fbp_sink_has(s, 4, 3));
             assert_false(fbp_sink_has(s, 1, (size_t)-1));
             put(s, 3, 1);
-            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            OK(fbp_sink_finish(s));
             assert_int_equal(fbp_sink_write(s, 0, 1, volume), FBP_ERR_INVALID);
             finish(&s);
             assert_no_leftovers(cases[i].path);
@@ -108,7 +103,7 @@ static void write_and_read_back(void **state)
     assert_true(is_there(STEM "_beside.raw") && is_there(STEM "_packed.zraw"));
 }
 
-static void names_and_sizes_refused(void **state)
+TEST(names_and_sizes_refused)
 {
     struct fbp_array_info info = some_info();
     fbp_sink *s = NULL;
@@ -135,7 +130,7 @@ static void names_and_sizes_refused(void **state)
     assert_says("fingerprint");
 }
 
-static void missing_slices(void **state)
+TEST(missing_slices)
 {
     fbp_sink *s = sink(STEM "_missing.mha", 0, false, false);
     put(s, 0, 2);
@@ -181,7 +176,7 @@ static void write_plain(const char *path, bool pack)
     finish(&s);
 }
 
-static void resume_goes_on(void **state)
+TEST(resume_goes_on)
 {
     for (int pack = 0; pack < 2; pack++) {
         unlink(RESUME);
@@ -216,7 +211,7 @@ static void flip_byte(const char *path, size_t from_end)
     free(text);
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
     write_plain(PLAIN, false);
     interrupt(RESUME, false);
@@ -246,7 +241,7 @@ static void damage_is_found(void **state)
 }
 
 /* The journal cut after every byte: whole lines count, and a resumed one can be resumed again. */
-static void torn_journal(void **state)
+TEST(torn_journal)
 {
     size_t n;
     interrupt(RESUME, false);
@@ -281,7 +276,7 @@ static void torn_journal(void **state)
 }
 
 /* Lines that no run of ours wrote are not believed. */
-static void strange_journal(void **state)
+TEST(strange_journal)
 {
     static const char *const lines[] = {
         "0 0 0\n",
@@ -309,7 +304,7 @@ static void strange_journal(void **state)
     assert_no_leftovers(RESUME);
 }
 
-static void other_settings(void **state)
+TEST(other_settings)
 {
     fbp_sink *s = NULL;
     interrupt(RESUME, false);
@@ -339,7 +334,7 @@ static void other_settings(void **state)
     assert_holds_volume(RESUME, true);
 }
 
-static void one_writer_at_a_time(void **state)
+TEST(one_writer_at_a_time)
 {
     fbp_sink *s = sink(RESUME, 3, false, false), *other = NULL;
     put(s, 0, 3);
@@ -360,7 +355,7 @@ static void one_writer_at_a_time(void **state)
 }
 
 /* A final name that cannot be taken: an error, and what can be resumed is still there. */
-static void publishing_fails(void **state)
+TEST(publishing_fails)
 {
     unlink(STEM "_taken.mhd.part.z"); /* of a test that failed earlier */
     for (int pack = 0; pack < 2; pack++) {
@@ -401,7 +396,7 @@ static void assert_link(const char *link, const char *target)
 }
 
 /* A link leads to the file that is written; it stays, whether the file is there or not. */
-static void links_are_followed(void **state)
+TEST(links_are_followed)
 {
     static const struct {
         const char *link, *target, *file;
@@ -457,13 +452,13 @@ static uint64_t hash_of(const size_t order[NZ], bool grouped)
     }
     for (size_t i = 0; !grouped && i < NZ; i++)
         put(s, order[i], 1);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     const uint64_t h = fbp_sink_hash(s);
     fbp_sink_close(&s);
     return h;
 }
 
-static void hashes(void **state)
+TEST(hashes)
 {
     const size_t up[NZ] = {0, 1, 2, 3, 4, 5}, mixed[NZ] = {3, 5, 0, 1, 4, 2};
     const uint64_t h = hash_of(up, false);
@@ -485,14 +480,14 @@ static void hashes(void **state)
     assert_true(hash_of(up, false) == h);
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
     fbp_sink *s = sink("null:", 3, true, true);
     put(s, 0, 3);
     assert_true(fbp_sink_has(s, 0, 3));
     assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
     put(s, 3, 3);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     assert_true(fbp_sink_hash(s) == 0);
     fbp_sink_close(&s);
     fbp_sink_close(&s);
@@ -517,7 +512,7 @@ static uint64_t open_descriptors(void)
 }
 
 /* Sinks without files close no descriptor: 0 is the program's standard input. */
-static void the_callers_descriptors_stay_open(void **state)
+TEST(the_callers_descriptors_stay_open)
 {
     const struct fbp_sink_functions functions = {.struct_size = sizeof functions,
                                                  .write = take_slices};
@@ -528,37 +523,18 @@ static void the_callers_descriptors_stay_open(void **state)
     fbp_sink *sink;
 
     assert_true(input >= 0 && (before & 1));
-    assert_int_equal(fbp_sink_memory(&sink, samples, info.n), FBP_OK);
+    OK(fbp_sink_memory(&sink, samples, info.n));
     fbp_sink_close(&sink);
     assert_int_equal(open_descriptors(), before);
-    assert_int_equal(fbp_sink_callback(&sink, &functions, info.n), FBP_OK);
+    OK(fbp_sink_callback(&sink, &functions, info.n));
     fbp_sink_close(&sink);
     assert_int_equal(open_descriptors(), before);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(fbp_sink_open(&sink, i ? "hash:" : "null:", &info, NULL), FBP_OK);
+        OK(fbp_sink_open(&sink, i ? "hash:" : "null:", &info, NULL));
         fbp_sink_close(&sink);
         assert_int_equal(open_descriptors(), before);
     }
     close(input);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(write_and_read_back),
-        cmocka_unit_test(names_and_sizes_refused),
-        cmocka_unit_test(missing_slices),
-        cmocka_unit_test(resume_goes_on),
-        cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(torn_journal),
-        cmocka_unit_test(strange_journal),
-        cmocka_unit_test(other_settings),
-        cmocka_unit_test(one_writer_at_a_time),
-        cmocka_unit_test(publishing_fails),
-        cmocka_unit_test(links_are_followed),
-        cmocka_unit_test(hashes),
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(the_callers_descriptors_stay_open),
-    };
-    return cmocka_run_group_tests(tests, fill, NULL);
-}
+TEST_MAIN(fill, NULL)

@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -77,7 +76,7 @@ static void assert_holds_volume(const char *path, enum fbp_type type, bool place
         assert_memory_equal(i->origin_mm, wanted.origin_mm, sizeof i->origin_mm);
         assert_string_equal(i->unit, wanted.unit);
     }
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     for (size_t k = 0; k < N; k++) {
         const double want =
             type == FBP_F32 ? (double)volume[k] : fmin(fmax((double)volume[k], -0.01), 0.008);
@@ -87,7 +86,7 @@ static void assert_holds_volume(const char *path, enum fbp_type type, bool place
     fbp_source_close(&src);
 }
 
-static void every_type_and_format(void **state)
+TEST(every_type_and_format)
 {
     static const struct {
         const char *path, *read;
@@ -144,7 +143,7 @@ static void write_whole(const char *path, enum fbp_type type)
 }
 
 /* A description goes with the array that it is of, and is not believed beside another one. */
-static void stale_description(void **state)
+TEST(stale_description)
 {
     static const struct {
         const char *path, *described;
@@ -175,7 +174,7 @@ static void stale_description(void **state)
 
 /* Numbers never stand under their name without what they mean: neither of two files is there if
  * the other one cannot be. */
-static void both_files_or_none(void **state)
+TEST(both_files_or_none)
 {
     static const struct {
         const char *path, *second;
@@ -207,7 +206,7 @@ static void both_files_or_none(void **state)
             if (late) { /* nothing is lost */
                 s = sink(cases[i].path, FBP_U16, 7, true);
                 assert_true(fbp_sink_has(s, 0, NZ));
-                assert_int_equal(fbp_sink_finish(s), FBP_OK);
+                OK(fbp_sink_finish(s));
                 fbp_sink_close(&s);
                 assert_holds_volume(cases[i].path, FBP_U16, true);
                 remove(cases[i].path);
@@ -217,7 +216,7 @@ static void both_files_or_none(void **state)
 }
 
 /* One slice whose name is taken: no slice gets its name. */
-static void all_slices_or_none(void **state)
+TEST(all_slices_or_none)
 {
     fbp_sink *s = NULL;
     clear_folder();
@@ -236,27 +235,27 @@ static void all_slices_or_none(void **state)
     clear_folder();
 }
 
-static void not_a_number(void **state)
+TEST(not_a_number)
 {
     const float odd[6] = {NAN, INFINITY, -INFINITY, -1, 0.5f, 2};
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {6, 1, 1}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8, .range = {0, 1}};
     fbp_sink *s = NULL;
     float out[6];
-    assert_int_equal(fbp_sink_open(&s, STEM "_odd.tif", &info, &p), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, 1, odd), FBP_OK);
+    OK(fbp_sink_open(&s, STEM "_odd.tif", &info, &p));
+    OK(fbp_sink_write(s, 0, 1, odd));
     assert_int_equal(fbp_sink_clipped(s), 5);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     fbp_source *src = open_source(STEM "_odd.tif", NULL);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 1, 0, 1, out));
     assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0 && out[3] == 0 && out[5] == 1);
     assert_true(fabsf(out[4] - 0.5f) < 0.003f);
     fbp_source_close(&src);
 }
 
 /* To even at halves, both ends included, as rint() does. */
-static void halves_to_even(void **state)
+TEST(halves_to_even)
 {
     static const enum fbp_type types[] = {FBP_U8, FBP_U16};
 
@@ -281,7 +280,7 @@ static void halves_to_even(void **state)
     }
 }
 
-static void refused(void **state)
+TEST(refused)
 {
     static const struct {
         const char *path;
@@ -313,7 +312,7 @@ static void refused(void **state)
     assert_false(is_there(STACK)); /* nothing is left of a refusal */
 }
 
-static void stack_leaves_nothing(void **state)
+TEST(stack_leaves_nothing)
 {
     clear_folder();
     fbp_sink *s = sink(STACK "/%d.tif", FBP_F32, 0, false), *other = NULL;
@@ -338,7 +337,7 @@ static void stack_leaves_nothing(void **state)
     put_file(STACK "/2.tif", "x", 1); /* replaced */
     s = sink(STACK "/%d.tif", FBP_F32, 0, false);
     put(s, 0, NZ);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     assert_int_equal(files_in(STACK), NZ);
     assert_holds_volume(STACK, FBP_F32, true);
@@ -346,7 +345,7 @@ static void stack_leaves_nothing(void **state)
 
 /* A killed run of more slices leaves them unfinished; the next one of this name removes them, by
  * the journal of this release or the one before.  Without a journal they are somebody else's. */
-static void stack_of_a_killed_run(void **state)
+TEST(stack_of_a_killed_run)
 {
     static const char *const left[] = {"/s_0.tif.part", "/s_7.tif.part", "/s_12.tif.part"};
     static const char *const others[] = {"/s_007.tif.part", "/s_x.tif.part", "/t_7.tif.part",
@@ -375,7 +374,7 @@ static void stack_of_a_killed_run(void **state)
         put_file(STACK "/s_%d.tif.part.log", journal, strlen(journal));
         s = sink(STACK "/s_%d.tif", FBP_F32, 5, false);
         put(s, 0, NZ);
-        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         assert_int_equal(files_in(STACK), NZ + 4);
         assert_true(is_there(STACK "/s_7.png.part") && is_there(STACK "/s_0.tif"));
@@ -383,7 +382,7 @@ static void stack_of_a_killed_run(void **state)
     clear_folder();
 }
 
-static void stack_spares_inputs(void **state)
+TEST(stack_spares_inputs)
 {
     const struct fbp_array_info info = some_info();
     static const struct {
@@ -413,7 +412,7 @@ static void stack_spares_inputs(void **state)
 }
 
 /* Of a single file of numbers, and of stacks: what is there and whole need not be written again. */
-static void resume_goes_on(void **state)
+TEST(resume_goes_on)
 {
     static const struct {
         const char *path, *read;
@@ -468,7 +467,7 @@ static void *write_some(void *arg)
     return NULL;
 }
 
-static void several_threads(void **state)
+TEST(several_threads)
 {
     static const char *const paths[] = {STEM "_threads.tif", STACK "/%d.tif", STACK "/%d.png"};
     for (size_t i = 0; i < 3; i++) {
@@ -484,14 +483,14 @@ static void several_threads(void **state)
             pthread_join(w[k].thread, &failed);
             assert_null(failed);
         }
-        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         assert_holds_volume(i ? STACK : paths[i], FBP_U16, true);
     }
 }
 
 /* Beyond 4 GiB all offsets have 64 bits; the header says where each page lies. */
-static void big_tiff(void **state)
+TEST(big_tiff)
 {
     static const struct {
         size_t nz;
@@ -503,7 +502,7 @@ static void big_tiff(void **state)
                                             .type = FBP_F32,
                                             .spacing_mm = {1, 1, 1}};
         struct fbp_layout l = {0};
-        assert_int_equal(fbp_tiff_layout(STEM "_big.tif", &info, 0, &l), FBP_OK);
+        OK(fbp_tiff_layout(STEM "_big.tif", &info, 0, &l));
         assert_int_equal(l.header_bytes % 64, 0);
         const size_t header_bytes = l.header_bytes;
         const int fd = open(STEM "_big.tif", O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -525,22 +524,4 @@ static void big_tiff(void **state)
     remove(STEM "_big.tif");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_format),
-        cmocka_unit_test(stale_description),
-        cmocka_unit_test(both_files_or_none),
-        cmocka_unit_test(all_slices_or_none),
-        cmocka_unit_test(not_a_number),
-        cmocka_unit_test(halves_to_even),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(stack_leaves_nothing),
-        cmocka_unit_test(stack_of_a_killed_run),
-        cmocka_unit_test(stack_spares_inputs),
-        cmocka_unit_test(resume_goes_on),
-        cmocka_unit_test(several_threads),
-        cmocka_unit_test(big_tiff),
-    };
-    return cmocka_run_group_tests(tests, fill, NULL);
-}
+TEST_MAIN(fill, NULL)

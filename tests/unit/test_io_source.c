@@ -1,9 +1,7 @@
 /* Readers: every element type and byte order through every format, any part of an array. */
 #include "unit/io_util.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <zlib.h>
 
 enum { NX = 5, NY = 3, NZ = 4, N = NX * NY * NZ, MAX_BYTES = N * 8 };
@@ -96,7 +94,7 @@ static void check_all_parts(fbp_source *src, const float *expected)
             for (size_t r0 = 0; r0 <= NY; r0++)
                 for (size_t nr = 0; nr <= NY - r0; nr++) {
                     out[nz * nr * NX] = 77;
-                    assert_int_equal(fbp_source_read(src, z0, nz, r0, nr, out), FBP_OK);
+                    OK(fbp_source_read(src, z0, nz, r0, nr, out));
                     for (size_t z = 0; z < nz; z++)
                         assert_memory_equal(out + z * nr * NX, expected + ((z0 + z) * NY + r0) * NX,
                                             nr * NX * sizeof *out);
@@ -135,7 +133,7 @@ static void mha_text(char *out, size_t size, size_t t, bool big, bool packed, co
              big ? "True" : "False", packed ? "True" : "False", NX, NY, NZ, types[t].met, file);
 }
 
-static void metaimage(void **state)
+TEST(metaimage)
 {
     unsigned char bytes[MAX_BYTES], z[2 * MAX_BYTES];
     float expected[N];
@@ -162,7 +160,7 @@ static void metaimage(void **state)
         }
 }
 
-static void npy(void **state)
+TEST(npy)
 {
     unsigned char bytes[MAX_BYTES], file[512 + MAX_BYTES];
     float expected[N];
@@ -185,7 +183,7 @@ static void npy(void **state)
             }
 }
 
-static void raw(void **state)
+TEST(raw)
 {
     unsigned char bytes[7 + MAX_BYTES] = "header";
     float expected[N];
@@ -208,7 +206,7 @@ static void raw(void **state)
 }
 
 /* Spacing by either key, a header of two dimensions, samples at the end or behind a header. */
-static void metaimage_keys(void **state)
+TEST(metaimage_keys)
 {
     const float v[2] = {3, 4};
     put_array(MHA,
@@ -235,7 +233,7 @@ static void metaimage_keys(void **state)
     assert_true(info->spacing_mm[0] == 3 && info->spacing_mm[1] == 4 && info->spacing_mm[2] == 1);
     assert_string_equal(info->unit, "");
     float out[2];
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, 2, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 1, 0, 2, out));
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 
@@ -247,7 +245,7 @@ static void metaimage_keys(void **state)
     info = fbp_source_info(src);
     assert_true(info->n[0] == 1 && info->n[1] == 1 && info->n[2] == 2);
     assert_true(info->spacing_mm[2] == 3 && info->origin_mm[2] == 8);
-    assert_int_equal(fbp_source_read(src, 0, 2, 0, 1, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 2, 0, 1, out));
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 
@@ -258,14 +256,14 @@ static void metaimage_keys(void **state)
               "", 0);
     src = open_source(MHD, NULL);
     assert_false(fbp_source_info(src)->has_spacing);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, out), FBP_OK);
+    OK(fbp_source_read(src, 0, 1, 0, 1, out));
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 }
 
 /* A grid that is turned has its origin along its own axes, as in NRRD and NIfTI: consecutive
  * numbers of the matrix are the direction of one axis. */
-static void metaimage_turned(void **state)
+TEST(metaimage_turned)
 {
     static const struct {
         const char *matrix;
@@ -301,7 +299,7 @@ static void metaimage_turned(void **state)
 }
 
 /* A float would not hold these integers: the offset is added before they become one. */
-static void scaled_integers_lose_nothing(void **state)
+TEST(scaled_integers_lose_nothing)
 {
     const uint32_t v[4] = {4294967295, 4294967294, 4294967293, 4294967040};
     float out[4];
@@ -322,14 +320,14 @@ static void scaled_integers_lose_nothing(void **state)
                            "ElementDataFile = LOCAL\n",
                   packed ? (const void *)bytes : v, packed ? n : sizeof v);
         fbp_source *src = open_source(MHA, NULL);
-        assert_int_equal(fbp_source_read(src, 0, 1, 0, 2, out), FBP_OK);
+        OK(fbp_source_read(src, 0, 1, 0, 2, out));
         assert_true(out[0] == 0 && out[1] == -2 && out[2] == -4 && out[3] == -510);
         fbp_source_close(&src);
     }
 }
 
 /* The format is known by what the file holds, whatever it is called. */
-static void content_before_name(void **state)
+TEST(content_before_name)
 {
     const float v[2] = {3, 4};
     put_array(NPY, "NDims = 2\nDimSize = 1 2\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
@@ -373,7 +371,7 @@ static void *read_at_random(void *user)
 }
 
 /* One zlib stream, longer than any buffer of the reader, and several who read it at once. */
-static void threads_share_a_stream(void **state)
+TEST(threads_share_a_stream)
 {
     const size_t n = (size_t)BIG_X * BIG_Y * BIG_Z;
     uint16_t *v = malloc(n * sizeof *v);
@@ -405,7 +403,7 @@ static void threads_share_a_stream(void **state)
 }
 
 /* One picture is a table of views of one row where its name says so; complex numbers are two. */
-static void tables_are_views(void **state)
+TEST(tables_are_views)
 {
     static const struct {
         const char *descr, *shape;
@@ -441,28 +439,14 @@ static void tables_are_views(void **state)
             assert_says(rows[i].says);
             continue;
         }
-        assert_int_equal(st, FBP_OK);
+        OK(st);
         const size_t *size = fbp_source_info(src)->n;
         assert_true(size[0] == 3 && size[1] == 1 && size[2] == 4);
-        assert_int_equal(fbp_source_read(src, 0, 4, 0, 1, out), FBP_OK);
+        OK(fbp_source_read(src, 0, 4, 0, 1, out));
         for (int k = 0; k < 12; k++)
             assert_true(out[k] == (float)(complex ? 2 * k : k));
         fbp_source_close(&src);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metaimage),
-        cmocka_unit_test(npy),
-        cmocka_unit_test(tables_are_views),
-        cmocka_unit_test(raw),
-        cmocka_unit_test(metaimage_keys),
-        cmocka_unit_test(metaimage_turned),
-        cmocka_unit_test(scaled_integers_lose_nothing),
-        cmocka_unit_test(content_before_name),
-        cmocka_unit_test(threads_share_a_stream),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

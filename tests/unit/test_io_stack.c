@@ -36,10 +36,10 @@ static void check_views(fbp_source *src)
     float out[N_VIEWS * VIEW];
     assert_true(info->n[0] == NX && info->n[1] == NY && info->n[2] == N_VIEWS);
     assert_int_equal(info->type, FBP_U16);
-    assert_int_equal(fbp_source_read(src, 0, N_VIEWS, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, N_VIEWS, 0, NY, out));
     for (size_t i = 0; i < N_VIEWS * VIEW; i++)
         assert_true(out[i] == (float)value(i / VIEW, i % VIEW));
-    assert_int_equal(fbp_source_read(src, 4, 3, 1, 2, out), FBP_OK);
+    OK(fbp_source_read(src, 4, 3, 1, 2, out));
     for (size_t i = 0; i < 3 * 2 * NX; i++)
         assert_true(out[i] == (float)value(4 + i / (2 * NX), NX + i % (2 * NX)));
     fbp_source_close(&src);
@@ -47,7 +47,7 @@ static void check_views(fbp_source *src)
 
 static const struct fbp_raw raw = {FBP_U16, {NX, NY, N_VIEWS}, true, 7};
 
-static void reads_headerless_files(void **state)
+TEST(reads_headerless_files)
 {
     struct fbp_raw r = raw;
     put_views("header!", true);
@@ -60,7 +60,7 @@ static void reads_headerless_files(void **state)
     assert_says("raw describes 12 views, the pattern names 11 files");
 }
 
-static void reads_files_with_headers(void **state)
+TEST(reads_files_with_headers)
 {
     put_views("NDims = 3\nDimSize = 5 3 1\nElementType = MET_USHORT\nElementByteOrderMSB = True\n"
               "ElementDataFile = LOCAL\n",
@@ -71,7 +71,7 @@ static void reads_files_with_headers(void **state)
     check_views(open_source(PATTERN, NULL));
 }
 
-static void says_which_file_is_wrong(void **state)
+TEST(says_which_file_is_wrong)
 {
     fbp_source *src;
     put_views("header!", true);
@@ -98,7 +98,7 @@ static void says_which_file_is_wrong(void **state)
     assert_says("the last number is below the first");
 }
 
-static void knows_a_pattern(void **state)
+TEST(knows_a_pattern)
 {
     static const char *const patterns[] = {"a%d.raw 0 1", "%04d 1 360", "a %d b.mha 1 2",
                                            "50%/v%09d.npy 12 12"};
@@ -118,18 +118,18 @@ static bool is_input(const char *input, const char *file)
 {
     bool is = false;
 
-    assert_int_equal(fbp_input_is(input, file, &is), FBP_OK);
+    OK(fbp_input_is(input, file, &is));
     return is;
 }
 
 static uint64_t hash_of(uint64_t h, const char *path)
 {
-    assert_int_equal(fbp_stack_hash(&h, path), FBP_OK);
+    OK(fbp_stack_hash(&h, path));
     return h;
 }
 
 /* An output must not replace a view, and a changed view is another scan. */
-static void knows_its_files(void **state)
+TEST(knows_its_files)
 {
     const char *link = FBP_TEST_DIR "/io_stack_link.raw";
     put_views("header!", true);
@@ -165,7 +165,7 @@ static void knows_its_files(void **state)
 
 /* Names, in order; the places of the files if numbers are missing; two numbers of different orders
  * are refused. */
-static void numbers_order_names(void **state)
+TEST(numbers_order_names)
 {
     static const struct {
         const char *names[6];
@@ -213,12 +213,4 @@ static void numbers_order_names(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_order_names),      cmocka_unit_test(reads_headerless_files),
-        cmocka_unit_test(reads_files_with_headers), cmocka_unit_test(says_which_file_is_wrong),
-        cmocka_unit_test(knows_a_pattern),          cmocka_unit_test(knows_its_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -228,7 +228,7 @@ static void empty_folder(void)
     assert_int_equal(mkdir(FOLDER, 0777), 0);
 }
 
-static void every_format(void **state)
+TEST(every_format)
 {
     char path[600];
 
@@ -248,8 +248,4 @@ static void every_format(void **state)
     assert_int_equal(rmdir(FOLDER), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_format)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

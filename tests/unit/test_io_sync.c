@@ -7,7 +7,6 @@
 #include "array/array.h"
 
 #include <fcntl.h>
-#include <string.h>
 
 enum { SIDE = 512, SLICES = 3, PAGE = 4096 };
 
@@ -27,9 +26,9 @@ static uint64_t write_slices(fbp_sink *s, size_t at_once)
 {
     asked = 0;
     for (size_t z = 0; z < SLICES; z += at_once)
-        assert_int_equal(fbp_sink_write(s, z, at_once, slice), FBP_OK);
+        OK(fbp_sink_write(s, z, at_once, slice));
     const uint64_t before = asked;
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     assert_int_equal(asked, before);
     fbp_sink_close(&s);
     return asked;
@@ -42,12 +41,12 @@ static uint64_t begun(const char *path, size_t side, enum fbp_type type, bool co
         .struct_size = sizeof p, .type = type, .range = {0, 1}, .compress = compress};
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_open(&s, path, &info, &p), FBP_OK);
+    OK(fbp_sink_open(&s, path, &info, &p));
     return write_slices(s, 1);
 }
 
 /* But for a page at either end of each slice. */
-static void files_begin(void **state)
+TEST(files_begin)
 {
     const uint64_t bytes = sizeof slice;
 
@@ -59,7 +58,7 @@ static void files_begin(void **state)
     assert_true(n > SLICES * (bytes - 2 * PAGE));
 }
 
-static void others_do_not(void **state)
+TEST(others_do_not)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {SIDE, SIDE, SLICES}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U16};
@@ -68,19 +67,12 @@ static void others_do_not(void **state)
     assert_int_equal(begun(STEM "_sync.mha", SIDE, FBP_F32, true), 0); /* packed at the end */
     assert_int_equal(begun(STEM "_sync.mha", 16, FBP_F32, false), 0);  /* too little */
     assert_int_equal(begun("hash:", SIDE, FBP_F32, false), 0);
-    assert_int_equal(fbp_spool_open(&s, STEM "_sync.mha", &info, &p), FBP_OK);
+    OK(fbp_spool_open(&s, STEM "_sync.mha", &info, &p));
     asked = 0;
     for (size_t z = 0; z < SLICES; z++)
-        assert_int_equal(fbp_sink_write(s, z, 1, slice), FBP_OK);
+        OK(fbp_sink_write(s, z, 1, slice));
     assert_int_equal(asked, 0);
     fbp_spool_discard(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_begin),
-        cmocka_unit_test(others_do_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -55,13 +55,13 @@ static void check(const char *path, enum fbp_type type, size_t nz, const float *
     for (size_t z = nz; z-- > 0;) /* backwards, parts of bands */
         for (size_t y = 0; y < NY; y += 9) {
             const size_t n = NY - y < 9 ? NY - y : 9;
-            assert_int_equal(fbp_source_read(src, z, 1, y, n, out), FBP_OK);
+            OK(fbp_source_read(src, z, 1, y, n, out));
             assert_memory_equal(out, values + z * PAGE + y * NX, n * NX * sizeof *out);
         }
     fbp_source_close(&src);
 }
 
-static void every_type_and_codec(void **state)
+TEST(every_type_and_codec)
 {
     static const uint16_t codecs[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_PACKBITS,
                                       COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD};
@@ -105,7 +105,7 @@ static int fill_counts(void **state)
 }
 
 /* Rows, scale, unit and place where the file says them. */
-static void orientation_and_description(void **state)
+TEST(orientation_and_description)
 {
     struct tiff_way w = {.orientation = ORIENTATION_BOTLEFT};
     put_tiff(FILE_, &w, NX, NY, NZ, counts);
@@ -126,7 +126,7 @@ static void orientation_and_description(void **state)
         assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
         assert_true(i->has_spacing && i->spacing_mm[2] == 3 && i->origin_mm[0] == 4);
         float out[PAGE];
-        assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, out), FBP_OK);
+        OK(fbp_source_read(src, 1, 1, 0, NY, out));
         for (size_t k = 0; k < PAGE; k++)
             assert_true(out[k] == values_of[PAGE + k] * 0.5f - 1000);
         fbp_source_close(&src);
@@ -137,7 +137,7 @@ static void orientation_and_description(void **state)
 }
 
 /* The bits of each byte turned round, of any type, packed or not. */
-static void order_of_bits(void **state)
+TEST(order_of_bits)
 {
     static const uint16_t codecs[] = {COMPRESSION_NONE, COMPRESSION_LZW};
     for (int wide = 0; wide < 2; wide++)
@@ -162,7 +162,7 @@ static void order_of_bits(void **state)
 }
 
 /* One directory, the samples of all slices behind it. */
-static void imagej_run(void **state)
+TEST(imagej_run)
 {
     const struct tiff_way w = {.description = "ImageJ=1.53t\nimages=3\nslices=3\n"};
     size_t n;
@@ -201,7 +201,7 @@ static size_t put_directory(unsigned char *out, const char *description)
 }
 
 /* All the slices that the description tells of, or none. */
-static void one_directory(void **state)
+TEST(one_directory)
 {
     static const char *const told[] = {"ImageJ=1.54f\nimages=3\nslices=3\nloop=false\n",
                                        "{\"shape\": [3, 29, 37], \"truncated\": true}",
@@ -245,7 +245,7 @@ static void clear_folder(const char *folder)
     assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): a constant
 }
 
-static void folders_and_patterns(void **state)
+TEST(folders_and_patterns)
 {
     fbp_source *src;
     clear_folder(FOLDER);
@@ -302,7 +302,7 @@ static void folders_and_patterns(void **state)
 }
 
 /* Headerless files of a folder, as raw describes them. */
-static void folder_of_raw_files(void **state)
+TEST(folder_of_raw_files)
 {
     const struct fbp_raw raw = {FBP_U16, {NX, NY, 0}, false, 0};
     char name[400];
@@ -315,14 +315,14 @@ static void folder_of_raw_files(void **state)
     fbp_source *src = open_source(FOLDER, &raw);
     static float out[N];
     assert_int_equal(fbp_source_info(src)->n[2], NZ);
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     assert_memory_equal(out, values_of, sizeof out);
     fbp_source_close(&src);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
     assert_says("describe headerless files with \"raw\"");
 }
 
-static void outputs_spare_folders(void **state)
+TEST(outputs_spare_folders)
 {
     static const struct {
         const char *output;
@@ -348,7 +348,7 @@ static void outputs_spare_folders(void **state)
     }
 }
 
-static void refused_with_a_remedy(void **state)
+TEST(refused_with_a_remedy)
 {
     static const struct {
         struct tiff_way way;
@@ -378,7 +378,7 @@ static void refused_with_a_remedy(void **state)
     }
 }
 
-static void pages_must_be_alike(void **state)
+TEST(pages_must_be_alike)
 {
     TIFF *t = TIFFOpen(FILE_, "wl");
     const struct tiff_way w = {.rows = NY};
@@ -414,7 +414,7 @@ static void pages_must_be_alike(void **state)
 }
 
 /* Cut anywhere, or any byte changed: refused with a message, or read; libtiff says nothing. */
-static void damaged(void **state)
+TEST(damaged)
 {
     static const unsigned char with[] = {0, 1, 0x7f, 0xff};
     const struct tiff_way ways[] = {
@@ -453,7 +453,7 @@ static void damaged(void **state)
 }
 
 /* A directory without entries, or with none that a reader needs, is damage, not want of memory. */
-static void empty_directories(void **state)
+TEST(empty_directories)
 {
     static const char none[] = "II*\0\x08\0\0\0\0\0\0\0\0\0",
                       others[] = "II*\0\x08\0\0\0\x01\0\x31\x01\x02\0\x04\0\0\0abc\0\0\0\0\0";
@@ -491,7 +491,7 @@ static void *read_at_random(void *arg)
     return NULL;
 }
 
-static void several_threads(void **state)
+TEST(several_threads)
 {
     const struct tiff_way w = {.compression = COMPRESSION_LZW, .rows = 5};
     clear_folder(FOLDER);
@@ -512,24 +512,9 @@ static void several_threads(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_codec),
-        cmocka_unit_test(orientation_and_description),
-        cmocka_unit_test(order_of_bits),
-        cmocka_unit_test(imagej_run),
-        cmocka_unit_test(one_directory),
-        cmocka_unit_test(folders_and_patterns),
-        cmocka_unit_test(folder_of_raw_files),
-        cmocka_unit_test(outputs_spare_folders),
-        cmocka_unit_test(refused_with_a_remedy),
-        cmocka_unit_test(pages_must_be_alike),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(empty_directories),
-        cmocka_unit_test(several_threads),
-    };
     TIFFSetErrorHandler(NULL); /* of the files that are written here */
     TIFFSetWarningHandler(NULL);
-    return cmocka_run_group_tests(tests, fill_counts, NULL);
+    return run_file_tests(argc, argv, fill_counts, NULL);
 }

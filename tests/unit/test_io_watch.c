@@ -2,8 +2,6 @@
  * files grow, that is no change. */
 #include "unit/some_volume.h"
 
-#include "fbp/array.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,9 +22,9 @@ static void write_volume(const char *path, enum fbp_type type, bool compress)
     const struct fbp_array_info info = some_info();
     fbp_sink *s = NULL;
 
-    assert_int_equal(fbp_sink_open(&s, path, &info, &p), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, path, &info, &p));
+    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -87,7 +85,7 @@ static const struct {
     {"s%02d.png", "", "s05.png", FBP_U16, false}, /* the folder */
 };
 
-static void every_format(void **state)
+TEST_WITH(every_format, make_folder, NULL)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int way = 0; way < WAYS; way++) {
@@ -99,9 +97,9 @@ static void every_format(void **state)
             snprintf(input, sizeof input, FOLDER "/%s", cases[i].input);
             snprintf(samples, sizeof samples, FOLDER "/%s", cases[i].samples);
             write_volume(output, cases[i].type, cases[i].compress);
-            assert_int_equal(fbp_source_open(&s, input, NULL), FBP_OK);
-            assert_int_equal(fbp_source_read(s, 0, NZ, 0, NY, out), FBP_OK);
-            assert_int_equal(fbp_source_unchanged(s), FBP_OK);
+            OK(fbp_source_open(&s, input, NULL));
+            OK(fbp_source_read(s, 0, NZ, 0, NY, out));
+            OK(fbp_source_unchanged(s));
             change(samples, way);
             if (fbp_source_unchanged(s) != FBP_ERR_IO)
                 fail_msg("%s: way %d was not seen", input, way);
@@ -111,10 +109,4 @@ static void every_format(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(every_format, make_folder),
-    };
-    return cmocka_run_group_tests(tests, fill, NULL);
-}
+TEST_MAIN(fill, NULL)

@@ -5,7 +5,6 @@
 #include "array/array.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -75,7 +74,7 @@ static fbp_sink *open_sink(const char *path, const struct fbp_sink_params *param
 static void write_slice(fbp_sink *s, size_t z)
 {
     if (!fbp_sink_has(s, z, 1))
-        assert_int_equal(fbp_sink_write(s, z, 1, volume + z * SLICE), FBP_OK);
+        OK(fbp_sink_write(s, z, 1, volume + z * SLICE));
 }
 
 static void finish(fbp_sink *s)
@@ -90,7 +89,7 @@ static void write_all(const char *path, enum fbp_type type, bool compress)
     const struct fbp_sink_params params = params_of(type, compress);
     fbp_sink *s = open_sink(path, &params);
 
-    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    OK(fbp_sink_write(s, 0, NZ, volume));
     finish(s);
 }
 
@@ -149,7 +148,7 @@ static unsigned char *get_level(const char *path, int level, size_t size, size_t
     return all;
 }
 
-static void every_sample_is_at_its_place(void **state)
+TEST(every_sample_is_at_its_place)
 {
     size_t n[3];
     float one;
@@ -170,7 +169,7 @@ static void every_sample_is_at_its_place(void **state)
                  is_there("v.ome.zarr/2") || is_there("v.ome.zarr/0/6"));
 }
 
-static void the_text_files_say_what_it_is(void **state)
+TEST(the_text_files_say_what_it_is)
 {
     static const char *const of_array[] = {
         "\"zarr_format\": 2", "\"shape\": [41, 22, 37]", "\"chunks\": [8, 8, 8]",
@@ -197,7 +196,7 @@ static void the_text_files_say_what_it_is(void **state)
 }
 
 /* What C's quotes and JSON's mean something in is a unit like others. */
-static void a_unit_may_be_any_text(void **state)
+TEST(a_unit_may_be_any_text)
 {
     static const char *const units[] = {"\"a\\b\"", "tab\tx\n/", "\xc2\xb5m\xc2\xb2", "\x01", "%s"};
     const struct fbp_sink_params params = params_of(FBP_F32, false);
@@ -206,8 +205,8 @@ static void a_unit_may_be_any_text(void **state)
         struct fbp_array_info odd = info;
         fbp_sink *s = NULL;
         snprintf(odd.unit, sizeof odd.unit, "%s", units[i]);
-        assert_int_equal(fbp_sink_open(&s, "unit.zarr", &odd, &params), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+        OK(fbp_sink_open(&s, "unit.zarr", &odd, &params));
+        OK(fbp_sink_write(s, 0, NZ, volume));
         finish(s);
         fbp_source *src = open_source("unit.zarr", NULL);
         assert_string_equal(fbp_source_info(src)->unit, units[i]);
@@ -217,7 +216,7 @@ static void a_unit_may_be_any_text(void **state)
 }
 
 /* A series has an axis more, which such a volume has not. */
-static void a_series_is_refused(void **state)
+TEST(a_series_is_refused)
 {
     const struct fbp_sink_params params = params_of(FBP_F32, false);
     struct fbp_array_info series = info;
@@ -230,7 +229,7 @@ static void a_series_is_refused(void **state)
 }
 
 /* Chunks of 4 GiB would not be read again: 64 then. */
-static void sides_of_chunks_have_a_limit(void **state)
+TEST(sides_of_chunks_have_a_limit)
 {
     static const struct {
         const char *side, *chunks;
@@ -241,8 +240,8 @@ static void sides_of_chunks_have_a_limit(void **state)
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         fbp_sink *s = NULL;
         setenv("FBP_CHUNK", sides[i].side, 1);
-        assert_int_equal(fbp_sink_open(&s, "row.zarr", &row, NULL), FBP_OK);
-        assert_int_equal(fbp_sink_write(s, 0, 1, samples), FBP_OK);
+        OK(fbp_sink_open(&s, "row.zarr", &row, NULL));
+        OK(fbp_sink_write(s, 0, 1, samples));
         finish(s);
         assert_text("row.zarr/0/.zarray", sides[i].chunks);
     }
@@ -297,7 +296,7 @@ static void check_level(enum fbp_type type)
     free(above);
 }
 
-static void levels_are_means(void **state)
+TEST(levels_are_means)
 {
     check_level(FBP_F32);
     check_level(FBP_F64);
@@ -305,7 +304,7 @@ static void levels_are_means(void **state)
     check_level(FBP_U8);
 }
 
-static void compressed_chunks_are_streams_of_zlib(void **state)
+TEST(compressed_chunks_are_streams_of_zlib)
 {
     static const char *const names[] = {"0/0/0/0", "0/5/2/4", "1/2/1/2", "1/0/0/0"};
 
@@ -335,7 +334,7 @@ static void assert_same(const char *a, const char *b)
     assert_int_equal(system(line), 0);
 }
 
-static void slices_come_in_any_order_and_number(void **state)
+TEST(slices_come_in_any_order_and_number)
 {
     for (int compress = 0; compress < 2; compress++) {
         const struct fbp_sink_params params = params_of(FBP_U16, compress);
@@ -349,7 +348,7 @@ static void slices_come_in_any_order_and_number(void **state)
         for (size_t z = NZ; z > 0;) {
             const size_t n = z < 7 ? z : 7;
             z -= n;
-            assert_int_equal(fbp_sink_write(s, z, n, volume + z * SLICE), FBP_OK);
+            OK(fbp_sink_write(s, z, n, volume + z * SLICE));
         }
         finish(s);
         assert_same("a.zarr", "b.zarr");
@@ -375,7 +374,7 @@ static void die(const struct fbp_sink_params *params, size_t slices)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void what_a_kill_leaves_is_finished(void **state)
+TEST(what_a_kill_leaves_is_finished)
 {
     for (int compress = 0; compress < 2; compress++) {
         struct fbp_sink_params params = params_of(FBP_F32, compress);
@@ -405,7 +404,7 @@ static void what_a_kill_leaves_is_finished(void **state)
 }
 
 /* Samples that the journal names, and that are not in the chunks. */
-static void damaged_chunks_are_written_again(void **state)
+TEST(damaged_chunks_are_written_again)
 {
     struct fbp_sink_params params = params_of(FBP_F32, false);
 
@@ -463,7 +462,7 @@ static void negate(void)
 
 /* As after a power failure: layers are packed of which the journal has lost all lines, and several
  * threads write into them. */
-static void packed_chunks_are_written_again_by_several(void **state)
+TEST(packed_chunks_are_written_again_by_several)
 {
     struct fbp_sink_params params = params_of(FBP_F32, true);
 
@@ -497,7 +496,7 @@ static void assert_refused(const char *path, const char *why)
     assert_says(why);
 }
 
-static void what_is_in_the_way_is_refused(void **state)
+TEST(what_is_in_the_way_is_refused)
 {
     const struct fbp_sink_params params = params_of(FBP_F32, false);
 
@@ -527,7 +526,7 @@ static void what_is_in_the_way_is_refused(void **state)
 }
 
 /* Who resumes needs no room for what is there. */
-static void room_is_needed_for_what_is_not_there(void **state)
+TEST(room_is_needed_for_what_is_not_there)
 {
     enum { CHUNKS = 5 * 3 * 6 + 3 * 2 * 3 };
     struct fbp_sink_params params = params_of(FBP_F32, false);
@@ -547,7 +546,7 @@ static void room_is_needed_for_what_is_not_there(void **state)
 }
 
 /* Killed when the old image had stepped aside, and the new one had not its name yet. */
-static void an_image_that_stepped_aside_comes_back(void **state)
+TEST(an_image_that_stepped_aside_comes_back)
 {
     const struct fbp_sink_params params = params_of(FBP_F32, false);
 
@@ -572,19 +571,19 @@ static void assert_volume(const char *path, enum fbp_type type)
     assert_memory_equal(i->spacing_mm, info.spacing_mm, sizeof info.spacing_mm);
     assert_memory_equal(i->origin_mm, info.origin_mm, sizeof info.origin_mm);
     assert_string_equal(i->unit, "1/mm");
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, all), FBP_OK);
+    OK(fbp_source_read(src, 0, NZ, 0, NY, all));
     for (size_t k = 0; k < N && type == FBP_F32; k++)
         assert_memory_equal(&all[k], &volume[k], sizeof *all);
     for (size_t k = 0; k < N && type == FBP_U16; k++)
         assert_true(isnan(volume[k]) ? all[k] == 0 : fabsf(all[k] - volume[k]) < 8e-6f);
-    assert_int_equal(fbp_source_read(src, 9, 2, 5, 6, all), FBP_OK); /* back, and a part */
+    OK(fbp_source_read(src, 9, 2, 5, 6, all)); /* back, and a part */
     if (type == FBP_F32)
         assert_memory_equal(all + 6 * NX, volume + 10 * SLICE + 5 * NX, 6 * NX * sizeof *all);
     free(all);
     fbp_source_close(&src);
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
     fbp_source *src;
 
@@ -609,7 +608,7 @@ static void what_was_written_is_read(void **state)
 #define NO_PACKING ", \"compressor\": null, \"fill_value\": -3"
 
 /* [2][3] of big-endian int16 in chunks of [1][2], named with dots; one is not there. */
-static void arrays_of_others_are_read(void **state)
+TEST(arrays_of_others_are_read)
 {
     const unsigned char a[] = {0, 1, 0, 2}, b[] = {0, 3, 9, 9}, c[] = {0xff, 0xff, 0, 5};
     const float wanted[] = {1, 2, 3, -1, 5, -3};
@@ -627,7 +626,7 @@ static void arrays_of_others_are_read(void **state)
     put_file("o.zarr/s0/0.0.0.1", b, sizeof b);
     put_file("o.zarr/s0/0.1.0.0", c, sizeof c);
     fbp_source *src = open_source("o.zarr", NULL);
-    assert_int_equal(fbp_source_read(src, 0, 2, 0, 1, got), FBP_OK);
+    OK(fbp_source_read(src, 0, 2, 0, 1, got));
     assert_memory_equal(got, wanted, sizeof wanted);
     assert_true(fbp_source_info(src)->has_spacing);
     assert_true(fbp_source_info(src)->spacing_mm[0] == 2 &&
@@ -636,7 +635,7 @@ static void arrays_of_others_are_read(void **state)
 }
 
 /* Where no chunk was written; a picture, whose third axis has no place. */
-static void fill_values_and_pictures(void **state)
+TEST(fill_values_and_pictures)
 {
     static const struct {
         const char *json;
@@ -662,7 +661,7 @@ static void fill_values_and_pictures(void **state)
         put_text("p.zarr/0/.zarray", text);
         fbp_source *src = open_source("p.zarr", NULL);
         const struct fbp_array_info *is = fbp_source_info(src);
-        assert_int_equal(fbp_source_read(src, 0, 1, 6, 1, got), FBP_OK);
+        OK(fbp_source_read(src, 0, 1, 6, 1, got));
         assert_true(got[4] == fills[i].value);
         assert_true(is->has_spacing && is->spacing_mm[0] == 3 && is->spacing_mm[1] == 2 &&
                     is->spacing_mm[2] == 1);
@@ -682,7 +681,7 @@ static void assert_missing(const char *path, const char *what)
 }
 
 /* [6][4][4] of 3 x 1 x 2 chunks. */
-static void missing_chunks_are_counted(void **state)
+TEST(missing_chunks_are_counted)
 {
     (void)!system("rm -rf *; mkdir a.zarr");
     put_text("a.zarr/.zarray", ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2", NO_PACKING));
@@ -705,7 +704,7 @@ static void missing_chunks_are_counted(void **state)
 }
 
 /* fbp writes all chunks: an image that lacks one is an incomplete copy. */
-static void an_incomplete_copy_of_an_own_image_is_refused(void **state)
+TEST(an_incomplete_copy_of_an_own_image_is_refused)
 {
     fbp_source *src = NULL;
 
@@ -728,7 +727,7 @@ static void an_incomplete_copy_of_an_own_image_is_refused(void **state)
 }
 
 /* Millions of chunks of one sample would be opened one by one. */
-static void chunks_of_a_sample_are_refused(void **state)
+TEST(chunks_of_a_sample_are_refused)
 {
     fbp_source *src = NULL;
 
@@ -752,8 +751,8 @@ static void assert_change_is_noticed(const char *at, const char *data, const cha
     const struct timespec before[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     assert_int_equal(utimensat(AT_FDCWD, "w.zarr/1.0.0", before, 0), 0);
     fbp_source *src = open_source("w.zarr", NULL); /* the third chunk is not there */
-    assert_int_equal(fbp_source_read(src, 1, 1, 0, 1, got), FBP_OK);
-    assert_int_equal(fbp_source_unchanged(src), FBP_OK);
+    OK(fbp_source_read(src, 1, 1, 0, 1, got));
+    OK(fbp_source_unchanged(src));
     put_text(at, data);
     assert_int_equal(fbp_source_unchanged(src), FBP_ERR_IO);
     assert_says(at);
@@ -761,7 +760,7 @@ static void assert_change_is_noticed(const char *at, const char *data, const cha
     fbp_source_close(&src);
 }
 
-static void chunks_that_change_are_noticed(void **state)
+TEST(chunks_that_change_are_noticed)
 {
     assert_change_is_noticed("w.zarr/0.0.0", "abcdef", "changed its size");
     assert_change_is_noticed("w.zarr/1.0.0", "efgi", "was written to");
@@ -795,7 +794,7 @@ static void assert_unread(const char *path, const char *why)
     assert_says(why);
 }
 
-static void what_is_not_read_is_said(void **state)
+TEST(what_is_not_read_is_said)
 {
     float got[3];
 
@@ -824,7 +823,7 @@ static void what_is_not_read_is_said(void **state)
 }
 
 /* What writing takes is known from the name, and shrinks with the memory to that of one thread. */
-static void needs_are_known_before(void **state)
+TEST(needs_are_known_before)
 {
     static const size_t large[] = {1000, 1000, 1000}, flat[] = {1000, 1000, 3};
     const size_t chunk = CHUNK * sizeof(float);
@@ -850,33 +849,4 @@ static void needs_are_known_before(void **state)
     assert_true(n.level_bytes > plain);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sample_is_at_its_place),
-        cmocka_unit_test(the_text_files_say_what_it_is),
-        cmocka_unit_test(a_unit_may_be_any_text),
-        cmocka_unit_test(a_series_is_refused),
-        cmocka_unit_test(sides_of_chunks_have_a_limit),
-        cmocka_unit_test(levels_are_means),
-        cmocka_unit_test(compressed_chunks_are_streams_of_zlib),
-        cmocka_unit_test(slices_come_in_any_order_and_number),
-        cmocka_unit_test(what_a_kill_leaves_is_finished),
-        cmocka_unit_test(damaged_chunks_are_written_again),
-        cmocka_unit_test(packed_chunks_are_written_again_by_several),
-        cmocka_unit_test(what_is_in_the_way_is_refused),
-        cmocka_unit_test(room_is_needed_for_what_is_not_there),
-        cmocka_unit_test(an_image_that_stepped_aside_comes_back),
-        cmocka_unit_test(what_was_written_is_read),
-        cmocka_unit_test(chunks_of_a_sample_are_refused),
-        cmocka_unit_test(arrays_of_others_are_read),
-        cmocka_unit_test(fill_values_and_pictures),
-        cmocka_unit_test(missing_chunks_are_counted),
-        cmocka_unit_test(an_incomplete_copy_of_an_own_image_is_refused),
-        cmocka_unit_test(chunks_that_change_are_noticed),
-        cmocka_unit_test(what_is_not_read_is_said),
-        cmocka_unit_test(needs_are_known_before),
-    };
-
-    return cmocka_run_group_tests(tests, begin, NULL);
-}
+TEST_MAIN(begin, NULL)

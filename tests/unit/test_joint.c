@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 
-static void every_format_has_the_bytes_of_one_process(void **state)
+TEST(every_format_has_the_bytes_of_one_process)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -19,7 +19,7 @@ static void every_format_has_the_bytes_of_one_process(void **state)
 }
 
 /* All are open at once, and finish in another order than they have begun. */
-static void at_the_same_time(void **state)
+TEST(at_the_same_time)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         fbp_sink *s[PARTS];
@@ -30,7 +30,7 @@ static void at_the_same_time(void **state)
             for (size_t p = 0; p < PARTS; p++)
                 write_some(s[p], p + 1, PARTS, 1);
         for (size_t p = PARTS; p-- > 0;) {
-            assert_int_equal(fbp_sink_finish(s[p]), FBP_OK);
+            OK(fbp_sink_finish(s[p]));
             assert_int_equal(fbp_sink_missing(s[p]) == 0, p == 0);
             fbp_sink_close(&s[p]);
         }
@@ -39,7 +39,7 @@ static void at_the_same_time(void **state)
 }
 
 /* Each part dies after some slices, and is finished by parts of another number. */
-static void what_dies_is_finished_by_others(void **state)
+TEST(what_dies_is_finished_by_others)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         size_t done = 0;
@@ -49,7 +49,7 @@ static void what_dies_is_finished_by_others(void **state)
         for (size_t p = 1; p <= 3; p++) {
             fbp_sink *s = join(&outputs[i], p, 3);
             done += write_some(s, p, 3, NZ);
-            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            OK(fbp_sink_finish(s));
             assert_int_equal(fbp_sink_missing(s) == 0, p == 3);
             fbp_sink_close(&s);
         }
@@ -59,7 +59,7 @@ static void what_dies_is_finished_by_others(void **state)
 }
 
 /* Slices that the journal names, and that are not in the file, are written again. */
-static void samples_that_are_not_there_are_noticed(void **state)
+TEST(samples_that_are_not_there_are_noticed)
 {
     static const char *const places[] = {"v.mha.part", "v.mha.part.log.1of4.*.edges"};
     const struct output o = {"v.mha", 0, 0};
@@ -76,7 +76,7 @@ static void samples_that_are_not_there_are_noticed(void **state)
 }
 
 /* Without its edges, or with some of them, a slice is not there: nothing else has these bytes. */
-static void edges_that_were_lost_are_computed_again(void **state)
+TEST(edges_that_were_lost_are_computed_again)
 {
     static const char *const ways[] = {"rm %s%s", "truncate -s 5000 %s%s", "truncate -s -1 %s%s"};
     static const struct output pieces[] = {{"v.mha", 0, 0}, {"v.h5", 0, 0}};
@@ -94,7 +94,7 @@ static void edges_that_were_lost_are_computed_again(void **state)
 }
 
 /* The last part has seen them when it began: it does not publish without them. */
-static void edges_that_are_lost_meanwhile_are_noticed(void **state)
+TEST(edges_that_are_lost_meanwhile_are_noticed)
 {
     static const char *const whose[] = {"1of2.*.edges", "2of2.*.edges", "1of2.*"};
     const struct output o = {"v.mha", 0, 0};
@@ -126,7 +126,7 @@ static void assert_refused(const struct output *o, size_t p, size_t n, const cha
 
 /* A file is another one by the end: with other samples it is refused, also where header and size
  * are the same; a copy with the same samples is as good. */
-static void a_file_that_was_replaced_between_parts_is_noticed(void **state)
+TEST(a_file_that_was_replaced_between_parts_is_noticed)
 {
     static const struct {
         struct output o;
@@ -155,7 +155,7 @@ static void a_file_that_was_replaced_between_parts_is_noticed(void **state)
 
 /* Whole pages of PATH.part have one process that writes to them; what they share is elsewhere until
  * the end. */
-static void no_two_processes_write_to_one_page(void **state)
+TEST(no_two_processes_write_to_one_page)
 {
     static const char *const stripes[] = {"4096", "16384", "1048576"};
     const struct output o = {"v.mha", 0, 0};
@@ -190,7 +190,7 @@ static void no_two_processes_write_to_one_page(void **state)
         }
         assert_true(stripe > sizeof volume ? whole == 0 : whole > 0);
         for (size_t p = 0; p < PARTS; p++) {
-            assert_int_equal(fbp_sink_finish(s[p]), FBP_OK);
+            OK(fbp_sink_finish(s[p]));
             fbp_sink_close(&s[p]);
         }
         free(before);
@@ -212,7 +212,7 @@ static size_t files(void)
     return n - 2;
 }
 
-static void what_cannot_be_written_in_parts_is_refused(void **state)
+TEST(what_cannot_be_written_in_parts_is_refused)
 {
     begin_output(&(struct output){"v.mha", 0, 0});
     assert_refused(&(struct output){"hash:", 0, 0}, 1, 2, "all slices");
@@ -236,7 +236,7 @@ static void what_cannot_be_written_in_parts_is_refused(void **state)
     assert_int_equal(files(), 0);
 }
 
-static void who_does_not_belong_is_refused(void **state)
+TEST(who_does_not_belong_is_refused)
 {
     const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
     const struct fbp_array_info i = info();
@@ -265,7 +265,7 @@ static void who_does_not_belong_is_refused(void **state)
 }
 
 /* Without --resume, a run of one process starts anew. */
-static void one_process_takes_over_what_parts_left(void **state)
+TEST(one_process_takes_over_what_parts_left)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -275,7 +275,7 @@ static void one_process_takes_over_what_parts_left(void **state)
     }
 }
 
-static void parts_do_not_take_over_what_one_process_left(void **state)
+TEST(parts_do_not_take_over_what_one_process_left)
 {
     const struct output o = {"v.mha", 0, 0};
     const struct fbp_array_info i = info();
@@ -283,9 +283,9 @@ static void parts_do_not_take_over_what_one_process_left(void **state)
     fbp_sink *alone = NULL;
 
     begin_output(&o);
-    assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_OK);
+    OK(fbp_sink_open(&alone, "v.mha", &i, &p));
     assert_refused(&o, 1, 2, "another process is writing this output");
-    assert_int_equal(fbp_sink_write(alone, 0, 1, volume), FBP_OK);
+    OK(fbp_sink_write(alone, 0, 1, volume));
     fbp_sink_close(&alone);
     assert_int_equal(files(), 2);
     assert_refused(&o, 1, 2, "finish it with --resume");
@@ -295,7 +295,7 @@ static void parts_do_not_take_over_what_one_process_left(void **state)
     assert_true(is_there("v.mha.part"));
 }
 
-static void who_leaves_without_a_slice_leaves_nothing(void **state)
+TEST(who_leaves_without_a_slice_leaves_nothing)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -315,7 +315,7 @@ static void who_leaves_without_a_slice_leaves_nothing(void **state)
 #define SAY_PUBLISH(path) "echo publish $(stat -c %i " path ".part) >>" path ".part.log"
 
 /* Someone killed while publishing, at every step that a folder can tell. */
-static void kills_while_publishing(void **state)
+TEST(kills_while_publishing)
 {
     const struct output o = {"v.mha", 0, 0}, pair = {"v.mhd", 0, 0};
 
@@ -331,7 +331,7 @@ static void kills_while_publishing(void **state)
     (void)!system(SAY_PUBLISH("v.mha") "; mv v.mha.part v.mha; cp ../alone/v.mha v.mha");
     fbp_sink *s = join(&o, 2, 2);
     assert_int_equal(write_some(s, 2, 2, NZ), 0);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     assert_same_folders();
 
@@ -367,16 +367,16 @@ static void write_older(const struct output *o)
     fbp_sink *s = NULL;
 
     params.fingerprint = 9;
-    assert_int_equal(fbp_sink_open(&s, o->name, &i, &params), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, NZ, zeros), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, o->name, &i, &params));
+    OK(fbp_sink_write(s, 0, NZ, zeros));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     free(zeros);
 }
 
 /* All was there and about to get its name, and then a user removed it: an older output under that
  * name is not taken for it. */
-static void an_older_output_is_not_taken_for_the_new_one(void **state)
+TEST(an_older_output_is_not_taken_for_the_new_one)
 {
     static const struct {
         struct output o;
@@ -421,11 +421,11 @@ static void finds_all(const struct output *o, size_t p, size_t n)
 
     assert_int_equal(fbp_sink_missing(s), 0);
     assert_int_equal(write_some(s, p, n, NZ), 0);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
-static void a_part_that_is_started_again_has_nothing_to_do(void **state)
+TEST(a_part_that_is_started_again_has_nothing_to_do)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const struct output *o = &outputs[i];
@@ -454,7 +454,7 @@ static void a_part_that_is_started_again_has_nothing_to_do(void **state)
     assert_same_folders();
 }
 
-static void without_attributes_the_head_stays(void **state)
+TEST(without_attributes_the_head_stays)
 {
     static const struct output some[] = {
         {"v.mha", 0, 0}, {"s/%03d.tif", 0, 0}, {"v.ome.zarr", 0, 0}};
@@ -473,7 +473,7 @@ static void without_attributes_the_head_stays(void **state)
 }
 
 /* The slice of an older stack is not left in its place. */
-static void a_slice_that_was_lost_between_parts_is_named(void **state)
+TEST(a_slice_that_was_lost_between_parts_is_named)
 {
     const struct output o = {"s/%03d.tif", 0, 0};
 
@@ -491,7 +491,7 @@ static void a_slice_that_was_lost_between_parts_is_named(void **state)
     assert_same_folders();
 }
 
-static void a_common_file_that_was_removed_is_begun_anew(void **state)
+TEST(a_common_file_that_was_removed_is_begun_anew)
 {
     const struct output o = {"v.mha", 0, 0};
 
@@ -512,7 +512,7 @@ static void a_common_file_that_was_removed_is_begun_anew(void **state)
 }
 
 /* It is named when the output is complete, and never taken for a journal of the next output. */
-static void a_journal_that_cannot_be_removed_is_named(void **state)
+TEST(a_journal_that_cannot_be_removed_is_named)
 {
     const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
 
@@ -529,7 +529,7 @@ static void a_journal_that_cannot_be_removed_is_named(void **state)
     char *refused = strdup(fbp_message());
     fbp_sink_close(&s);
     (void)!system("chattr -i v.mha.part.log.1of2.*");
-    assert_int_equal(st, FBP_OK);
+    OK(st);
     assert_non_null(strstr(note, "v.mha.part.log.1of2."));
     assert_non_null(strstr(note, "v.mha is complete, and needs it no more: remove it yourself"));
     assert_int_equal(next, FBP_ERR_IO);
@@ -542,7 +542,7 @@ static void a_journal_that_cannot_be_removed_is_named(void **state)
 }
 
 /* Journals that nobody has written so. */
-static void damaged_journals_say_nothing(void **state)
+TEST(damaged_journals_say_nothing)
 {
     static const char *const texts[] = {
         "",
@@ -565,30 +565,4 @@ static void damaged_journals_say_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_has_the_bytes_of_one_process),
-        cmocka_unit_test(at_the_same_time),
-        cmocka_unit_test(what_dies_is_finished_by_others),
-        cmocka_unit_test(samples_that_are_not_there_are_noticed),
-        cmocka_unit_test(edges_that_were_lost_are_computed_again),
-        cmocka_unit_test(edges_that_are_lost_meanwhile_are_noticed),
-        cmocka_unit_test(a_file_that_was_replaced_between_parts_is_noticed),
-        cmocka_unit_test(no_two_processes_write_to_one_page),
-        cmocka_unit_test(what_cannot_be_written_in_parts_is_refused),
-        cmocka_unit_test(who_does_not_belong_is_refused),
-        cmocka_unit_test(one_process_takes_over_what_parts_left),
-        cmocka_unit_test(parts_do_not_take_over_what_one_process_left),
-        cmocka_unit_test(who_leaves_without_a_slice_leaves_nothing),
-        cmocka_unit_test(kills_while_publishing),
-        cmocka_unit_test(an_older_output_is_not_taken_for_the_new_one),
-        cmocka_unit_test(a_part_that_is_started_again_has_nothing_to_do),
-        cmocka_unit_test(without_attributes_the_head_stays),
-        cmocka_unit_test(a_slice_that_was_lost_between_parts_is_named),
-        cmocka_unit_test(a_common_file_that_was_removed_is_begun_anew),
-        cmocka_unit_test(a_journal_that_cannot_be_removed_is_named),
-        cmocka_unit_test(damaged_journals_say_nothing),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
-}
+TEST_MAIN(begin, NULL)

@@ -85,7 +85,7 @@ static size_t resume_alone(const struct output *o)
     return done;
 }
 
-static void what_one_left_is_finished_by_several(void **state)
+TEST(what_one_left_is_finished_by_several)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -96,7 +96,7 @@ static void what_one_left_is_finished_by_several(void **state)
 }
 
 /* Parts that know nothing of each other: the first has --resume, the rest need not. */
-static void what_one_left_is_finished_by_parts(void **state)
+TEST(what_one_left_is_finished_by_parts)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         size_t done = 0;
@@ -106,7 +106,7 @@ static void what_one_left_is_finished_by_parts(void **state)
             fbp_sink *s =
                 start(&outputs[i], p == 1, (struct fbp_sink_share){.part = p, .n_parts = 3});
             done += write_some(s, p, 3, NZ);
-            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            OK(fbp_sink_finish(s));
             assert_int_equal(fbp_sink_missing(s) == 0, p == 3);
             fbp_sink_close(&s);
         }
@@ -115,7 +115,7 @@ static void what_one_left_is_finished_by_parts(void **state)
     }
 }
 
-static void what_several_left_is_finished_by_one(void **state)
+TEST(what_several_left_is_finished_by_one)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -127,7 +127,7 @@ static void what_several_left_is_finished_by_one(void **state)
 }
 
 /* One, several, one, parts that know nothing of each other, several. */
-static void by_turns(void **state)
+TEST(by_turns)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -147,7 +147,7 @@ static void by_turns(void **state)
 }
 
 /* Who begins anew drops what is left, of one or of several, and nothing of it stays. */
-static void anew(void **state)
+TEST(anew)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -167,7 +167,7 @@ static void anew(void **state)
 }
 
 /* The first of several that fail before they have computed anything keeps what one process had. */
-static void what_was_there_stays(void **state)
+TEST(what_was_there_stays)
 {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         begin_output(&outputs[i]);
@@ -180,7 +180,7 @@ static void what_was_there_stays(void **state)
     }
 }
 
-static void samples_of_one_that_are_not_there_are_noticed(void **state)
+TEST(samples_of_one_that_are_not_there_are_noticed)
 {
     const struct output o = {"v.mha", 0, 0};
 
@@ -191,7 +191,7 @@ static void samples_of_one_that_are_not_there_are_noticed(void **state)
     assert_same_folders();
 }
 
-static void whoever_lives_or_is_another_is_refused(void **state)
+TEST(whoever_lives_or_is_another_is_refused)
 {
     const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
     const struct fbp_array_info i = info();
@@ -226,7 +226,7 @@ static void whoever_lives_or_is_another_is_refused(void **state)
 }
 
 /* Also where it has nothing to write any more. */
-static void the_first_publishes_and_nobody_else(void **state)
+TEST(the_first_publishes_and_nobody_else)
 {
     static const struct output several[] = {{"v.mha", 0, 0}, {"v.mhd", 0, 0}, {"v.ome.zarr", 0, 0}};
 
@@ -236,17 +236,17 @@ static void the_first_publishes_and_nobody_else(void **state)
         fbp_sink *first = lead(&several[i], true, 1, 2), *other = follow(&several[i], 2, 2);
         assert_int_equal(write_some(first, 1, 2, NZ), 0);
         assert_int_equal(write_some(other, 2, 2, NZ), NZ / 2);
-        assert_int_equal(fbp_sink_finish(other), FBP_OK);
+        OK(fbp_sink_finish(other));
         fbp_sink_close(&other);
         assert_false(is_there(several[i].name));
-        assert_int_equal(fbp_sink_finish(first), FBP_OK);
+        OK(fbp_sink_finish(first));
         fbp_sink_close(&first);
         assert_same_folders();
     }
 }
 
 /* It does not say that the output is there. */
-static void the_first_says_what_it_does_not_see(void **state)
+TEST(the_first_says_what_it_does_not_see)
 {
     const struct output o = {"v.mha", 0, 0};
 
@@ -254,7 +254,7 @@ static void the_first_says_what_it_does_not_see(void **state)
     fbp_sink *first = lead(&o, false, 1, 2), *other = follow(&o, 2, 2);
     write_some(first, 1, 2, NZ);
     write_some(other, 2, 2, NZ);
-    assert_int_equal(fbp_sink_finish(other), FBP_OK);
+    OK(fbp_sink_finish(other));
     fbp_sink_close(&other);
     assert_int_equal(system("rm v.mha.part.log.2of2.*"), 0);
     assert_int_equal(fbp_sink_finish(first), FBP_ERR_IO);
@@ -265,19 +265,4 @@ static void the_first_says_what_it_does_not_see(void **state)
     assert_same_folders();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_one_left_is_finished_by_several),
-        cmocka_unit_test(what_one_left_is_finished_by_parts),
-        cmocka_unit_test(what_several_left_is_finished_by_one),
-        cmocka_unit_test(by_turns),
-        cmocka_unit_test(anew),
-        cmocka_unit_test(what_was_there_stays),
-        cmocka_unit_test(samples_of_one_that_are_not_there_are_noticed),
-        cmocka_unit_test(whoever_lives_or_is_another_is_refused),
-        cmocka_unit_test(the_first_publishes_and_nobody_else),
-        cmocka_unit_test(the_first_says_what_it_does_not_see),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
-}
+TEST_MAIN(begin, NULL)

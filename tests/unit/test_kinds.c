@@ -176,7 +176,7 @@ static void refuse_all(enum fbp_kind kind, const struct refusal *r)
 }
 
 /* A kind that has a name, and a reason why no call takes it. */
-static void a_kind_may_be_refused_by_name(void **state)
+TEST(a_kind_may_be_refused_by_name)
 {
     static const struct fbp_kind_table shells = {.name = "shells",
                                                  .refused = "nobody has written it"};
@@ -205,7 +205,7 @@ static struct fbp_scan scan_of_planes(void)
 }
 
 /* What works on lines has nothing to do with planes, and says so. */
-static void planes_are_refused_by_what_works_on_lines(void **state)
+TEST(planes_are_refused_by_what_works_on_lines)
 {
     const struct refusal lines = {FBP_ERR_UNSUPPORTED, "kind planes has no line integrals"}, *r;
     const struct refusal formats = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind planes"};
@@ -232,7 +232,7 @@ static void planes_are_refused_by_what_works_on_lines(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void what_is_no_kind_is_refused(void **state)
+TEST(what_is_no_kind_is_refused)
 {
     const struct refusal r = {FBP_ERR_INVALID,
                               "is no geometry kind: expected cone, parallel or planes"};
@@ -307,7 +307,7 @@ static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
     free(path);
 }
 
-static void a_kind_goes_all_the_way_with_one_table(void **state)
+TEST(a_kind_goes_all_the_way_with_one_table)
 {
     struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up),
                     again = {.struct_size = sizeof again};
@@ -337,7 +337,7 @@ static void a_kind_goes_all_the_way_with_one_table(void **state)
     fbp_scan_clear(&parallel);
 }
 
-static void other_programs_have_no_word_for_it(void **state)
+TEST(other_programs_have_no_word_for_it)
 {
     struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
     const size_t n = fbp_geometry_formats(formats, 40);
@@ -359,7 +359,7 @@ static void other_programs_have_no_word_for_it(void **state)
 }
 
 /* Names of options come from here. */
-static void kinds_are_listed(void **state)
+TEST(kinds_are_listed)
 {
     const char *refused = "";
 
@@ -375,15 +375,4 @@ static void kinds_are_listed(void **state)
     fbp_kind_plug_in(made_up, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kind_may_be_refused_by_name),
-        cmocka_unit_test(planes_are_refused_by_what_works_on_lines),
-        cmocka_unit_test(what_is_no_kind_is_refused),
-        cmocka_unit_test(a_kind_goes_all_the_way_with_one_table),
-        cmocka_unit_test(other_programs_have_no_word_for_it),
-        cmocka_unit_test(kinds_are_listed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,20 +1,8 @@
 /* Limits of memory: what a plan may take beside what the process holds, what the process may hold,
  * and what counts in it: tables of slices, devices that are the host's. */
-#include "fbp/fbp.h"
-
 #include "base/base.h"
 #include "base/math.h"
 #include "unit/mat_out.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
 
@@ -39,7 +27,7 @@ static struct fbp_scan scan_of(const struct fbp_grid *volume, size_t n_columns, 
 
     for (int k = 0; k < N_VIEWS; k++)
         angles[k] = 2 * FBP_PI * k / N_VIEWS;
-    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+    OK(fbp_circle_views(&c, views));
     return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
                              .kind = FBP_CONE,
                              .n_views = N_VIEWS,
@@ -57,7 +45,7 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
     fbp_source *source = NULL;
     fbp_plan *plan = NULL;
     const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
-    assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
+    OK(fbp_source_memory(&source, samples, &info));
     const fbp_status st = fbp_plan_create(&plan, &scan,
                                           fbp_recon_params(.device = device, .input.source = source,
                                                            .memory_bytes = memory, .n_threads = 2));
@@ -71,7 +59,7 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
 static const struct fbp_grid cube = {{128, 128, 128}, {0.3, 0.3, 0.3}, {0, 0, 0}};
 
 /* A caller who holds much gets its plan; the process's own limit counts all. */
-static void beside_what_is_held(void **state)
+TEST(beside_what_is_held)
 {
     struct fbp_plan_summary info;
     const size_t held = 200 * MIB, plan = 60 * MIB;
@@ -79,41 +67,41 @@ static void beside_what_is_held(void **state)
 
     assert_non_null(much);
     memset(much, 1, held);
-    assert_int_equal(plan_of(&cube, "cpu", plan, &info), FBP_OK);
+    OK(plan_of(&cube, "cpu", plan, &info));
     assert_true(info.memory_bytes > held);
     assert_true(info.memory_limit >= fbp_resident_bytes() + plan - MIB);
     fbp_limit_memory(held);
     assert_int_equal(plan_of(&cube, "cpu", plan, &info), FBP_ERR_NOMEM);
     assert_int_equal(plan_of(&cube, "cpu", 0, &info), FBP_ERR_NOMEM);
     fbp_limit_memory(held + 150 * MIB);
-    assert_int_equal(plan_of(&cube, "cpu", 0, &info), FBP_OK);
+    OK(plan_of(&cube, "cpu", 0, &info));
     assert_int_equal(info.memory_limit, held + 150 * MIB);
     fbp_limit_memory(0);
     assert_true(much[held / 2] == 1);
     free(much);
 }
 
-static void slices_have_tables(void **state)
+TEST(slices_have_tables)
 {
     const struct fbp_grid flat = {{3000, 1000, 1}, {1e-3, 1e-3, 1e-3}, {0, 0, 0}};
     const struct fbp_grid tall = {{1, 1, 3000000}, {1e-3, 1e-3, 1e-6}, {0, 0, 0}};
     struct fbp_plan_summary a, b;
 
-    assert_int_equal(plan_of(&flat, "ref", 0, &a), FBP_OK);
-    assert_int_equal(plan_of(&tall, "ref", 0, &b), FBP_OK); /* as many voxels */
+    OK(plan_of(&flat, "ref", 0, &a));
+    OK(plan_of(&tall, "ref", 0, &b)); /* as many voxels */
     assert_true(b.memory_bytes > a.memory_bytes + 9 * tall.n[2]);
     const struct fbp_grid taller = {{1, 1, 30000000}, {1e-3, 1e-3, 1e-7}, {0, 0, 0}};
     assert_int_equal(plan_of(&taller, "cpu", 100 * MIB, &b), FBP_ERR_NOMEM);
     assert_non_null(strstr(fbp_message(), "needs at least"));
 }
 
-static void pretended_devices_count(void **state)
+TEST(pretended_devices_count)
 {
     struct fbp_plan_summary one, three;
 
-    assert_int_equal(plan_of(&cube, "mock", 0, &one), FBP_OK);
+    OK(plan_of(&cube, "mock", 0, &one));
     assert_true(one.device_bytes > 8 * MIB && one.memory_bytes > one.device_bytes + 8 * MIB);
-    assert_int_equal(plan_of(&cube, "mock:0,1,2", 0, &three), FBP_OK);
+    OK(plan_of(&cube, "mock:0,1,2", 0, &three));
     assert_true(three.memory_bytes > 3 * three.device_bytes);
 }
 
@@ -133,7 +121,7 @@ static void write_mat(const char *path, size_t n[3])
 }
 
 /* The reader of MAT files holds an array and its samples at the same time: both count. */
-static void what_looks_at_files_counts(void **state)
+TEST(what_looks_at_files_counts)
 {
     static char path[] = FBP_TEST_DIR "/limit.mat";
     const struct fbp_grid small = {{16, 16, 16}, {1, 1, 1}, {0, 0, 0}};
@@ -149,7 +137,7 @@ static void what_looks_at_files_counts(void **state)
     const struct fbp_recon_params params = {
         .struct_size = sizeof params, .device = "ref", .n_threads = 1};
     const uint64_t held = fbp_resident_bytes();
-    assert_int_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
+    OK(fbp_plan_create(&plan, &scan, &params));
     info = *fbp_plan_info(plan);
     fbp_plan_destroy(&plan);
     if (info.memory_bytes < held + 2 * bytes || info.memory_bytes > held + 4 * bytes)
@@ -161,19 +149,10 @@ static void what_looks_at_files_counts(void **state)
     assert_int_not_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
     assert_non_null(strstr(fbp_message(), "--memory"));
     fbp_limit_memory(info.memory_bytes + 4 * bytes);
-    assert_int_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
+    OK(fbp_plan_create(&plan, &scan, &params));
     fbp_plan_destroy(&plan);
     fbp_limit_memory(0);
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(beside_what_is_held),
-        cmocka_unit_test(slices_have_tables),
-        cmocka_unit_test(pretended_devices_count),
-        cmocka_unit_test(what_looks_at_files_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

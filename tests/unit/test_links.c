@@ -3,17 +3,7 @@
 #include "backend/mock/mock.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test.h"
 
 #define FOLDER FBP_TEST_DIR "/links"
 #define FILE_  FOLDER "/fbp/links"
@@ -59,7 +49,7 @@ static uint64_t measured_for(const int *devices, size_t n)
     return fbp_mock_measured - before;
 }
 
-static void rates_of_two(void **state)
+TEST_WITH(rates_of_two, start, NULL)
 {
     const struct fbp_links l = get((int[]){0, 1}, 2);
 
@@ -78,7 +68,7 @@ static void rates_of_two(void **state)
     is_about(l.ring, 600e9);
 }
 
-static void one_device(void **state)
+TEST_WITH(one_device, start, NULL)
 {
     const struct fbp_links l = get((int[]){2}, 1);
 
@@ -89,7 +79,7 @@ static void one_device(void **state)
 }
 
 /* Device 1 has no copies to 3, the way back is there. */
-static void pairs_without_copies(void **state)
+TEST_WITH(pairs_without_copies, start, NULL)
 {
     fbp_mock_faults.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
     const struct fbp_links l = get((int[]){0, 1, 3}, 3);
@@ -99,7 +89,7 @@ static void pairs_without_copies(void **state)
     assert_true(l.ring == 0);
 }
 
-static void lists_of_one_set(void **state)
+TEST_WITH(lists_of_one_set, start, NULL)
 {
     fbp_mock_faults.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
     assert_true(measured_for((int[]){1, 3}, 2) > 0);
@@ -114,7 +104,7 @@ static void lists_of_one_set(void **state)
 }
 
 /* What a program before this one kept is read; of another place it is not. */
-static void kept_from_run_to_run(void **state)
+TEST_WITH(kept_from_run_to_run, start, NULL)
 {
     const unsigned here = fbp_mock_faults.links.place;
     assert_true(measured_for((int[]){0, 1}, 2) > 0);
@@ -127,7 +117,7 @@ static void kept_from_run_to_run(void **state)
     assert_true(measured_for((int[]){0, 1}, 2) > 0);
 }
 
-static void nowhere_to_keep(void **state)
+TEST_WITH(nowhere_to_keep, start, NULL)
 {
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     assert_true(measured_for((int[]){0, 1}, 2) > 0);
@@ -135,14 +125,14 @@ static void nowhere_to_keep(void **state)
 }
 
 /* A measurement of all, as a command asks for it, replaces what is kept. */
-static void measured_anew(void **state)
+TEST_WITH(measured_anew, start, NULL)
 {
     struct fbp_links l;
 
     (void)get((int[]){0, 1}, 2);
     fbp_mock_faults.links.up = 10e9;
     is_about(get((int[]){0, 1}, 2).alone[0].up, 50e9);
-    assert_int_equal(fbp_links_measure(mock, (int[]){1, 0}, 2, &l), FBP_OK);
+    OK(fbp_links_measure(mock, (int[]){1, 0}, 2, &l));
     is_about(l.alone[0].up, 10e9);
     is_about(get((int[]){0, 1}, 2).alone[0].up, 10e9);
 }
@@ -161,7 +151,7 @@ static void write_line(const char *title, const char *value)
 /* 4 common rates, 3 of each device, 4 pairs twice. */
 #define RATES "1e9 2e9 3e9 4e9 5e9 6e9 7e9 8e9 9e9 1e10 1 2 3 4 5 6 7"
 
-static void damage_is_ignored(void **state)
+TEST_WITH(damage_is_ignored, start, NULL)
 {
     static const char *const damaged[][2] = {
         {TITLE, ""},
@@ -196,7 +186,7 @@ static void damage_is_ignored(void **state)
 }
 
 /* A run goes on without; what was half measured is neither told nor kept. */
-static void failures_are_no_error(void **state)
+TEST_WITH(failures_are_no_error, start, NULL)
 {
     const struct fbp_links none = {.n = 2};
     struct fbp_links l;
@@ -217,7 +207,7 @@ static void failures_are_no_error(void **state)
     }
 }
 
-static void not_wanted(void **state)
+TEST_WITH(not_wanted, start, NULL)
 {
     struct fbp_links l;
 
@@ -226,7 +216,7 @@ static void not_wanted(void **state)
     assert_true(l.together.up == 0 && l.n == 2);
 }
 
-static void what_has_no_links(void **state)
+TEST_WITH(what_has_no_links, start, NULL)
 {
     const struct fbp_backend *cpu = fbp_backend_find("cpu");
     struct fbp_links l;
@@ -248,20 +238,4 @@ static void what_has_no_links(void **state)
     fbp_message_clear();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(rates_of_two, start),
-        cmocka_unit_test_setup(one_device, start),
-        cmocka_unit_test_setup(pairs_without_copies, start),
-        cmocka_unit_test_setup(lists_of_one_set, start),
-        cmocka_unit_test_setup(kept_from_run_to_run, start),
-        cmocka_unit_test_setup(nowhere_to_keep, start),
-        cmocka_unit_test_setup(measured_anew, start),
-        cmocka_unit_test_setup(damage_is_ignored, start),
-        cmocka_unit_test_setup(failures_are_no_error, start),
-        cmocka_unit_test_setup(not_wanted, start),
-        cmocka_unit_test_setup(what_has_no_links, start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -36,8 +36,8 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
     assert_true(samples && out);
     for (size_t i = 0; i < N_VIEWS * view; i++)
         samples[i] = number(i / view, i / n_columns % N_ROWS, i % n_columns);
-    assert_int_equal(fbp_source_memory(&src, samples, &info), FBP_OK);
-    assert_int_equal(fbp_load(src, top_down, &job, &batch, NULL, NULL, out), FBP_OK);
+    OK(fbp_source_memory(&src, samples, &info));
+    OK(fbp_load(src, top_down, &job, &batch, NULL, NULL, out));
     for (size_t i = 0; i < 2 * n * n_columns; i++) {
         const size_t up = FIRST + i / n_columns % n, row = top_down ? N_ROWS - 1 - up : up;
         const uint16_t wanted = number(1 + i / n_columns / n, row, i % n_columns);
@@ -48,7 +48,7 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
     free(out);
 }
 
-static void rows_run_upwards(void **state)
+TEST(rows_run_upwards)
 {
     /* A view is less than a band; more, with one row or several left; a row is more than half. */
     static const size_t columns[] = {5, 496, 1000, 9001, 33000};
@@ -59,9 +59,4 @@ static void rows_run_upwards(void **state)
                 check(columns[i], n, k & 1, k & 2, k & 4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_run_upwards)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -53,7 +53,7 @@ static void expect(double (*direction)[3], size_t n, const double axis[3], size_
                  axis[1], axis[2]);
 }
 
-static void poles_are_found(void **state)
+TEST(poles_are_found)
 {
     static const double axes[3][3] = {
         [FBP_POLE_Z] = {0, 0, 1}, [FBP_POLE_X] = {1, 0, 0}, [FBP_POLE_Y] = {0, 1, 0}};
@@ -67,7 +67,7 @@ static void poles_are_found(void **state)
     }
 }
 
-static void any_axis_is_found(void **state)
+TEST(any_axis_is_found)
 {
     for (int i = 0; i < 5; i++) {
         double(*direction)[3], R[9];
@@ -84,7 +84,7 @@ static void any_axis_is_found(void **state)
 }
 
 /* An odd number of rings has one at the pole, whose directions lie in every plane. */
-static void the_pole_belongs_to_any_plane(void **state)
+TEST(the_pole_belongs_to_any_plane)
 {
     const double z[3] = {0, 0, 1};
     struct fbp_meridians m = {.struct_size = sizeof m};
@@ -98,7 +98,7 @@ static void the_pole_belongs_to_any_plane(void **state)
 }
 
 /* Numbers with four digits, as tables of gradients have them. */
-static void few_digits_serve(void **state)
+TEST(few_digits_serve)
 {
     const double z[3] = {0, 0, 1};
     double(*direction)[3];
@@ -110,7 +110,7 @@ static void few_digits_serve(void **state)
     free(direction);
 }
 
-static void planes_are_sorted(void **state)
+TEST(planes_are_sorted)
 {
     struct fbp_meridian_planes p;
     double(*direction)[3];
@@ -128,7 +128,7 @@ static void planes_are_sorted(void **state)
     free(direction);
 }
 
-static void other_sets_are_refused(void **state)
+TEST(other_sets_are_refused)
 {
     static const enum fbp_direction_set sets[] = {FBP_SET_SOLID_ANGLE, FBP_SET_FIBONACCI};
 
@@ -143,16 +143,4 @@ static void other_sets_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poles_are_found),
-        cmocka_unit_test(any_axis_is_found),
-        cmocka_unit_test(the_pole_belongs_to_any_plane),
-        cmocka_unit_test(few_digits_serve),
-        cmocka_unit_test(planes_are_sorted),
-        cmocka_unit_test(other_sets_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

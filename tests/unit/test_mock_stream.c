@@ -2,15 +2,10 @@
  * on. */
 #include "backend/mock/mock.h"
 #include "base/threads.h"
+#include "test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static atomic_bool stop, begun;
 static atomic_int n_run;
@@ -35,19 +30,19 @@ static fbp_status counts(void *user)
 
 static void submit(struct mock_stream *s, mock_command_fn *fn)
 {
-    assert_int_equal(mock_stream_submit(s, fn, malloc(1)), FBP_OK);
+    OK(mock_stream_submit(s, fn, malloc(1)));
 }
 
-static void a_stop_leaves_out_what_is_queued(void **state)
+TEST(a_stop_leaves_out_what_is_queued)
 {
     struct fbp_cancel_scope scope = {.flag = &stop}, *const before = fbp_cancel_scope(&scope);
     struct mock_stream *a = NULL, *b = NULL;
 
-    assert_int_equal(mock_stream_create(&a, 0), FBP_OK);
-    assert_int_equal(mock_stream_create(&b, 0), FBP_OK);
+    OK(mock_stream_create(&a, 0));
+    OK(mock_stream_create(&b, 0));
     submit(a, works_long);
     submit(a, counts);
-    assert_int_equal(mock_stream_after(b, a, mock_stream_ticket(a)), FBP_OK);
+    OK(mock_stream_after(b, a, mock_stream_ticket(a)));
     submit(b, counts);
     while (!begun)
         ;
@@ -60,17 +55,12 @@ static void a_stop_leaves_out_what_is_queued(void **state)
     mock_stream_go_on(b);
     submit(a, counts);
     submit(b, counts);
-    assert_int_equal(mock_stream_wait(a, mock_stream_ticket(a)), FBP_OK);
-    assert_int_equal(mock_stream_wait(b, mock_stream_ticket(b)), FBP_OK);
+    OK(mock_stream_wait(a, mock_stream_ticket(a)));
+    OK(mock_stream_wait(b, mock_stream_ticket(b)));
     assert_int_equal(n_run, 3);
     mock_stream_destroy(&a);
     mock_stream_destroy(&b);
     (void)fbp_cancel_scope(before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_stop_leaves_out_what_is_queued)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,7 +10,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static void words_are_facts(void **state)
+TEST(words_are_facts)
 {
     struct fbp_model m;
 
@@ -36,7 +36,7 @@ static void words_are_facts(void **state)
                 m.nodes.machine.write == 1.5e12);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     static const struct {
         const char *text, *says;
@@ -237,7 +237,7 @@ static const struct row {
     {&HUGE_, FBP_PRECISION_FAST, "matrix", 2, 157e3},
 };
 
-static void predicts_what_was_measured(void **state)
+TEST(predicts_what_was_measured)
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
     const bool prints = getenv("FBP_PRINT") != NULL;
@@ -263,7 +263,7 @@ static void predicts_what_was_measured(void **state)
 
 /* A machine that has more of something is not slower: but for what another division, which is
  * chosen from a few, may lose. */
-static void more_is_never_slower(void **state)
+TEST(more_is_never_slower)
 {
     static const char *const ladders[][4] = {
         {"gpus=1", "gpus=2", "gpus=4", "gpus=8"},
@@ -293,7 +293,7 @@ static void more_is_never_slower(void **state)
 }
 
 /* Nothing is faster than its slowest part allows. */
-static void nothing_beats_its_parts(void **state)
+TEST(nothing_beats_its_parts)
 {
     struct work_case c;
 
@@ -313,7 +313,7 @@ static void nothing_beats_its_parts(void **state)
 }
 
 /* Where reading or the link up is what takes longest, views that are filtered once are quicker. */
-static void sharing_pays(void **state)
+TEST(sharing_pays)
 {
     static const char *const models[] = {"gpus=4,read=2GB/s", "gpus=4,up-all=20GB/s"};
     struct work_case c;
@@ -333,7 +333,7 @@ static void sharing_pays(void **state)
 }
 
 /* The kernels that a job gets, as on a card. */
-static void chooses_as_cards_do(void **state)
+TEST(chooses_as_cards_do)
 {
     static const struct {
         enum fbp_precision precision;
@@ -360,7 +360,7 @@ static void chooses_as_cards_do(void **state)
 }
 
 /* A plan is made without the device, and nothing of it runs. */
-static void nodes_have_a_bound(void **state)
+TEST(nodes_have_a_bound)
 {
     struct fbp_scan scan = circle_scan(24, 16, 0);
     struct cluster_time found;
@@ -393,7 +393,7 @@ static void nodes_have_a_bound(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void plans_do_not_run(void **state)
+TEST(plans_do_not_run)
 {
     struct fbp_scan scan = circle_scan(24, 16, 0);
     fbp_plan *plan = NULL;
@@ -423,15 +423,4 @@ static void plans_do_not_run(void **state)
     fbp_scan_clear(&scan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_facts),      cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(chooses_as_cards_do),  cmocka_unit_test(predicts_what_was_measured),
-        cmocka_unit_test(more_is_never_slower), cmocka_unit_test(nothing_beats_its_parts),
-        cmocka_unit_test(sharing_pays),         cmocka_unit_test(plans_do_not_run),
-        cmocka_unit_test(nodes_have_a_bound),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

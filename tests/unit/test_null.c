@@ -1,17 +1,9 @@
 /* NULL in place of a pointer that must be given: FBP_ERR_INVALID with a message that names the
  * argument, and no effect where a function has no status.  Each function of the interface has a
  * row; one without a row fails the test. */
-#include "fbp/fbp.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <dirent.h>
-#include <math.h>
 
 static size_t n;
 static double x;
@@ -68,10 +60,10 @@ static void seen(const char *name)
     rows[n_rows++] = name;
 }
 
-static void sources_and_sinks(void **state)
+TEST(sources_and_sinks)
 {
-    assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
-    assert_int_equal(fbp_sink_memory(&sink, samples, sizes), FBP_OK);
+    OK(fbp_source_memory(&source, samples, &info));
+    OK(fbp_sink_memory(&sink, samples, sizes));
     INVALID(fbp_source_open, NULL, "x.mha", NULL);
     INVALID(fbp_source_open, &(fbp_source *){0}, NULL, NULL);
     INVALID(fbp_source_follow, NULL, "x.mha", NULL, 1);
@@ -138,7 +130,7 @@ static void sources_and_sinks(void **state)
     fbp_sink_close(&sink);
 }
 
-static void scans(void **state)
+TEST(scans)
 {
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     INVALID(fbp_adjust_get, NULL, FBP_ADJUST_SOD, &x);
@@ -203,7 +195,7 @@ static void scans(void **state)
     INVALID(fbp_geometry_save, &scan, NULL, "rtk");
 }
 
-static void geometry(void **state)
+TEST(geometry)
 {
     const struct fbp_views views = {.n = 1, .panel = panel, .view = &view}, none = {.n = 1};
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
@@ -266,7 +258,7 @@ static void geometry(void **state)
     INVALID(fbp_geometry_svg, views, &grid, &facts, NULL);
 }
 
-static void phantoms_and_pictures(void **state)
+TEST(phantoms_and_pictures)
 {
     struct fbp_simulate_params params = {.struct_size = sizeof params};
     struct fbp_picture_params picture = {.struct_size = sizeof picture};
@@ -304,7 +296,7 @@ static void phantoms_and_pictures(void **state)
     INVALID(fbp_phantom_truth, NULL, &scan, FBP_UNIT_MM, "x.mha", 1);
     INVALID(fbp_phantom_truth, &phantom, NULL, FBP_UNIT_MM, "x.mha", 1);
     INVALID(fbp_phantom_truth, &phantom, &scan, FBP_UNIT_MM, NULL, 1);
-    assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
+    OK(fbp_source_memory(&source, samples, &info));
     INVALID(fbp_picture_write, NULL, "x.png", &picture);
     INVALID(fbp_picture_write, "x.mha", NULL, &picture);
     INVALID(fbp_picture_write_source, NULL, "x", "x.png", &picture);
@@ -323,7 +315,7 @@ static void phantoms_and_pictures(void **state)
     RETURNS("fbp_score_rival", fbp_score_rival(NULL, 2) == 2);
 }
 
-static void plans(void **state)
+TEST(plans)
 {
     static const double angles[4] = {0, 1.5707963267948966, 3.141592653589793, 4.71238898038469};
     const double sod = 100, sdd = 200;
@@ -341,7 +333,7 @@ static void plans(void **state)
     struct fbp_centre centre = {.struct_size = sizeof centre};
     struct fbp_part part = {.struct_size = sizeof part};
 
-    assert_int_equal(fbp_circle_views(&circle, views), FBP_OK);
+    OK(fbp_circle_views(&circle, views));
     struct fbp_scan s = {.struct_size = sizeof s,
                          .kind = FBP_CONE,
                          .n_views = 4,
@@ -349,7 +341,7 @@ static void plans(void **state)
                          .panel = {.n_columns = 4, .n_rows = 4},
                          .volume = grid};
     const struct fbp_array_info of = {.struct_size = sizeof of, .n = {4, 4, 4}, .type = FBP_F32};
-    assert_int_equal(fbp_source_memory(&source, projections, &of), FBP_OK);
+    OK(fbp_source_memory(&source, projections, &of));
     const struct fbp_recon_params params = {
         .struct_size = sizeof params, .input.source = source, .n_threads = 1};
     if (fbp_plan_create(&plan, &s, &params) != FBP_OK)
@@ -398,7 +390,7 @@ static void plans(void **state)
     NO_POINTER(fbp_kernel_name);
 }
 
-static void the_rest(void **state)
+TEST(the_rest)
 {
     char text[9] = "";
 
@@ -458,7 +450,7 @@ static size_t check_header(const char *path)
     return count;
 }
 
-static void every_function_has_a_row(void **state)
+TEST(every_function_has_a_row)
 {
     DIR *dir = opendir(FBP_SOURCE_DIR "/include/fbp");
     const struct dirent *e;
@@ -475,17 +467,4 @@ static void every_function_has_a_row(void **state)
     assert_true(count > 100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources_and_sinks),
-        cmocka_unit_test(scans),
-        cmocka_unit_test(geometry),
-        cmocka_unit_test(phantoms_and_pictures),
-        cmocka_unit_test(plans),
-        cmocka_unit_test(the_rest),
-        cmocka_unit_test(every_function_has_a_row),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

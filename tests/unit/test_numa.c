@@ -1,20 +1,11 @@
 /* Which node a device is at, by a planted folder; and what the system is told about pages. */
 #include "base/system.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <linux/mempolicy.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define SYS     FBP_TEST_DIR "/numa"
 #define DEVICE  SYS "/bus/pci/devices/0000:1a:00.0"
@@ -49,7 +40,7 @@ static void plant(const char *folder, const char *name, const char *text)
     assert_int_equal(fclose(to), 0);
 }
 
-static void the_node_of_a_device(void **state)
+TEST(the_node_of_a_device)
 {
     static const struct {
         const char *text;
@@ -72,7 +63,7 @@ static void the_node_of_a_device(void **state)
 }
 
 /* Pages are placed only where there is a choice. */
-static void several_nodes(void **state)
+TEST(several_nodes)
 {
     static const struct {
         const char *online;
@@ -123,7 +114,7 @@ static bool may_not_be_asked(void)
     return true;
 }
 
-static void memory_is_placed(void **state)
+TEST(memory_is_placed)
 {
     enum { BYTES = 1 << 20 };
     unsigned long nodes = 0;
@@ -145,7 +136,7 @@ static void memory_is_placed(void **state)
     assert_int_equal(munmap(m, BYTES), 0);
 }
 
-static void a_thread_asks_near_for_a_while(void **state)
+TEST(a_thread_asks_near_for_a_while)
 {
     unsigned long nodes = 0;
 
@@ -162,7 +153,7 @@ static void a_thread_asks_near_for_a_while(void **state)
 }
 
 /* numactl --interleave=0 fbp … stays as it was asked for. */
-static void what_the_user_placed_stays(void **state)
+TEST(what_the_user_placed_stays)
 {
     enum { BYTES = 1 << 16 };
     unsigned long nodes = 0;
@@ -181,14 +172,4 @@ static void what_the_user_placed_stays(void **state)
     assert_int_equal(munmap(m, BYTES), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_node_of_a_device),
-        cmocka_unit_test(several_nodes),
-        cmocka_unit_test(memory_is_placed),
-        cmocka_unit_test(a_thread_asks_near_for_a_while),
-        cmocka_unit_test(what_the_user_placed_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

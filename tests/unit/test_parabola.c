@@ -1,21 +1,14 @@
 /* Filters of plane integrals: closed forms against quadrature in long double, published values, and
  * whether rows come out as their second derivative. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "filter/parabola.h"
 
 #include "base/base.h"
+#include "test.h"
 
 #include <complex.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const long double pi_l = 3.14159265358979323846264338327950288L;
 
@@ -88,7 +81,7 @@ static const enum fbp_filter closed[] = {FBP_FILTER_RAM_LAK,
 enum { N_CLOSED = 8 };
 
 /* To 1e-12 of the kernel's middle, also around 0 and where the closed forms change to series. */
-static void closed_forms_are_integrals(void **state)
+TEST(closed_forms_are_integrals)
 {
     const double places[] = {0,     1e-9, 1e-6, 1e-4,  9.9e-4, 1.1e-3, .01,  .1,  .25,
                              .4999, .5,   .51,  .7499, .7501,  1,      1.5,  2,   2.5,
@@ -106,7 +99,7 @@ static void closed_forms_are_integrals(void **state)
             }
 }
 
-static void responses_are_their_formulas(void **state)
+TEST(responses_are_their_formulas)
 {
     for (size_t k = 0; k < N_CLOSED; k++)
         for (size_t c = 0; c < 5; c++)
@@ -118,7 +111,7 @@ static void responses_are_their_formulas(void **state)
             }
 }
 
-static void published_values(void **state)
+TEST(published_values)
 {
     const double four = 4 * FBP_PI * FBP_PI;
     const double by_5[] = {130. / 144, -16. / 144, -64. / 144, 16. / 144, -1. / 144, 0};
@@ -153,7 +146,7 @@ static double root_of_squares(enum fbp_filter filter, double cutoff)
 }
 
 /* What white noise becomes, against the whole band: three digits. */
-static void noise_gains(void **state)
+TEST(noise_gains)
 {
     const double whole = root_of_squares(FBP_FILTER_RAM_LAK, 1);
     const double want[N_CLOSED] = {1, .737, .321, .219, .177, .555, .139, .254};
@@ -167,7 +160,7 @@ static void noise_gains(void **state)
 
 /* A constant has no second derivative: the kernel's sum is 0, but for the tail of what ends at a
  * step in the spectrum, 1 / n. */
-static void kernels_add_up_to_nothing(void **state)
+TEST(kernels_add_up_to_nothing)
 {
     for (size_t f = 0; f < N_CLOSED; f++)
         for (size_t c = 0; c < 5; c++) {
@@ -182,7 +175,7 @@ static struct fbp_filter_design make(enum fbp_filter filter, double cutoff, size
                                      size_t oversampling)
 {
     struct fbp_filter_design d;
-    assert_int_equal(fbp_parabola_design(&d, filter, cutoff, n, 0, oversampling), FBP_OK);
+    OK(fbp_parabola_design(&d, filter, cutoff, n, 0, oversampling));
     return d;
 }
 
@@ -218,7 +211,7 @@ static double random01(unsigned *state)
     return (*state >> 8) * 0x1p-24;
 }
 
-static void both_forms_are_one_filter(void **state)
+TEST(both_forms_are_one_filter)
 {
     enum { N = 61 };
     const size_t lengths[] = {N, 1, 2, 7};
@@ -240,13 +233,13 @@ static void both_forms_are_one_filter(void **state)
                 fbp_filter_design_clear(&d);
             }
     struct fbp_filter_design d;
-    assert_int_equal(fbp_parabola_design(&d, FBP_FILTER_3_POINT_DERIVATIVE, 1, 100, 2, 1), FBP_OK);
+    OK(fbp_parabola_design(&d, FBP_FILTER_3_POINT_DERIVATIVE, 1, 100, 2, 1));
     assert_int_equal(d.half_width, 2);
     fbp_filter_design_clear(&d);
 }
 
 /* Samples between measured ones change nothing at these, and lie on the same curve. */
-static void samples_between(void **state)
+TEST(samples_between)
 {
     enum { N = 40 };
     double row[N], wide[2 * N - 1] = {0}, a[N], b[2 * N - 1];
@@ -268,7 +261,7 @@ static void samples_between(void **state)
 
 /* -p'' / 4 pi^2 of a Gaussian, which no sample of the spectrum cuts off; sign and factor are those
  * of the equation. */
-static void a_gaussian_becomes_its_second_derivative(void **state)
+TEST(a_gaussian_becomes_its_second_derivative)
 {
     enum { N = 101 };
     const double s = 4, middle = 47.3;
@@ -315,7 +308,7 @@ static void of_a_ball(enum fbp_filter filter, double *error, double *at_middle)
 
 /* Two ramps are the parabola where the first one's tail is kept, and far from it where it is cut
  * off: 7.7 % of a ball, and 1.1 % too little in its middle. */
-static void two_ramps_need_their_padding(void **state)
+TEST(two_ramps_need_their_padding)
 {
     double error, at_middle;
 
@@ -327,7 +320,7 @@ static void two_ramps_need_their_padding(void **state)
     check_near(at_middle, -.011, .004);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     const double bad[] = {0, -0.5, 1.0001, NAN, INFINITY};
     struct fbp_filter_design d;
@@ -343,7 +336,7 @@ static void nonsense_is_refused(void **state)
 }
 
 /* Line integrals have windows of the ramp alone. */
-static void lines_refuse_the_others(void **state)
+TEST(lines_refuse_the_others)
 {
     struct fbp_filter_design d;
 
@@ -359,20 +352,4 @@ static void lines_refuse_the_others(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms_are_integrals),
-        cmocka_unit_test(responses_are_their_formulas),
-        cmocka_unit_test(published_values),
-        cmocka_unit_test(noise_gains),
-        cmocka_unit_test(kernels_add_up_to_nothing),
-        cmocka_unit_test(both_forms_are_one_filter),
-        cmocka_unit_test(samples_between),
-        cmocka_unit_test(a_gaussian_becomes_its_second_derivative),
-        cmocka_unit_test(two_ramps_need_their_padding),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(lines_refuse_the_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

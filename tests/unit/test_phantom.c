@@ -1,16 +1,7 @@
 /* Ellipsoids: chords, points, voxel means, tables and files. */
-#include "fbp/phantom.h"
-
 #include "base/math.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "unit/one_array.h"
 
 #define NEAR(a, b, tol) assert_true(fabs((a) - (b)) < (tol))
@@ -26,7 +17,7 @@ static double ellipsoid_volume(const struct fbp_ellipsoid *e)
     return 4. / 3 * FBP_PI * e->axes_mm[0] * e->axes_mm[1] * e->axes_mm[2];
 }
 
-static void ball_chord(void **state)
+TEST(ball_chord)
 {
     struct fbp_ellipsoid ball = {{30, -4, 7}, {40, 40, 40}, 33, .02};
     const struct fbp_phantom p = {.n = 1, .items = &ball};
@@ -73,7 +64,7 @@ static double walk(const struct fbp_phantom *p, const double at[3], const double
     return sum;
 }
 
-static void turned_ellipsoid_by_quadrature(void **state)
+TEST(turned_ellipsoid_by_quadrature)
 {
     struct fbp_ellipsoid e = {{5, -8, 3}, {20, 7, 11}, 35, .5};
     const struct fbp_phantom p = {.n = 1, .items = &e};
@@ -95,7 +86,7 @@ static void turned_ellipsoid_by_quadrature(void **state)
 }
 
 /* The long axis of an ellipsoid turned by +30 degrees lies along (cos 30, sin 30). */
-static void turn_is_right_handed(void **state)
+TEST(turn_is_right_handed)
 {
     struct fbp_ellipsoid e = {{0, 0, 0}, {10, 1, 1}, 30, 1};
     const struct fbp_phantom p = {.n = 1, .items = &e};
@@ -121,7 +112,7 @@ static double brute_mean(const struct fbp_phantom *p, const struct fbp_grid *g, 
     return sum / (n * n * n);
 }
 
-static void voxels_by_brute_force(void **state)
+TEST(voxels_by_brute_force)
 {
     struct fbp_ellipsoid e[] = {
         {{2, -3, 1}, {12, 6, 5}, 25, 1},
@@ -133,7 +124,7 @@ static void voxels_by_brute_force(void **state)
     float *v = malloc(17 * 19 * 9 * sizeof *v);
 
     assert_non_null(v);
-    assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 9, v), FBP_OK);
+    OK(fbp_phantom_voxels(&p, &g, 0, 9, v));
     double squares = 0;
     for (size_t i = 0; i < 17 * 19 * 9; i++) {
         const double mean = brute_mean(&p, &g, (size_t[]){i % 17, i / 17 % 19, i / 17 / 19}, 24);
@@ -145,7 +136,7 @@ static void voxels_by_brute_force(void **state)
 }
 
 /* A part of a volume is the same bits as the whole. */
-static void slabs_are_the_same_bits(void **state)
+TEST(slabs_are_the_same_bits)
 {
     struct fbp_phantom p;
     const struct fbp_grid g = {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}};
@@ -153,9 +144,9 @@ static void slabs_are_the_same_bits(void **state)
     float *whole = malloc(32 * n * sizeof *whole), *part = malloc(3 * n * sizeof *part);
 
     assert_true(whole && part);
-    assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 16, 1), FBP_OK);
-    assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 32, whole), FBP_OK);
-    assert_int_equal(fbp_phantom_voxels(&p, &g, 14, 17, part), FBP_OK);
+    OK(fbp_phantom_create(&p, "shepp-logan", 16, 1));
+    OK(fbp_phantom_voxels(&p, &g, 0, 32, whole));
+    OK(fbp_phantom_voxels(&p, &g, 14, 17, part));
     assert_memory_equal(part, whole + 14 * n, 3 * n * sizeof *part);
     assert_true(whole[16 * n + 16 * 32 + 1] == 0); /* outside is exactly nothing */
     fbp_phantom_clear(&p);
@@ -163,7 +154,7 @@ static void slabs_are_the_same_bits(void **state)
     free(part);
 }
 
-static void total_mass(void **state)
+TEST(total_mass)
 {
     static const char *const names[] = {"shepp-logan", "shepp-logan-original", "defrise"};
     const struct fbp_grid g = {{64, 64, 64}, {2, 2, 2}, {0, 0, 0}};
@@ -174,8 +165,8 @@ static void total_mass(void **state)
     for (int k = 0; k < 3; k++) {
         struct fbp_phantom p;
         double mass = 0, exact = 0;
-        assert_int_equal(fbp_phantom_create(&p, names[k], 64, .5), FBP_OK);
-        assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 64, v), FBP_OK);
+        OK(fbp_phantom_create(&p, names[k], 64, .5));
+        OK(fbp_phantom_voxels(&p, &g, 0, 64, v));
         for (size_t i = 0; i < n; i++)
             mass += 8 * (double)v[i];
         for (size_t i = 0; i < p.n; i++)
@@ -186,21 +177,21 @@ static void total_mass(void **state)
     free(v);
 }
 
-static void table_values(void **state)
+TEST(table_values)
 {
     struct fbp_phantom p;
 
-    assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 128, 2), FBP_OK);
+    OK(fbp_phantom_create(&p, "shepp-logan", 128, 2));
     assert_int_equal(p.n, 10);
     NEAR(fbp_phantom_at(&p, (double[]){0, 0.9 * 128, 0}), 2, 1e-12);
     NEAR(fbp_phantom_at(&p, (double[]){0, .35 * 128, 0}), .6, 1e-12);
     NEAR(fbp_phantom_at(&p, (double[]){-.22 * 128, 0, 0}), 0, 1e-12);
     fbp_phantom_clear(&p);
-    assert_int_equal(fbp_phantom_create(&p, "shepp-logan-original", 1, 1), FBP_OK);
+    OK(fbp_phantom_create(&p, "shepp-logan-original", 1, 1));
     NEAR(fbp_phantom_at(&p, (double[]){0, .35, -.25}), 1.04, 1e-12);
     NEAR(fbp_phantom_at(&p, (double[]){0, .1, .625}), 1, 1e-12);
     fbp_phantom_clear(&p);
-    assert_int_equal(fbp_phantom_create(&p, "defrise", 1, 1), FBP_OK);
+    OK(fbp_phantom_create(&p, "defrise", 1, 1));
     assert_int_equal(p.n, 7);
     fbp_phantom_clear(&p);
 }
@@ -214,7 +205,7 @@ static double value_of(const char *line, const char *key)
 }
 
 /* The same table as others keep it: their (x, z, y) is our (x, y, z), for a half side of 128. */
-static void table_agrees_with_the_peers(void **state)
+TEST(table_agrees_with_the_peers)
 {
     FILE *f = fopen(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt", "r");
     char line[512];
@@ -223,7 +214,7 @@ static void table_agrees_with_the_peers(void **state)
 
     if (!f)
         skip();
-    assert_int_equal(fbp_phantom_create(&p, "shepp-logan-original", 128, 1), FBP_OK);
+    OK(fbp_phantom_create(&p, "shepp-logan-original", 128, 1));
     while (fgets(line, sizeof line, f)) {
         if (!strstr(line, "[Ellipsoid]"))
             continue;
@@ -252,7 +243,7 @@ static fbp_status load_text(struct fbp_phantom *p, const char *text)
     return fbp_phantom_create(p, FBP_TEST_DIR "/phantom.txt", 1, 10);
 }
 
-static void phantom_files(void **state)
+TEST(phantom_files)
 {
     static const struct {
         const char *text, *message;
@@ -266,8 +257,7 @@ static void phantom_files(void **state)
     };
     struct fbp_phantom p;
 
-    assert_int_equal(load_text(&p, "# a ball\n1 2 3 4 5 6 7 8 # eight\n\n 0 0 0 1 1 1 0 1e-1"),
-                     FBP_OK);
+    OK(load_text(&p, "# a ball\n1 2 3 4 5 6 7 8 # eight\n\n 0 0 0 1 1 1 0 1e-1"));
     assert_int_equal(p.n, 2);
     NEAR(p.items[0].centre_mm[2], 3, 1e-12);
     NEAR(p.items[0].axes_mm[0], 4, 1e-12);
@@ -286,18 +276,4 @@ static void phantom_files(void **state)
     assert_int_equal(fbp_phantom_create(&p, "defrise", -1, 1), FBP_ERR_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_chord),
-        cmocka_unit_test(turned_ellipsoid_by_quadrature),
-        cmocka_unit_test(turn_is_right_handed),
-        cmocka_unit_test(voxels_by_brute_force),
-        cmocka_unit_test(slabs_are_the_same_bits),
-        cmocka_unit_test(total_mass),
-        cmocka_unit_test(table_values),
-        cmocka_unit_test(table_agrees_with_the_peers),
-        cmocka_unit_test(phantom_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,7 @@
 /* Phantoms in other programs' text: RTK's figures, LEAP's objects; wrong input, line by line. */
-#include "fbp/phantom.h"
-
 #include "base/math.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "fbp/fbp.h"
+#include "test.h"
 
 #define NEAR(a, b, tol) assert_true(fabs((a) - (b)) < (tol))
 
@@ -49,15 +39,14 @@ static bool is_there(const char *path)
 }
 
 /* Theirs is table 3.1 of Kak and Slaney with y reversed, once their axes are ours. */
-static void rtk_shepp_logan(void **state)
+TEST(rtk_shepp_logan)
 {
     struct fbp_phantom ours, theirs;
 
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt"))
         skip();
-    assert_int_equal(fbp_phantom_create(&ours, "shepp-logan-original", 128, 1), FBP_OK);
-    assert_int_equal(
-        fbp_phantom_create(&theirs, FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt", 1, 1), FBP_OK);
+    OK(fbp_phantom_create(&ours, "shepp-logan-original", 128, 1));
+    OK(fbp_phantom_create(&theirs, FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt", 1, 1));
     assert_int_equal(theirs.n, ours.n);
     assert_int_equal(theirs.n_shapes, 0);
     for (size_t i = 0; i < ours.n; i++) {
@@ -75,14 +64,13 @@ static void rtk_shepp_logan(void **state)
 }
 
 /* A cylinder of radius 100 without ends about their y, our z, with a double cone in it. */
-static void rtk_geometries(void **state)
+TEST(rtk_geometries)
 {
     struct fbp_phantom p;
 
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt"))
         skip();
-    assert_int_equal(fbp_phantom_create(&p, FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt", 1, 1),
-                     FBP_OK);
+    OK(fbp_phantom_create(&p, FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt", 1, 1));
     for (double z = -90; z < 90; z += 7) {
         const double at[3] = {-500, -2, 2 + z}, dir[3] = {1, 0, 0}, r = fabs(z) / 2;
         NEAR(fbp_phantom_line(&p, at, dir), 2 * 200 - .54 * 2 * r, 1e-9);
@@ -94,7 +82,7 @@ static void rtk_geometries(void **state)
     fbp_phantom_clear(&p);
 }
 
-static void rtk_figures(void **state)
+TEST(rtk_figures)
 {
     struct fbp_phantom p;
 
@@ -136,7 +124,7 @@ static double through(const struct fbp_phantom *p, double x, double y, double z,
     return fbp_phantom_line(p, at, dir) / (10 * WATER); /* the scale of load_text() */
 }
 
-static void leap_objects(void **state)
+TEST(leap_objects)
 {
     struct fbp_phantom p;
 
@@ -188,7 +176,7 @@ static void leap_objects(void **state)
     fbp_phantom_clear(&p);
 }
 
-static void forbild_points(void **state)
+TEST(forbild_points)
 {
     static const struct {
         double x, y, z, density; /* cm, of water */
@@ -203,7 +191,7 @@ static void forbild_points(void **state)
 
     if (!is_there(FORBILD))
         skip();
-    assert_int_equal(fbp_phantom_create(&p, FORBILD, 1, 1), FBP_OK);
+    OK(fbp_phantom_create(&p, FORBILD, 1, 1));
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         const double x[3] = {10 * at[i].x, 10 * at[i].y, 10 * at[i].z};
         NEAR(fbp_phantom_at(&p, x), at[i].density * WATER, 1e-9);
@@ -212,14 +200,14 @@ static void forbild_points(void **state)
 }
 
 /* Lines by fine steps of the point test. */
-static void forbild_lines(void **state)
+TEST(forbild_lines)
 {
     struct fbp_phantom p;
     unsigned seed = 3;
 
     if (!is_there(FORBILD))
         skip();
-    assert_int_equal(fbp_phantom_create(&p, FORBILD, 1, 1), FBP_OK);
+    OK(fbp_phantom_create(&p, FORBILD, 1, 1));
     for (int i = 0; i < 12; i++) {
         const double step = .1;
         double at[3] = {60 * random01(&seed), 20 * random01(&seed) - 10, 20 * random01(&seed) - 10};
@@ -252,9 +240,9 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
     assert_non_null(values);
     fbp_source *source;
     const char *path = FBP_TEST_DIR "/mass.npy";
-    assert_int_equal(fbp_phantom_project(p, &scan, path, 0, 0, 2), FBP_OK);
-    assert_int_equal(fbp_source_open(&source, path, NULL), FBP_OK);
-    assert_int_equal(fbp_source_read(source, 0, 1, 0, N, values), FBP_OK);
+    OK(fbp_phantom_project(p, &scan, path, 0, 0, 2));
+    OK(fbp_source_open(&source, path, NULL));
+    OK(fbp_source_read(source, 0, 1, 0, N, values));
     fbp_source_close(&source);
     for (int i = 0; i < N * N; i++)
         sum += (double)values[i];
@@ -271,7 +259,7 @@ static double mass_by_voxels(const struct fbp_phantom *p)
 
     assert_non_null(slice);
     for (size_t z = 0; z < N; z++) {
-        assert_int_equal(fbp_phantom_voxels(p, &g, z, z + 1, slice), FBP_OK);
+        OK(fbp_phantom_voxels(p, &g, z, z + 1, slice));
         for (int i = 0; i < N * N; i++)
             sum += (double)slice[i];
     }
@@ -281,16 +269,14 @@ static double mass_by_voxels(const struct fbp_phantom *p)
 
 /* The head's mass by two views and by its voxels; without the ear's cells, all of bone, it is
  * heavier by what they would hold. */
-static void forbild_mass(void **state)
+TEST(forbild_mass)
 {
     struct fbp_phantom p, no_ear;
 
     if (!is_there(FORBILD))
         skip();
-    assert_int_equal(fbp_phantom_create(&p, FORBILD, 1, 1), FBP_OK);
-    assert_int_equal(
-        fbp_phantom_create(&no_ear, FBP_SHARED_DATA "/leap_forbild/FORBILD_head_noEar.pd", 1, 1),
-        FBP_OK);
+    OK(fbp_phantom_create(&p, FORBILD, 1, 1));
+    OK(fbp_phantom_create(&no_ear, FBP_SHARED_DATA "/leap_forbild/FORBILD_head_noEar.pd", 1, 1));
     const double front = mass_by_lines(&p, 0), slanted = mass_by_lines(&p, 1);
     const double voxels = mass_by_voxels(&p), solid = mass_by_voxels(&no_ear);
     const double cell = 4. / 3 * FBP_PI * 1.5 * 1.5 * 1.5 * 1.8 * WATER;
@@ -382,14 +368,14 @@ static void refuse(const struct wrong *bad, size_t n)
     }
 }
 
-static void wrong_input(void **state)
+TEST(wrong_input)
 {
     refuse(wrong_rtk, sizeof wrong_rtk / sizeof *wrong_rtk);
     refuse(wrong_leap, sizeof wrong_leap / sizeof *wrong_leap);
 }
 
 /* Cut off anywhere, a file is read or refused, nothing else; a byte of 0 is refused. */
-static void cut_and_damaged(void **state)
+TEST(cut_and_damaged)
 {
     static const char whole[] =
         "units=cm\n{type=cone_y; y=-11.15; rx=0.5; ry=.75; rz=.2; ax=(1,0,0); ay=(0,1,0); "
@@ -414,14 +400,4 @@ static void cut_and_damaged(void **state)
     assert_non_null(strstr(fbp_message(), "zero-phantom.txt:2: a byte of value 0"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rtk_shepp_logan), cmocka_unit_test(rtk_geometries),
-        cmocka_unit_test(rtk_figures),     cmocka_unit_test(leap_objects),
-        cmocka_unit_test(forbild_points),  cmocka_unit_test(forbild_lines),
-        cmocka_unit_test(forbild_mass),    cmocka_unit_test(wrong_input),
-        cmocka_unit_test(cut_and_damaged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

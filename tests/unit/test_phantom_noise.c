@@ -3,16 +3,11 @@
 
 #include "base/math.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "unit/one_array.h"
 
 /* The mean of N counts has variance m/N; their sample variance has (m + 2 m^2)/N. */
-static void mean_and_variance(void **state)
+TEST(mean_and_variance)
 {
     static const double means[] = {.05, .5, 5, 9.99, 10, 50, 5000, 1e6};
     enum { N = 200000 };
@@ -33,7 +28,7 @@ static void mean_and_variance(void **state)
 }
 
 /* Frequencies of the first counts, both samplers: chi square with 20 cells, 5 sigma. */
-static void distribution(void **state)
+TEST(distribution)
 {
     enum { N = 100000, CELLS = 21 };
     static const double means[] = {8, 12};
@@ -55,7 +50,7 @@ static void distribution(void **state)
     }
 }
 
-static void neighbours_are_independent(void **state)
+TEST(neighbours_are_independent)
 {
     enum { N = 100000 };
     double of_pixel = 0, of_view = 0;
@@ -72,7 +67,7 @@ static void neighbours_are_independent(void **state)
 }
 
 /* Moments 1 to 4, and how many lie beyond 1 and 2: five standard deviations of each. */
-static void normal_numbers(void **state)
+TEST(normal_numbers)
 {
     enum { N = 200000 };
     const double want[] = {0, 1, 0, 3, .31731051, .04550026};
@@ -93,13 +88,4 @@ static void normal_numbers(void **state)
     assert_true(fabs(of_pixel / N) < 5 / sqrt(N));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mean_and_variance),
-        cmocka_unit_test(distribution),
-        cmocka_unit_test(neighbours_are_independent),
-        cmocka_unit_test(normal_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,14 +6,7 @@
 #include "base/base.h"
 #include "base/math.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "unit/one_array.h"
 
 static void near(double a, double b, double tol)
@@ -211,7 +204,7 @@ static void direction(const struct fbp_shape *s, int i, unsigned *seed, double n
     fbp_normalise(n);
 }
 
-static void sections_are_integrals_of_lines(void **state)
+TEST(sections_are_integrals_of_lines)
 {
     unsigned seed = 1;
 
@@ -229,7 +222,7 @@ static void sections_are_integrals_of_lines(void **state)
 
 /* Sections of a cone: an ellipse, a parabola, both sides of it, a hyperbola, and straight lines
  * through the tip. */
-static void sections_of_a_cone(void **state)
+TEST(sections_of_a_cone)
 {
     struct fbp_shape s = {.kind = FBP_SHAPE_CONE,
                           .half_mm = {1, 1, 1},
@@ -269,7 +262,7 @@ static double mass_of(const struct fbp_shape *s)
 }
 
 /* All planes across any direction hold the whole mass. */
-static void planes_add_up_to_the_mass(void **state)
+TEST(planes_add_up_to_the_mass)
 {
     unsigned seed = 2;
 
@@ -292,7 +285,7 @@ static void planes_add_up_to_the_mass(void **state)
 }
 
 /* p(t, n) = p(-t, -n) */
-static void both_sides_see_the_same(void **state)
+TEST(both_sides_see_the_same)
 {
     unsigned seed = 3;
 
@@ -315,7 +308,7 @@ static double mean_at(void *user, double t)
 }
 
 /* Means over a sample's width: exact for ellipsoids; samples hold the mass. */
-static void means_over_samples(void **state)
+TEST(means_over_samples)
 {
     unsigned seed = 4;
 
@@ -339,7 +332,7 @@ static void means_over_samples(void **state)
 }
 
 /* Of other shapes over 8 planes: the error is that of 8 steps. */
-static void means_of_other_shapes(void **state)
+TEST(means_of_other_shapes)
 {
     unsigned seed = 9;
 
@@ -356,7 +349,7 @@ static void means_of_other_shapes(void **state)
 }
 
 /* A turned ellipsoid is the same one seen by turned rays. */
-static void turned_rays(void **state)
+TEST(turned_rays)
 {
     unsigned seed = 5;
 
@@ -393,7 +386,7 @@ static double density_at(void *user, double t)
     return fbp_phantom_at(r->p, x);
 }
 
-static void lines_of_soft_ellipsoids(void **state)
+TEST(lines_of_soft_ellipsoids)
 {
     unsigned seed = 6;
 
@@ -418,7 +411,7 @@ static void lines_of_soft_ellipsoids(void **state)
 }
 
 /* Means over voxels: they hold the mass, and inside they are what lines along x of a voxel say. */
-static void voxels_of_soft_ellipsoids(void **state)
+TEST(voxels_of_soft_ellipsoids)
 {
     enum { N = 24 };
     unsigned seed = 7;
@@ -430,7 +423,7 @@ static void voxels_of_soft_ellipsoids(void **state)
         const struct fbp_phantom p = alone(&s);
         double sum = 0, worst = 0;
         s.range[0] = i;
-        assert_int_equal(fbp_phantom_voxels(&p, &grid, 0, N, out), FBP_OK);
+        OK(fbp_phantom_voxels(&p, &grid, 0, N, out));
         for (size_t k = 0; k < N * N * N; k++) {
             const double at[3] = {((double)(k % N) - 11.5) * .1, ((double)(k / N % N) - 11.5) * .1,
                                   ((double)(k / N / N) - 11.5) * .1};
@@ -444,7 +437,7 @@ static void voxels_of_soft_ellipsoids(void **state)
 }
 
 /* Shapes that have no plane integrals, or none that are known. */
-static void refusals(void **state)
+TEST(refusals)
 {
     const double n[3] = {0, 0, 1};
     struct fbp_shape s[2];
@@ -479,7 +472,7 @@ static fbp_status load(struct fbp_phantom *p, const char *text)
 }
 
 /* Lines of 8 numbers are what they were; 10 have three turns; one more is m. */
-static void lines_of_files(void **state)
+TEST(lines_of_files)
 {
     struct fbp_phantom p;
     const double deg = 180 / FBP_PI;
@@ -490,7 +483,7 @@ static void lines_of_files(void **state)
              "0 0 0 .7 .45 .58 %.17g %.17g %.17g 1\n"
              "0 0 0 .7 .45 .58 10 20 30 1 3\n",
              .4 * deg, .9 * deg, .2 * deg);
-    assert_int_equal(load(&p, line), FBP_OK);
+    OK(load(&p, line));
     assert_int_equal(p.n, 1);
     assert_int_equal(p.n_shapes, 3);
     near(p.items[0].turn_deg, 30, 0);
@@ -523,7 +516,7 @@ static void lines_of_files(void **state)
 
 /* The phantoms whose errors docs/epr.md tells, and those with other shapes: of unit scale, inside
  * the cube, and, of the bottle and the tubes, in no place twice. */
-static void by_name(void **state)
+TEST(by_name)
 {
     static const struct {
         const char *name;
@@ -543,7 +536,7 @@ static void by_name(void **state)
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         struct fbp_phantom p;
         const double n[3] = {.6, 0, .8}, m[3] = {0, 1, 0};
-        assert_int_equal(fbp_phantom_create(&p, known[k].name, 10, 1), FBP_OK);
+        OK(fbp_phantom_create(&p, known[k].name, 10, 1));
         assert_int_equal(p.n_shapes, known[k].n);
         for (int i = 0; i < 20000; i++) {
             const double x[3] = {30 * random01(&seed) - 15, 30 * random01(&seed) - 15,
@@ -590,7 +583,7 @@ static void simulate(const struct fbp_phantom *p, const struct fbp_scan *scan,
     remove(scan_path);
 }
 
-static void whole_scans(void **state)
+TEST(whole_scans)
 {
     static float centres[VIEWS][SAMPLES], means[VIEWS][SAMPLES], noise[VIEWS][SAMPLES],
         again[VIEWS][SAMPLES];
@@ -604,7 +597,7 @@ static void whole_scans(void **state)
     double sum = 0;
 
     plane_views(views);
-    assert_int_equal(fbp_phantom_create(&p, "soft-ball", 1, 3), FBP_OK);
+    OK(fbp_phantom_create(&p, "soft-ball", 1, 3));
     simulate(&p, &scan, fbp_simulate_params(.at_centres = true), &centres[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.n_threads = 1), &means[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.noise_sd = .1, .seed = 5), &noise[0][0]);
@@ -636,22 +629,4 @@ static void whole_scans(void **state)
     fbp_phantom_clear(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sections_are_integrals_of_lines),
-        cmocka_unit_test(sections_of_a_cone),
-        cmocka_unit_test(planes_add_up_to_the_mass),
-        cmocka_unit_test(both_sides_see_the_same),
-        cmocka_unit_test(means_over_samples),
-        cmocka_unit_test(means_of_other_shapes),
-        cmocka_unit_test(turned_rays),
-        cmocka_unit_test(lines_of_soft_ellipsoids),
-        cmocka_unit_test(voxels_of_soft_ellipsoids),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(lines_of_files),
-        cmocka_unit_test(by_name),
-        cmocka_unit_test(whole_scans),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,7 @@
 /* Simulated scans: every pixel is the line integral of its ray, whatever the thread count. */
-#include "fbp/phantom.h"
-
 #include "base/math.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "unit/one_array.h"
 
 #define PATH FBP_TEST_DIR "/phantom_scan.mha"
@@ -50,8 +42,8 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(kind, sod, views);
-    assert_int_equal(fbp_phantom_create(&p, name, half, 1), FBP_OK);
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 2), FBP_OK);
+    OK(fbp_phantom_create(&p, name, half, 1));
+    OK(fbp_phantom_project(&p, &scan, PATH, 0, 0, 2));
     assert_true(array_read(PATH, &info, data));
     int hits = 0;
     for (size_t i = 0; i < N; i++) {
@@ -65,24 +57,24 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
     fbp_phantom_clear(&p);
 }
 
-static void cone(void **state)
+TEST(cone)
 {
     check_every_ray(FBP_CONE, 750, "shepp-logan", 90);
     check_every_ray(FBP_CONE, 750, "defrise", 90);
 }
 
-static void parallel(void **state)
+TEST(parallel)
 {
     check_every_ray(FBP_PARALLEL, 0, "shepp-logan-original", 120);
 }
 
 /* The shadow of an ellipsoid around the source is not bounded by an ellipse. */
-static void source_inside(void **state)
+TEST(source_inside)
 {
     check_every_ray(FBP_CONE, 60, "shepp-logan", 150);
 }
 
-static void noise_does_not_depend_on_threads(void **state)
+TEST(noise_does_not_depend_on_threads)
 {
     static float one[N], five[N], other[N];
     struct fbp_view views[NK];
@@ -95,24 +87,23 @@ static void noise_does_not_depend_on_threads(void **state)
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(FBP_CONE, 750, views);
-    assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 90, .02), FBP_OK);
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 1), FBP_OK);
+    OK(fbp_phantom_create(&p, "shepp-logan", 90, .02));
+    OK(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 1));
     assert_true(array_read(PATH, &info, one));
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 5), FBP_OK);
+    OK(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 5));
     assert_true(array_read(PATH, &info, five));
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 1000, 10, 2), FBP_OK);
+    OK(fbp_phantom_project(&p, &scan, PATH, 1000, 10, 2));
     assert_true(array_read(PATH, &info, other));
     assert_memory_equal(one, five, sizeof one);
     assert_true(memcmp(one, other, sizeof one) != 0);
     memset(five, 0, sizeof five); /* into memory the same */
-    assert_int_equal(fbp_phantom_simulate_memory(&p, &scan, five,
-                                                 fbp_simulate_params(.noise_i0 = 1000, .seed = 9)),
-                     FBP_OK);
+    OK(fbp_phantom_simulate_memory(&p, &scan, five,
+                                   fbp_simulate_params(.noise_i0 = 1000, .seed = 9)));
     assert_memory_equal(one, five, sizeof one);
     fbp_phantom_clear(&p);
 }
 
-static void header_of_projections(void **state)
+TEST(header_of_projections)
 {
     static float data[N];
     struct fbp_view views[NK];
@@ -125,7 +116,7 @@ static void header_of_projections(void **state)
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(FBP_CONE, 750, views);
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 0), FBP_OK);
+    OK(fbp_phantom_project(&p, &scan, PATH, 0, 0, 0));
     assert_true(array_read(PATH, &info, data));
     assert_int_equal(info.n[2], NK);
     assert_true(fabs(info.spacing_mm[0] - sqrt(36.01)) < 1e-12);
@@ -134,7 +125,7 @@ static void header_of_projections(void **state)
         assert_true(data[i] == 0);
 }
 
-static void what_cannot_be_simulated(void **state)
+TEST(what_cannot_be_simulated)
 {
     struct fbp_view view = {.u = {1, 0, 0}, .v = {0, 0, 1}};
     struct fbp_phantom p = {0};
@@ -153,17 +144,17 @@ static void what_cannot_be_simulated(void **state)
                      FBP_ERR_INVALID);
 }
 
-static void volume_is_the_voxels(void **state)
+TEST(volume_is_the_voxels)
 {
     const struct fbp_grid g = {{12, 10, 14}, {1, 2, 1.5}, {0, 1, 0}};
     static float data[12 * 10 * 14], direct[12 * 10 * 14];
     struct fbp_phantom p;
     struct fbp_array_info info = {.struct_size = sizeof info};
 
-    assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 8, 1), FBP_OK);
-    assert_int_equal(fbp_phantom_volume(&p, &g, PATH, 3), FBP_OK);
+    OK(fbp_phantom_create(&p, "shepp-logan", 8, 1));
+    OK(fbp_phantom_volume(&p, &g, PATH, 3));
     assert_true(array_read(PATH, &info, data));
-    assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 14, direct), FBP_OK);
+    OK(fbp_phantom_voxels(&p, &g, 0, 14, direct));
     assert_memory_equal(data, direct, sizeof data);
     assert_non_null(strstr("1/mm", info.unit)); /* not every format keeps it */
     assert_true(fabs(info.origin_mm[1] + 8) < 1e-12);
@@ -171,7 +162,7 @@ static void volume_is_the_voxels(void **state)
 }
 
 /* The wobble is what its comment promises, and smooth. */
-static void c_arm(void **state)
+TEST(c_arm)
 {
     enum { K = 496 };
     static struct fbp_view views[K];
@@ -191,7 +182,7 @@ static void c_arm(void **state)
 
     for (int k = 0; k < K; k++)
         angles[k] = 200 * FBP_PI / 180 * k / K;
-    assert_int_equal(fbp_c_arm_views(&circle, &panel, views), FBP_OK);
+    OK(fbp_c_arm_views(&circle, &panel, views));
     for (int k = 0; k < K; k++) {
         const struct fbp_view *v = &views[k];
         double n[3], to_panel[3];
@@ -217,17 +208,4 @@ static void c_arm(void **state)
                      FBP_ERR_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cone),
-        cmocka_unit_test(parallel),
-        cmocka_unit_test(source_inside),
-        cmocka_unit_test(noise_does_not_depend_on_threads),
-        cmocka_unit_test(header_of_projections),
-        cmocka_unit_test(what_cannot_be_simulated),
-        cmocka_unit_test(volume_is_the_voxels),
-        cmocka_unit_test(c_arm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

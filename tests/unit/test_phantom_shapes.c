@@ -1,16 +1,7 @@
 /* Shapes met by lines: closed forms, quadrature, volumes, clips, hidden parts, voxel means. */
-#include "fbp/phantom.h"
-
 #include "base/math.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "unit/one_array.h"
 
 #define NEAR(a, b, tol) assert_true(fabs((a) - (b)) < (tol))
@@ -58,7 +49,7 @@ static double line(const struct fbp_shape *s, const double y[3], const double w[
 
 #define LINE(s, y0, y1, y2, w0, w1, w2) line(s, (double[]){y0, y1, y2}, (double[]){w0, w1, w2})
 
-static void balls(void **state)
+TEST(balls)
 {
     struct fbp_shape s = turned(FBP_SHAPE_ELLIPSOID, .4, .7);
     memcpy(s.half_mm, (double[]){40, 40, 40}, sizeof s.half_mm);
@@ -69,7 +60,7 @@ static void balls(void **state)
              1e-10);
 }
 
-static void boxes(void **state)
+TEST(boxes)
 {
     struct fbp_shape s = turned(FBP_SHAPE_BOX, -1.1, .3);
     memcpy(s.half_mm, (double[]){10, 20, 30}, sizeof s.half_mm);
@@ -82,7 +73,7 @@ static void boxes(void **state)
     NEAR(LINE(&s, 10, 15, 0, -1, 1, 0), 5 * sqrt(2), 1e-10);
 }
 
-static void cylinders(void **state)
+TEST(cylinders)
 {
     struct fbp_shape s = turned(FBP_SHAPE_CYLINDER, .2, 1.2);
     memcpy(s.half_mm, (double[]){10, 4, 25}, sizeof s.half_mm);
@@ -102,7 +93,7 @@ static void cylinders(void **state)
 }
 
 /* y0^2 / 9 + y1^2 / 4 <= (y2 / 5)^2 */
-static void cones(void **state)
+TEST(cones)
 {
     struct fbp_shape s = turned(FBP_SHAPE_CONE, 2.2, -.4);
     memcpy(s.half_mm, (double[]){3, 2, 5}, sizeof s.half_mm);
@@ -124,7 +115,7 @@ static void cones(void **state)
     NEAR(LINE(&s, 0, 0, 1000, 1, 0, 0), 1200, 1e-8);
 }
 
-static void clips(void **state)
+TEST(clips)
 {
     struct fbp_shape s = turned(FBP_SHAPE_ELLIPSOID, .5, .5);
     memcpy(s.half_mm, (double[]){10, 20, 30}, sizeof s.half_mm);
@@ -164,7 +155,7 @@ static void some_shapes(struct fbp_shape s[4], double volume[4])
 }
 
 /* The parallel lines of any direction add up to the volume. */
-static void lines_add_up_to_volumes(void **state)
+TEST(lines_add_up_to_volumes)
 {
     struct fbp_shape s[4];
     double volume[4];
@@ -191,7 +182,7 @@ static void lines_add_up_to_volumes(void **state)
 }
 
 /* Where the point test says a line is inside, by fine steps. */
-static void lines_agree_with_points(void **state)
+TEST(lines_agree_with_points)
 {
     struct fbp_shape s[4];
     double volume[4];
@@ -218,7 +209,7 @@ static void lines_agree_with_points(void **state)
     }
 }
 
-static void the_first_hides_the_others(void **state)
+TEST(the_first_hides_the_others)
 {
     struct fbp_shape s[3] = {turned(FBP_SHAPE_ELLIPSOID, 0, 0), turned(FBP_SHAPE_BOX, 0, 0),
                              turned(FBP_SHAPE_ELLIPSOID, 0, 0)};
@@ -253,7 +244,7 @@ static double brute_mean(const struct fbp_phantom *p, const struct fbp_grid *g, 
     return sum / (N * N * N);
 }
 
-static void voxels_by_brute_force(void **state)
+TEST(voxels_by_brute_force)
 {
     struct fbp_shape s[4];
     double volume[4], worst = 0;
@@ -265,7 +256,7 @@ static void voxels_by_brute_force(void **state)
         s[i].density = i + 1;
     for (int replace = 0; replace < 2; replace++) {
         const struct fbp_phantom p = {.n_shapes = 4, .shapes = s, .replace = replace};
-        assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 11, v[0][0]), FBP_OK);
+        OK(fbp_phantom_voxels(&p, &g, 0, 11, v[0][0]));
         for (size_t z = 0; z < 11; z++)
             for (size_t y = 0; y < 12; y++)
                 for (size_t x = 0; x < 13; x++)
@@ -276,7 +267,7 @@ static void voxels_by_brute_force(void **state)
     assert_true(worst < .2);
 }
 
-static void voxels_add_up_to_volumes(void **state)
+TEST(voxels_add_up_to_volumes)
 {
     struct fbp_shape s[4];
     double volume[4];
@@ -288,7 +279,7 @@ static void voxels_add_up_to_volumes(void **state)
     for (int i = 0; i < 4; i++) {
         const struct fbp_phantom p = {.n_shapes = 1, .shapes = &s[i]};
         double sum = 0;
-        assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 64, v), FBP_OK);
+        OK(fbp_phantom_voxels(&p, &g, 0, 64, v));
         for (size_t k = 0; k < 64 * 64 * 64; k++) {
             assert_true(v[k] >= 0 && v[k] <= 1);
             sum += (double)v[k];
@@ -300,7 +291,7 @@ static void voxels_add_up_to_volumes(void **state)
 
 /* Whole views leave out bodies that a row of pixels cannot see; line by line nothing is left out.
  */
-static void views_are_their_lines(void **state)
+TEST(views_are_their_lines)
 {
     enum { COLUMNS = 21, ROWS = 17 };
     struct fbp_shape s[4];
@@ -321,7 +312,7 @@ static void views_are_their_lines(void **state)
                                       .n_views = 1,
                                       .views = &views[cone ? 0 : 1],
                                       .panel = {COLUMNS, ROWS}};
-        assert_int_equal(fbp_phantom_project(&p, &scan, path, 0, 0, 1), FBP_OK);
+        OK(fbp_phantom_project(&p, &scan, path, 0, 0, 1));
         struct fbp_array_info info = {.struct_size = sizeof info};
         assert_true(array_read(path, &info, got));
         for (int r = 0; r < ROWS; r++)
@@ -338,7 +329,7 @@ static void views_are_their_lines(void **state)
     }
 }
 
-static void endless_shapes_are_refused_where_it_matters(void **state)
+TEST(endless_shapes_are_refused_where_it_matters)
 {
     struct fbp_shape s = turned(FBP_SHAPE_CYLINDER, 0, 0);
     struct fbp_view view = {.s = {1, 0, 0}, .u = {0, 1, 0}, .v = {0, 0, 1}};
@@ -352,7 +343,7 @@ static void endless_shapes_are_refused_where_it_matters(void **state)
 
     s.range[0] = -INFINITY;
     s.range[1] = INFINITY;
-    assert_int_equal(fbp_phantom_project(&p, &scan, path, 0, 0, 1), FBP_OK);
+    OK(fbp_phantom_project(&p, &scan, path, 0, 0, 1));
     memcpy(view.s, (double[]){0, 0, 1}, sizeof view.s);
     memcpy(view.v, (double[]){1, 0, 0}, sizeof view.v);
     remove(path);
@@ -361,21 +352,4 @@ static void endless_shapes_are_refused_where_it_matters(void **state)
     assert_null(fopen(path, "r"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(balls),
-        cmocka_unit_test(boxes),
-        cmocka_unit_test(cylinders),
-        cmocka_unit_test(cones),
-        cmocka_unit_test(clips),
-        cmocka_unit_test(lines_add_up_to_volumes),
-        cmocka_unit_test(lines_agree_with_points),
-        cmocka_unit_test(the_first_hides_the_others),
-        cmocka_unit_test(voxels_by_brute_force),
-        cmocka_unit_test(voxels_add_up_to_volumes),
-        cmocka_unit_test(views_are_their_lines),
-        cmocka_unit_test(endless_shapes_are_refused_where_it_matters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

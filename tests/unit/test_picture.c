@@ -1,18 +1,10 @@
 /* Pictures: which way is up, the numbers of a drawing, clean failures. */
-#include "fbp/picture.h"
-
 #include "array/array.h"
 #include "array/format/png.h"
 #include "base/math.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "unit/one_array.h"
 #include "unit/png_image.h"
@@ -27,14 +19,14 @@ static void write_volume(const size_t n[3], const double mm[3], const float *dat
 }
 
 /* 3 x 4 x 5 voxels, one bright in each middle slice, off the centre. */
-static void axes_point_right_and_up(void **state)
+TEST(axes_point_right_and_up)
 {
     float v[5][4][3] = {{{0}}};
     v[2][3][0] = 3; /* xy slice z = 2: left, top */
     v[4][2][2] = 2; /* xz slice y = 2: right, top */
     v[0][3][1] = 1; /* yz slice x = 1: right, bottom */
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
-    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 0, .hi = 3)), FBP_OK);
+    OK(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 0, .hi = 3)));
 
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     const size_t k = 52; /* ceil(256 / 5) */
@@ -55,12 +47,12 @@ static void axes_point_right_and_up(void **state)
     free(im.samples);
 }
 
-static void projections_show_everything(void **state)
+TEST(projections_show_everything)
 {
     float v[5][4][3] = {{{0}}};
     v[4][3][2] = 3;
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
-    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.mip = true)), FBP_OK);
+    OK(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.mip = true)));
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     size_t white = 0;
     for (size_t i = 0; i < im.w * im.h; i++)
@@ -70,12 +62,12 @@ static void projections_show_everything(void **state)
 }
 
 /* Slices of 300 x 2 x 4 voxels of 1 x 10 x 5 mm: heights are drawn to scale. */
-static void voxels_to_scale(void **state)
+TEST(voxels_to_scale)
 {
     float *v = calloc(300 * 2 * 4, sizeof *v);
     assert_non_null(v);
     write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
-    assert_int_equal(fbp_picture_write(VOLUME, PNG, NULL), FBP_OK);
+    OK(fbp_picture_write(VOLUME, PNG, NULL));
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 300 + 300 + 20 + 8);
     assert_int_equal(im.h, 20);
@@ -84,7 +76,7 @@ static void voxels_to_scale(void **state)
 }
 
 /* Pixels that fall together are averaged, the short last bin too. */
-static void large_volumes_are_reduced(void **state)
+TEST(large_volumes_are_reduced)
 {
     enum { N = 2501 };
     float *v = calloc(N, sizeof *v);
@@ -92,7 +84,7 @@ static void large_volumes_are_reduced(void **state)
     for (int i = 0; i < N; i++)
         v[i] = (float)(i % 3); /* three a bin: 1 everywhere */
     write_volume((size_t[]){N, 1, 1}, (double[]){1, 1, 1}, v);
-    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 0, .hi = 2)), FBP_OK);
+    OK(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 0, .hi = 2)));
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 834); /* one slice is one panel */
     for (size_t x = 0; x < 833; x++)
@@ -124,11 +116,11 @@ static void draw_counting(const size_t n[3], enum fbp_row_order order, bool mip)
     const struct fbp_picture_params params = {
         .struct_size = sizeof params, .mip = mip, .lo = 0, .hi = (double)n[1] - 1};
 
-    assert_int_equal(fbp_picture_write_source(&src, "rows", PNG, &params), FBP_OK);
+    OK(fbp_picture_write_source(&src, "rows", PNG, &params));
     assert_int_equal(next, n[1] * n[2]);
 }
 
-static void packed_rows_are_read_once_and_in_order(void **state)
+TEST(packed_rows_are_read_once_and_in_order)
 {
     static const enum fbp_row_order orders[] = {FBP_ROWS_TOP_DOWN, FBP_ROWS_BOTTOM_UP};
 
@@ -143,7 +135,7 @@ static void packed_rows_are_read_once_and_in_order(void **state)
     }
 }
 
-static void views_that_fail(void **state)
+TEST(views_that_fail)
 {
     float v[8] = {0};
     write_volume((size_t[]){2, 2, 2}, (double[]){1, 1, 1}, v);
@@ -160,7 +152,7 @@ static void views_that_fail(void **state)
 }
 
 /* As on a full disk, libpng hears that not all bytes were written. */
-static void full_disk(void **state)
+TEST(full_disk)
 {
     const struct rlimit small = {4096, RLIM_INFINITY};
     static uint8_t grey[300 * 300];
@@ -220,7 +212,7 @@ static void assert_well_formed(const char *xml)
     assert_int_equal(depth, 0);
 }
 
-static void drawing_of_a_scan(void **state)
+TEST(drawing_of_a_scan)
 {
     struct fbp_view views[3];
     const struct fbp_panel panel = {311, 207};
@@ -240,9 +232,7 @@ static void drawing_of_a_scan(void **state)
         views[k] = (struct fbp_view){
             {744 * c, 744 * s, 0}, {-457 * c, -457 * s, 0}, {-s, c, 0}, {0, 0, 1}};
     }
-    assert_int_equal(
-        fbp_geometry_svg((struct fbp_views){FBP_CONE, 3, panel, views}, &grid, &facts, SVG),
-        FBP_OK);
+    OK(fbp_geometry_svg((struct fbp_views){FBP_CONE, 3, panel, views}, &grid, &facts, SVG));
     const char *svg = slurp(SVG);
     assert_well_formed(svg);
     static const char *const words[] = {
@@ -256,16 +246,14 @@ static void drawing_of_a_scan(void **state)
 
     for (int k = 0; k < 3; k++)
         fbp_normalise(views[k].s);
-    assert_int_equal(
-        fbp_geometry_svg((struct fbp_views){FBP_PARALLEL, 3, panel, views}, NULL, &facts, SVG),
-        FBP_OK);
+    OK(fbp_geometry_svg((struct fbp_views){FBP_PARALLEL, 3, panel, views}, NULL, &facts, SVG));
     svg = slurp(SVG);
     assert_well_formed(svg);
     assert_null(strstr(svg, "SOD"));
     assert_null(strstr(svg, "nan"));
 }
 
-static void drawings_that_fail(void **state)
+TEST(drawings_that_fail)
 {
     const struct fbp_view view = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const struct fbp_panel panel = {1, 1};
@@ -282,18 +270,4 @@ static void drawings_that_fail(void **state)
                      FBP_ERR_IO);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes_point_right_and_up),
-        cmocka_unit_test(projections_show_everything),
-        cmocka_unit_test(voxels_to_scale),
-        cmocka_unit_test(large_volumes_are_reduced),
-        cmocka_unit_test(packed_rows_are_read_once_and_in_order),
-        cmocka_unit_test(views_that_fail),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(drawing_of_a_scan),
-        cmocka_unit_test(drawings_that_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -176,7 +176,7 @@ static void expect(float profiles[DIRECTIONS][SAMPLES], const struct fbp_job *jo
 }
 
 /* Callers ask for no slot before they call it. */
-static void left_out_slots_are_filled(void **state)
+TEST(left_out_slots_are_filled)
 {
     struct fbp_backend b;
 
@@ -247,7 +247,7 @@ static void run_ranks(const struct fbp_job *job, const char *in, const char *out
         run_rank(job, &work, rank, in, out);
 }
 
-static void planes_plug_in(void **state)
+TEST(planes_plug_in)
 {
     static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
     const struct fbp_prep prep = {.panel = {SAMPLES, 1}};
@@ -277,9 +277,4 @@ static void planes_plug_in(void **state)
     free(out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out_slots_are_filled),
-                                       cmocka_unit_test(planes_plug_in)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 #include "pipeline/run.h"
 #include "prep/prep.h"
 
-#include <math.h>
-
 enum { NC = 4, NR = 3, N = NC * NR };
 
 #define DARK FBP_TEST_DIR "/prep_dark.npy"
@@ -19,9 +17,9 @@ static void put(const char *path, size_t nc, size_t nr, size_t nz, const float *
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nc, nr, nz}};
     fbp_sink *s = NULL;
-    assert_int_equal(fbp_sink_open(&s, path, &info, NULL), FBP_OK);
-    assert_int_equal(fbp_sink_write(s, 0, nz, v), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    OK(fbp_sink_open(&s, path, &info, NULL));
+    OK(fbp_sink_write(s, 0, nz, v));
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -51,7 +49,7 @@ static void values(float *v, double start, double step)
         v[i] = (float)(start + step * i);
 }
 
-static void i0_alone(void **state)
+TEST(i0_alone)
 {
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
@@ -69,7 +67,7 @@ static void i0_alone(void **state)
 }
 
 /* Line integrals are left alone but for what is not finite. */
-static void line_integrals(void **state)
+TEST(line_integrals)
 {
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
@@ -83,7 +81,7 @@ static void line_integrals(void **state)
 }
 
 /* All four ways to say what unattenuated means, and either order of rows. */
-static void dark_flat_i0(void **state)
+TEST(dark_flat_i0)
 {
     float dark[2 * N], flat[3 * N];
     values(dark, 10, 1); /* mean 15 + i */
@@ -123,7 +121,7 @@ static void dark_flat_i0(void **state)
         }
 }
 
-static void clipped(void **state)
+TEST(clipped)
 {
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
@@ -141,7 +139,7 @@ static void clipped(void **state)
 }
 
 /* Both ends, the middle, a whole row; as intensities and as line integrals. */
-static void not_finite(void **state)
+TEST(not_finite)
 {
     enum { W = 8 };
     static const float nan = NAN, inf = INFINITY;
@@ -210,7 +208,7 @@ static double bridged(const struct fbp_prep *p, size_t c, size_t r)
     return (double)v[r * w + c];
 }
 
-static void isolated_pixels(void **state)
+TEST(isolated_pixels)
 {
     struct fbp_prep p = masked(5, 3,
                                "....."
@@ -223,7 +221,7 @@ static void isolated_pixels(void **state)
     fbp_prep_clear(&p);
 }
 
-static void dead_column(void **state)
+TEST(dead_column)
 {
     struct fbp_prep p = masked(5, 3,
                                "##..#"
@@ -237,7 +235,7 @@ static void dead_column(void **state)
     fbp_prep_clear(&p);
 }
 
-static void dead_rows(void **state)
+TEST(dead_rows)
 {
     struct fbp_prep p = masked(3, 5,
                                "###"
@@ -254,7 +252,7 @@ static void dead_rows(void **state)
 }
 
 /* Good pixels in its row more than three columns away are joined by those of its column. */
-static void wide_gap(void **state)
+TEST(wide_gap)
 {
     struct fbp_prep p = masked(9, 3,
                                "........."
@@ -267,7 +265,7 @@ static void wide_gap(void **state)
     fbp_prep_clear(&p);
 }
 
-static void too_many_bad(void **state)
+TEST(too_many_bad)
 {
     const float all[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     float one[N];
@@ -294,7 +292,7 @@ static void too_many_bad(void **state)
 }
 
 /* Flats that are not above their dark are bad pixels; those and masked ones are never clipped. */
-static void bad_flats(void **state)
+TEST(bad_flats)
 {
     const float dark[N] = {10, 10, 10, 10}, mask[N] = {0, 0, 0, 0, 0, 0, 1};
     float flat[N];
@@ -334,7 +332,7 @@ static void bad_flats(void **state)
 }
 
 /* The same where one number stands for the flat. */
-static void mask_and_i0(void **state)
+TEST(mask_and_i0)
 {
     const float mask[N] = {0, 1};
     struct fbp_scan scan = scan_of(NC, NR);
@@ -356,7 +354,7 @@ static void mask_and_i0(void **state)
 
 /* Of transmissions the logarithms are what line integrals are, what is mended or bridged included.
  */
-static void transmissions(void **state)
+TEST(transmissions)
 {
     const float mask[N] = {0, 1, 0, 0, 0, 0, 0, 0, 1};
     const float counted[N] = {900, 5, 300, 2000, NAN, 400, INFINITY, 70, 3, -50, -INFINITY, 800};
@@ -389,7 +387,7 @@ static void transmissions(void **state)
 }
 
 /* Part of a view: rows that were not asked for are neither read nor written. */
-static void bridge_part(void **state)
+TEST(bridge_part)
 {
     struct fbp_prep p = masked(3, 5,
                                "..#"
@@ -406,7 +404,7 @@ static void bridge_part(void **state)
     fbp_prep_clear(&p);
 }
 
-static void loading(void **state)
+TEST(loading)
 {
     enum { VIEWS = 3 };
     float all[VIEWS * N], out[VIEWS * N + 1];
@@ -424,8 +422,7 @@ static void loading(void **state)
                         const struct fbp_batch b = {
                             .view0 = v0, .n_views = nv, .load_row0 = r0, .load_rows = nr};
                         out[nv * nr * NC] = -1;
-                        assert_int_equal(fbp_load(src, top_down, &job, &b, NULL, NULL, out),
-                                         FBP_OK);
+                        OK(fbp_load(src, top_down, &job, &b, NULL, NULL, out));
                         for (size_t i = 0; i < nv * nr * NC; i++) {
                             const size_t r = r0 + i / NC % nr;
                             const size_t stored = top_down ? NR - 1 - r : r;
@@ -437,17 +434,4 @@ static void loading(void **state)
     fbp_source_close(&src);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(i0_alone),      cmocka_unit_test(line_integrals),
-        cmocka_unit_test(dark_flat_i0),  cmocka_unit_test(clipped),
-        cmocka_unit_test(not_finite),    cmocka_unit_test(isolated_pixels),
-        cmocka_unit_test(dead_column),   cmocka_unit_test(dead_rows),
-        cmocka_unit_test(wide_gap),      cmocka_unit_test(too_many_bad),
-        cmocka_unit_test(bad_flats),     cmocka_unit_test(mask_and_i0),
-        cmocka_unit_test(bridge_part),   cmocka_unit_test(loading),
-        cmocka_unit_test(transmissions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,9 @@
 /* Text of files on a terminal: what it would obey is shown, what people read stays. */
 #include "base/base.h"
 #include "base/text.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void test_characters(void **state)
+TEST(test_characters)
 {
     static const struct {
         const char *in, *out;
@@ -43,7 +37,7 @@ static void test_characters(void **state)
 }
 
 /* Nothing is cut inside a character or an escape, and nothing is written beyond the room. */
-static void test_room(void **state)
+TEST(test_room)
 {
     char out[16];
 
@@ -56,7 +50,7 @@ static void test_room(void **state)
     }
 }
 
-static void test_message(void **state)
+TEST(test_message)
 {
     fbp_message_clear();
     (void)!fbp_fail(FBP_ERR_IO, "%s: what?", "a\033]0;b\007\302\233c\nfbp: done");
@@ -68,7 +62,7 @@ static void test_message(void **state)
 }
 
 /* Three digits, in the unit that suits the size, and never more than a thousand of one. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
     static const struct {
         double bytes;
@@ -91,7 +85,7 @@ static void test_bytes(void **state)
 }
 
 /* Never less than what it says. */
-static void test_bytes_up(void **state)
+TEST(test_bytes_up)
 {
     const struct {
         uint64_t bytes;
@@ -116,12 +110,4 @@ static void test_bytes_up(void **state)
         assert_string_equal(fbp_bytes_up_text(out, sizeof out, rows[i].bytes), rows[i].text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_bytes_up),
-        cmocka_unit_test(test_characters), cmocka_unit_test(test_room),
-        cmocka_unit_test(test_message),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

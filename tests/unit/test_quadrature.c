@@ -1,17 +1,6 @@
 /* Weights of directions: their sums, the formulas of rings, cells of a known solid, and what they
  * integrate. */
-#include "fbp/fbp.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal(call, FBP_OK)
+#include "test.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -69,7 +58,7 @@ static void shuffle(vector *n, size_t count)
 }
 
 /* Sums 2 pi to 1e-12, of every set, even and odd, of every quadrature. */
-static void all_sums_are_2_pi(void **state)
+TEST(all_sums_are_2_pi)
 {
     static const size_t rings[] = {2, 3, 5, 18, 24, 39};
     static const enum fbp_quadrature all[] = {FBP_QUADRATURE_AUTO, FBP_QUADRATURE_BANDS,
@@ -93,7 +82,7 @@ static void all_sums_are_2_pi(void **state)
 
 /* Rings: 2 pi |sin theta| sin(delta/2) / m; a single direction at the pole: 2 pi (1 -
  * cos(delta/2)). However they are listed, and about which axis. */
-static void bands_are_those_of_the_formula(void **state)
+TEST(bands_are_those_of_the_formula)
 {
     static const size_t rings[] = {18, 39};
 
@@ -118,7 +107,7 @@ static void bands_are_those_of_the_formula(void **state)
 }
 
 /* Linear angles: 2 sin(delta/2) |sin theta| delta_phi; at the pole all directions are one. */
-static void grids_of_angles_have_bands(void **state)
+TEST(grids_of_angles_have_bands)
 {
     size_t count;
     const double step = PI / 15;
@@ -138,7 +127,7 @@ static void grids_of_angles_have_bands(void **state)
 
 /* The vertices of an icosahedron, of which 6 lie on one half: each has a sixth; the three axes: a
  * third; all eight corners of a cube: an eighth. */
-static void cells_of_regular_solids(void **state)
+TEST(cells_of_regular_solids)
 {
     const double g = (1 + sqrt(5)) / 2, s = sqrt(1 + g * g), c = 1 / sqrt(3);
     vector solid[6] = {{0, 1 / s, g / s},  {0, 1 / s, -g / s}, {1 / s, g / s, 0},
@@ -163,7 +152,7 @@ static void cells_of_regular_solids(void **state)
 }
 
 /* Directions that are given three times, once as antipodes. */
-static void equal_directions_share_a_cell(void **state)
+TEST(equal_directions_share_a_cell)
 {
     size_t count;
 
@@ -193,7 +182,7 @@ static double moment(vector *n, const double *w, size_t count, int a, int b, int
     return sum;
 }
 
-static void harmonics_are_exact(void **state)
+TEST(harmonics_are_exact)
 {
     size_t count;
 
@@ -221,7 +210,7 @@ static void refused(vector *n, size_t count, enum fbp_quadrature q, double *w, c
         fail_msg("\"%s\" has no \"%s\"", fbp_message(), says);
 }
 
-static void what_cannot_be_weighted_is_refused(void **state)
+TEST(what_cannot_be_weighted_is_refused)
 {
     vector flat[4], some[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double w[4] = {1, 2, NAN, 1};
@@ -247,7 +236,7 @@ static void what_cannot_be_weighted_is_refused(void **state)
     free(n);
 }
 
-static void given_weights_stay(void **state)
+TEST(given_weights_stay)
 {
     vector n[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double w[3] = {1, 2, 3};
@@ -260,17 +249,4 @@ static void given_weights_stay(void **state)
     assert_null(fbp_quadrature_name(5));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_sums_are_2_pi),
-        cmocka_unit_test(bands_are_those_of_the_formula),
-        cmocka_unit_test(grids_of_angles_have_bands),
-        cmocka_unit_test(cells_of_regular_solids),
-        cmocka_unit_test(equal_directions_share_a_cell),
-        cmocka_unit_test(harmonics_are_exact),
-        cmocka_unit_test(what_cannot_be_weighted_is_refused),
-        cmocka_unit_test(given_weights_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,10 +3,6 @@
 
 #include "bench/rabbitct/rabbitct.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
 enum { NX = 20, NY = 6, K = 3, SIDE = 128, VIEW = 96 + 4 * NX * NY };
@@ -99,22 +95,22 @@ static void check_reading(const char *path, int version)
     double *P;
     size_t n;
 
-    assert_int_equal(fbp_rabbitct_probe(path, &info), FBP_OK);
+    OK(fbp_rabbitct_probe(path, &info));
     assert_true(info.version == version && info.n_columns == NX && info.n_rows == NY);
     assert_true(info.n_views == K && info.n_references == 1 && !info.matrices_only);
     assert_true(info.hu[0] == 50000 && info.hu[1] == 12.5f);
-    assert_int_equal(fbp_rabbitct_matrices(path, &P, &n), FBP_OK);
+    OK(fbp_rabbitct_matrices(path, &P, &n));
     assert_int_equal(n, K);
     for (size_t i = 0; i < 12 * n; i++)
         assert_true(P[i] == entry(i / 12, i % 12 / 4, i % 4));
     free(P);
-    assert_int_equal(fbp_source_open(&source, path, NULL), FBP_OK);
+    OK(fbp_source_open(&source, path, NULL));
     assert_int_equal(fbp_source_info(source)->n[2], K);
-    assert_int_equal(fbp_source_read(source, 1, 2, 3, 1, rows), FBP_OK);
+    OK(fbp_source_read(source, 1, 2, 3, 1, rows));
     for (size_t i = 0; i < N_OF(rows); i++)
         assert_true(rows[i] == sample(1 + i / NX, 3, i % NX));
     fbp_source_close(&source);
-    assert_int_equal(fbp_rabbitct_reference(path, SIDE, reference), FBP_OK);
+    OK(fbp_rabbitct_reference(path, SIDE, reference));
     for (size_t i = 0; i < n_reference; i++)
         assert_int_equal(reference[i], grey(i));
     assert_int_equal(fbp_rabbitct_reference(path, 256, reference), FBP_ERR_INVALID);
@@ -122,7 +118,7 @@ static void check_reading(const char *path, int version)
 }
 
 /* Both versions are read, and each becomes the other byte for byte. */
-static void test_versions(void **state)
+TEST(test_versions)
 {
     size_t n1, n2;
     unsigned char *one = make(1, true, &n1), *two = make(2, true, &n2);
@@ -131,17 +127,17 @@ static void test_versions(void **state)
     write_file(V2, two, n2);
     check_reading(V1, 1);
     check_reading(V2, 2);
-    assert_int_equal(fbp_rabbitct_convert(V1, STEM "-b.rctd", 2), FBP_OK);
+    OK(fbp_rabbitct_convert(V1, STEM "-b.rctd", 2));
     assert_file(STEM "-b.rctd", two, n2);
-    assert_int_equal(fbp_rabbitct_convert(V2, STEM "-b.rct", 1), FBP_OK);
+    OK(fbp_rabbitct_convert(V2, STEM "-b.rct", 1));
     assert_file(STEM "-b.rct", one, n1);
-    assert_int_equal(fbp_rabbitct_convert(V2, V2, 1), FBP_OK); /* whole, over what was read */
+    OK(fbp_rabbitct_convert(V2, V2, 1)); /* whole, over what was read */
     assert_file(V2, one, n1);
     free(one);
     free(two);
 }
 
-static void test_split(void **state)
+TEST(test_split)
 {
     size_t n1, n_views;
     unsigned char *one = make(1, false, &n1);
@@ -151,15 +147,14 @@ static void test_split(void **state)
     double *P;
 
     assert_non_null(reference);
-    assert_int_equal(fbp_rabbitct_split(V2, STEM "-parts"), FBP_OK);
+    OK(fbp_rabbitct_split(V2, STEM "-parts"));
     assert_file(STEM "-parts/RabbitInput.rct", one, n1);
-    assert_int_equal(fbp_rabbitct_reference(STEM "-parts/Reference128.vol", SIDE, reference),
-                     FBP_OK);
+    OK(fbp_rabbitct_reference(STEM "-parts/Reference128.vol", SIDE, reference));
     for (size_t i = 0; i < n_reference; i++)
         assert_int_equal(reference[i], grey(i));
-    assert_int_equal(fbp_rabbitct_probe(STEM "-parts/RabbitGeometry.rct", &info), FBP_OK);
+    OK(fbp_rabbitct_probe(STEM "-parts/RabbitGeometry.rct", &info));
     assert_true(info.matrices_only && info.n_views == K && info.n_columns == NX);
-    assert_int_equal(fbp_rabbitct_matrices(STEM "-parts/RabbitGeometry.rct", &P, &n_views), FBP_OK);
+    OK(fbp_rabbitct_matrices(STEM "-parts/RabbitGeometry.rct", &P, &n_views));
     assert_int_equal(n_views, K);
     assert_true(P[12 + 2 * 4 + 1] == entry(1, 2, 1));
     free(P);
@@ -175,7 +170,7 @@ static void test_split(void **state)
 }
 
 /* Every length but the right ones, and every field of the header spoilt. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const struct {
         size_t at;
@@ -227,7 +222,7 @@ static void test_damaged(void **state)
 }
 
 /* f, reference, and what follows: grey value floor(2 f + 1.5) of f > 0, 0 otherwise. */
-static void test_error(void **state)
+TEST(test_error)
 {
     static const float hu[2] = {2, 1}, f[8] = {-5, 0, 0.25f, 0.2f, 10, 3000, 5.25f, 1e-30f};
     static const float g[8] = {0, 0, 2, 1, 21, 4095, 12, 1};
@@ -272,7 +267,7 @@ static void check_result(int version, int32_t magic, int32_t end)
         slice[i] = (float)i;
     for (uint32_t i = 0; i < FBP_RABBITCT_BINS; i++)
         r.error.histogram[i] = 1000 + i;
-    assert_int_equal(fbp_rabbitct_result_write(V2, &r), FBP_OK);
+    OK(fbp_rabbitct_result_write(V2, &r));
     FILE *f = fopen(V2, "rb");
     assert_non_null(f);
     assert_int_equal(fread(bytes, 1, sizeof bytes, f), tail + 16 + 44 + 4);
@@ -283,7 +278,7 @@ static void check_result(int version, int32_t magic, int32_t end)
     assert_int_equal(found, L);
     memcpy(&found, bytes + tail + 60, 4);
     assert_int_equal(found, end);
-    assert_int_equal(fbp_rabbitct_result_read(V2, &back), FBP_OK);
+    OK(fbp_rabbitct_result_read(V2, &back));
     assert_true(back.version == version && back.size == L && back.n_views == N);
     assert_memory_equal(back.us, us, sizeof us);
     assert_memory_equal(back.slice, slice, sizeof slice);
@@ -300,18 +295,10 @@ static void check_result(int version, int32_t magic, int32_t end)
     assert_says("damaged");
 }
 
-static void test_result(void **state)
+TEST(test_result)
 {
     check_result(1, 591984, 489195);
     check_result(2, 531982, 289135);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_error),
-        cmocka_unit_test(test_result),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,19 +1,10 @@
 /* Every field of the library's structs out of its range: FBP_ERR_INVALID, and the message names it.
  */
 #include "bench/rabbitct/feed.h"
-#include "fbp/fbp.h"
 
 #include "base/base.h"
 #include "base/math.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { N_VIEWS = 24, COLUMNS = 12, ROWS = 6 };
 
@@ -41,7 +32,7 @@ static struct fbp_scan a_scan(void)
 {
     const struct fbp_circle c = a_circle();
 
-    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+    OK(fbp_circle_views(&c, views));
     for (int k = 0; k < N_VIEWS; k++)
         depths[k] = 1;
     return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
@@ -59,7 +50,7 @@ static fbp_status plan_of(const struct fbp_scan *scan, const struct fbp_recon_pa
     struct fbp_recon_params p = *given;
     fbp_plan *plan = NULL;
 
-    assert_int_equal(fbp_source_memory(&p.input.source, samples, &info), FBP_OK);
+    OK(fbp_source_memory(&p.input.source, samples, &info));
     p.device = p.device ? p.device : "cpu";
     const fbp_status st = fbp_plan_create(&plan, scan, &p);
     assert_true((st == FBP_OK) == (plan != NULL));
@@ -98,10 +89,10 @@ enum { N_WILD = sizeof wild / sizeof *wild };
         assert_refused(plan_of(&bad, fbp_recon_params(.device = "cpu")), name); \
     }
 
-static void scans(void **state)
+TEST(scans)
 {
     struct fbp_scan s = a_scan();
-    assert_int_equal(plan_of(&s, fbp_recon_params(.device = "cpu")), FBP_OK);
+    OK(plan_of(&s, fbp_recon_params(.device = "cpu")));
     SCAN_ENUM(kind, enum fbp_kind, "scan.kind")
     SCAN_ENUM(row_order, enum fbp_row_order, "scan.row_order")
     SCAN_ENUM(angular_weights, enum fbp_angular_weights, "scan.angular_weights")
@@ -129,7 +120,7 @@ static void scans(void **state)
     assert_refused(plan_of(&s, fbp_recon_params(.device = "cpu")), "scan.depths[7]");
 }
 
-static void listed_views(void **state)
+TEST(listed_views)
 {
     static const double odd[] = {1e-17, 1e17, 1e300, INFINITY, NAN};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
@@ -146,7 +137,7 @@ static void listed_views(void **state)
 }
 
 /* A voxel of 1e-17 mm: looking for slabs of the volume had no end. */
-static void tiny_voxels(void **state)
+TEST(tiny_voxels)
 {
     struct fbp_scan s = a_scan();
     s.volume.voxel_mm[2] = 1e-17;
@@ -174,7 +165,7 @@ static void tiny_voxels(void **state)
         assert_refused(plan_of(&s, &p), name);                                       \
     }
 
-static void params(void **state)
+TEST(params)
 {
     const struct fbp_scan s = a_scan();
     PARAM_SIZE(memory_bytes, "memory_bytes")
@@ -207,7 +198,7 @@ static void params(void **state)
     }
 }
 
-static void struct_sizes(void **state)
+TEST(struct_sizes)
 {
     const struct fbp_scan s = a_scan();
     const size_t good = sizeof(struct fbp_recon_params);
@@ -222,7 +213,7 @@ static void struct_sizes(void **state)
     assert_refused(plan_of(&s, &p), "roi");
 }
 
-static void circles(void **state)
+TEST(circles)
 {
     static const struct {
         size_t offset;
@@ -260,7 +251,7 @@ static void circles(void **state)
     assert_refused(fbp_circle_views(&c, views), "struct_size");
 }
 
-static void feeds(void **state)
+TEST(feeds)
 {
     const struct fbp_feed_params good = {.struct_size = sizeof good,
                                          .device = "cpu",
@@ -288,7 +279,7 @@ static void feeds(void **state)
     FEED(batch_views, SIZE_MAX, "batches")
 }
 
-static void sinks_and_sources(void **state)
+TEST(sinks_and_sources)
 {
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {4, 4, 4}, .type = FBP_F32};
@@ -318,7 +309,7 @@ static void sinks_and_sources(void **state)
     assert_null(sink);
 }
 
-static void pictures_and_phantoms(void **state)
+TEST(pictures_and_phantoms)
 {
     const float one = 1;
     const struct fbp_tile tile = {.values = &one, .label = ""};
@@ -334,7 +325,7 @@ static void pictures_and_phantoms(void **state)
     assert_refused(fbp_sheet_write("none.png", &tile, 1, &sheet), "sheet: n[0]");
     assert_refused(fbp_phantom_create(&phantom, "defrise", 1e300, 1), "half_mm");
     assert_refused(fbp_phantom_create(&phantom, "defrise", 1, NAN), "scale");
-    assert_int_equal(fbp_phantom_create(&phantom, "defrise", 4, 1), FBP_OK);
+    OK(fbp_phantom_create(&phantom, "defrise", 4, 1));
     assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", 1), "voxel_mm[1]");
     grid.voxel_mm[1] = 1;
     assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", -1), "n_threads");
@@ -348,7 +339,7 @@ static void pictures_and_phantoms(void **state)
 }
 
 /* The sentence of each range says the numbers of ranges.h. */
-static void sentences(void **state)
+TEST(sentences)
 {
     static const struct fbp_range *const all[] = {
         &fbp_range_pitch,    &fbp_range_distance, &fbp_range_position, &fbp_range_angle,
@@ -366,19 +357,4 @@ static void sentences(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans),
-        cmocka_unit_test(listed_views),
-        cmocka_unit_test(tiny_voxels),
-        cmocka_unit_test(params),
-        cmocka_unit_test(struct_sizes),
-        cmocka_unit_test(circles),
-        cmocka_unit_test(feeds),
-        cmocka_unit_test(sinks_and_sources),
-        cmocka_unit_test(pictures_and_phantoms),
-        cmocka_unit_test(sentences),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -70,7 +70,7 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
             assert_int_equal(counts[z][g], 1);
 }
 
-static void grids_cover_all(void **state)
+TEST(grids_cover_all)
 {
     static const size_t slices[] = {1, 2, 5, 32};
 
@@ -85,7 +85,7 @@ static void grids_cover_all(void **state)
 }
 
 /* Batches of a part of the views are as those of all, within it. */
-static void batches_stay_within_a_part(void **state)
+TEST(batches_stay_within_a_part)
 {
     struct made m;
     size_t at = 0;
@@ -115,7 +115,7 @@ static void batches_stay_within_a_part(void **state)
 
 /* For slabs of any thickness, the segments of a block are contiguous, and no process owns more of a
  * block, or of all, than its part and the remainder of the division. */
-static void segments_are_even(void **state)
+TEST(segments_are_even)
 {
     struct made m;
 
@@ -139,7 +139,7 @@ static void segments_are_even(void **state)
             }
 }
 
-static void takes_slabs_where_there_are_slices(void **state)
+TEST(takes_slabs_where_there_are_slices)
 {
     struct fbp_ranks r;
     struct made m;
@@ -167,11 +167,4 @@ static void takes_slabs_where_there_are_slices(void **state)
     drop(&m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grids_cover_all), cmocka_unit_test(batches_stay_within_a_part),
-        cmocka_unit_test(segments_are_even), cmocka_unit_test(takes_slabs_where_there_are_slices)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

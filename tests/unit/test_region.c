@@ -1,13 +1,6 @@
 /* Runs, columns and counts of a region are those of its voxels, whatever they are. */
 #include "geometry/volume.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 enum { NX = 19, NY = 7, NZ = 23, N = NX * NY * NZ };
 
@@ -95,7 +88,7 @@ static void check(const struct fbp_region *r, const size_t box[3][2])
     }
 }
 
-static void voxels_are_found_again(void **state)
+TEST(voxels_are_found_again)
 {
     unsigned seed = 1;
 
@@ -108,13 +101,13 @@ static void voxels_are_found_again(void **state)
             box[a][1] = box[a][0] + 1 + draw(&seed) % (n[a] - box[a][0]);
         }
         draw_voxels(&seed);
-        assert_int_equal(fbp_region_create(&r, n, (const size_t(*)[2])box, row, NULL), FBP_OK);
+        OK(fbp_region_create(&r, n, (const size_t(*)[2])box, row, NULL));
         check(r, (const size_t(*)[2])box); /* voxels beside the box are gone now */
-        assert_int_equal(fbp_region_create(&again, n, (const size_t(*)[2])box, row, NULL), FBP_OK);
+        OK(fbp_region_create(&again, n, (const size_t(*)[2])box, row, NULL));
         assert_int_equal(fbp_region_hash(7, r), fbp_region_hash(7, again));
         fbp_region_destroy(&again);
         wanted[box[2][0]][box[1][0]][box[0][0]] ^= 1;
-        assert_int_equal(fbp_region_create(&again, n, (const size_t(*)[2])box, row, NULL), FBP_OK);
+        OK(fbp_region_create(&again, n, (const size_t(*)[2])box, row, NULL));
         assert_int_not_equal(fbp_region_hash(7, r), fbp_region_hash(7, again));
         fbp_region_destroy(&again);
         fbp_region_destroy(&r);
@@ -130,7 +123,7 @@ static fbp_status fails(void *user, size_t y, size_t z, struct fbp_interval *out
     return z == 3 ? FBP_ERR_IO : FBP_OK;
 }
 
-static void a_failed_row_ends_it(void **state)
+TEST(a_failed_row_ends_it)
 {
     static const size_t n[3] = {NX, NY, NZ}, box[3][2] = {{0, NX}, {0, NY}, {0, NZ}};
     struct fbp_region *r;
@@ -140,11 +133,4 @@ static void a_failed_row_ends_it(void **state)
     fbp_region_destroy(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(voxels_are_found_again),
-        cmocka_unit_test(a_failed_row_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,20 +1,13 @@
 /* Filters of planes with a response of the caller's, and around a circle: sums in long double,
  * closed forms, and rows that go round. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "base/base.h"
 #include "filter/parabola.h"
+#include "test.h"
 
 #include <complex.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 60 };
 
@@ -36,7 +29,7 @@ static struct fbp_spectral_filter with(enum fbp_filter filter, double cutoff, co
 }
 
 /* A factor of 1 leaves every filter as its closed form has it; one of 3 triples it. */
-static void constants_leave_the_filter(void **state)
+TEST(constants_leave_the_filter)
 {
     static const double one[] = {0, 1, .3, 1, 1, 1}, three[] = {.5, 3};
 
@@ -45,7 +38,7 @@ static void constants_leave_the_filter(void **state)
             const struct fbp_spectral_filter a = with((enum fbp_filter)f, .7, one, 3),
                                              b = with((enum fbp_filter)f, .7, three, 1);
             struct fbp_filter_design p, d = make(&a, N, o), e = make(&b, N, o);
-            assert_int_equal(fbp_parabola_design(&p, (enum fbp_filter)f, .7, N, 0, o), FBP_OK);
+            OK(fbp_parabola_design(&p, (enum fbp_filter)f, .7, N, 0, o));
             assert_null(d.kernel_back);
             for (size_t n = 0; n < N; n++) {
                 check_near(d.kernel[n], p.kernel[n], 1e-15);
@@ -59,7 +52,7 @@ static void constants_leave_the_filter(void **state)
 
 /* f^2 times a roof with its corners beside the points of any regular sum, cut off within it:
  * Simpson's rule is exact for a cubic times a cosine of short steps, piece by piece. */
-static void corners_are_kept(void **state)
+TEST(corners_are_kept)
 {
     static const double table[] = {.13, .2, .37, 1, .81, .1};
     const long double pi = 3.14159265358979323846264338327950288L;
@@ -97,7 +90,7 @@ static void refused(const double *table, size_t n, const char *says)
         fail_msg("\"%s\": expected \"%s\"", fbp_message(), says);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     static const double back[] = {0, 1, .5, 1, .5, 0}, beyond[] = {0, 1, 1.5, 0};
     static const double below[] = {-.1, 1}, no_number[] = {0, 1, 1, NAN}, nowhere[] = {NAN, 1};
@@ -126,13 +119,13 @@ static void around(const struct fbp_filter_design *d, const double *row, double 
 }
 
 /* A wave that closes around the row becomes f^2 of itself, wherever the row is cut. */
-static void waves_go_round(void **state)
+TEST(waves_go_round)
 {
     for (size_t n = 59; n <= 60; n++) {
         const struct fbp_spectral_filter s = with(FBP_FILTER_RAM_LAK, .5, NULL, 0);
         struct fbp_filter_design d;
         double row[N], out[N];
-        assert_int_equal(fbp_periodic_design(&d, &s, n), FBP_OK);
+        OK(fbp_periodic_design(&d, &s, n));
         assert_true(d.periodic && d.n_fft == n && d.n_columns == n && d.passes == 1);
         for (size_t k = 0; k <= n / 2; k++) {
             const double f = (double)k / (double)n, gain = f <= .25 ? f * f : 0;
@@ -147,7 +140,7 @@ static void waves_go_round(void **state)
 }
 
 /* Rows convolved with a line around the same circle come out as if they had not been. */
-static void lines_go_round(void **state)
+TEST(lines_go_round)
 {
     const double line[N] = {.1, -.4, 0, 2, 1, -.7, .2};
     const struct fbp_spectral_filter plain = with(FBP_FILTER_HANN, .6, NULL, 0);
@@ -156,8 +149,8 @@ static void lines_go_round(void **state)
     double row[N], spectrum[N] = {0}, wanted[N], out[N];
 
     divided.reference = (struct fbp_reference){.h = line, .n = N, .centre = 3};
-    assert_int_equal(fbp_periodic_design(&a, &plain, N), FBP_OK);
-    assert_int_equal(fbp_periodic_design(&b, &divided, N), FBP_OK);
+    OK(fbp_periodic_design(&a, &plain, N));
+    OK(fbp_periodic_design(&b, &divided, N));
     for (int i = 0; i < N; i++)
         row[i] = (i * 29) % 17;
     for (int i = 0; i < N; i++)
@@ -171,14 +164,4 @@ static void lines_go_round(void **state)
     fbp_filter_design_clear(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_leave_the_filter),
-        cmocka_unit_test(corners_are_kept),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(waves_go_round),
-        cmocka_unit_test(lines_go_round),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -29,7 +29,7 @@ static void expect_members(const struct fbp_rings *rings, double (*direction)[3]
         }
 }
 
-static void sets_are_rings(void **state)
+TEST(sets_are_rings)
 {
     static const struct {
         enum fbp_direction_set set;
@@ -62,7 +62,7 @@ static void sets_are_rings(void **state)
 }
 
 /* Half a turn of the equator is the whole of it. */
-static void the_equator_is_closed_by_antipodes(void **state)
+TEST(the_equator_is_closed_by_antipodes)
 {
     double direction[30][3];
     struct fbp_rings rings;
@@ -83,7 +83,7 @@ static void the_equator_is_closed_by_antipodes(void **state)
     fbp_rings_clear(&rings);
 }
 
-static void others_are_none(void **state)
+TEST(others_are_none)
 {
     struct fbp_rings rings;
     double(*direction)[3];
@@ -119,7 +119,7 @@ static double worst(enum fbp_ring_interpolation how, size_t n, size_t most)
     return error;
 }
 
-static void waves_are_interpolated(void **state)
+TEST(waves_are_interpolated)
 {
     for (size_t n = 2; n <= 36; n++)
         assert_true(worst(FBP_RINGS_FFT, n, (n - 1) / 2) < 1e-11);
@@ -139,14 +139,4 @@ static void waves_are_interpolated(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets_are_rings),
-        cmocka_unit_test(the_equator_is_closed_by_antipodes),
-        cmocka_unit_test(others_are_none),
-        cmocka_unit_test(waves_are_interpolated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -59,18 +59,18 @@ static fbp_status take_much(void *arg, struct fbp_blob *reply)
 }
 
 /* A child gets what the process may still take. */
-static void what_is_left(void **state)
+TEST(what_is_left)
 {
     const struct fbp_sandbox_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
 
     if (!LIMITED)
         return;
-    assert_int_equal(contain(&much, take_much, NULL, &reply), FBP_OK);
+    OK(contain(&much, take_much, NULL, &reply));
     fbp_limit_memory(fbp_resident_bytes() + (100u << 20));
     fails(&much, take_much, NULL, "raise it");
     fbp_limit_memory(fbp_resident_bytes() + (400u << 20));
-    assert_int_equal(contain(&much, take_much, NULL, &reply), FBP_OK);
+    OK(contain(&much, take_much, NULL, &reply));
     fbp_limit_memory(0);
 }
 
@@ -91,7 +91,7 @@ static void expect_answer(const struct fbp_sandbox_limits *l, size_t n)
     struct fbp_blob reply;
     size_t at = 0;
 
-    assert_int_equal(contain(l, answer, &n, &reply), FBP_OK);
+    OK(contain(l, answer, &n, &reply));
     assert_int_equal(reply.n, n);
     for (size_t i = 0; i < n; i++)
         if (reply.bytes[i] != i / 1000 % 251)
@@ -102,7 +102,7 @@ static void expect_answer(const struct fbp_sandbox_limits *l, size_t n)
 }
 
 /* What children held, and what they sent, is known: of one that is done, beside this process. */
-static void what_was_held(void **state)
+TEST(what_was_held)
 {
     const struct fbp_sandbox_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
@@ -114,7 +114,7 @@ static void what_was_held(void **state)
     memset(held, 1, 300u << 20); /* of this process, not of the child */
     fbp_sandbox_forget();
     assert_int_equal(fbp_sandbox_bytes(), 0);
-    assert_int_equal(contain(&much, take_much, NULL, &reply), FBP_OK);
+    OK(contain(&much, take_much, NULL, &reply));
     const uint64_t most = fbp_sandbox_bytes();
     if (most < (200u << 20) || most > (220u << 20))
         fail_msg("a child that held 200 MiB: %.1f MiB", (double)most / (1 << 20));
@@ -128,7 +128,7 @@ static void what_was_held(void **state)
 }
 
 /* Of what it puts beside itself a child may hold half of what is left. */
-static void copies_count(void **state)
+TEST(copies_count)
 {
     struct fbp_sandbox_limits twice = {
         .memory_bytes = (uint64_t)1 << 30, .seconds = 20, .leaves_copy = true};
@@ -139,11 +139,11 @@ static void copies_count(void **state)
     fbp_limit_memory(fbp_resident_bytes() + (350u << 20));
     fails(&twice, take_much, NULL, "raise it");
     twice.leaves_copy = false;
-    assert_int_equal(contain(&twice, take_much, NULL, &reply), FBP_OK);
+    OK(contain(&twice, take_much, NULL, &reply));
     fbp_limit_memory(0);
 }
 
-static void replies_come_whole(void **state)
+TEST(replies_come_whole)
 {
     expect_answer(&limits, 0);
     expect_answer(&limits, 1);
@@ -158,7 +158,7 @@ static fbp_status refuse(void *arg, struct fbp_blob *reply)
     return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.h5: holds no scan: %d arrays are there", 7);
 }
 
-static void refusals_keep_status_and_sentence(void **state)
+TEST(refusals_keep_status_and_sentence)
 {
     struct fbp_blob reply;
 
@@ -190,7 +190,7 @@ static fbp_status endless_stack(void *arg, struct fbp_blob *reply)
     return room[0] == 1 ? FBP_ERR_IO : st;
 }
 
-static void crashes_are_sentences(void **state)
+TEST(crashes_are_sentences)
 {
     static int deaths[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGKILL};
 
@@ -200,7 +200,7 @@ static void crashes_are_sentences(void **state)
     fails(&limits, endless_stack, &(char){3}, "failed inside");
 }
 
-static void interruptions_are_no_damage(void **state)
+TEST(interruptions_are_no_damage)
 {
     struct fbp_blob reply;
 
@@ -226,7 +226,7 @@ static fbp_status sleep_long(void *arg, struct fbp_blob *reply)
     return FBP_OK;
 }
 
-static void loops_end(void **state)
+TEST(loops_end)
 {
     const double t0 = fbp_seconds();
 
@@ -249,14 +249,14 @@ static fbp_status take_all(void *arg, struct fbp_blob *reply)
     return FBP_OK;
 }
 
-static void memory_is_limited(void **state)
+TEST(memory_is_limited)
 {
     struct fbp_blob reply;
     size_t at = 0, n = 0;
 
     if (!LIMITED)
         skip();
-    assert_int_equal(contain(&limits, take_all, NULL, &reply), FBP_OK);
+    OK(contain(&limits, take_all, NULL, &reply));
     assert_true(fbp_blob_take(&reply, &at, &n, sizeof n));
     assert_in_range(n, 32, 64); /* that many pieces were given out */
     free(reply.bytes);
@@ -274,7 +274,7 @@ static fbp_status talk(void *arg, struct fbp_blob *reply)
 }
 
 /* What libraries print goes nowhere, and what this process had not yet written is not doubled. */
-static void libraries_are_silent(void **state)
+TEST(libraries_are_silent)
 {
     const char *path = FBP_TEST_DIR "/contain.out";
     struct fbp_blob reply;
@@ -290,7 +290,7 @@ static void libraries_are_silent(void **state)
     dup2(keep, STDOUT_FILENO);
     close(keep);
     char *text = get_file(path, &n);
-    assert_int_equal(st, FBP_OK);
+    OK(st);
     assert_string_equal(text, "before after");
     free(text);
     free(reply.bytes);
@@ -335,7 +335,7 @@ static void *count_often(void *arg)
 }
 
 /* Else a reply would end when the slowest child of any thread does. */
-static void children_hold_their_own_pipe_only(void **state)
+TEST(children_hold_their_own_pipe_only)
 {
     pthread_t threads[4];
     size_t before = open_pipes();
@@ -351,22 +351,8 @@ static void children_hold_their_own_pipe_only(void **state)
         fail_msg("%s", (const char *)first);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_left),
-        cmocka_unit_test(what_was_held),
-        cmocka_unit_test(copies_count),
-        cmocka_unit_test(replies_come_whole),
-        cmocka_unit_test(refusals_keep_status_and_sentence),
-        cmocka_unit_test(crashes_are_sentences),
-        cmocka_unit_test(interruptions_are_no_damage),
-        cmocka_unit_test(loops_end),
-        cmocka_unit_test(memory_is_limited),
-        cmocka_unit_test(libraries_are_silent),
-        cmocka_unit_test(children_hold_their_own_pipe_only),
-    };
-
     fbp_isolate_readers(true);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* Scan files: every key, right and wrong; round trips; places of mistakes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "unit/scan_files.h"
 
-static void test_whole_file(void **state)
+TEST(test_whole_file)
 {
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
     struct fbp_scan s = load("whole.json");
@@ -28,7 +22,7 @@ static void test_whole_file(void **state)
         .tilt_rad = {1 * turn, 2 * turn, 3 * turn},
         .skew_rad = 0.5 * turn,
     };
-    assert_int_equal(fbp_circle_views(&circle, views), FBP_OK);
+    OK(fbp_circle_views(&circle, views));
     assert_int_equal(s.n_views, VIEWS);
     assert_int_equal(s.panel.n_columns, COLUMNS);
     assert_int_equal(s.panel.n_rows, ROWS);
@@ -120,7 +114,7 @@ static const struct {
     {"raw", "{\"type\": \"int8\", \"shape\": [5, 4, 6], \"header_bytes\": -1}", "raw.header_bytes"},
 };
 
-static void test_every_key_wrong(void **state)
+TEST(test_every_key_wrong)
 {
     for (size_t i = 0; i < N_OF(wrong_values); i++) {
         write_scan("bad.json", cone, N_OF(cone), wrong_values[i].key, wrong_values[i].value);
@@ -134,7 +128,7 @@ static void test_every_key_wrong(void **state)
     }
 }
 
-static void test_wrong_for_the_kind(void **state)
+TEST(test_wrong_for_the_kind)
 {
     write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{}");
     expect_load_fails("m.json", FBP_ERR_INVALID, "carry no length");
@@ -163,7 +157,7 @@ static void test_wrong_for_the_kind(void **state)
                       "directions: only \"kind\": \"planes\" has such a key");
 }
 
-static void test_unknown_keys_name_the_nearest(void **state)
+TEST(test_unknown_keys_name_the_nearest)
 {
     write_scan("u.json", cone, N_OF(cone), "source_to_axis", "1");
     expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"source_to_axis_mm\"");
@@ -178,27 +172,27 @@ static void test_unknown_keys_name_the_nearest(void **state)
     expect_load_fails("u.json", FBP_ERR_INVALID, "volume.size: given twice");
 }
 
-static void test_keys_that_are_comments(void **state)
+TEST(test_keys_that_are_comments)
 {
     struct fbp_scan plain = {.struct_size = sizeof plain},
                     commented = {.struct_size = sizeof commented};
 
     write_scan("c.json", cone, N_OF(cone), "//", "\"one\", \"//\": [2], \"_three\": {\"any\": 3}");
-    assert_int_equal(fbp_scan_load(&commented, in_folder("c.json")), FBP_OK);
+    OK(fbp_scan_load(&commented, in_folder("c.json")));
     write_scan("c.json", cone, N_OF(cone), NULL, NULL);
-    assert_int_equal(fbp_scan_load(&plain, in_folder("c.json")), FBP_OK);
+    OK(fbp_scan_load(&plain, in_folder("c.json")));
     assert_memory_equal(plain.views, commented.views, plain.n_views * sizeof *plain.views);
     fbp_scan_clear(&plain);
     fbp_scan_clear(&commented);
     write_scan("c.json", cone, N_OF(cone), "volume", "{\"// size\": 1, \"_\": 2, \"size\": 3}");
-    assert_int_equal(fbp_scan_load(&commented, in_folder("c.json")), FBP_OK);
+    OK(fbp_scan_load(&commented, in_folder("c.json")));
     assert_int_equal(commented.volume.n[0], 3);
     fbp_scan_clear(&commented);
     write_scan("c.json", cone, N_OF(cone), "/", "1"); /* one slash is none */
     expect_load_fails("c.json", FBP_ERR_INVALID, "/: unknown key");
 }
 
-static void test_syntax_errors_have_a_place(void **state)
+TEST(test_syntax_errors_have_a_place)
 {
     write_text("s.json", "{ \"fbp_scan\": 1,\n  \"kind\" \"cone\" }\n");
     expect_load_fails("s.json", FBP_ERR_INVALID, "line 2, column 10");
@@ -228,13 +222,13 @@ static void test_syntax_errors_have_a_place(void **state)
     unlink(in_folder("s.json"));
 }
 
-static void test_missing_projections(void **state)
+TEST(test_missing_projections)
 {
     write_scan("n.json", cone, N_OF(cone), "projections", "\"nowhere.mha\"");
     expect_load_fails("n.json", FBP_ERR_IO, "nowhere.mha");
 }
 
-static void test_headerless(void **state)
+TEST(test_headerless)
 {
     const unsigned char bytes[2 * COLUMNS * ROWS * VIEWS + 7] = {0};
     struct pair raw[N_OF(parallel) + 1];
@@ -260,7 +254,7 @@ static void test_headerless(void **state)
     expect_load_fails("r.json", FBP_ERR_IO, "none.bin");
 }
 
-static void test_matrix_forms_agree(void **state)
+TEST(test_matrix_forms_agree)
 {
     char text[1024] = "# five views\n";
 
@@ -285,7 +279,7 @@ static void test_matrix_forms_agree(void **state)
     fbp_scan_clear(&c);
 }
 
-static void test_matrix_files(void **state)
+TEST(test_matrix_files)
 {
     static const struct pair bad[] = {
         {"1 2 3\n4 x 6\n", "line 2: \"x 6"},
@@ -311,18 +305,18 @@ static void test_matrix_files(void **state)
     expect_message(fbp_matrices_load(in_folder("no.txt"), &m, &n), FBP_ERR_IO, "no.txt");
     expect_message(fbp_matrices_load(folder, &m, &n), FBP_ERR_IO, "not a regular file");
     write_text("m.txt", "1 2 3 4 5 6 7 8 9 10 11 12");
-    assert_int_equal(fbp_matrices_load(in_folder("m.txt"), &m, &n), FBP_OK);
+    OK(fbp_matrices_load(in_folder("m.txt"), &m, &n));
     assert_int_equal(n, 1);
     assert_true(fabs(m[11] - 12) < 1e-15);
     free(m);
     write_text("m.txt", "\xEF\xBB\xBF"
                         "10,2,3,4,5,6,7,8,9,10,11,12"); /* as spreadsheets save */
-    assert_int_equal(fbp_matrices_load(in_folder("m.txt"), &m, &n), FBP_OK);
+    OK(fbp_matrices_load(in_folder("m.txt"), &m, &n));
     assert_true(fabs(m[0] - 10) < 1e-15);
     free(m);
 }
 
-static void test_volume_is_completed(void **state)
+TEST(test_volume_is_completed)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
     struct fbp_grid g;
@@ -330,7 +324,7 @@ static void test_volume_is_completed(void **state)
     write_scan("v.json", cone, N_OF(cone), "volume", NULL);
     s = load("v.json");
     assert_int_equal(s.volume.n[0], 0);
-    assert_int_equal(fbp_grid_default(fbp_scan_views(&s), &g), FBP_OK);
+    OK(fbp_grid_default(fbp_scan_views(&s), &g));
     fbp_scan_clear(&s);
     write_scan("v.json", cone, N_OF(cone), "volume", "{\"size\": [10, 20, 30]}");
     s = load("v.json");
@@ -355,7 +349,7 @@ static void test_volume_is_completed(void **state)
     fbp_scan_clear(&s);
 }
 
-static void test_fan_volume_is_flat(void **state)
+TEST(test_fan_volume_is_flat)
 {
     struct pair fan[N_OF(parallel)];
 
@@ -396,7 +390,7 @@ static char *round_trip(const struct fbp_scan *scan, const struct fbp_circle *ci
     return text;
 }
 
-static void test_round_trip_of_circles(void **state)
+TEST(test_round_trip_of_circles)
 {
     const double sod[] = {500, 501.25, 502.1, 499, 500.3}, sdd = 1000.1;
     double angles[VIEWS];
@@ -422,7 +416,7 @@ static void test_round_trip_of_circles(void **state)
         for (int a = 0; a < 3; a++)
             circle.tilt_rad[a] = tilted ? 0.01 * (a + 1) : 0;
         circle.skew_rad = tilted ? -0.02 : 0;
-        assert_int_equal(fbp_circle_views(&circle, s.views), FBP_OK);
+        OK(fbp_circle_views(&circle, s.views));
         char *text = round_trip(&s, &circle);
         assert_int_equal(strstr(text, "\"step\"") == NULL, uneven);
         assert_int_equal(strstr(text, "tilt_deg") == NULL, !tilted);
@@ -435,7 +429,7 @@ static void test_round_trip_of_circles(void **state)
     }
 }
 
-static void test_even_angles_are_short(void **state)
+TEST(test_even_angles_are_short)
 {
     double angles[VIEWS];
     const double sod = 500, sdd = 1000;
@@ -451,14 +445,14 @@ static void test_even_angles_are_short(void **state)
     for (int k = 0; k < VIEWS; k++)
         angles[k] = (10 - 0.7 * k) * FBP_PI / 180;
     struct fbp_scan s = load("whole.json");
-    assert_int_equal(fbp_circle_views(&circle, s.views), FBP_OK);
+    OK(fbp_circle_views(&circle, s.views));
     char *text = round_trip(&s, &circle);
     assert_non_null(strstr(text, "{\"start\": 10, \"step\": -0.7}"));
     free(text);
     fbp_scan_clear(&s);
 }
 
-static void test_round_trip_of_matrices(void **state)
+TEST(test_round_trip_of_matrices)
 {
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
     struct fbp_scan s = load("whole.json");
@@ -475,7 +469,7 @@ static void test_round_trip_of_matrices(void **state)
     fbp_scan_clear(&s);
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
     char here[512], text[4096] = {0};
 
@@ -486,8 +480,8 @@ static void test_paths(void **state)
     free(round_trip(&s, NULL));
     /* From inside the folder, written another way; and from a folder beside it. */
     assert_int_equal(chdir(folder), 0);
-    assert_int_equal(fbp_scan_save(&s, "inside.json", NULL), FBP_OK);
-    assert_int_equal(fbp_scan_save(&s, "sub/outside.json", NULL), FBP_OK);
+    OK(fbp_scan_save(&s, "inside.json", NULL));
+    OK(fbp_scan_save(&s, "sub/outside.json", NULL));
     FILE *f = fopen("inside.json", "rb");
     assert_non_null(f);
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
@@ -506,7 +500,7 @@ static void test_paths(void **state)
 }
 
 /* Two owners of equal scans: what one changes or frees the other does not see. */
-static void test_copy(void **state)
+TEST(test_copy)
 {
     struct fbp_scan copy = {.struct_size = sizeof copy};
 
@@ -514,9 +508,9 @@ static void test_copy(void **state)
     struct fbp_scan s = load("whole.json");
     const struct fbp_corrections harder = {.struct_size = sizeof harder,
                                            .beam_hardening = {1, 0.1}};
-    assert_int_equal(fbp_scan_correct(&s, &harder), FBP_OK);
+    OK(fbp_scan_correct(&s, &harder));
     char *text = round_trip(&s, NULL);
-    assert_int_equal(fbp_scan_copy(&copy, &s), FBP_OK);
+    OK(fbp_scan_copy(&copy, &s));
     assert_int_equal(copy.n_assumed, s.n_assumed);
     assert_true(copy.n_assumed > 0 && copy.assumed[0].key != s.assumed[0].key);
     assert_true(copy.views != s.views && copy.projections != s.projections && copy.dark != s.dark);
@@ -532,26 +526,4 @@ static void test_copy(void **state)
     fbp_scan_clear(&copy);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_whole_file),
-        cmocka_unit_test(test_every_key_wrong),
-        cmocka_unit_test(test_wrong_for_the_kind),
-        cmocka_unit_test(test_unknown_keys_name_the_nearest),
-        cmocka_unit_test(test_keys_that_are_comments),
-        cmocka_unit_test(test_syntax_errors_have_a_place),
-        cmocka_unit_test(test_missing_projections),
-        cmocka_unit_test(test_headerless),
-        cmocka_unit_test(test_matrix_forms_agree),
-        cmocka_unit_test(test_matrix_files),
-        cmocka_unit_test(test_volume_is_completed),
-        cmocka_unit_test(test_fan_volume_is_flat),
-        cmocka_unit_test(test_round_trip_of_circles),
-        cmocka_unit_test(test_even_angles_are_short),
-        cmocka_unit_test(test_round_trip_of_matrices),
-        cmocka_unit_test(test_paths),
-    };
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

@@ -1,18 +1,6 @@
 /* Scan files of plane integrals: directions, gradients, places of samples, weights; and what is
  * wrong with them. */
-#include "fbp/fbp.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "unit/scan_files.h"
-
-#define OK(call) assert_int_equal(call, FBP_OK)
 
 #define SOME "[[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0, -0.6, 0.8]]"
 
@@ -38,7 +26,7 @@ static void expect_view(const struct fbp_scan *scan, size_t k, double spacing, d
     same_views(&scan->views[k], &wanted, 1, 1e-15);
 }
 
-static void samples_are_symmetric_about_0(void **state)
+TEST(samples_are_symmetric_about_0)
 {
     struct fbp_scan scan = load_with(NULL, NULL);
 
@@ -51,7 +39,7 @@ static void samples_are_symmetric_about_0(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void samples_may_begin_anywhere(void **state)
+TEST(samples_may_begin_anywhere)
 {
     static const double first[VIEWS] = {-1, -1.1, -1.2, -1.3, -1.4};
 
@@ -73,7 +61,7 @@ static void samples_may_begin_anywhere(void **state)
 
 /* The strongest gradient has spacing_mm; half of it spreads the object over half as many samples.
  */
-static void gradients_scale_the_axis(void **state)
+TEST(gradients_scale_the_axis)
 {
     static const double spacing[VIEWS] = {1, .5, 2, .5, 1};
 
@@ -113,7 +101,7 @@ static void write_npy(const char *name, const double *v, size_t rows, size_t col
     assert_int_equal(fclose(f), 0);
 }
 
-static void directions_come_from_files(void **state)
+TEST(directions_come_from_files)
 {
     double turned[3][VIEWS], (*loaded)[3];
     size_t n;
@@ -137,7 +125,7 @@ static void directions_come_from_files(void **state)
     free(loaded);
 }
 
-static void directions_may_be_a_set(void **state)
+TEST(directions_may_be_a_set)
 {
     struct fbp_directions set = {.struct_size = sizeof set, .set = FBP_SET_FIBONACCI, .n = {5}};
     double n[VIEWS][3];
@@ -153,7 +141,7 @@ static void directions_may_be_a_set(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void weights_are_a_word_a_list_or_a_file(void **state)
+TEST(weights_are_a_word_a_list_or_a_file)
 {
     static const double w[VIEWS] = {1, 2, 3, 4, 5};
 
@@ -173,7 +161,7 @@ static void weights_are_a_word_a_list_or_a_file(void **state)
 }
 
 /* What is saved is read again. */
-static void scans_go_round(void **state)
+TEST(scans_go_round)
 {
     static const char *const with[][2] = {{NULL, NULL},
                                           {"first_mm", "[-1, -1.1, -1.2, -1.3, -1.4]"},
@@ -197,7 +185,7 @@ static void scans_go_round(void **state)
     }
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *key, *value, *says;
@@ -253,7 +241,7 @@ static void what_is_wrong_is_named(void **state)
 }
 
 /* A geometry alone: the detector says how many samples there are, a set how many views. */
-static void geometry_needs_no_samples(void **state)
+TEST(geometry_needs_no_samples)
 {
     struct fbp_geometry_known known = {.struct_size = sizeof known};
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -267,7 +255,7 @@ static void geometry_needs_no_samples(void **state)
     fbp_scan_clear(&scan);
 }
 
-static void facts_are_those_of_the_set(void **state)
+TEST(facts_are_those_of_the_set)
 {
     struct fbp_directions set = {.struct_size = sizeof set, .n = {18}};
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
@@ -307,19 +295,4 @@ static void facts_are_those_of_the_set(void **state)
     assert_non_null(strstr(fbp_message(), "all 208 lie in one plane"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_are_symmetric_about_0),
-        cmocka_unit_test(samples_may_begin_anywhere),
-        cmocka_unit_test(gradients_scale_the_axis),
-        cmocka_unit_test(directions_come_from_files),
-        cmocka_unit_test(directions_may_be_a_set),
-        cmocka_unit_test(weights_are_a_word_a_list_or_a_file),
-        cmocka_unit_test(scans_go_round),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(geometry_needs_no_samples),
-        cmocka_unit_test(facts_are_those_of_the_set),
-    };
-    return cmocka_run_group_tests(tests, make_files, drop_files);
-}
+TEST_MAIN(make_files, drop_files)

@@ -1,18 +1,6 @@
 /* Contact sheets, their letters, curves; a volume that is open drawn as a picture. */
-#include "fbp/picture.h"
-
 #include "base/base.h"
 #include "picture/draw.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "unit/png_image.h"
 
@@ -25,13 +13,13 @@ static const uint8_t *pixel(const struct image *im, size_t x, size_t y)
 }
 
 /* Four values of a picture become blocks of 64 pixels; up is up; the window is common to all. */
-static void pictures_are_beside_each_other(void **state)
+TEST(pictures_are_beside_each_other)
 {
     const float a[2][2] = {{0, 1}, {2, 4}}, b[2][2] = {{NAN, 4}, {4, INFINITY}};
     const struct fbp_tile tiles[] = {{&a[0][0], "a", false}, {&b[0][0], "b", true}};
     const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
 
-    assert_int_equal(fbp_sheet_write(PNG, tiles, 2, &p), FBP_OK);
+    OK(fbp_sheet_write(PNG, tiles, 2, &p));
     struct image im = decode(PNG, PNG_FORMAT_RGB);
     assert_int_equal(im.w, 12 + 2 * (128 + 12));
     assert_int_equal(pixel(&im, 12, 12)[0], 128);            /* a, top left: 2 */
@@ -47,24 +35,24 @@ static void pictures_are_beside_each_other(void **state)
 }
 
 /* Labels and titles that are wider than a picture make room for themselves. */
-static void nothing_is_cut(void **state)
+TEST(nothing_is_cut)
 {
     const float v[4] = {0, 1, 2, 4};
     const struct fbp_tile tiles[] = {{v, "thirty letters of one label...", false}, {v, "b", false}};
     struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
 
-    assert_int_equal(fbp_sheet_write(PNG, tiles, 2, &p), FBP_OK);
+    OK(fbp_sheet_write(PNG, tiles, 2, &p));
     struct image im = decode(PNG, PNG_FORMAT_RGB);
     assert_int_equal(im.w, 12 + 2 * (30 * 6 + 12));
     free(im.samples);
     p.title = "a title of seventy letters, which no sheet of one small picture holds.";
-    assert_int_equal(fbp_sheet_write(PNG, tiles + 1, 1, &p), FBP_OK);
+    OK(fbp_sheet_write(PNG, tiles + 1, 1, &p));
     im = decode(PNG, PNG_FORMAT_RGB);
     assert_in_range(im.w, 12 + 70 * 6, 12 + 70 * 12 + 12);
     free(im.samples);
 }
 
-static void large_pictures_are_reduced(void **state)
+TEST(large_pictures_are_reduced)
 {
     enum { N = 1000 };
     float *v = malloc((size_t)N * N * sizeof *v);
@@ -77,7 +65,7 @@ static void large_pictures_are_reduced(void **state)
         v[i] = (float)((i % N + i / N) % 2);
     for (int i = 0; i < 7; i++)
         tiles[i] = (struct fbp_tile){v, "two\nlines", false};
-    assert_int_equal(fbp_sheet_write(PNG, tiles, 7, &p), FBP_OK);
+    OK(fbp_sheet_write(PNG, tiles, 7, &p));
     struct image im = decode(PNG, PNG_FORMAT_RGB);
     assert_int_equal(im.w, 12 + 3 * (334 + 12)); /* by threes; 3 columns */
     const uint8_t grey = pixel(&im, 12 + 100, im.h / 2)[0];
@@ -86,7 +74,7 @@ static void large_pictures_are_reduced(void **state)
     free(v);
 }
 
-static void nothing_is_no_sheet(void **state)
+TEST(nothing_is_no_sheet)
 {
     const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}};
 
@@ -99,7 +87,7 @@ static void nothing_is_no_sheet(void **state)
 }
 
 /* Dots of "T", beyond the canvas none, whole letters only before `end`. */
-static void letters_have_dots(void **state)
+TEST(letters_have_dots)
 {
     uint8_t rgb[8][13][3] = {{{0}}};
     const struct fbp_canvas canvas = {&rgb[0][0][0], 13, 8};
@@ -129,7 +117,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-static void curves_have_points_and_the_best(void **state)
+TEST(curves_have_points_and_the_best)
 {
     const double x[] = {1, 2, 3}, y[] = {4, 1, NAN};
     struct fbp_curve c = {.struct_size = sizeof c,
@@ -142,7 +130,7 @@ static void curves_have_points_and_the_best(void **state)
                           .best = 1.5};
     size_t points = 0;
 
-    assert_int_equal(fbp_curve_svg(&c, SVG), FBP_OK);
+    OK(fbp_curve_svg(&c, SVG));
     const char *text = read_text(SVG);
     assert_non_null(strstr(text, "class=\"best\""));
     for (const char *at = text; (at = strstr(at, "class=\"point\"")) != NULL; at++)
@@ -150,7 +138,7 @@ static void curves_have_points_and_the_best(void **state)
     assert_int_equal(points, 2);
     c.best = NAN;
     c.n = 1;
-    assert_int_equal(fbp_curve_svg(&c, SVG), FBP_OK);
+    OK(fbp_curve_svg(&c, SVG));
     assert_null(strstr(read_text(SVG), "class=\"best\""));
     unlink(SVG);
     c.n = 0;
@@ -159,7 +147,7 @@ static void curves_have_points_and_the_best(void **state)
 }
 
 /* The window that was chosen is told. */
-static void a_volume_in_memory_is_drawn(void **state)
+TEST(a_volume_in_memory_is_drawn)
 {
     float v[40 * 40];
     const struct fbp_array_info info = {
@@ -169,10 +157,8 @@ static void a_volume_in_memory_is_drawn(void **state)
 
     for (int i = 0; i < 40 * 40; i++)
         v[i] = (float)i;
-    assert_int_equal(fbp_source_memory(&source, v, &info), FBP_OK);
-    assert_int_equal(
-        fbp_picture_write_source(source, "memory", PNG, fbp_picture_params(.shown = shown)),
-        FBP_OK);
+    OK(fbp_source_memory(&source, v, &info));
+    OK(fbp_picture_write_source(source, "memory", PNG, fbp_picture_params(.shown = shown)));
     fbp_source_close(&source);
     assert_true(shown[0] >= 1 && shown[0] <= 4 && shown[1] >= 1595 && shown[1] <= 1598);
     struct image im = decode(PNG, PNG_FORMAT_RGB);
@@ -181,16 +167,4 @@ static void a_volume_in_memory_is_drawn(void **state)
     free(im.samples);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_are_beside_each_other),
-        cmocka_unit_test(nothing_is_cut),
-        cmocka_unit_test(large_pictures_are_reduced),
-        cmocka_unit_test(nothing_is_no_sheet),
-        cmocka_unit_test(letters_have_dots),
-        cmocka_unit_test(curves_have_points_and_the_best),
-        cmocka_unit_test(a_volume_in_memory_is_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,6 @@
 /* struct_size of public structs: a call refuses any other size than that of its header. */
-#include "fbp/fbp.h"
-
 #include "base/base.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void assert_refused_for(fbp_status st, const char *word)
 {
@@ -23,12 +14,12 @@ struct example {
     double a;
 };
 
-static void any_other_size_is_refused(void **state)
+TEST(any_other_size_is_refused)
 {
     const struct example right = {.struct_size = sizeof right, .a = 1};
     struct example own = {0};
 
-    assert_int_equal(fbp_copy_struct_in("x", &own, sizeof own, &right), FBP_OK);
+    OK(fbp_copy_struct_in("x", &own, sizeof own, &right));
     assert_true(own.struct_size == sizeof own && own.a == 1);
     assert_refused_for(fbp_copy_struct_in("x", &own, sizeof own, NULL), "NULL");
     for (size_t size = 0; size < 3 * sizeof right; size++) {
@@ -38,7 +29,7 @@ static void any_other_size_is_refused(void **state)
     }
 }
 
-static void results_keep_their_size(void **state)
+TEST(results_keep_their_size)
 {
     const struct example own = {.struct_size = 0, .a = 3};
     struct example theirs = {.struct_size = sizeof theirs};
@@ -48,7 +39,7 @@ static void results_keep_their_size(void **state)
 }
 
 /* Each call that takes or fills such a struct asks for its size. */
-static void every_call_asks(void **state)
+TEST(every_call_asks)
 {
     double values[] = {1, 2};
     float samples[4] = {0};
@@ -100,7 +91,7 @@ static void every_call_asks(void **state)
 }
 
 /* The caller sets the size of the first element only. */
-static void lists_get_sizes(void **state)
+TEST(lists_get_sizes)
 {
     struct fbp_device_info d[8] = {{.struct_size = sizeof *d}};
     const size_t n = fbp_devices(d, 8);
@@ -109,7 +100,7 @@ static void lists_get_sizes(void **state)
         assert_true(d[i].struct_size == sizeof *d && d[i].name[0] != 0);
 }
 
-static void the_release_is_one(void **state)
+TEST(the_release_is_one)
 {
     char text[40];
 
@@ -120,12 +111,4 @@ static void the_release_is_one(void **state)
     assert_string_equal(FBP_RELEASE, text); /* what CMake calls this release */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_other_size_is_refused), cmocka_unit_test(results_keep_their_size),
-        cmocka_unit_test(every_call_asks),           cmocka_unit_test(lists_get_sizes),
-        cmocka_unit_test(the_release_is_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,20 +1,13 @@
 /* Coefficients of splines out of the filter: they give back the samples that the filter without
  * them gives, at the ends of a row, too; and the weights of a spline. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "base/base.h"
 #include "filter/parabola.h"
+#include "test.h"
 
 #include <complex.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 47 };
 
@@ -46,7 +39,7 @@ static void check(const struct fbp_filter_design *plain, struct fbp_filter_desig
     double row[2 * N], peak = 0;
     unsigned seed = 11;
 
-    assert_int_equal(fbp_filter_spline(longer, n + 2, 0), FBP_OK);
+    OK(fbp_filter_spline(longer, n + 2, 0));
     assert_int_equal(longer->n_columns, n + 2);
     assert_true(longer->n_fft >= 2 * (n + 2));
     for (size_t i = 0; i < n; i++)
@@ -60,16 +53,14 @@ static void check(const struct fbp_filter_design *plain, struct fbp_filter_desig
     }
 }
 
-static void coefficients_give_back_the_samples(void **state)
+TEST(coefficients_give_back_the_samples)
 {
     for (int f = 0; f <= FBP_FILTER_HANN; f++)
         for (size_t o = 1; o <= 2; o++) {
             const size_t n = o * (N - 1) + 1;
             struct fbp_filter_design a, b;
-            assert_int_equal(fbp_parabola_design(&a, (enum fbp_filter)f, .8, n, 0, o), FBP_OK);
-            assert_int_equal(
-                fbp_parabola_design(&b, (enum fbp_filter)f, .8, n + 2 + FBP_SPLINE_REACH, 0, o),
-                FBP_OK);
+            OK(fbp_parabola_design(&a, (enum fbp_filter)f, .8, n, 0, o));
+            OK(fbp_parabola_design(&b, (enum fbp_filter)f, .8, n + 2 + FBP_SPLINE_REACH, 0, o));
             check(&a, &b, n);
             assert_null(b.kernel_back);
             fbp_filter_design_clear(&a);
@@ -77,7 +68,7 @@ static void coefficients_give_back_the_samples(void **state)
         }
 }
 
-static void so_do_those_of_spectra(void **state)
+TEST(so_do_those_of_spectra)
 {
     const double h[] = {.3, -.1, 2, .4, -.2};
     const struct fbp_spectral_filter s = {
@@ -86,8 +77,8 @@ static void so_do_those_of_spectra(void **state)
     for (size_t o = 1; o <= 2; o++) {
         const size_t n = o * (N - 1) + 1;
         struct fbp_filter_design a, b;
-        assert_int_equal(fbp_deconvolution_design(&a, &s, n, 0, o), FBP_OK);
-        assert_int_equal(fbp_deconvolution_design(&b, &s, n + 2 + FBP_SPLINE_REACH, 0, o), FBP_OK);
+        OK(fbp_deconvolution_design(&a, &s, n, 0, o));
+        OK(fbp_deconvolution_design(&b, &s, n + 2 + FBP_SPLINE_REACH, 0, o));
         check(&a, &b, n);
         assert_non_null(b.kernel_back);
         fbp_filter_design_clear(&a);
@@ -96,13 +87,12 @@ static void so_do_those_of_spectra(void **state)
 }
 
 /* The response is the kernel's around the circle. */
-static void both_forms_are_one_filter(void **state)
+TEST(both_forms_are_one_filter)
 {
     struct fbp_filter_design d;
 
-    assert_int_equal(fbp_parabola_design(&d, FBP_FILTER_COSINE, 1, N + FBP_SPLINE_REACH, 0, 1),
-                     FBP_OK);
-    assert_int_equal(fbp_filter_spline(&d, N, 5), FBP_OK);
+    OK(fbp_parabola_design(&d, FBP_FILTER_COSINE, 1, N + FBP_SPLINE_REACH, 0, 1));
+    OK(fbp_filter_spline(&d, N, 5));
     assert_int_equal(d.half_width, 5);
     for (size_t n = 0; n <= 5; n++) {
         double sum = 0;
@@ -115,7 +105,7 @@ static void both_forms_are_one_filter(void **state)
 }
 
 /* They add up to 1, follow a parabola's coefficients, and are those of the B-spline at samples. */
-static void weights_are_those_of_the_spline(void **state)
+TEST(weights_are_those_of_the_spline)
 {
     double w[4];
 
@@ -133,26 +123,14 @@ static void weights_are_those_of_the_spline(void **state)
     }
 }
 
-static void rows_that_pass_twice_are_refused(void **state)
+TEST(rows_that_pass_twice_are_refused)
 {
     struct fbp_filter_design d;
 
-    assert_int_equal(
-        fbp_parabola_design(&d, FBP_FILTER_TWO_RAMPS_UNPADDED, 1, N + FBP_SPLINE_REACH, 0, 1),
-        FBP_OK);
+    OK(fbp_parabola_design(&d, FBP_FILTER_TWO_RAMPS_UNPADDED, 1, N + FBP_SPLINE_REACH, 0, 1));
     assert_int_equal(fbp_filter_spline(&d, N, 0), FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "use two-ramps"));
     fbp_filter_design_clear(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coefficients_give_back_the_samples),
-        cmocka_unit_test(so_do_those_of_spectra),
-        cmocka_unit_test(both_forms_are_one_filter),
-        cmocka_unit_test(weights_are_those_of_the_spline),
-        cmocka_unit_test(rows_that_pass_twice_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,22 +1,13 @@
 /* Somebody waits for the end: a progress callback or fbp_stop() ends long calls; a forked child is
  * told that what its parent opened is not its own. */
 #include "bench/rabbitct/feed.h"
-#include "fbp/fbp.h"
 
 #include "base/math.h"
+#include "test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
 
@@ -39,7 +30,7 @@ static struct fbp_scan a_scan(const struct fbp_grid *volume)
 
     for (int k = 0; k < N_VIEWS; k++)
         angles[k] = 2 * FBP_PI * k / N_VIEWS;
-    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+    OK(fbp_circle_views(&c, views));
     return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
                              .kind = FBP_CONE,
                              .n_views = N_VIEWS,
@@ -56,7 +47,7 @@ static fbp_source *a_source(void)
 
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
         samples[i] = (float)(i % 7);
-    assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
+    OK(fbp_source_memory(&source, samples, &info));
     return source;
 }
 
@@ -74,7 +65,7 @@ static int cancel(void *user, const struct fbp_progress *p)
 }
 
 /* A million slices, one of which memory holds: slabs are counted for a minute. */
-static void planning(void **state)
+TEST(planning)
 {
     const struct fbp_grid tall = {{12000, 12000, 1000000}, {1e-3, 1e-3, 1e-5}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&tall);
@@ -93,18 +84,17 @@ static void planning(void **state)
 }
 
 /* One block of the reference takes minutes; nothing is finished when it is cancelled. */
-static void computing(void **state)
+TEST(computing)
 {
     const struct fbp_grid large = {{250, 250, 250}, {0.1, 0.1, 0.1}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&large);
     fbp_source *source = a_source();
     fbp_plan *plan = NULL;
 
-    assert_int_equal(fbp_plan_create(&plan, &scan,
-                                     fbp_recon_params(.device = "ref", .input.source = source,
-                                                      .tuning.batch_views = N_VIEWS,
-                                                      .callbacks.progress = cancel)),
-                     FBP_OK);
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "ref", .input.source = source,
+                                        .tuning.batch_views = N_VIEWS,
+                                        .callbacks.progress = cancel)));
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_true(most_done < 50);
     fbp_plan_destroy(&plan);
@@ -116,32 +106,6 @@ static void *stop_soon(void *stopper)
     usleep(20000);
     fbp_stopper_stop(stopper);
     return NULL;
-}
-
-/* Only calls of the threads that have it; and it cannot be undone. */
-static void a_stopper(void **state)
-{
-    static float sum[2];
-    fbp_stopper *stopper = NULL;
-    struct fbp_phantom head;
-    pthread_t other;
-    const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
-    const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
-
-    assert_int_equal(fbp_phantom_create(&head, "shepp-logan", 90, 1), FBP_OK);
-    assert_int_equal(fbp_stopper_create(&stopper), FBP_OK);
-    fbp_stopper_attach(stopper);
-    assert_int_equal(fbp_phantom_voxels(&head, &none, 0, 2, sum), FBP_OK);
-    assert_int_equal(pthread_create(&other, NULL, stop_soon, stopper), 0);
-    assert_int_equal(fbp_phantom_volume(&head, &slow, "null:", 1), FBP_ERR_CANCELLED);
-    assert_int_equal(pthread_join(other, NULL), 0);
-    assert_true(fbp_stopped());
-    fbp_stopper_attach(NULL);
-    assert_false(fbp_stopped());
-    assert_int_equal(fbp_phantom_voxels(&head, &none, 0, 2, sum), FBP_OK);
-    fbp_stopper_destroy(&stopper);
-    assert_null(stopper);
-    fbp_phantom_clear(&head);
 }
 
 /* What `fn` returns in a child; cmocka stays out of it. */
@@ -187,18 +151,16 @@ static void assert_ok(fbp_status st)
         fail_msg("status %d: %s", (int)st, fbp_message());
 }
 
-static void plan_in_a_child(void **state)
+TEST(plan_in_a_child)
 {
     static const char *const devices[] = {"ref", "cpu", "mock"};
     for (int i = 0; i < 3; i++) {
         const struct fbp_scan scan = a_scan(&small);
         fbp_source *source = a_source();
         fbp_plan *plan = NULL;
-        assert_int_equal(
-            fbp_plan_create(&plan, &scan,
-                            fbp_recon_params(.device = devices[i], .input.source = source)),
-            FBP_OK);
-        assert_int_equal(fbp_plan_open(plan), FBP_OK);
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = devices[i], .input.source = source)));
+        OK(fbp_plan_open(plan));
         assert_int_equal(in_child(use_plan, plan), 0);
         assert_ok(fbp_plan_run(plan, "hash:", NULL)); /* the parent's is whole */
         fbp_plan_destroy(&plan);
@@ -217,7 +179,7 @@ static int use_sink(void *arg)
     return sink != NULL;
 }
 
-static void sink_in_a_child(void **state)
+TEST(sink_in_a_child)
 {
     static const char *const names[] = {FBP_TEST_DIR "/stop.mha", FBP_TEST_DIR "/stop/%d.tif"};
     const struct fbp_array_info info = {
@@ -226,11 +188,11 @@ static void sink_in_a_child(void **state)
 
     for (int i = 0; i < 2; i++) {
         fbp_sink *sink = NULL;
-        assert_int_equal(fbp_sink_open(&sink, names[i], &info, NULL), FBP_OK);
-        assert_int_equal(fbp_sink_write(sink, 1, 1, slices), FBP_OK);
+        OK(fbp_sink_open(&sink, names[i], &info, NULL));
+        OK(fbp_sink_write(sink, 1, 1, slices));
         assert_int_equal(in_child(use_sink, sink), 0);
-        assert_int_equal(fbp_sink_write(sink, 0, 1, slices), FBP_OK);
-        assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+        OK(fbp_sink_write(sink, 0, 1, slices));
+        OK(fbp_sink_finish(sink));
         fbp_sink_close(&sink);
     }
     assert_int_equal(access(names[0], R_OK), 0);
@@ -254,7 +216,7 @@ static int use_feed(void *arg)
     return feed != NULL;
 }
 
-static void feed_in_a_child(void **state)
+TEST(feed_in_a_child)
 {
     const struct fbp_feed_params p = {.struct_size = sizeof p,
                                       .device = "cpu",
@@ -262,7 +224,7 @@ static void feed_in_a_child(void **state)
                                       .volume = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}}};
     fbp_feed *feed = NULL;
 
-    assert_int_equal(fbp_feed_open(&feed, &p), FBP_OK);
+    OK(fbp_feed_open(&feed, &p));
     assert_int_equal(in_child(use_feed, feed), 0);
     fbp_feed_close(&feed);
 }
@@ -324,14 +286,40 @@ static int stop_then(void *arg)
     return (*call)((void *)(uintptr_t)&scan);
 }
 
-static void after_a_stop(void **state)
+/* Only calls of the threads that have it; and it cannot be undone. */
+TEST(a_stopper)
+{
+    static float sum[2];
+    fbp_stopper *stopper = NULL;
+    struct fbp_phantom head;
+    pthread_t other;
+    const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
+    const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
+
+    OK(fbp_phantom_create(&head, "shepp-logan", 90, 1));
+    OK(fbp_stopper_create(&stopper));
+    fbp_stopper_attach(stopper);
+    OK(fbp_phantom_voxels(&head, &none, 0, 2, sum));
+    assert_int_equal(pthread_create(&other, NULL, stop_soon, stopper), 0);
+    assert_int_equal(fbp_phantom_volume(&head, &slow, "null:", 1), FBP_ERR_CANCELLED);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_true(fbp_stopped());
+    fbp_stopper_attach(NULL);
+    assert_false(fbp_stopped());
+    OK(fbp_phantom_voxels(&head, &none, 0, 2, sum));
+    fbp_stopper_destroy(&stopper);
+    assert_null(stopper);
+    fbp_phantom_clear(&head);
+}
+
+TEST(after_a_stop)
 {
     static int (*calls_of[])(void *) = {stopped_plan,  stopped_facts, stopped_simulation,
                                         stopped_truth, stopped_view,  stopped_compare};
     struct fbp_phantom phantom;
 
-    assert_int_equal(fbp_phantom_create(&phantom, "shepp-logan", 10, 1), FBP_OK);
-    assert_int_equal(fbp_phantom_volume(&phantom, &small, STOP_VOLUME, 1), FBP_OK);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 10, 1));
+    OK(fbp_phantom_volume(&phantom, &small, STOP_VOLUME, 1));
     fbp_phantom_clear(&phantom);
     for (size_t i = 0; i < sizeof calls_of / sizeof *calls_of; i++)
         if (in_child(stop_then, &calls_of[i]) != 0)
@@ -339,13 +327,4 @@ static void after_a_stop(void **state)
     (void)unlink(STOP_VOLUME);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning),        cmocka_unit_test(computing),
-        cmocka_unit_test(plan_in_a_child), cmocka_unit_test(sink_in_a_child),
-        cmocka_unit_test(feed_in_a_child), cmocka_unit_test(a_stopper),
-        cmocka_unit_test(after_a_stop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

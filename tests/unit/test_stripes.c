@@ -3,17 +3,7 @@
  * comparisons with other programs (tests/peers/algotom.sh). */
 #include "base/base.h"
 #include "prep/prep.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 static struct fbp_stripes stripes_of(const char *text, size_t n_views, size_t n_columns)
 {
@@ -31,7 +21,7 @@ static void take_away(const char *text, size_t nv, size_t nc, float *sinogram, s
     const struct fbp_stripes s = stripes_of(text, nv, nc);
     void *scratch;
 
-    assert_int_equal(fbp_alloc(&scratch, fbp_stripes_bytes(&s), "scratch"), FBP_OK);
+    OK(fbp_alloc(&scratch, fbp_stripes_bytes(&s), "scratch"));
     memset(scratch, 0xff, fbp_stripes_bytes(&s)); /* NaN, should it be read */
     fbp_stripes_remove(&s, sinogram, stride, scratch);
     fbp_free(scratch);
@@ -54,7 +44,7 @@ static double noise(size_t i)
 
 /* Filters whose squares add up to 1, orthogonal to their own even shifts, with N vanishing moments
  * of the other half. */
-static void wavelets_are_daubechies(void **state)
+TEST(wavelets_are_daubechies)
 {
     for (unsigned N = 1; N <= FBP_DAUBECHIES_MOST; N++) {
         const double *h = fbp_daubechies(N);
@@ -82,7 +72,7 @@ static void wavelets_are_daubechies(void **state)
 
 /* Of an object that all columns see alike, sorting takes a stripe away entirely and leaves the rest
  * as it is, in whatever order the views are. */
-static void sorting_takes_the_middle(void **state)
+TEST(sorting_takes_the_middle)
 {
     enum { NV = 90, NC = 40 };
     float *s = malloc(NV * NC * sizeof *s);
@@ -117,7 +107,7 @@ static float median_at(const float *ranks, size_t nc, size_t c, size_t size)
     return w[size / 2];
 }
 
-static void sorting_is_its_definition(void **state)
+TEST(sorting_is_its_definition)
 {
     enum { NV = 70, NC = 33 };
     static const size_t sizes[] = {3, 8, 21, 33};
@@ -156,7 +146,7 @@ static void sorting_is_its_definition(void **state)
 
 /* What is removed of object and stripes together is what is removed of both; and of stripes that
  * are as high as they are narrow, nearly all. */
-static void wavelets_are_linear(void **state)
+TEST(wavelets_are_linear)
 {
     enum { NV = 181, NC = 128 };
     static const char *const texts[] = {"wavelet", "wavelet:3,2,db5", "wavelet:4,1,db1",
@@ -192,7 +182,7 @@ static void wavelets_are_linear(void **state)
 }
 
 /* Whatever else is in the views beside a row's samples; and how the samples lie. */
-static void rows_are_alone(void **state)
+TEST(rows_are_alone)
 {
     enum { NV = 64, NC = 30, STRIDE = 3 * NC };
     static const char *const texts[] = {"sorting", "wavelet"};
@@ -214,7 +204,7 @@ static void rows_are_alone(void **state)
     free(wide);
 }
 
-static void texts_are_read(void **state)
+TEST(texts_are_read)
 {
     static const char *const wrong[] = {"",
                                         "sort",
@@ -242,17 +232,17 @@ static void texts_are_read(void **state)
         assert_non_null(strstr(fbp_message(), "expected none, sorting"));
         assert_true(c.rings == FBP_RINGS_NONE && c.ring_size == 0 && c.ring_levels == 0);
     }
-    assert_int_equal(fbp_corrections_rings(&c, "wavelet:4,2.5,db7"), FBP_OK);
+    OK(fbp_corrections_rings(&c, "wavelet:4,2.5,db7"));
     assert_true(c.rings == FBP_RINGS_WAVELET && c.ring_levels == 4 && c.ring_wavelet == 7 &&
                 c.ring_sigma == 2.5);
-    assert_int_equal(fbp_corrections_rings(&c, "sorting:31"), FBP_OK);
+    OK(fbp_corrections_rings(&c, "sorting:31"));
     assert_true(c.rings == FBP_RINGS_SORTING && c.ring_size == 31 && c.ring_levels == 0);
-    assert_int_equal(fbp_corrections_rings(&c, "none"), FBP_OK);
+    OK(fbp_corrections_rings(&c, "none"));
     assert_true(c.rings == FBP_RINGS_NONE && c.ring_size == 0);
 }
 
 /* As many levels as a side of 16 is left; a window that fits narrow detectors. */
-static void defaults_fit_the_size(void **state)
+TEST(defaults_fit_the_size)
 {
     assert_true(stripes_of("wavelet", 1000, 2000).levels == 5);
     assert_true(stripes_of("wavelet:9", 1000, 2000).levels == 6);
@@ -284,13 +274,5 @@ static int convert(char **argv)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(wavelets_are_daubechies),
-                                       cmocka_unit_test(sorting_takes_the_middle),
-                                       cmocka_unit_test(sorting_is_its_definition),
-                                       cmocka_unit_test(wavelets_are_linear),
-                                       cmocka_unit_test(rows_are_alone),
-                                       cmocka_unit_test(texts_are_read),
-                                       cmocka_unit_test(defaults_fit_the_size)};
-
-    return argc == 6 ? convert(argv) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc == 6 ? convert(argv) : run_file_tests(argc, argv, NULL, NULL);
 }

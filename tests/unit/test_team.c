@@ -5,20 +5,12 @@
  */
 #include "base/base.h"
 #include "team/team.h"
+#include "test.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 /* Of a child, whose exit status the test looks at. */
 #define CHECK(condition)                                                                       \
@@ -322,29 +314,19 @@ static void run_case(size_t at, size_t size)
     rmdir(folder);
 }
 
-static void processes_work_together(void **state)
-{
-    static const size_t sizes[] = {2, 3, 4, 6};
-
-    for (size_t i = 0; i < N_CASES; i++)
-        for (size_t k = 0; k < 4; k++)
-            if (cases[i].run != hangs || sizes[k] == 3) /* which takes seconds */
-                run_case(i, sizes[k]);
-}
-
-static void is_alone(void **state)
+TEST(is_alone)
 {
     fbp_team *t;
 
-    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    OK(fbp_team_join(&t));
     assert_null(t);
     assert_int_equal(fbp_team_speaks(t), 1);
-    assert_int_equal(fbp_team_end(t, NULL), FBP_OK);
+    OK(fbp_team_end(t, NULL));
     assert_int_equal(fbp_team_size(t), 1);
-    assert_int_equal(fbp_team_leave(&t, NULL), FBP_OK);
+    OK(fbp_team_leave(&t, NULL));
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
     struct fbp_team_functions none = {.struct_size = sizeof none, .size = 1};
     fbp_team *t;
@@ -361,16 +343,16 @@ static void refuses(void **state)
     assert_true(says("another MPI's launcher"));
     setenv("PMI_SIZE", "1", 1); /* alone, whatever Slurm has started */
     setenv("SLURM_STEP_NUM_TASKS", "3", 1);
-    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    OK(fbp_team_join(&t));
     assert_null(t);
     unsetenv("PMI_RANK");
     unsetenv("PMI_SIZE");
     assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
     assert_true(says("srun has started 3 processes that know nothing of each other"));
     setenv("SLURM_STEP_NUM_TASKS", "1", 1);
-    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    OK(fbp_team_join(&t));
     setenv("PMIX_RANK", "0", 1); /* alone, without the module */
-    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    OK(fbp_team_join(&t));
     assert_null(t);
     unsetenv("PMIX_RANK");
     unsetenv("SLURM_STEP_NUM_TASKS");
@@ -379,14 +361,21 @@ static void refuses(void **state)
     free(module);
 }
 
+TEST(processes_work_together)
+{
+    static const size_t sizes[] = {2, 3, 4, 6};
+
+    for (size_t i = 0; i < N_CASES; i++)
+        for (size_t k = 0; k < 4; k++)
+            if (cases[i].run != hangs || sizes[k] == 3) /* which takes seconds */
+                run_case(i, sizes[k]);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_alone), cmocka_unit_test(refuses),
-                                       cmocka_unit_test(processes_work_together)};
-
     if (argc == 2)
         return take_part(argv[1]);
     if (argc == 3 && strcmp(argv[1], "waits_in_vain") == 0)
         return waits_in_vain(argv[2]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_file_tests(argc, argv, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* From what a spectrometer has measured to plane integrals: every step against closed forms. */
 #include "unit/io_util.h"
 
-#include "fbp/fbp.h"
-
 #include "prep/prep.h"
 
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define SCAN  FBP_TEST_DIR "/traces.json"
 #define ROWS_ FBP_TEST_DIR "/traces.npy"
@@ -86,7 +82,7 @@ static void make_directions(double (*out)[3])
     const struct fbp_directions set = {
         .struct_size = sizeof set, .set = FBP_SET_SOLID_ANGLE, .n = {10}};
 
-    assert_int_equal(fbp_directions_make(&set, out), FBP_OK);
+    OK(fbp_directions_make(&set, out));
 }
 
 /* Traces of the ball under all directions, with a line as baseline and a phase. */
@@ -123,7 +119,7 @@ static fbp_source *open_traces(const struct fbp_scan *scan)
 {
     fbp_source *below, *out;
 
-    assert_int_equal(fbp_source_open(&below, scan->projections, &scan->raw), FBP_OK);
+    OK(fbp_source_open(&below, scan->projections, &scan->raw));
     if (fbp_spectra_open(&out, below, scan) != FBP_OK)
         fail_msg("%s", fbp_message());
     return out;
@@ -140,7 +136,7 @@ static double worst(const struct fbp_scan *scan)
         const double step = sqrt(v->u[0] * v->u[0] + v->u[1] * v->u[1] + v->u[2] * v->u[2]);
         const double n[3] = {v->u[0] / step, v->u[1] / step, v->u[2] / step};
         const double middle = v->d[0] * n[0] + v->d[1] * n[1] + v->d[2] * n[2];
-        assert_int_equal(fbp_source_read_double(src, k, 1, 0, 1, row), FBP_OK);
+        OK(fbp_source_read_double(src, k, 1, 0, 1, row));
         for (int i = 0; i < SPECTRUM; i++)
             most =
                 fmax(most, fabs(row[i] - soft_ball(n, middle + (i - (SPECTRUM - 1) / 2.) * step)));
@@ -151,7 +147,7 @@ static double worst(const struct fbp_scan *scan)
 
 #define FFT "\"fft\": 128, \"zero_sample\": 30.4, \"dwell_us\": 0.0625, \"baseline\": 1, "
 
-static void traces_become_projections(void **state)
+TEST(traces_become_projections)
 {
     static const char *const phases[] = {"\"phase\": 40", "\"phase\": \"all\"",
                                          "\"phase\": \"view\""};
@@ -170,7 +166,7 @@ static void traces_become_projections(void **state)
         }
 }
 
-static void a_volume_has_its_density(void **state)
+TEST(a_volume_has_its_density)
 {
     float *volume = malloc(16 * 16 * 16 * sizeof *volume);
     fbp_sink *sink;
@@ -178,12 +174,12 @@ static void a_volume_has_its_density(void **state)
 
     put_traces(true, 1, 0);
     struct fbp_scan scan = load("\"prepare\": {" FFT "\"phase\": \"all\"}");
-    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")), FBP_OK);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     assert_string_equal(fbp_plan_info(plan)->prepared,
                         "baseline of order 1, FFT of traces to 128 samples, time 0 at sample 30.4, "
                         "phase found for all views");
-    assert_int_equal(fbp_sink_memory(&sink, volume, (size_t[3]){16, 16, 16}), FBP_OK);
-    assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_OK);
+    OK(fbp_sink_memory(&sink, volume, (size_t[3]){16, 16, 16}));
+    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     double most = 0;
     for (int z = 4; z < 12; z++)
         for (int y = 4; y < 12; y++)
@@ -204,7 +200,7 @@ static void a_volume_has_its_density(void **state)
 }
 
 /* A cubic in the place of sample i, whatever the places are. */
-static void cubics_are_resampled_exactly(void **state)
+TEST(cubics_are_resampled_exactly)
 {
     double complex v[DIRECTIONS * 16];
     char text[600] = "\"prepare\": {\"resample\": [";
@@ -225,7 +221,7 @@ static void cubics_are_resampled_exactly(void **state)
         const double first = falls ? 7 : -7, last = (falls ? -1 : 1) * (15 + .3 * sin(15) - 7);
         for (size_t k = 0; k < DIRECTIONS; k++) {
             const struct fbp_view *view = &scan.views[k];
-            assert_int_equal(fbp_source_read_double(src, k, 1, 0, 1, row), FBP_OK);
+            OK(fbp_source_read_double(src, k, 1, 0, 1, row));
             for (int i = 0; i < 16; i++) {
                 const double at = first + (last - first) * i / 15;
                 assert_true(fabs(row[i] - (at * at * at - 2 * at + (double)k)) < 1e-9);
@@ -256,7 +252,7 @@ static double hill(size_t i)
     return 2 * exp(-pow(((double)i - 8) / 4, 2));
 }
 
-static void profiles_divide(void **state)
+TEST(profiles_divide)
 {
     double complex v[DIRECTIONS * 16];
     double row[16];
@@ -270,7 +266,7 @@ static void profiles_divide(void **state)
              "0.5, \"baseline\": 0, \"baseline_samples\": [0, 2]}");
     fbp_source *src = open_traces(&scan);
     const double base = 5 + 1.5 * ((double)(float)hill(0) + (double)(float)hill(1));
-    assert_int_equal(fbp_source_read_double(src, 3, 1, 0, 1, row), FBP_OK);
+    OK(fbp_source_read_double(src, 3, 1, 0, 1, row));
     for (size_t i = 0; i < 16; i++) {
         const double wanted = hill(i) >= 1 ? (3 * hill(i) + 5 - base) / hill(i) : 0;
         assert_true(fabs(row[i] - wanted) < 1e-5);
@@ -280,7 +276,7 @@ static void profiles_divide(void **state)
 }
 
 /* First derivatives have no integral: all views get one sign. */
-static void derivatives_get_one_sign(void **state)
+TEST(derivatives_get_one_sign)
 {
     double complex v[DIRECTIONS * 16];
 
@@ -295,7 +291,7 @@ static void derivatives_get_one_sign(void **state)
                                           : "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"all\"}");
         fbp_source *src = open_traces(&scan);
         for (size_t k = 0; k < DIRECTIONS; k++) {
-            assert_int_equal(fbp_source_read_double(src, k, 1, 0, 1, row), FBP_OK);
+            OK(fbp_source_read_double(src, k, 1, 0, 1, row));
             for (int i = 0; i < 16; i++)
                 assert_true(fabs(fabs(row[i]) - cabs(v[k * 16 + (size_t)i])) < 1e-9);
             first = k ? first : row[6];
@@ -306,7 +302,7 @@ static void derivatives_get_one_sign(void **state)
     }
 }
 
-static void wrong_steps_are_refused(void **state)
+TEST(wrong_steps_are_refused)
 {
     static const struct {
         const char *keys, *says;
@@ -343,13 +339,4 @@ static void wrong_steps_are_refused(void **state)
     free(n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traces_become_projections),    cmocka_unit_test(a_volume_has_its_density),
-        cmocka_unit_test(cubics_are_resampled_exactly), cmocka_unit_test(profiles_divide),
-        cmocka_unit_test(derivatives_get_one_sign),     cmocka_unit_test(wrong_steps_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,8 @@
 /* Turned volumes: slices against a plain loop in double, quarters of a turn against the volume's
  * own projections, and devices that project, a pretended one in blocks of slices. */
-#include "fbp/picture.h"
-
 #include "array/array.h"
 #include "base/base.h"
 #include "picture/draw.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #include "unit/one_array.h"
 #include "unit/png_image.h"
@@ -56,7 +47,7 @@ static void compare_slice(const size_t n[2], const double mm[2], double degrees)
     struct fbp_turn t;
     size_t compared = 0;
 
-    assert_int_equal(fbp_turn_make(&t, n, mm, degrees), FBP_OK);
+    OK(fbp_turn_make(&t, n, mm, degrees));
     /* The box contains the slice, and is not larger than a voxel more. */
     for (int a = 0; a < 2; a++) {
         const double side =
@@ -92,7 +83,7 @@ static void compare_slice(const size_t n[2], const double mm[2], double degrees)
     fbp_turn_clear(&t);
 }
 
-static void slices_as_a_plain_loop_has_them(void **state)
+TEST(slices_as_a_plain_loop_has_them)
 {
     static const double turns[] = {0, 33.3, 45, 90, 122, 180, 201.5, 270, 300, -33.3, -90, 753.3};
     static const struct {
@@ -107,7 +98,7 @@ static void slices_as_a_plain_loop_has_them(void **state)
 
 /* After a quarter of a turn a row is a column, with the same bits: also those of numbers that no
  * interpolation would keep. */
-static void quarters_keep_voxels(void **state)
+TEST(quarters_keep_voxels)
 {
     enum { NX = 5, NY = 4 };
     float slice[NY][NX], row[NX];
@@ -118,8 +109,7 @@ static void quarters_keep_voxels(void **state)
     slice[1][1] = INFINITY;
     slice[2][2] = 1e-44F;
     for (int quarter = 0; quarter < 8; quarter++) {
-        assert_int_equal(fbp_turn_make(&t, (size_t[]){NX, NY}, (double[]){1, 2}, 90.0 * quarter),
-                         FBP_OK);
+        OK(fbp_turn_make(&t, (size_t[]){NX, NY}, (double[]){1, 2}, 90.0 * quarter));
         assert_int_equal(t.turned[0], quarter % 2 ? NY : NX);
         assert_true(t.mm[0] == (quarter % 2 ? 2 : 1) && t.mm[1] == (quarter % 2 ? 1 : 2));
         fbp_turn_prepare(&t, &slice[0][0]);
@@ -137,7 +127,7 @@ static void quarters_keep_voxels(void **state)
 }
 
 /* One voxel that is not finite leaves out what would be interpolated from it, and no more. */
-static void what_is_not_finite_is_left_out(void **state)
+TEST(what_is_not_finite_is_left_out)
 {
     const float odd[] = {NAN, INFINITY, -INFINITY};
     float slice[9 * 9], row[16];
@@ -150,7 +140,7 @@ static void what_is_not_finite_is_left_out(void **state)
         slice[40] = odd[k];
         slice[10] = 1e-30F;
         slice[11] = -1e-44F;
-        assert_int_equal(fbp_turn_make(&t, (size_t[]){9, 9}, (double[]){1, 1}, 45), FBP_OK);
+        OK(fbp_turn_make(&t, (size_t[]){9, 9}, (double[]){1, 1}, 45));
         assert_true(t.turned[0] <= 16);
         fbp_turn_prepare(&t, slice);
         assert_true(slice[10] == 0 && slice[11] == 0 && slice[12] == 1);
@@ -175,16 +165,14 @@ static void write_volume(const size_t n[3], const double mm[3], const float *dat
 
 static struct image drawn(double degrees)
 {
-    assert_int_equal(
-        fbp_picture_write(VOLUME, PNG,
-                          fbp_picture_params(.mip = true, .lo = 0, .hi = 1, .turn_deg = degrees)),
-        FBP_OK);
+    OK(fbp_picture_write(VOLUME, PNG,
+                         fbp_picture_params(.mip = true, .lo = 0, .hi = 1, .turn_deg = degrees)));
     return decode(PNG, PNG_FORMAT_GRAY);
 }
 
 /* Turned to the left by a quarter, what was seen from +x is seen from +y, so that it looks from -y
  * mirrored; and what was seen from -y is now seen from +x. */
-static void quarters_show_the_other_sides(void **state)
+TEST(quarters_show_the_other_sides)
 {
     enum { N = 64, NZ = 64, SIDE = 256 };
     float *v = some_voxels((size_t)N * N * NZ);
@@ -291,7 +279,7 @@ static fbp_status refused(void *device, const float *slices, size_t n, float *fr
     return FBP_ERR_DEVICE;
 }
 
-static void a_device_draws_the_same(void **state)
+TEST(a_device_draws_the_same)
 {
     struct fbp_projector projector = {pretended_open, pretended_close, pretended_project,
                                       pretended_top};
@@ -304,9 +292,9 @@ static void a_device_draws_the_same(void **state)
     for (int k = 0; k < 3; k++) {
         const struct fbp_picture_params params = {
             .struct_size = sizeof params, .mip = true, .turn_deg = (double[]){0, 33.3, 90}[k]};
-        assert_int_equal(fbp_picture_write(VOLUME, PNG, &params), FBP_OK);
-        assert_int_equal(fbp_source_open(&source, VOLUME, NULL), FBP_OK);
-        assert_int_equal(fbp_viewer_draw(source, VOLUME, OTHER, &params, &projector, 5), FBP_OK);
+        OK(fbp_picture_write(VOLUME, PNG, &params));
+        OK(fbp_source_open(&source, VOLUME, NULL));
+        OK(fbp_viewer_draw(source, VOLUME, OTHER, &params, &projector, 5));
         fbp_source_close(&source);
         struct image a = decode(PNG, PNG_FORMAT_GRAY), b = decode(OTHER, PNG_FORMAT_GRAY);
         assert_true(a.w == b.w && a.h == b.h);
@@ -317,7 +305,7 @@ static void a_device_draws_the_same(void **state)
     projector.project = refused;
     (void)remove(OTHER);
     const struct fbp_picture_params params = {.struct_size = sizeof params, .mip = true};
-    assert_int_equal(fbp_source_open(&source, VOLUME, NULL), FBP_OK);
+    OK(fbp_source_open(&source, VOLUME, NULL));
     assert_int_equal(fbp_viewer_draw(source, VOLUME, OTHER, &params, &projector, 5),
                      FBP_ERR_DEVICE);
     fbp_source_close(&source);
@@ -334,7 +322,7 @@ static void assert_refused(const struct fbp_picture_params *params, fbp_status e
     assert_null(fopen(OTHER, "r"));
 }
 
-static void turns_that_are_refused(void **state)
+TEST(turns_that_are_refused)
 {
     const float v[8] = {0};
     struct fbp_turn t;
@@ -356,15 +344,4 @@ static void turns_that_are_refused(void **state)
     assert_null(t.x_i);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_as_a_plain_loop_has_them),
-        cmocka_unit_test(quarters_keep_voxels),
-        cmocka_unit_test(what_is_not_finite_is_left_out),
-        cmocka_unit_test(quarters_show_the_other_sides),
-        cmocka_unit_test(a_device_draws_the_same),
-        cmocka_unit_test(turns_that_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,10 @@
 /* Angular steps, redundancy weights, the geometry factor: sums, symmetry, known forms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "geometry/view.h"
+#include "test.h"
 #include "weight/weight.h"
-
-#include <string.h>
 
 #define DEG (FBP_PI / 180)
 
@@ -36,8 +29,8 @@ static struct setup set_up(const struct scan *scan, const double *angles,
     struct setup s = {.facts = {.struct_size = sizeof s.facts},
                       .views = angles ? scan_views_at(scan, angles) : scan_views(scan)};
 
-    assert_int_equal(fbp_views_facts(views_of(scan, s.views), NULL, &s.facts), FBP_OK);
-    assert_int_equal(fbp_weights_create(&s.w, views_of(scan, s.views), &s.facts, angular), FBP_OK);
+    OK(fbp_views_facts(views_of(scan, s.views), NULL, &s.facts));
+    OK(fbp_weights_create(&s.w, views_of(scan, s.views), &s.facts, angular));
     return s;
 }
 
@@ -48,7 +41,7 @@ static void tear_down(struct setup *s)
     free(s->views);
 }
 
-static void steps_add_up_to_the_arc(void **state)
+TEST(steps_add_up_to_the_arc)
 {
     double angles[360];
 
@@ -70,7 +63,7 @@ static void steps_add_up_to_the_arc(void **state)
     }
 }
 
-static void steps_reach_half_way_to_both_neighbours(void **state)
+TEST(steps_reach_half_way_to_both_neighbours)
 {
     struct scan scan = usual;
     const double full[8] = {0, 1, 3, 2, 4, 5, 5, 6}; /* of 7 on a circle */
@@ -96,7 +89,7 @@ static void steps_reach_half_way_to_both_neighbours(void **state)
     tear_down(&s);
 }
 
-static void equal_steps_share_the_circle(void **state)
+TEST(equal_steps_share_the_circle)
 {
     struct scan scan = usual;
 
@@ -131,7 +124,7 @@ static bool partner(const struct scan *scan, const struct fbp_view *view, const 
     there = *v;
     free(v);
     double P[12];
-    assert_int_equal(fbp_view_to_matrix(&there, FBP_CONE, &scan->panel, P), FBP_OK);
+    OK(fbp_view_to_matrix(&there, FBP_CONE, &scan->panel, P));
     const double *x = view->s; /* the first source, seen from the second */
     *column = (fbp_dot(P, x) + P[3]) / (fbp_dot(P + 8, x) + P[11]);
     return *column > -0.5 && *column < (double)scan->panel.n_columns - 0.5;
@@ -181,7 +174,7 @@ static void check_pairs(struct scan scan, double first_deg, double arc_deg, bool
     assert_true(singles > 20);
 }
 
-static void parker_pairs_add_up_to_two(void **state)
+TEST(parker_pairs_add_up_to_two)
 {
     for (int i = 0; i < 8; i++) {
         struct scan scan = usual;
@@ -211,7 +204,7 @@ static double parker(double beta, double gamma, double arc)
 }
 
 /* Any arc, any fan, by the formula alone: conjugate = (beta + pi - 2 gamma, -gamma). */
-static void parker_holds_for_any_arc(void **state)
+TEST(parker_holds_for_any_arc)
 {
     for (int i = 0; i < 100000; i++) {
         const double arc = uniform(0.1, 2 * FBP_PI), gamma = uniform(-0.6, 0.6);
@@ -231,7 +224,7 @@ static void parker_holds_for_any_arc(void **state)
         check_near(parker(beta, 0, FBP_PI), 2, 0); /* parallel, 180 degrees */
 }
 
-static void parallel_half_turn_counts_twice(void **state)
+TEST(parallel_half_turn_counts_twice)
 {
     const struct scan scan = {
         .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {32, 4}};
@@ -246,7 +239,7 @@ static void parallel_half_turn_counts_twice(void **state)
     tear_down(&s);
 }
 
-static void wang_pairs_add_up_to_two(void **state)
+TEST(wang_pairs_add_up_to_two)
 {
     for (int i = 0; i < 4; i++) {
         struct scan scan = usual;
@@ -267,7 +260,7 @@ static void wang_pairs_add_up_to_two(void **state)
 }
 
 /* conventions, section 2: 1/2 dbeta (SOD/D) cos(gamma), and w(0)^2, for a panel turned about v. */
-static void geometry_factor_of_known_panels(void **state)
+TEST(geometry_factor_of_known_panels)
 {
     for (int i = 0; i < 3; i++) {
         struct scan scan = usual;
@@ -276,7 +269,7 @@ static void geometry_factor_of_known_panels(void **state)
         struct setup s = set_up(&scan, NULL, FBP_ANGULAR_AUTO);
         const struct fbp_view *v = &s.views[33];
         double row[128], P[12], n[3], q[3], p[3], e[3];
-        assert_int_equal(fbp_view_to_matrix(v, FBP_CONE, &scan.panel, P), FBP_OK);
+        OK(fbp_view_to_matrix(v, FBP_CONE, &scan.panel, P));
         fbp_weights_row(s.w, 33, 0, row);
         fbp_cross(v->u, v->v, n);
         fbp_normalise(n);
@@ -295,14 +288,14 @@ static void geometry_factor_of_known_panels(void **state)
 }
 
 /* Feldkamp's cosine, every row, for the untilted panel; SOD/|q| for one tilted about u. */
-static void geometry_factor_of_every_row(void **state)
+TEST(geometry_factor_of_every_row)
 {
     for (int i = 0; i < 2; i++) {
         struct scan scan = usual;
         scan.tilt_deg[0] = 10 * i;
         struct setup s = set_up(&scan, NULL, FBP_ANGULAR_AUTO);
         double row[128], p[3], q[3], P[12];
-        assert_int_equal(fbp_view_to_matrix(&s.views[5], FBP_CONE, &scan.panel, P), FBP_OK);
+        OK(fbp_view_to_matrix(&s.views[5], FBP_CONE, &scan.panel, P));
         for (size_t r = 0; r < 96; r += 5) {
             fbp_weights_row(s.w, 5, r, row);
             for (int c = 0; c < 128; c++) {
@@ -320,7 +313,7 @@ static void geometry_factor_of_every_row(void **state)
 }
 
 /* image x line = row wherever separable says so; and it says so exactly where it should. */
-static void separable_weights_are_products(void **state)
+TEST(separable_weights_are_products)
 {
     const struct {
         double arc, offset, tilt[3];
@@ -353,8 +346,7 @@ static void separable_weights_are_products(void **state)
     struct setup s = set_up(&scan, NULL, FBP_ANGULAR_AUTO);
     fbp_weights *w;
     s.views[9].s[0] *= 1.001;
-    assert_int_equal(fbp_weights_create(&w, views_of(&scan, s.views), &s.facts, FBP_ANGULAR_AUTO),
-                     FBP_OK);
+    OK(fbp_weights_create(&w, views_of(&scan, s.views), &s.facts, FBP_ANGULAR_AUTO));
     assert_false(fbp_weights_separable(w));
     fbp_weights_destroy(&w);
     tear_down(&s);
@@ -372,7 +364,7 @@ static void check_words(struct scan scan, enum fbp_angular_weights angular, cons
     tear_down(&s);
 }
 
-static void the_choice_is_announced(void **state)
+TEST(the_choice_is_announced)
 {
     struct scan scan = usual;
 
@@ -392,20 +384,4 @@ static void the_choice_is_announced(void **state)
     check_words(scan, FBP_ANGULAR_AUTO, "half turn of 360 views, 187.0 deg", "modulo 180");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_add_up_to_the_arc),
-        cmocka_unit_test(steps_reach_half_way_to_both_neighbours),
-        cmocka_unit_test(equal_steps_share_the_circle),
-        cmocka_unit_test(parker_pairs_add_up_to_two),
-        cmocka_unit_test(parker_holds_for_any_arc),
-        cmocka_unit_test(parallel_half_turn_counts_twice),
-        cmocka_unit_test(wang_pairs_add_up_to_two),
-        cmocka_unit_test(geometry_factor_of_known_panels),
-        cmocka_unit_test(geometry_factor_of_every_row),
-        cmocka_unit_test(separable_weights_are_products),
-        cmocka_unit_test(the_choice_is_announced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

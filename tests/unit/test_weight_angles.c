@@ -1,17 +1,10 @@
 /* Half turns of parallel and nearly parallel beams: the mean of a disk, wherever its views stand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
+#include "test.h"
 #include "weight/weight.h"
-
-#include <string.h>
 
 #define DEG (FBP_PI / 180)
 enum { COLUMNS = 128, MOST = 250 };
@@ -84,7 +77,7 @@ static double disk_mean(const struct scan *scan, const struct fbp_view *views,
         for (size_t c = 0; c < COLUMNS; c++)
             row[c] *= chord(scan, &views[k], c, d);
         filter(row, filtered);
-        assert_int_equal(fbp_view_to_matrix(&views[k], scan->kind, &scan->panel, P), FBP_OK);
+        OK(fbp_view_to_matrix(&views[k], scan->kind, &scan->panel, P));
         n = add_row(filtered, P, d, &sum);
     }
     return sum / (double)n;
@@ -117,9 +110,8 @@ static double deviation(const struct scan *scan, const double *angles, enum fbp_
     struct fbp_weights *w;
     double worst = 0;
 
-    assert_int_equal(fbp_views_facts(views_of(scan, views), NULL, &facts), FBP_OK);
-    assert_int_equal(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO),
-                     FBP_OK);
+    OK(fbp_views_facts(views_of(scan, views), NULL, &facts));
+    OK(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO));
     for (int i = 0; i < DISKS; i++) {
         const double mean = disk_mean(scan, views, w, &disks[i]);
         if (!angles)
@@ -209,7 +201,7 @@ static void check_family(int family, double fan_deg, int *limited, double *worst
     }
 }
 
-static void disks_keep_their_mean(void **state)
+TEST(disks_keep_their_mean)
 {
     static const double fans[] = {0, 0.01, 0.1, 1, 5};
     int limited = 0;
@@ -229,7 +221,7 @@ static void disks_keep_their_mean(void **state)
 }
 
 /* Step times weight, over all views, in any column: 2 pi, as if there were no steps. */
-static void weights_of_few_views_add_up(void **state)
+TEST(weights_of_few_views_add_up)
 {
     double angles[MOST];
 
@@ -241,10 +233,9 @@ static void weights_of_few_views_add_up(void **state)
         struct fbp_view *views = scan_views_at(&scan, angles);
         struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
         struct fbp_weights *w;
-        assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &facts), FBP_OK);
+        OK(fbp_views_facts(views_of(&scan, views), NULL, &facts));
         assert_int_equal(facts.coverage, FBP_COVERAGE_SHORT);
-        assert_int_equal(fbp_weights_create(&w, views_of(&scan, views), &facts, FBP_ANGULAR_AUTO),
-                         FBP_OK);
+        OK(fbp_weights_create(&w, views_of(&scan, views), &facts, FBP_ANGULAR_AUTO));
         for (int c = 0; c < COLUMNS; c += 9) {
             double sum = 0;
             for (size_t k = 0; k < scan.n; k++)
@@ -257,7 +248,7 @@ static void weights_of_few_views_add_up(void **state)
 }
 
 /* From parallel over ever wider fans, and from ramps of few steps to long ones: no jump. */
-static void no_jump_between_the_forms(void **state)
+TEST(no_jump_between_the_forms)
 {
     double angles[MOST], least = 1, most = -1;
 
@@ -287,7 +278,7 @@ static void no_jump_between_the_forms(void **state)
 }
 
 /* Opposite views of a parallel beam are one: it does not matter at which of both they stand. */
-static void parallel_views_count_modulo_half_a_turn(void **state)
+TEST(parallel_views_count_modulo_half_a_turn)
 {
     const struct scan scan = scan_of(0, 97);
     double angles[2][MOST], row[2][COLUMNS];
@@ -302,10 +293,8 @@ static void parallel_views_count_modulo_half_a_turn(void **state)
     }
     for (int i = 0; i < 2; i++) {
         views[i] = scan_views_at(&scan, angles[i]);
-        assert_int_equal(fbp_views_facts(views_of(&scan, views[i]), NULL, &facts[i]), FBP_OK);
-        assert_int_equal(
-            fbp_weights_create(&w[i], views_of(&scan, views[i]), &facts[i], FBP_ANGULAR_AUTO),
-            FBP_OK);
+        OK(fbp_views_facts(views_of(&scan, views[i]), NULL, &facts[i]));
+        OK(fbp_weights_create(&w[i], views_of(&scan, views[i]), &facts[i], FBP_ANGULAR_AUTO));
     }
     for (size_t k = 0; k < scan.n; k++) {
         for (int i = 0; i < 2; i++)
@@ -318,13 +307,4 @@ static void parallel_views_count_modulo_half_a_turn(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disks_keep_their_mean),
-        cmocka_unit_test(weights_of_few_views_add_up),
-        cmocka_unit_test(no_jump_between_the_forms),
-        cmocka_unit_test(parallel_views_count_modulo_half_a_turn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

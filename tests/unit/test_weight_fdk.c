@@ -1,14 +1,9 @@
 /* The weights inside a small FDK in double: a ball of 0.02/mm has that mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "geometry_util.h"
 
 #include "fdk_util.h"
+#include "test.h"
 
 static const struct scan usual = {
     .n = 360,
@@ -34,7 +29,7 @@ static void check_mean(const struct scan *scan, const double *angles, const stru
     check_near(mean / ball->mu, 1, tol);
 }
 
-static void turned_panels(void **state)
+TEST(turned_panels)
 {
     const double turns[][3] = {
         {0, 0, 0}, {0, 2, 0}, {0, 10, 0}, {2, 0, 0}, {10, 0, 0}, {0, 0, 2}, {0, 0, 10}, {5, -6, 4},
@@ -47,7 +42,7 @@ static void turned_panels(void **state)
     }
 }
 
-static void short_and_offset_scans(void **state)
+TEST(short_and_offset_scans)
 {
     struct scan scan = usual;
 
@@ -66,7 +61,7 @@ static void short_and_offset_scans(void **state)
     check_mean(&scan, NULL, &near_plane, false, 2e-3);
 }
 
-static void uneven_angles(void **state)
+TEST(uneven_angles)
 {
     double angles[360];
 
@@ -75,7 +70,7 @@ static void uneven_angles(void **state)
     check_mean(&usual, angles, &near_plane, false, 1e-3);
 }
 
-static void one_row_and_parallel(void **state)
+TEST(one_row_and_parallel)
 {
     struct scan scan = usual;
 
@@ -99,7 +94,7 @@ static void one_row_and_parallel(void **state)
 }
 
 /* d_n: the source comes and goes by 5 %, slowly. */
-static void distance_of_its_own_for_every_view(void **state)
+TEST(distance_of_its_own_for_every_view)
 {
     struct fbp_view *views = scan_views(&usual);
 
@@ -113,14 +108,4 @@ static void distance_of_its_own_for_every_view(void **state)
     check_near(mean / near_plane.mu, 1, 2e-3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turned_panels),
-        cmocka_unit_test(short_and_offset_scans),
-        cmocka_unit_test(uneven_angles),
-        cmocka_unit_test(one_row_and_parallel),
-        cmocka_unit_test(distance_of_its_own_for_every_view),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

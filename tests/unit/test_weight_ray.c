@@ -1,18 +1,10 @@
 /* Weights as devices compute them, in float, against the host's in double. */
 #define FBP_RAY_FLOAT
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "geometry_util.h"
 
+#include "test.h"
 #include "weight/weight.h"
-
-#include <string.h>
 
 static double greatest(const fbp_weights *w, const struct scan *scan, double *row)
 {
@@ -37,9 +29,8 @@ static double check(const struct scan *scan, const struct fbp_view *views)
     double *row = malloc(nc * sizeof *row), worst = 0;
 
     assert_non_null(row);
-    assert_int_equal(fbp_views_facts(views_of(scan, views), NULL, &facts), FBP_OK);
-    assert_int_equal(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO),
-                     FBP_OK);
+    OK(fbp_views_facts(views_of(scan, views), NULL, &facts));
+    OK(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO));
     fbp_weights_rays(w, &rays);
     const double most = greatest(w, scan, row);
     assert_true(most > 0);
@@ -63,7 +54,7 @@ static double check(const struct scan *scan, const struct fbp_view *views)
     return worst;
 }
 
-static void float_is_enough(void **state)
+TEST(float_is_enough)
 {
     static const struct {
         const char *name;
@@ -98,7 +89,7 @@ static void float_is_enough(void **state)
 }
 
 /* Sources that wander, panels that lean: every view its own. */
-static void float_is_enough_for_any_view(void **state)
+TEST(float_is_enough_for_any_view)
 {
     for (int i = 0; i < 4; i++) {
         struct scan scan = {.n = 150,
@@ -120,11 +111,4 @@ static void float_is_enough_for_any_view(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(float_is_enough),
-        cmocka_unit_test(float_is_enough_for_any_view),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

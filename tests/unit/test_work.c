@@ -64,7 +64,7 @@ static void check_cover(const struct fbp_work *w, const struct fbp_job *job, siz
     assert_int_equal(z, job->grid.n[2]);
 }
 
-static void covers_everything_within_the_limit(void **state)
+TEST(covers_everything_within_the_limit)
 {
     static const uint64_t limits[] = {40 << 20, 64 << 20, 100 << 20, 150 << 20, (uint64_t)1 << 34};
     struct case_ c;
@@ -84,7 +84,7 @@ static void covers_everything_within_the_limit(void **state)
     drop(&c);
 }
 
-static void honours_wishes(void **state)
+TEST(honours_wishes)
 {
     struct case_ c;
 
@@ -168,7 +168,7 @@ static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates
     return w;
 }
 
-static void filtered_views_are_kept_where_that_is_quicker(void **state)
+TEST(filtered_views_are_kept_where_that_is_quicker)
 {
     struct fbp_rates slow_bus = card, fast_bus = card;
     struct case_ c;
@@ -191,7 +191,7 @@ static void filtered_views_are_kept_where_that_is_quicker(void **state)
 
 /* What a buffer of a device holds, whatever its memory: smaller slabs and batches, or a sentence.
  */
-static void buffers_are_held(void **state)
+TEST(buffers_are_held)
 {
     const struct fbp_rates none = {0};
     struct case_ c;
@@ -226,7 +226,7 @@ static void buffers_are_held(void **state)
 }
 
 /* S1's volume beyond the card's memory: views are uploaded once, slabs pass through two buffers. */
-static void volumes_stream_past_kept_views(void **state)
+TEST(volumes_stream_past_kept_views)
 {
     struct case_ c;
     struct fbp_work w;
@@ -263,7 +263,7 @@ static double cost_of(const struct fbp_job *job, size_t z0, size_t z1)
 
 /* A volume taller than the panel sees: workers get slabs of the same cost, outer ones are taller.
  */
-static void slabs_have_the_same_cost(void **state)
+TEST(slabs_have_the_same_cost)
 {
     for (size_t workers = 2; workers <= 5; workers++) {
         struct case_ c;
@@ -296,7 +296,7 @@ static void slabs_have_the_same_cost(void **state)
 }
 
 /* Views that are followed come in single groups, in buffers that hold more. */
-static void follows_by_groups(void **state)
+TEST(follows_by_groups)
 {
     struct case_ c;
     struct fbp_work w;
@@ -319,7 +319,7 @@ static void follows_by_groups(void **state)
 }
 
 /* Nothing overlaps: batches differ by a group at most, and slabs are finished whole. */
-static void even_batches_for_measuring(void **state)
+TEST(even_batches_for_measuring)
 {
     struct case_ c;
 
@@ -345,7 +345,7 @@ static void even_batches_for_measuring(void **state)
 }
 
 /* Views that lie on the device need no small batches; slabs are still handed over in parts. */
-static void views_on_the_device_come_at_once(void **state)
+TEST(views_on_the_device_come_at_once)
 {
     struct case_ c;
 
@@ -371,7 +371,7 @@ static void views_on_the_device_come_at_once(void **state)
 }
 
 /* A batch is never more than a buffer of filtered views can hold, whoever asks for it. */
-static void batches_fit_their_buffers(void **state)
+TEST(batches_fit_their_buffers)
 {
     const size_t most = fbp_backend_find("mock")->can.max_resident_views;
     struct case_ c;
@@ -396,7 +396,7 @@ static void batches_fit_their_buffers(void **state)
 
 /* What threads take that convert slices for the output: those that write for a device, or the cores
  * that share the slices of a block. */
-static void who_converts_slices_counts(void **state)
+TEST(who_converts_slices_counts)
 {
     static const struct {
         const char *backend;
@@ -429,7 +429,7 @@ static void who_converts_slices_counts(void **state)
     }
 }
 
-static void says_what_is_needed(void **state)
+TEST(says_what_is_needed)
 {
     struct fbp_work_request rq;
     struct fbp_work w;
@@ -452,27 +452,24 @@ static void says_what_is_needed(void **state)
     drop(&c);
 }
 
-static void sizes_and_voxels_complete_each_other(void **state)
+TEST(sizes_and_voxels_complete_each_other)
 {
     struct case_ c;
     struct fbp_grid g;
 
     setup(&c, 90, 64, (struct fbp_grid){{64, 64, 32}, {4, 4, 8}, {1, 2, 3}});
-    assert_int_equal(fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g), FBP_OK);
+    OK(fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g));
     assert_true(g.n[0] == 128 && g.voxel_mm[0] == 2 && g.voxel_mm[1] == 8 && g.voxel_mm[2] == 8);
-    assert_int_equal(fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g),
-                     FBP_OK);
+    OK(fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g));
     assert_true(g.n[0] == 128 && g.n[1] == 128 && g.n[2] == 128 && g.centre_mm[2] == 3);
-    assert_int_equal(
-        fbp_grid_resolve(&(struct fbp_grid){.n = {10, 11, 12}, .voxel_mm = {1, 1, 1}}, &c.scan, &g),
-        FBP_OK);
+    OK(fbp_grid_resolve(&(struct fbp_grid){.n = {10, 11, 12}, .voxel_mm = {1, 1, 1}}, &c.scan, &g));
     assert_true(g.n[2] == 12 && g.voxel_mm[2] == 1);
     drop(&c);
 }
 
 /* Two blocks that are fetched, and beside them a slice for each thread that writes; fewer in little
  * memory. */
-static void each_writer_has_a_slice(void **state)
+TEST(each_writer_has_a_slice)
 {
     static const struct {
         size_t n;
@@ -499,23 +496,4 @@ static void each_writer_has_a_slice(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(covers_everything_within_the_limit),
-        cmocka_unit_test(honours_wishes),
-        cmocka_unit_test(buffers_are_held),
-        cmocka_unit_test(filtered_views_are_kept_where_that_is_quicker),
-        cmocka_unit_test(volumes_stream_past_kept_views),
-        cmocka_unit_test(slabs_have_the_same_cost),
-        cmocka_unit_test(follows_by_groups),
-        cmocka_unit_test(even_batches_for_measuring),
-        cmocka_unit_test(views_on_the_device_come_at_once),
-        cmocka_unit_test(batches_fit_their_buffers),
-        cmocka_unit_test(each_writer_has_a_slice),
-        cmocka_unit_test(who_converts_slices_counts),
-        cmocka_unit_test(says_what_is_needed),
-        cmocka_unit_test(sizes_and_voxels_complete_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,9 +13,9 @@ static inline void put_header(struct fbp_layout *layout, const struct fbp_array_
     struct fbp_write_buffer p;
 
     assert_null(layout->header); /* never held */
-    assert_int_equal(fbp_write_buffer_open(&p, fd, path, 0), FBP_OK);
-    assert_int_equal(fbp_layout_put(layout, info, &p), FBP_OK);
-    assert_int_equal(fbp_write_buffer_flush(&p), FBP_OK);
+    OK(fbp_write_buffer_open(&p, fd, path, 0));
+    OK(fbp_layout_put(layout, info, &p));
+    OK(fbp_write_buffer_flush(&p));
     assert_int_equal(p.at, layout->header_bytes);
     fbp_write_buffer_close(&p);
     fbp_layout_clear(layout);

@@ -1,0 +1,69 @@
+/** @file test.h  The frame of a test: cmocka and the standard headers, TEST(), OK(), main(). */
+#ifndef FBP_TESTS_TEST_H
+#define FBP_TESTS_TEST_H
+
+#include "fbp/fbp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Fail with the library's own sentence. */
+#define OK(expr)                                      \
+    do {                                              \
+        if ((expr) != FBP_OK)                         \
+            fail_msg("%s: %s", #expr, fbp_message()); \
+    } while (0)
+
+/** The tests of a file, in their order there. */
+static struct CMUnitTest file_tests[64];
+
+static inline void add_test(struct CMUnitTest test)
+{
+    size_t i = 0;
+
+    while (file_tests[i].name)
+        i++;
+    if (i + 1 == sizeof file_tests / sizeof *file_tests)
+        abort();
+    file_tests[i] = test;
+}
+
+/** Begins a test with a function that runs before it and one that runs after it, or NULL. */
+#define TEST_WITH(name, set_up, tear_down)                                                     \
+    static void name(void **state);                                                            \
+    __attribute__((constructor)) static void add_##name(void)                                  \
+    {                                                                                          \
+        add_test((struct CMUnitTest)cmocka_unit_test_setup_teardown(name, set_up, tear_down)); \
+    }                                                                                          \
+    static void name(void **state)
+
+/** Begins a test. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/** Run the tests of this file, or those whose names match the first argument, between a function
+ *  that prepares all of them and one that removes what it made, or NULL. */
+static inline int run_file_tests(int argc, char **argv, CMFixtureFunction set_up,
+                                 CMFixtureFunction tear_down)
+{
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+    return cmocka_run_group_tests(file_tests, set_up, tear_down);
+}
+
+/** The last line of a file of tests. */
+#define TEST_MAIN(set_up, tear_down)                          \
+    int main(int argc, char **argv)                           \
+    {                                                         \
+        return run_file_tests(argc, argv, set_up, tear_down); \
+    }
+
+#endif /* FBP_TESTS_TEST_H */
