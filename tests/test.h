@@ -24,6 +24,32 @@
             fail_msg("%s: %s", #expr, fbp_message()); \
     } while (0)
 
+/** A text has this part. */
+#define assert_contains(text, part)                                 \
+    do {                                                            \
+        if (!strstr(text, part))                                    \
+            fail_msg("\"%s\" does not contain \"%s\"", text, part); \
+    } while (0)
+
+/** The last message has this part. */
+#define assert_says(part) assert_contains(fbp_message(), part)
+
+/** A call fails with this status, and the message has this part. */
+#define assert_fails(expr, status, part)                                                 \
+    do {                                                                                 \
+        const fbp_status got_status = (expr);                                            \
+        if (got_status != (status) || !strstr(fbp_message(), part))                      \
+            fail_msg("%s: status %d, message \"%s\"; expected status %d, \"%s\"", #expr, \
+                     (int)got_status, fbp_message(), (int)(status), part);               \
+    } while (0)
+
+/** Memory, of which there must be enough. */
+static inline void *allocated(void *memory)
+{
+    assert_non_null(memory);
+    return memory;
+}
+
 /** The tests of a file, in their order there. */
 static struct CMUnitTest file_tests[64];
 

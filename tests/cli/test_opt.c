@@ -219,7 +219,7 @@ TEST(test_help)
             if (!strstr(text, dashed))
                 fail_msg("%s: the help lacks %s", all[k]->name, dashed);
             for (size_t j = 0; o->type == OPT_ENUM && opt_choice(o, j); j++)
-                assert_non_null(strstr(text, opt_choice(o, j)));
+                assert_contains(text, opt_choice(o, j));
         }
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
             if (strcspn(line, "\n") > 80)

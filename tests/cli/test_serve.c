@@ -318,9 +318,8 @@ TEST(the_server_answers_who_knows_the_token)
     for (int round = 0; round < 3; round++) {
         sprintf(request, "GET /%s/a?b=1 HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", s.token, s.port);
         assert_int_equal(ask(s.port, request, text, sizeof text), 200);
-        assert_non_null(strstr(text, "\r\n\r\npath a, query b=1"));
-        assert_non_null(
-            strstr(text, "Content-Security-Policy: default-src 'none'; frame-ancestors"));
+        assert_contains(text, "\r\n\r\npath a, query b=1");
+        assert_contains(text, "Content-Security-Policy: default-src 'none'; frame-ancestors");
         sprintf(request, "GET /%s/ HTTP/1.1\r\nHost: LocalHost:%u\r\n\r\n", s.token, s.port);
         assert_int_equal(ask(s.port, request, text, sizeof text), 200);
         for (const char **host = (const char *[]){"evil.example", "127.0.0.1", "127.0.0.1:1",

@@ -126,9 +126,8 @@ static void launch(const char *name, const struct epr_case *c, unsigned grid, un
 
 static double *new_object(const struct epr_case *c)
 {
-    double *object = calloc(epr_voxels(c), sizeof *object);
+    double *object = allocated(calloc(epr_voxels(c), sizeof *object));
 
-    assert_non_null(object);
     return object;
 }
 

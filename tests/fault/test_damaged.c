@@ -413,8 +413,7 @@ TEST(endless)
         fclose(f);
         refused(MHA);
     }
-    char *text = malloc(n);
-    assert_non_null(text);
+    char *text = allocated(malloc(n));
     memset(text, ' ', n);
     put_array(MHA, "NDims = ", text, n);
     refused(MHA);

@@ -11,8 +11,7 @@
 static inline char *temporary(const char *name)
 {
     const char *folder = getenv("FBP_TEST_DIR") ? getenv("FBP_TEST_DIR") : FBP_TEST_DIR;
-    char *path = malloc(strlen(folder) + strlen(name) + 32);
-    assert_non_null(path);
+    char *path = allocated(malloc(strlen(folder) + strlen(name) + 32));
     sprintf(path, "%s/%d-%s", folder, (int)getpid(), name);
     return path;
 }
@@ -79,8 +78,7 @@ static inline float *read_array(const char *path)
     fbp_source *source;
     OK(fbp_source_open(&source, path, NULL));
     const size_t *n = fbp_source_info(source)->n;
-    float *out = malloc(n[0] * n[1] * n[2] * sizeof *out);
-    assert_non_null(out);
+    float *out = allocated(malloc(n[0] * n[1] * n[2] * sizeof *out));
     OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
     fbp_source_close(&source);
     return out;
@@ -163,8 +161,7 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
 
 static inline double *even_angles(size_t n, double start_deg, double step_deg)
 {
-    double *out = malloc(n * sizeof *out);
-    assert_non_null(out);
+    double *out = allocated(malloc(n * sizeof *out));
     for (size_t i = 0; i < n; i++)
         out[i] = (start_deg + step_deg * (double)i) * PI / 180;
     return out;

@@ -52,10 +52,9 @@ static inline void filter_views(struct side *s)
     const size_t n = fbp_raw_samples(job, &s->batch);
     const struct fbp_buffer raw = {FBP_FOR_RAW, n * sizeof(float), s->batch.n_views,
                                    s->batch.load_rows};
-    float *host = malloc(n * sizeof *host);
+    float *host = allocated(malloc(n * sizeof *host));
     void *device = NULL;
 
-    assert_non_null(host);
     for (size_t i = 0; i < n; i++)
         host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
     OK(s->backend->memory.alloc(s->dev, &raw, &device));

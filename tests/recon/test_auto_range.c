@@ -54,8 +54,7 @@ static char *bytes_of(const char *path, size_t *n)
     fseek(f, 0, SEEK_END);
     *n = (size_t)ftell(f);
     rewind(f);
-    char *out = malloc(*n);
-    assert_non_null(out);
+    char *out = allocated(malloc(*n));
     assert_int_equal(fread(out, 1, *n, f), *n);
     fclose(f);
     return out;
@@ -79,8 +78,7 @@ static void assert_values(const char *path, const float *want, enum fbp_type typ
     fbp_source *src;
     OK(fbp_source_open(&src, path, NULL));
     const double step = (hi - lo) / (type == FBP_U8 ? 255 : 65535);
-    float *got = malloc(VOXELS * sizeof *got);
-    assert_non_null(got);
+    float *got = allocated(malloc(VOXELS * sizeof *got));
     assert_int_equal(fbp_source_info(src)->type, type);
     OK(fbp_source_read(src, 0, N, 0, N, got));
     for (size_t i = 0; i < VOXELS; i++)

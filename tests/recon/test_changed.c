@@ -69,9 +69,8 @@ static void run(const char *output)
                        fbp_recon_params(.device = "cpu", .callbacks.progress = spoil,
                                         .callbacks.user = &plot, .tuning.slab_slices = 1,
                                         .n_threads = 1)));
-    assert_int_equal(fbp_plan_run(plan, output, NULL), FBP_ERR_IO);
-    assert_non_null(strstr(fbp_message(), scan.projections));
-    assert_non_null(strstr(fbp_message(), "changed its size while it was read"));
+    assert_fails(fbp_plan_run(plan, output, NULL), FBP_ERR_IO, scan.projections);
+    assert_says("changed its size while it was read");
     assert_false(is_there(output, "") || is_there(output, ".part") ||
                  is_there(output, ".part.log"));
     OK(fbp_plan_run(plan, output, NULL)); /* as it is now, and stays, it can be read */

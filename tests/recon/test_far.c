@@ -17,11 +17,10 @@ struct fixture {
 static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                         const size_t n[3])
 {
-    float *out = malloc(n[0] * n[1] * n[2] * sizeof *out);
+    float *out = allocated(malloc(n[0] * n[1] * n[2] * sizeof *out));
     fbp_plan *plan;
     fbp_sink *sink;
 
-    assert_non_null(out);
     OK(fbp_plan_create(&plan, scan, params));
     OK(fbp_sink_memory(&sink, out, n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
@@ -204,8 +203,7 @@ TEST(elsewhere_it_is_copied)
         free(right);
     }
 
-    float *turned = malloc(row * rows * f->info.n[2] * sizeof *turned);
-    assert_non_null(turned);
+    float *turned = allocated(malloc(row * rows * f->info.n[2] * sizeof *turned));
     for (size_t k = 0; k < f->info.n[2] * rows; k++)
         memcpy(turned + k * row, f->views + (k / rows * rows + rows - 1 - k % rows) * row,
                row * sizeof *turned);
@@ -314,8 +312,7 @@ TEST(the_callers_queue_is_awaited)
     memset(late, 0, n * sizeof *late); /* whoever reads it waits, too */
     atomic_store(&c.busy, true);
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
-    float *read = malloc(n * sizeof *read);
-    assert_non_null(read);
+    float *read = allocated(malloc(n * sizeof *read));
     OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
     pthread_join(thread, NULL);
     assert_memory_equal(read, f->views, n * sizeof *read);
@@ -432,12 +429,11 @@ TEST(queues_are_waited_for)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
-    float *read = malloc(n * sizeof *read);
+    float *read = allocated(malloc(n * sizeof *read));
     void *queue[2];
     fbp_source *source;
     pthread_t thread;
 
-    assert_non_null(read);
     OK(fbp_device_queue_create(&queue[0], "mock", 0));
     OK(fbp_device_queue_create(&queue[1], "mock", 0));
     assert_ptr_not_equal(queue[0], queue[1]);

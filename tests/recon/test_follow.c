@@ -192,9 +192,8 @@ TEST(same_bits)
 static void make_counts(struct live *l)
 {
     const float *integrals = l->views;
-    uint16_t *counts = malloc((size_t)N_VIEWS * VIEW * sizeof *counts);
+    uint16_t *counts = allocated(malloc((size_t)N_VIEWS * VIEW * sizeof *counts));
 
-    assert_non_null(counts);
     for (size_t i = 0; i < (size_t)N_VIEWS * VIEW; i++)
         counts[i] = (uint16_t)lround(60000 * exp(-0.02 * (double)integrals[i]));
     free(l->views);
@@ -327,7 +326,7 @@ TEST(ends_without_views)
                                             .callbacks.progress = watch, .callbacks.user = &w)));
         assert_int_equal(fbp_plan_run(plan, out, NULL), cancel ? FBP_ERR_CANCELLED : FBP_ERR_IO);
         if (!cancel) {
-            assert_non_null(strstr(fbp_message(), "21 of 60 views are there"));
+            assert_says("21 of 60 views are there");
             assert_int_equal(w.waited_for, 22);
         }
         assert_true(w.calls > 2);

@@ -84,17 +84,16 @@ TEST(memory_of_another_plan_needs_no_buffer)
     struct job j;
 
     make_job(&j, 21, NULL);
-    const uint64_t allocated = plant->n_host, through = plant->n_through;
+    const uint64_t n_host = plant->n_host, through = plant->n_through;
     run(&j, 0, 0);
     run(&j, 3, 4);
     run(&j, 1, 8);
-    assert_int_equal(plant->n_host, allocated);
+    assert_int_equal(plant->n_host, n_host);
     assert_int_equal(plant->n_through, through);
-    float *own = malloc(j.n * sizeof *own), *kept = j.volume;
-    assert_non_null(own);
+    float *own = allocated(malloc(j.n * sizeof *own)), *kept = j.volume;
     j.volume = own; /* which no card reaches */
     run(&j, 0, 0);
-    assert_true(plant->n_host > allocated);
+    assert_true(plant->n_host > n_host);
     j.volume = kept;
     free(own);
     drop_job(&j, true);

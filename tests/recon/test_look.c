@@ -357,7 +357,7 @@ TEST(dead_views_are_told)
     replace_samples(&scan, p);
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.slab_slices = 4}, &r, &said));
     assert_int_equal(r.dead_views, 3);
-    assert_non_null(strstr(said.text, "nothing was measured in 3 of 40 views (3, 12, 14)"));
+    assert_contains(said.text, "nothing was measured in 3 of 40 views (3, 12, 14)");
     free(p);
     drop_scan(&scan);
 }

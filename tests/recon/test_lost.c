@@ -124,8 +124,7 @@ TEST(the_last_device_fails_the_run)
 
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     fbp_mock_faults = (struct fbp_mock_faults){.fail_command = {100}};
-    assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
-    assert_non_null(strstr(fbp_message(), "as requested by a test"));
+    assert_fails(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE, "as requested by a test");
     fbp_mock_faults = (struct fbp_mock_faults){0};
     p.output.resume = true;
     OK(run_plan(&scan, &p, out, &r));
@@ -359,7 +358,7 @@ TEST(a_run_ends_though_devices_fail)
             else
                 assert_int_equal(st, what ? FBP_ERR_IO : FBP_ERR_CANCELLED);
             if (what && st != FBP_OK)
-                assert_non_null(strstr(fbp_message(), "the shelf is full"));
+                assert_says("the shelf is full");
             n_broken += st != FBP_OK;
         }
     assert_true(n_broken > 10);

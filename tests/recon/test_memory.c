@@ -90,7 +90,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
         assert_same_report(&r, &by_file);
     }
     OK(fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_INVALID ? FBP_OK : FBP_ERR_IO);
-    assert_non_null(strstr(fbp_message(), "no views yet"));
+    assert_says("no views yet");
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
     fbp_source_close(&p.input.source);
@@ -301,15 +301,13 @@ TEST(plans_for_counts_refuse_floats)
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params p = *fbp_recon_params(.device = "mock");
-    float *volume = malloc(grid_size(&j.scan.volume) * sizeof *volume);
-    assert_non_null(volume);
+    float *volume = allocated(malloc(grid_size(&j.scan.volume) * sizeof *volume));
     OK(fbp_source_memory(&floats, j.views, &info));
     info.type = FBP_U16;
     OK(fbp_source_memory(&p.input.source, NULL, &info));
     OK(fbp_plan_create(&plan, &j.scan, &p));
     OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
-    assert_int_equal(fbp_plan_run_to(plan, floats, sink, NULL), FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "float32"));
+    assert_fails(fbp_plan_run_to(plan, floats, sink, NULL), FBP_ERR_INVALID, "float32");
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
     fbp_source_close(&p.input.source);
@@ -403,8 +401,7 @@ TEST(planted_mistakes_are_found)
     OK(run_into(plan, &j, right));
     for (uint64_t i = 1; i <= 20; i += 3) {
         fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = i};
-        assert_int_equal(run_into(plan, &j, volume), FBP_ERR_DEVICE);
-        assert_non_null(strstr(fbp_message(), "before they were uploaded"));
+        assert_fails(run_into(plan, &j, volume), FBP_ERR_DEVICE, "before they were uploaded");
     }
     int orders = 0;
     for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++)

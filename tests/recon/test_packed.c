@@ -141,9 +141,8 @@ TEST(too_little_memory_is_said)
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {COLUMNS, ROWS, large.views}};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
-    float *zeros = calloc(large.views * PIXELS, sizeof *zeros);
+    float *zeros = allocated(calloc(large.views * PIXELS, sizeof *zeros));
     fbp_sink *sink;
-    assert_non_null(zeros);
     OK(fbp_sink_open(&sink, scan.projections, &info, &params));
     OK(fbp_sink_write(sink, 0, large.views, zeros));
     OK(fbp_sink_finish(sink));
@@ -179,11 +178,10 @@ static struct fbp_scan make_noise(size_t n_views)
                             .n_views = n_views,
                             .panel = {COLUMNS, ROWS},
                             .volume = {{40, 40, 44}, {4, 4, 4}, {0, 0, 0}}};
-    float *noise = malloc(n_views * PIXELS * sizeof *noise);
+    float *noise = allocated(malloc(n_views * PIXELS * sizeof *noise));
     uint32_t random = 1;
     fbp_sink *sink;
 
-    assert_non_null(noise);
     for (size_t i = 0; i < n_views * PIXELS; i++)
         noise[i] = (float)((random = random * 1664525u + 1013904223u) >> 8);
     add_views(&scan, &(struct orbit){.step_deg = 360. / (double)n_views, .pitch_mm = {8, 7.5}});

@@ -10,9 +10,8 @@ enum { FRAMES = 3 };
 static void randomize(struct fbp_scan *scan)
 {
     const size_t n = scan->n_views * scan->panel.n_rows * scan->panel.n_columns;
-    float *p = malloc(n * sizeof *p);
+    float *p = allocated(malloc(n * sizeof *p));
 
-    assert_non_null(p);
     srand(7);
     for (size_t i = 0; i < n; i++)
         p[i] = (float)rand() / (float)RAND_MAX;
@@ -264,7 +263,7 @@ TEST(what_parts_cannot_do_is_refused)
                                         .output.compress = true)));
     assert_int_equal(fbp_plan_run(plan, path, NULL),
                      FBP_ERR_UNSUPPORTED); /* OME-Zarr: unit/joint */
-    assert_non_null(strstr(fbp_message(), "compress"));
+    assert_says("compress");
     fbp_plan_destroy(&plan);
     free(memory);
     free(path);

@@ -244,10 +244,9 @@ TEST(frequencies_are_damped)
     enum { NC = 160, NR = 96, PERIOD = 16 };
     struct fbp_retrieval f;
     const double reach[2] = {2.5, 1.25};
-    float *view = malloc((size_t)NC * NR * sizeof *view);
+    float *view = allocated(malloc((size_t)NC * NR * sizeof *view));
     void *work;
 
-    assert_non_null(view);
     OK(fbp_retrieval_open(&f, NC, NR, reach));
     OK(fbp_alloc(&work, fbp_retrieval_bytes(&f), "work"));
     for (int along = 0; along < 2; along++) {
@@ -566,9 +565,8 @@ TEST(nonsense_is_refused)
     refused(&parallel, 100, 20, 0, "a distance of 0 mm");
     refused(&parallel, 100, 20, INFINITY, "distance");
     retrieve(&parallel, 2e5); /* as if micrometres were millimetres */
-    assert_int_equal(fbp_plan_create(&plan, &parallel, fbp_recon_params(.device = "cpu")),
-                     FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "phases would reach over"));
+    assert_fails(fbp_plan_create(&plan, &parallel, fbp_recon_params(.device = "cpu")),
+                 FBP_ERR_INVALID, "phases would reach over");
     remove(cone.projections);
     fbp_scan_clear(&cone);
     drop_scan(&parallel);

@@ -284,7 +284,7 @@ TEST(scans_that_are_not_resampled)
     one.projections = write_array("p.mha", one.panel.n_columns, 1, VIEWS, p);
     assert_string_equal(prepared(&one, &log).prepared, "");
     assert_int_equal(log.n, 1);
-    assert_non_null(strstr(log.text, "the detector has one row"));
+    assert_contains(log.text, "the detector has one row");
     free(p);
     drop_scan(&scan);
     drop_scan(&one);
@@ -304,7 +304,7 @@ TEST(the_origin_moves_only_if_it_must)
     struct fbp_plan_summary plan = prepared(&scan, &log);
     for (int i = 0; i < 3; i++)
         assert_true(fabs(plan.volume.centre_mm[i] - off.centre[i]) < 1e-6);
-    assert_non_null(strstr(plan.weights, "axis through (3, -2, 40) mm"));
+    assert_contains(plan.weights, "axis through (3, -2, 40) mm");
     for (int k = 0; k < VIEWS; k++) {
         const double wobble = 2 * sin(7.3 * k + 0.4 * k * k);
         for (int i = 0; i < 2; i++)

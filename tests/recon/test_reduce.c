@@ -64,8 +64,7 @@ static void make_counts(struct counts *c, enum fbp_row_order order, bool some_ba
     c->scan.projections = write_bytes("counts.raw", c->views, VIEWS * c->n * 2);
     c->scan.dark = write_bytes("dark.raw", c->dark, FLATS * c->n * 2);
     c->scan.flat = write_bytes("flat.raw", c->flat, FLATS * c->n * 2);
-    float *mask = calloc(c->n, sizeof *mask);
-    assert_non_null(mask);
+    float *mask = allocated(calloc(c->n, sizeof *mask));
     for (size_t i = 0; i < c->n; i++)
         mask[i] = c->mask[i];
     if (some_bad)
@@ -125,10 +124,9 @@ static char *join_images(const struct counts *c, const char *name, const uint16_
                          size_t n_out, size_t every, size_t of, size_t bin)
 {
     const size_t nc = COLUMNS / bin, nr = ROWS / bin, first = COLUMNS % bin / 2;
-    float *out = malloc(n_out * nc * nr * sizeof *out);
+    float *out = allocated(malloc(n_out * nc * nr * sizeof *out));
     size_t good;
 
-    assert_non_null(out);
     for (size_t k = 0, i = 0; k < n_out; k++)
         for (size_t r = 0; r < nr; r++)
             for (size_t col = 0; col < nc; col++, i++)
@@ -143,9 +141,8 @@ static char *join_images(const struct counts *c, const char *name, const uint16_
 static char *join_mask(const struct counts *c, size_t bin)
 {
     const size_t nc = COLUMNS / bin, nr = ROWS / bin;
-    float *out = calloc(nc * nr, sizeof *out);
+    float *out = allocated(calloc(nc * nr, sizeof *out));
 
-    assert_non_null(out);
     for (size_t i = 0; i < nc * nr; i++) {
         size_t good;
         (void)block_mean(c, c->dark, 1, first_row(c->scan.row_order, bin) + i / nc * bin,
@@ -326,10 +323,9 @@ TEST(any_source_is_reduced)
     fbp_source_close(&p.input.source);
 
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}};
-    float *values = malloc(VIEWS * c.n * sizeof *values);
+    float *values = allocated(malloc(VIEWS * c.n * sizeof *values));
     char *path = temporary("packed.mha");
     fbp_sink *sink;
-    assert_non_null(values);
     for (size_t i = 0; i < VIEWS * c.n; i++)
         values[i] = c.views[i];
     struct fbp_sink_params packed = {.struct_size = sizeof packed, .compress = true};

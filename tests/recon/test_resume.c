@@ -248,8 +248,7 @@ static void try_pair(int before, int after)
     if (!touched && go(&r, path, &report) != FBP_OK)
         fail_msg("from %s to the same: %s", from, fbp_message());
     assert_true(touched || report.slabs_resumed > 0);
-    char *part = malloc(strlen(path) + 16);
-    assert_non_null(part);
+    char *part = allocated(malloc(strlen(path) + 16));
     for (int i = 0; i < 3; i++) {
         sprintf(part, "%s%s", path, (const char *[]){"", ".part", ".part.log"}[i]);
         remove(part);

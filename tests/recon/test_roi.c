@@ -202,8 +202,8 @@ TEST(boxes_that_are_not_are_refused)
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
         fbp_plan *plan;
         memcpy(p.box[2], wrong[i], sizeof wrong[i]);
-        assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
-        assert_non_null(strstr(fbp_message(), "along z: the volume has 0:45"));
+        assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID,
+                     "along z: the volume has 0:45");
     }
     drop_scan(&scan);
 }

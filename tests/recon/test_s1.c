@@ -98,7 +98,7 @@ TEST(memory_that_is_not_there)
     scan.volume.n[2] = 900000000; /* within the range of sizes */
     assert_int_equal(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")), FBP_ERR_NOMEM);
     assert_null(s);
-    assert_non_null(strstr(fbp_message(), "fewer views or voxels"));
+    assert_says("fewer views or voxels");
     fbp_scan_clear(&scan);
 }
 

@@ -146,8 +146,7 @@ TEST(a_device_fails)
                 assert_int_equal(fbp_mock_failures, failed);
                 continue;
             }
-            assert_int_equal(st, FBP_ERR_DEVICE);
-            assert_non_null(strstr(fbp_message(), "fails, as requested by a test"));
+            assert_fails(st, FBP_ERR_DEVICE, "fails, as requested by a test");
         }
     assert_true(fbp_mock_failures > before + 10);
     fbp_mock_faults = (struct fbp_mock_faults){.no_memory = true};
@@ -217,14 +216,12 @@ TEST(a_volume_in_a_file)
     p.memory_bytes = fbp_s2_about(s)->host_bytes - 1;
     fbp_s2_close(&s);
     p.struct_size = sizeof p;
-    assert_int_equal(fbp_s2_open(&s, &scan, &p), FBP_ERR_NOMEM);
-    assert_non_null(strstr(fbp_message(), "raise --memory"));
+    assert_fails(fbp_s2_open(&s, &scan, &p), FBP_ERR_NOMEM, "raise --memory");
     assert_true(rmdir(folder) == 0);
     p.memory_bytes++;
     s = open_s2(&scan, &p);
     struct fbp_s2_time t;
-    assert_int_equal(fbp_s2_run(s, 1, true, &t), FBP_ERR_IO);
-    assert_non_null(strstr(fbp_message(), "--dir"));
+    assert_fails(fbp_s2_run(s, 1, true, &t), FBP_ERR_IO, "--dir");
     fbp_s2_close(&s);
     free(folder);
     drop_scan(&scan);
@@ -256,7 +253,7 @@ TEST(boxes_from_free_memory)
         fbp_s2_close(&s);
     }
     assert_true(before >= 256);
-    assert_non_null(strstr(fbp_message(), "of a device's memory"));
+    assert_says("of a device's memory");
     drop_scan(&scan);
 }
 
@@ -388,7 +385,7 @@ TEST(charts_are_drawn)
     assert_int_equal(points, 2 * 5);
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf"));
-    assert_non_null(strstr(text, "</svg>"));
+    assert_contains(text, "</svg>");
     OK(fbp_s2_draw(path, "Fig. 3", none));
     assert_int_equal(fbp_s2_draw("/nowhere/s2.svg", "Fig. 3", charts), FBP_ERR_IO);
     (void)remove(path);

@@ -244,16 +244,16 @@ TEST(what_cannot_be_drawn_is_said)
     fbp_s3 *s;
 
     OK(fbp_s3_open(&s, &scan, &gl));
-    assert_int_equal(fbp_s3_run(s, &(struct fbp_s3_way){.again = true}, &t), FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "no filtered views to add again"));
+    assert_fails(fbp_s3_run(s, &(struct fbp_s3_way){.again = true}, &t), FBP_ERR_INVALID,
+                 "no filtered views to add again");
     fbp_s3_close(&s);
-    assert_int_equal(fbp_s3_open(&s, &scan, &cpu), FBP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(fbp_message(), "cpu does not draw: use --device gl"));
+    assert_fails(fbp_s3_open(&s, &scan, &cpu), FBP_ERR_UNSUPPORTED,
+                 "cpu does not draw: use --device gl");
     for (size_t k = 0; k < scan.n_views; k++) /* tilted about the ray */
         for (size_t i = 0; i < 3; i++)
             scan.views[k].v[i] += 0.02 * scan.views[k].u[i];
-    assert_int_equal(fbp_s3_open(&s, &scan, &gl), FBP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(fbp_message(), "use a circular scan whose panel is not tilted"));
+    assert_fails(fbp_s3_open(&s, &scan, &gl), FBP_ERR_UNSUPPORTED,
+                 "use a circular scan whose panel is not tilted");
     assert_null(s);
     fbp_scan_clear(&scan);
 }

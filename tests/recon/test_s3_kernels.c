@@ -169,8 +169,7 @@ TEST(a_tilted_panel_needs_them)
         .struct_size = sizeof p, .device = "gl", .tuning.kernel = "s3-d", .n_threads = 1};
     fbp_plan *plan;
 
-    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(fbp_message(), "s3-d"));
+    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "s3-d");
     drop_scan(&scan);
 }
 

@@ -63,9 +63,8 @@ static double chord(const struct ball *b, double t, double u, double v)
 /* Line integrals, means over 3 x 3 rays of a pixel. */
 static double *project(const struct ball *balls, size_t n, size_t n_views)
 {
-    double *p = calloc(n_views * PIXELS, sizeof *p);
+    double *p = allocated(calloc(n_views * PIXELS, sizeof *p));
 
-    assert_non_null(p);
     for (size_t i = 0; i < n_views * PIXELS; i++) {
         const double t = 2 * PI * (double)(i / PIXELS) / (double)n_views;
         for (int a = 0; a < 9; a++) {
@@ -155,10 +154,9 @@ static void run(struct trial *t, const char *device)
     const void *samples = t->type == FBP_U16 ? (const void *)t->counts : t->values;
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = device, .callbacks.log = keep_line};
-    float *volume = malloc(grid_size(&t->scan.volume) * sizeof *volume);
+    float *volume = allocated(malloc(grid_size(&t->scan.volume) * sizeof *volume));
     fbp_sink *sink;
 
-    assert_non_null(volume);
     t->lines = (struct lines){""};
     t->report = (struct fbp_report){.struct_size = sizeof t->report};
     p.callbacks.user = &t->lines;
@@ -334,7 +332,7 @@ TEST(saturated_air_and_zeros)
         run(&t, "cpu");
         assert_int_equal((int)t.report.saturated_value, 45000);
         assert_true(t.report.saturated_share > 0.3 && t.report.saturated > 10000);
-        assert_non_null(strstr(t.lines.text, "have the greatest value, 45000, which is below i0"));
+        assert_contains(t.lines.text, "have the greatest value, 45000, which is below i0");
         assert_int_equal(t.report.bad_pixels, 0);
         t.scan.i0 = 45000; /* the same counts are those of air */
         run(&t, "cpu");
@@ -346,7 +344,7 @@ TEST(saturated_air_and_zeros)
         run(&t, "cpu");
         assert_true(n > 100);
         assert_true(t.report.clipped > n / 2 && t.report.clipped <= n);
-        assert_non_null(strstr(t.lines.text, "samples that are not above the dark: "));
+        assert_contains(t.lines.text, "samples that are not above the dark: ");
         assert_int_equal(t.report.bad_pixels, 0);
         end(&t);
     }

@@ -228,8 +228,8 @@ TEST(too_little_room)
     OK(fbp_plan_create(&plan, &scan, &p));
     assert_true(fbp_plan_info(plan)->scratch_bytes > 100000);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_IO);
-    assert_non_null(strstr(fbp_message(), "for a limit of this process (ulimit -f)"));
+    assert_fails(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_IO,
+                 "for a limit of this process (ulimit -f)");
     assert_int_equal(fbp_plan_run(plan, out, NULL), FBP_ERR_IO);
     assert_int_equal(access(out, F_OK), -1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -294,7 +294,7 @@ TEST(a_folder_that_vanishes)
     assert_true(r.hash == right);
     rmdir(folder);
     assert_int_equal(fbp_plan_run(plan, "hash:", &r), FBP_ERR_IO); /* it is not there any more */
-    assert_non_null(strstr(fbp_message(), "name a folder that is there"));
+    assert_says("name a folder that is there");
     fbp_plan_destroy(&plan);
     drop_scan(&scan);
     free(folder);
@@ -437,13 +437,13 @@ TEST(the_plan_says_so)
     p.callbacks.user = said;
     OK(fbp_plan_create(&plan, &scan, &p));
     fbp_plan_destroy(&plan);
-    assert_non_null(strstr(said, "of room (--scratch)"));
+    assert_contains(said, "of room (--scratch)");
     said[0] = '\0';
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "cpu", .tuning.scratch = "/tmp",
                                         .callbacks.log = keep_notes, .callbacks.user = said)));
     fbp_plan_destroy(&plan);
-    assert_non_null(strstr(said, "--scratch is not used: "));
+    assert_contains(said, "--scratch is not used: ");
     drop_scan(&scan);
 }
 

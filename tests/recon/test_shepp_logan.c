@@ -14,10 +14,9 @@ static double midplane_rmse(size_t n, const char *device)
                             .panel = {nd, 9},
                             .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
     struct fbp_phantom phantom;
-    float *truth = malloc(n * n * sizeof *truth);
+    float *truth = allocated(malloc(n * n * sizeof *truth));
     double sum = 0;
 
-    assert_non_null(truth);
     add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
     OK(fbp_phantom_create(&phantom, "shepp-logan", 128, 1));
     simulate(&scan, &phantom);

@@ -210,16 +210,15 @@ TEST(a_full_device_is_left_out)
                        fbp_recon_params(.device = "mock:all", .callbacks.log = keep_lines,
                                         .callbacks.user = said)));
     assert_int_equal(fbp_plan_info(plan)->n_devices, 2);
-    assert_non_null(strstr(said, "device mock:1 is not used: 900 B of its memory"));
-    assert_non_null(strstr(said, "device mock:3 is not used"));
+    assert_contains(said, "device mock:1 is not used: 900 B of its memory");
+    assert_contains(said, "device mock:3 is not used");
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == right);
     fbp_plan_destroy(&plan);
     /* With none left it is an error, of the last one. */
     fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {1000, 2000, 1000, 1000}};
-    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:all")),
-                     FBP_ERR_NOMEM);
-    assert_non_null(strstr(fbp_message(), "of device memory, the limit is 1.76 KiB"));
+    assert_fails(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:all")),
+                 FBP_ERR_NOMEM, "of device memory, the limit is 1.76 KiB");
     fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }

@@ -131,9 +131,8 @@ TEST(rings_go)
 static struct fbp_scan counted(size_t views, size_t rows)
 {
     struct fbp_scan scan = spoilt_scan(views, rows, 0.04);
-    float *p = read_array(scan.projections), *mask = calloc(N * rows, sizeof *mask);
+    float *p = read_array(scan.projections), *mask = allocated(calloc(N * rows, sizeof *mask));
 
-    assert_non_null(mask);
     for (size_t i = 0; i < N * rows; i++)
         mask[i] = i % 97 == 0 || (i / N == 11 && i % N > 10 && i % N < 40);
     count_photons(&scan, p, mask);
@@ -194,7 +193,7 @@ TEST(bits_do_not_depend_on_where)
                                  .tuning.scratch = folder);
             fbp_plan *plan;
             if (fbp_plan_create(&plan, &scan, p) != FBP_OK) {
-                assert_non_null(strstr(fbp_message(), "raise --memory"));
+                assert_says("raise --memory");
                 continue;
             }
             fbp_plan_destroy(&plan);
@@ -241,9 +240,9 @@ TEST(rows_may_run_down)
     struct fbp_scan scan = counted_scan();
     struct fbp_report report;
     struct fbp_plan_summary info;
-    float *p = read_array(scan.projections), *turned = malloc(VIEWS * N * ROWS * sizeof *turned);
+    float *p = read_array(scan.projections),
+          *turned = allocated(malloc(VIEWS * N * ROWS * sizeof *turned));
 
-    assert_non_null(turned);
     remove_rings(&scan, "wavelet:2,1,db3");
     const uint64_t up = run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info);
     for (size_t i = 0; i < (size_t)VIEWS * ROWS; i++)

@@ -111,9 +111,8 @@ TEST(bad_pixels_are_bridged)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
-    float *mask = calloc(n, sizeof *mask);
+    float *mask = allocated(calloc(n, sizeof *mask));
 
-    assert_non_null(mask);
     for (size_t i = 0; i < n; i += 37)
         mask[i] = 1;
     scan.bad_pixels = write_array("mask.mha", scan.panel.n_columns, scan.panel.n_rows, 1, mask);

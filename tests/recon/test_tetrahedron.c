@@ -12,8 +12,7 @@ static const double VOXEL = 0.975;
 
 static char *data_path(const char *name)
 {
-    char *out = malloc(strlen(FBP_SHARED_DATA) + strlen(name) + 64);
-    assert_non_null(out);
+    char *out = allocated(malloc(strlen(FBP_SHARED_DATA) + strlen(name) + 64));
     sprintf(out, "%s/ctsimu_tetrahedron_cone/%s", FBP_SHARED_DATA, name);
     return out;
 }

@@ -138,7 +138,7 @@ TEST(a_failure_of_any_is_the_runs)
         OK(fbp_sink_callback(&sink, &out, fbp_plan_info(plan)->volume.n));
         assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_IO);
         snprintf(says, sizeof says, "slice %zu is not wanted", bad);
-        assert_non_null(strstr(fbp_message(), says));
+        assert_says(says);
         fbp_sink_close(&sink);
     }
     fbp_plan_destroy(&plan);

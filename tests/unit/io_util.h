@@ -17,8 +17,7 @@ static inline void put_file(const char *path, const void *data, size_t n)
 static inline void put_array(const char *path, const char *header, const void *data, size_t n)
 {
     const size_t h = strlen(header);
-    char *all = malloc(h + n + 1);
-    assert_non_null(all);
+    char *all = allocated(malloc(h + n + 1));
     memcpy(all, header, h);
     if (n)
         memcpy(all + h, data, n);
@@ -34,8 +33,7 @@ static inline char *get_file(const char *path, size_t *n)
     assert_int_equal(fseek(f, 0, SEEK_END), 0);
     *n = (size_t)ftell(f);
     rewind(f);
-    char *data = malloc(*n + 1);
-    assert_non_null(data);
+    char *data = allocated(malloc(*n + 1));
     assert_int_equal(fread(data, 1, *n, f), *n);
     data[*n] = '\0';
     fclose(f);
@@ -53,12 +51,6 @@ static inline fbp_source *open_source(const char *path, const struct fbp_raw *ra
     if (fbp_source_open(&src, path, raw) != FBP_OK)
         fail_msg("%s", fbp_message());
     return src;
-}
-
-static inline void assert_says(const char *what)
-{
-    if (!strstr(fbp_message(), what))
-        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), what);
 }
 
 #endif /* FBP_TESTS_IO_UTIL_H */

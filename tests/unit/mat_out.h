@@ -135,8 +135,7 @@ static inline void mat_put(FILE *f, struct mat_var v, bool packed)
     mat_member(&all, v);
     if (packed) {
         n = compressBound(all.n);
-        unsigned char *bytes = malloc(n);
-        assert_non_null(bytes);
+        unsigned char *bytes = allocated(malloc(n));
         assert_int_equal(compress(bytes, &n, all.bytes, all.n), Z_OK);
         const uint32_t tag[2] = {FBP_MI_COMPRESSED, (uint32_t)n};
         struct mat_var head = {NULL, 0};

@@ -106,14 +106,14 @@ static void refused(const char *path, const char *word)
     fbp_source *src = NULL;
 
     assert_int_not_equal(fbp_source_open(&src, path, NULL), FBP_OK);
-    assert_non_null(strstr(fbp_message(), word));
+    assert_says(word);
 }
 
 TEST(real_parts_are_said)
 {
     put_files('F', false, 2);
     fbp_source *src = open_source(DSC, NULL);
-    assert_non_null(strstr(fbp_source_info(src)->taken, "real parts"));
+    assert_contains(fbp_source_info(src)->taken, "real parts");
     fbp_source_close(&src);
     put_files('F', false, 1);
     src = open_source(DSC, NULL);
@@ -262,8 +262,8 @@ TEST(listed_places_may_be_uneven)
     listed_refused('Z', uneven, 6, "XFMT: found \"Z\"");
     put_listed('D', false, uneven, 6);
     assert_int_equal(remove(XGF), 0);
-    assert_int_equal(fbp_scan_load(&scan, DSC), FBP_ERR_IO);
-    assert_non_null(strstr(fbp_message(), "io_bes3t.XGF, the places of the samples, is not there"));
+    assert_fails(fbp_scan_load(&scan, DSC), FBP_ERR_IO,
+                 "io_bes3t.XGF, the places of the samples, is not there");
 }
 
 /* The shipped table of gradients, [961][3] floats (a Fortran array) behind 128 bytes. */

@@ -32,9 +32,8 @@ static struct place grid_of(int n)
 
 static double *new_object(const struct epr_case *c, double value)
 {
-    double *object = calloc(epr_voxels(c), sizeof *object);
+    double *object = allocated(calloc(epr_voxels(c), sizeof *object));
 
-    assert_non_null(object);
     for (size_t i = 0; i < epr_voxels(c); i++)
         object[i] = value;
     return object;

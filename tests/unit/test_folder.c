@@ -54,8 +54,7 @@ TEST(guess_and_file)
     (void)unlink(FILE_);
     (void)mkdir(FOLDER, 0777);
     write_views();
-    assert_int_equal(fbp_folder_scan(&path, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "fbp init"));
+    assert_fails(fbp_folder_scan(&path, FOLDER, NULL), FBP_ERR_INVALID, "fbp init");
     OK(fbp_folder_load(&scan, FOLDER, &known));
     assert_true(notes > 2);
     assert_int_equal(scan.n_views, N);
@@ -65,7 +64,7 @@ TEST(guess_and_file)
     fbp_scan_clear(&scan);
 
     OK(fbp_folder_guess(&text, FOLDER, NULL));
-    assert_non_null(strstr(text, "source_to_axis_mm"));
+    assert_contains(text, "source_to_axis_mm");
     OK(fbp_text_save(FILE_, text, true));
     free(text);
     OK(fbp_folder_scan(&path, FOLDER, &known));
@@ -86,8 +85,8 @@ TEST(no_folders)
 
     OK(fbp_folder_scan(&path, VIEWS, NULL)); /* a file stands for itself */
     assert_null(path);
-    assert_int_equal(fbp_folder_load(&scan, FBP_TEST_DIR "/no-such-folder", NULL), FBP_ERR_IO);
-    assert_non_null(strstr(fbp_message(), "no-such-folder"));
+    assert_fails(fbp_folder_load(&scan, FBP_TEST_DIR "/no-such-folder", NULL), FBP_ERR_IO,
+                 "no-such-folder");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -92,7 +92,7 @@ TEST(metadata_name_the_files)
         ends_with(s.projections, "/p.raw");
         ends_with(s.dark, "/dark.raw");
         ends_with(s.flat, "/flat_%04d.raw 0 1");
-        assert_non_null(strstr(s.note, "2 of the 3 files flat_%04d.raw are there"));
+        assert_contains(s.note, "2 of the 3 files flat_%04d.raw are there");
         assert_int_equal(s.raw.type, FBP_U16);
         assert_true(s.raw.big_endian && s.raw.header_bytes == 8);
         assert_true(s.raw.n[0] == 6 && s.raw.n[1] == 4 && s.raw.n[2] == 3);

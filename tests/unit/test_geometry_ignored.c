@@ -197,7 +197,7 @@ TEST(through_a_scan_file)
         NULL, NULL);
     OK(fbp_scan_load(&s, in_folder("outer.json")));
     assert_non_null(s.note);
-    assert_non_null(strstr(s.note, "Image Rotation = 0.5 is not applied"));
+    assert_contains(s.note, "Image Rotation = 0.5 is not applied");
     fbp_scan_clear(&s);
 }
 

@@ -51,7 +51,7 @@ TEST(where_the_pictures_are)
     write_changed("a.xtekct", nikon_xtekct,
                   "InputFolderName=", "InputFolderName=raw\r\nInputDigits=3\r\nInputSeparator=-");
     s = load_file("a.xtekct");
-    assert_non_null(strstr(s.projections, "/raw/walnut 1-%03d.tif 1 4"));
+    assert_contains(s.projections, "/raw/walnut 1-%03d.tif 1 4");
     fbp_scan_clear(&s);
     write_changed("a.xtekct", nikon_xtekct, "InputFolderName=", "InputFolderName=D:\\scans");
     s = load_file("a.xtekct");

@@ -233,9 +233,8 @@ TEST_WITH(chains_hold_two_rows_and_are_permutations, start, NULL)
 
     for (size_t i = 0; i < COUNT(radices); i++) {
         const size_t n = radices[i] * GPU_CHAIN_INNER, bytes = gpu_chain_row_bytes(n);
-        char *seen = calloc(n, 1);
+        char *seen = allocated(calloc(n, 1));
 
-        assert_non_null(seen);
         assert_int_equal(gpu_chain_length(n / 2, bytes), n);
         assert_int_equal(gpu_chain_length(n / 2, bytes - 1), 0);
         assert_int_equal(gpu_chain_length(n / 2 + 1, SIZE_MAX),
@@ -289,7 +288,7 @@ TEST_WITH(remarks, start, NULL)
     char text[200];
 
     gpu_remark_precision(&job, text, sizeof text);
-    assert_non_null(strstr(text, "--precision exact"));
+    assert_contains(text, "--precision exact");
     job.precision = FBP_PRECISION_FAST;
     gpu_remark_precision(&job, text, sizeof text);
     assert_string_equal(text, "");

@@ -41,10 +41,10 @@ TEST(data_exchange)
         assert_true(near(scan.views[0].u[1], 1));
         char line[600];
         assert_int_equal(fbp_scan_assumed(&scan, line, sizeof line), 2);
-        assert_non_null(strstr(line, "detector.pitch_mm, taken as 1 (lengths are in pixels"));
-        assert_non_null(strstr(line, "unless --pitch says"));
-        assert_non_null(strstr(line, "detector.offset_mm, taken as 0"));
-        assert_non_null(strstr(line, "middle column, 3,"));
+        assert_contains(line, "detector.pitch_mm, taken as 1 (lengths are in pixels");
+        assert_contains(line, "unless --pitch says");
+        assert_contains(line, "detector.offset_mm, taken as 0");
+        assert_contains(line, "middle column, 3,");
         fbp_scan_clear(&scan);
     }
 }
@@ -130,7 +130,7 @@ TEST(ignored_facts_are_named)
     put_tomo(file, "furlong");
     H5Fclose(file);
     struct fbp_scan scan = load();
-    assert_non_null(strstr(scan.note, "x_pixel_size = 6.5 \"furlong\" is not applied"));
+    assert_contains(scan.note, "x_pixel_size = 6.5 \"furlong\" is not applied");
     fbp_scan_clear(&scan);
 }
 
@@ -236,7 +236,7 @@ TEST(turned_panels_are_named)
     H5Tclose(type);
     H5Fclose(file);
     struct fbp_scan scan = load();
-    assert_non_null(strstr(scan.note, "field_of_view, which is Half, is not applied: the axis is"));
+    assert_contains(scan.note, "field_of_view, which is Half, is not applied: the axis is");
     fbp_scan_clear(&scan);
 }
 
@@ -287,7 +287,7 @@ TEST(linked_images)
     H5Fclose(file);
     struct fbp_scan scan = load();
     assert_int_equal(scan.n_views, 4);
-    assert_non_null(strstr(scan.projections, "/data?image_key=0"));
+    assert_contains(scan.projections, "/data?image_key=0");
     fbp_scan_clear(&scan);
     remove(far);
     assert_int_equal(fbp_scan_load(&scan, H5), FBP_ERR_INVALID);
@@ -392,7 +392,7 @@ TEST(scan_file_names_data_sets)
     assert_string_equal(scan.projections, H5 ":/exchange/data");
     OK(fbp_scan_save(&scan, copy, NULL));
     char *text = get_file(copy, &n);
-    assert_non_null(strstr(text, "\"hdf5_scan.h5:/exchange/data\""));
+    assert_contains(text, "\"hdf5_scan.h5:/exchange/data\"");
     free(text);
     OK(fbp_scan_load(&again, copy));
     assert_string_equal(again.flat, H5 ":/exchange/data_white");

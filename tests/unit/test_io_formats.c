@@ -117,9 +117,9 @@ TEST(test_a_format_more_is_listed)
     /* The command: options, helps and errors. */
     assert_true(cli_is_volume("volume.TOY"));
     assert_false(cli_can_compress("volume.toy"));
-    assert_non_null(strstr(cli_volumes(), " or .toy"));
+    assert_contains(cli_volumes(), " or .toy");
     cli_with_formats("one of {written}; or {read}", text, sizeof text);
-    assert_non_null(strstr(text, ", .toy; or .mha, "));
+    assert_contains(text, ", .toy; or .mha, ");
 }
 
 TEST(test_a_format_more_is_written_and_read)
@@ -159,7 +159,7 @@ TEST(test_a_format_more_is_written_as_integers_and_as_slices)
     memset(back, 0, sizeof back);
     assert_true(array_read(DIR_ "/slices", &info, back)); /* by the names in a folder */
     assert_memory_equal(values, back, sizeof values);
-    assert_non_null(strstr(info.taken, "3 toy files"));
+    assert_contains(info.taken, "3 toy files");
 }
 
 /* Write and read as the table says; PNG holds one slice a file and no floats. */

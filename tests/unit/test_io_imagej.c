@@ -55,10 +55,10 @@ static void assert_described(size_t slices, bool integers)
     assert_int_equal(orientation, ORIENTATION_TOPLEFT);
     assert_memory_equal(text, "ImageJ=1.", 9);
     snprintf(line, sizeof line, "\nimages=%zu\nslices=%zu\n", slices, slices);
-    assert_non_null(strstr(text, line));
-    assert_non_null(strstr(text, "\nunit=mm\nspacing=0.25\nxorigin=2\nyorigin=1.5\nzorigin=-40\n"));
+    assert_contains(text, line);
+    assert_contains(text, "\nunit=mm\nspacing=0.25\nxorigin=2\nyorigin=1.5\nzorigin=-40\n");
     assert_int_equal(strstr(text, "\ncf=0\nc0=-1\nc1=0.5\n") != NULL, integers);
-    assert_non_null(strstr(text, "\nvunit=1/mm\nfbp={\"fbp\": 1,"));
+    assert_contains(text, "\nvunit=1/mm\nfbp={\"fbp\": 1,");
     TIFFClose(t);
 }
 

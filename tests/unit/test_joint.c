@@ -530,10 +530,10 @@ TEST(a_journal_that_cannot_be_removed_is_named)
     fbp_sink_close(&s);
     (void)!system("chattr -i v.mha.part.log.1of2.*");
     OK(st);
-    assert_non_null(strstr(note, "v.mha.part.log.1of2."));
-    assert_non_null(strstr(note, "v.mha is complete, and needs it no more: remove it yourself"));
+    assert_contains(note, "v.mha.part.log.1of2.");
+    assert_contains(note, "v.mha is complete, and needs it no more: remove it yourself");
     assert_int_equal(next, FBP_ERR_IO);
-    assert_non_null(strstr(refused, "cannot remove"));
+    assert_contains(refused, "cannot remove");
     free(note);
     free(refused);
     do_part(&other, 1, 2);

@@ -351,8 +351,8 @@ TEST(other_programs_have_no_word_for_it)
             refused(fbp_geometry_save(&scan, path, formats[i].name), &r, formats[i].name);
     scan.views[1].s[0] += 1; /* its own check, in everybody's calls */
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    assert_int_equal(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "view 1: s is no unit vector"));
+    assert_fails(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID,
+                 "view 1: s is no unit vector");
     fbp_kind_plug_in(made_up, NULL);
     fbp_scan_clear(&scan);
     free(path);

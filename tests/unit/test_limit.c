@@ -63,9 +63,8 @@ TEST(beside_what_is_held)
 {
     struct fbp_plan_summary info;
     const size_t held = 200 * MIB, plan = 60 * MIB;
-    char *much = malloc(held);
+    char *much = allocated(malloc(held));
 
-    assert_non_null(much);
     memset(much, 1, held);
     OK(plan_of(&cube, "cpu", plan, &info));
     assert_true(info.memory_bytes > held);
@@ -91,8 +90,7 @@ TEST(slices_have_tables)
     OK(plan_of(&tall, "ref", 0, &b)); /* as many voxels */
     assert_true(b.memory_bytes > a.memory_bytes + 9 * tall.n[2]);
     const struct fbp_grid taller = {{1, 1, 30000000}, {1e-3, 1e-3, 1e-7}, {0, 0, 0}};
-    assert_int_equal(plan_of(&taller, "cpu", 100 * MIB, &b), FBP_ERR_NOMEM);
-    assert_non_null(strstr(fbp_message(), "needs at least"));
+    assert_fails(plan_of(&taller, "cpu", 100 * MIB, &b), FBP_ERR_NOMEM, "needs at least");
 }
 
 TEST(pretended_devices_count)
@@ -109,10 +107,9 @@ TEST(pretended_devices_count)
 static void write_mat(const char *path, size_t n[3])
 {
     const size_t all = n[0] * n[1] * n[2];
-    float *values = malloc(all * sizeof *values);
+    float *values = allocated(malloc(all * sizeof *values));
     FILE *f = mat_create(path);
 
-    assert_non_null(values);
     for (size_t i = 0; i < all; i++)
         values[i] = (float)(i % 1000);
     mat_put(f, mat_array("A", FBP_MX_SINGLE, FBP_MI_SINGLE, 3, n, values, NULL), false);
@@ -147,7 +144,7 @@ TEST(what_looks_at_files_counts)
     /* As much as the samples and a small volume take, and not what their reader held. */
     fbp_limit_memory(info.memory_bytes - bytes / 4);
     assert_int_not_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
-    assert_non_null(strstr(fbp_message(), "--memory"));
+    assert_says("--memory");
     fbp_limit_memory(info.memory_bytes + 4 * bytes);
     OK(fbp_plan_create(&plan, &scan, &params));
     fbp_plan_destroy(&plan);

@@ -378,16 +378,14 @@ TEST(nodes_have_a_bound)
                        fbp_recon_params(.input.source = source), &plan));
     OK(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES, 1, &found));
     assert_true(found.nodes == FBP_MODEL_MOST_NODES && found.slabs >= 1);
-    assert_int_equal(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES + 1, 1, &found),
-                     FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "65537 nodes: expected up to 65536"));
+    assert_fails(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES + 1, 1, &found), FBP_ERR_INVALID,
+                 "65537 nodes: expected up to 65536");
     assert_int_equal(prediction_cluster(&p, plan, SIZE_MAX, 0, &found), FBP_ERR_INVALID);
     OK(prediction_cluster(&p, plan, 0, 0, &found));
     assert_true(found.nodes == 2 && found.ranks == 2);
     fbp_plan_destroy(&plan);
     OK(prediction_plan(&p, "gpus=1", &scan, fbp_recon_params(.input.source = source), &plan));
-    assert_int_equal(prediction_cluster(&p, plan, 2, 0, &found), FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "give nodes="));
+    assert_fails(prediction_cluster(&p, plan, 2, 0, &found), FBP_ERR_INVALID, "give nodes=");
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
     fbp_scan_clear(&scan);

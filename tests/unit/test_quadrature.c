@@ -26,7 +26,7 @@ static double *weights_of(vector *n, size_t count, enum fbp_quadrature q, const 
     OK(fbp_quadrature_weights((const vector *)n, count, q, w, said, sizeof said));
     if (words && !strstr(said, words))
         fail_msg("\"%s\" has no \"%s\"", said, words);
-    assert_non_null(strstr(said, "sum 2 pi ("));
+    assert_contains(said, "sum 2 pi (");
     for (size_t i = 0; i < count; i++) {
         assert_true(w[i] >= 0);
         sum += w[i];

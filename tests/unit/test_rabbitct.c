@@ -141,12 +141,11 @@ TEST(test_split)
 {
     size_t n1, n_views;
     unsigned char *one = make(1, false, &n1);
-    uint16_t *reference = malloc(n_reference * sizeof *reference);
+    uint16_t *reference = allocated(malloc(n_reference * sizeof *reference));
     struct fbp_rabbitct_info info;
     fbp_source *source;
     double *P;
 
-    assert_non_null(reference);
     OK(fbp_rabbitct_split(V2, STEM "-parts"));
     assert_file(STEM "-parts/RabbitInput.rct", one, n1);
     OK(fbp_rabbitct_reference(STEM "-parts/Reference128.vol", SIDE, reference));
@@ -183,9 +182,8 @@ TEST(test_damaged)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     double *P;
     size_t n, n_views;
-    unsigned char *whole = make(2, true, &n), *bytes = malloc(n + 1);
+    unsigned char *whole = make(2, true, &n), *bytes = allocated(malloc(n + 1));
 
-    assert_non_null(bytes);
     const size_t lengths[] = {
         0, 1, 23, 24, 119, 24 + VIEW, 24 + K * VIEW - 1, 24 + K * VIEW + 1, n - 1, n + 1};
     memcpy(bytes, whole, n);

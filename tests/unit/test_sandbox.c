@@ -109,8 +109,7 @@ TEST(what_was_held)
 
     if (!LIMITED)
         skip();
-    char *held = malloc(300u << 20);
-    assert_non_null(held);
+    char *held = allocated(malloc(300u << 20));
     memset(held, 1, 300u << 20); /* of this process, not of the child */
     fbp_sandbox_forget();
     assert_int_equal(fbp_sandbox_bytes(), 0);

@@ -420,7 +420,7 @@ TEST(test_round_trip_of_circles)
         char *text = round_trip(&s, &circle);
         assert_int_equal(strstr(text, "\"step\"") == NULL, uneven);
         assert_int_equal(strstr(text, "tilt_deg") == NULL, !tilted);
-        assert_non_null(strstr(text, "\"projections\": \"p.mha\""));
+        assert_contains(text, "\"projections\": \"p.mha\"");
         free(text);
         s.views[2].d[1] += 0.1;
         expect_message(fbp_scan_save(&s, in_folder("x.json"), &circle), FBP_ERR_INVALID, "view 2");
@@ -447,7 +447,7 @@ TEST(test_even_angles_are_short)
     struct fbp_scan s = load("whole.json");
     OK(fbp_circle_views(&circle, s.views));
     char *text = round_trip(&s, &circle);
-    assert_non_null(strstr(text, "{\"start\": 10, \"step\": -0.7}"));
+    assert_contains(text, "{\"start\": 10, \"step\": -0.7}");
     free(text);
     fbp_scan_clear(&s);
 }
@@ -458,11 +458,11 @@ TEST(test_round_trip_of_matrices)
     struct fbp_scan s = load("whole.json");
     s.views[1].s[2] += 1.2345678901234; /* not a circle any more */
     char *text = round_trip(&s, NULL);
-    assert_non_null(strstr(text, "\"matrices\""));
+    assert_contains(text, "\"matrices\"");
     free(text);
     s.views[3].u[0] += 0.1;
     text = round_trip(&s, NULL); /* nor of one pitch */
-    assert_non_null(strstr(text, "\"views\""));
+    assert_contains(text, "\"views\"");
     free(text);
     s.kind = FBP_PARALLEL;
     free(round_trip(&s, NULL));
@@ -487,7 +487,7 @@ TEST(test_paths)
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
     assert_int_equal(chdir(here), 0);
-    assert_non_null(strstr(text, "\"projections\": \"sub/p.mha\""));
+    assert_contains(text, "\"projections\": \"sub/p.mha\"");
     fbp_scan_clear(&s);
     s = load("sub/outside.json"); /* darks lie above it: absolute */
     assert_int_equal(s.dark[0], '/');

@@ -55,12 +55,11 @@ TEST(nothing_is_cut)
 TEST(large_pictures_are_reduced)
 {
     enum { N = 1000 };
-    float *v = malloc((size_t)N * N * sizeof *v);
+    float *v = allocated(malloc((size_t)N * N * sizeof *v));
     struct fbp_tile tiles[7];
     const struct fbp_sheet_params p = {
         .struct_size = sizeof p, .n = {N, N}, .title = "seven", .lo = 0, .hi = 1};
 
-    assert_non_null(v);
     for (size_t i = 0; i < (size_t)N * N; i++)
         v[i] = (float)((i % N + i / N) % 2);
     for (int i = 0; i < 7; i++)
@@ -132,7 +131,7 @@ TEST(curves_have_points_and_the_best)
 
     OK(fbp_curve_svg(&c, SVG));
     const char *text = read_text(SVG);
-    assert_non_null(strstr(text, "class=\"best\""));
+    assert_contains(text, "class=\"best\"");
     for (const char *at = text; (at = strstr(at, "class=\"point\"")) != NULL; at++)
         points++;
     assert_int_equal(points, 2);

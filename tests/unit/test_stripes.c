@@ -75,9 +75,8 @@ TEST(wavelets_are_daubechies)
 TEST(sorting_takes_the_middle)
 {
     enum { NV = 90, NC = 40 };
-    float *s = malloc(NV * NC * sizeof *s);
+    float *s = allocated(malloc(NV * NC * sizeof *s));
 
-    assert_non_null(s);
     for (size_t i = 0; i < NV * NC; i++)
         s[i] = (float)((i / NC * 37 + i % NC * 11) % NV) + (i % NC == 17 ? 0.25f : 0);
     take_away("sorting:5", NV, NC, s, NC);
@@ -229,7 +228,7 @@ TEST(texts_are_read)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         if (fbp_corrections_rings(&c, wrong[i]) != FBP_ERR_INVALID)
             fail_msg("\"%s\" is taken", wrong[i]);
-        assert_non_null(strstr(fbp_message(), "expected none, sorting"));
+        assert_says("expected none, sorting");
         assert_true(c.rings == FBP_RINGS_NONE && c.ring_size == 0 && c.ring_levels == 0);
     }
     OK(fbp_corrections_rings(&c, "wavelet:4,2.5,db7"));

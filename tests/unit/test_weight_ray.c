@@ -26,9 +26,8 @@ static double check(const struct scan *scan, const struct fbp_view *views)
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_rays rays;
     fbp_weights *w;
-    double *row = malloc(nc * sizeof *row), worst = 0;
+    double *row = allocated(malloc(nc * sizeof *row)), worst = 0;
 
-    assert_non_null(row);
     OK(fbp_views_facts(views_of(scan, views), NULL, &facts));
     OK(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO));
     fbp_weights_rays(w, &rays);

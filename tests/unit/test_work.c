@@ -109,18 +109,16 @@ TEST(honours_wishes)
  * after; each view is read once a worker if filtered views are kept. */
 static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 {
-    size_t *next = calloc(job->grid.n[2], sizeof *next),
+    size_t *next = allocated(calloc(job->grid.n[2], sizeof *next)),
            *finished = calloc(job->grid.n[2], 1 * sizeof *finished);
     size_t read = 0;
 
-    assert_non_null(next);
     assert_non_null(finished);
     for (size_t i = 0; i < w->n_slabs; i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         const bool first = i < w->n_workers;
-        struct fbp_task *tasks = calloc(w->n_batches + 1, sizeof *tasks);
+        struct fbp_task *tasks = allocated(calloc(w->n_batches + 1, sizeof *tasks));
         const size_t n = fbp_work_tasks(w, job, &slab, first, NULL);
-        assert_non_null(tasks);
         assert_true(n <= w->n_batches + 1);
         assert_int_equal(fbp_work_tasks(w, job, &slab, first, tasks), n);
         for (size_t k = 0; k < n; k++) {
@@ -437,15 +435,13 @@ TEST(says_what_is_needed)
 
     setup(&c, 90, 512, (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}});
     rq = request(&c, 20 << 20);
-    assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM);
-    assert_non_null(strstr(fbp_message(), "--memory"));
-    assert_non_null(strstr(fbp_message(), "20.0 MiB"));
+    assert_fails(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM, "--memory");
+    assert_says("20.0 MiB");
     fbp_message_clear();
     rq = request(&c, (uint64_t)1 << 40);
     rq.backend = fbp_backend_find("mock");
     rq.device_limit = 1 << 20;
-    assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM);
-    assert_non_null(strstr(fbp_message(), "--device-memory"));
+    assert_fails(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM, "--device-memory");
     rq.device_limit = 64 << 20;
     OK(fbp_work_divide(&rq, &w));
     assert_true(w.device_bytes <= rq.device_limit && w.n_slabs > 1);

@@ -46,8 +46,7 @@ static inline void put_tags(TIFF *t, const struct tiff_way *w, uint32_t nx, uint
 static inline void put_strips(TIFF *t, uint32_t ny, size_t row_bytes, uint32_t rows,
                               const char *page)
 {
-    char *copy = malloc(ny * row_bytes);
-    assert_non_null(copy);
+    char *copy = allocated(malloc(ny * row_bytes));
     memcpy(copy, page, ny * row_bytes);
     for (uint32_t y = 0; y < ny; y += rows) {
         const uint32_t n = ny - y < rows ? ny - y : rows;
@@ -60,8 +59,7 @@ static inline void put_strips(TIFF *t, uint32_t ny, size_t row_bytes, uint32_t r
 static inline void put_tiles(TIFF *t, uint32_t nx, uint32_t ny, size_t size, uint32_t side,
                              const char *page)
 {
-    char *tile = malloc(side * side * size);
-    assert_non_null(tile);
+    char *tile = allocated(malloc(side * side * size));
     for (uint32_t y = 0; y < ny; y += side)
         for (uint32_t x = 0; x < nx; x += side) {
             memset(tile, 0x55, side * side * size); /* beyond the edge, too */
