@@ -50,6 +50,19 @@ static inline void *allocated(void *memory)
     return memory;
 }
 
+static inline void free_local(void *variable)
+{
+    void *memory;
+
+    memcpy(&memory, variable, sizeof memory);
+    free(memory);
+}
+
+/** Before the declaration of a local variable: a pointer whose memory is freed, or a scan that is
+ *  cleared, where its block ends. */
+#define AUTO_FREE  __attribute__((cleanup(free_local)))
+#define AUTO_CLEAR __attribute__((cleanup(fbp_scan_clear)))
+
 /** The tests of a file, in their order there. */
 static struct CMUnitTest file_tests[64];
 

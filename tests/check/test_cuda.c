@@ -54,7 +54,7 @@ static void check(const struct fbp_scan *scan, const struct fbp_recon_params *p,
 {
     const size_t n = grid_size(&scan->volume);
     struct fbp_recon_params parts = *p;
-    float *whole = reconstruct(scan, p);
+    AUTO_FREE float *whole = reconstruct(scan, p);
     const double db = psnr_db(whole, ref, n);
 
     print_message("%zu views: %s %s %s: %.1f dB\n", scan->n_views, tested, p->tuning.kernel,
@@ -63,17 +63,15 @@ static void check(const struct fbp_scan *scan, const struct fbp_recon_params *p,
         fail_msg("%s %s: %.1f dB", p->tuning.kernel, precisions[p->precision - 1], db);
     parts.tuning.slab_slices = 7;
     parts.tuning.batch_views = 8;
-    float *divided = reconstruct(scan, &parts);
+    AUTO_FREE float *divided = reconstruct(scan, &parts);
     assert_memory_equal(whole, divided, n * sizeof *whole);
-    free(divided);
-    free(whole);
 }
 
 /* 44 views: a pass of 32 and a rest; 11 groups of 4. */
 static void check_kernels(const struct size *size)
 {
-    struct fbp_scan scan = make_scan(44, size);
-    float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    AUTO_DROP struct fbp_scan scan = make_scan(44, size);
+    AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
     size_t done[N_PRECISIONS] = {0};
 
     for (size_t k = 0; k < N_KERNELS; k++)
@@ -90,8 +88,6 @@ static void check_kernels(const struct size *size)
         }
     /* matrix, column and rot90 exact, matrix and rot180 fast, matrix and rot90 half, at least */
     assert_true(done[0] >= 3 && done[1] >= 2 && done[2] >= 2);
-    free(ref);
-    drop_scan(&scan);
 }
 
 TEST(every_kernel_coarse)
@@ -129,7 +125,7 @@ static void check_shapes(const struct fbp_scan *scan, const char *kernel,
 static void every_shape_of(const struct size *size)
 {
     enum { WINDOWED = 9, OTHERS = 5 };
-    struct fbp_scan any = make_scan(37, size), symmetric = make_scan(44, size);
+    AUTO_DROP struct fbp_scan any = make_scan(37, size), symmetric = make_scan(44, size);
 
     check_shapes(&any, "matrix", FBP_PRECISION_EXACT, WINDOWED);
     check_shapes(&any, "column", FBP_PRECISION_EXACT, WINDOWED);
@@ -141,8 +137,6 @@ static void every_shape_of(const struct size *size)
         check_shapes(&symmetric, "rot180", FBP_PRECISION_EXACT, OTHERS);
         check_shapes(&symmetric, "rot90", FBP_PRECISION_EXACT, OTHERS);
     }
-    drop_scan(&any);
-    drop_scan(&symmetric);
 }
 
 TEST(every_shape_coarse)

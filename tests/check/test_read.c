@@ -31,7 +31,7 @@ TEST(threads_agree)
 {
     const hid_t file = new_file(H5), how = chunks(3, 2, NX);
     fbp_pool *pool;
-    float *all = calloc(N, sizeof *all);
+    AUTO_FREE float *all = calloc(N, sizeof *all);
 
     H5Pset_shuffle(how);
     H5Pset_deflate(how, 1);
@@ -49,7 +49,6 @@ TEST(threads_agree)
         fbp_source_close(&src);
     }
     fbp_pool_destroy(&pool);
-    free(all);
     remove(H5);
 }
 
@@ -87,7 +86,7 @@ TEST(large_view)
     static const char path[] = FBP_TEST_DIR "/check_read.raw";
     const struct fbp_raw raw = {.type = FBP_I16, .n = {SIDE, SIDE, 1}, .big_endian = true};
     static unsigned char samples[SIDE * SIDE * 2];
-    float *out = calloc(SIDE * SIDE, sizeof *out);
+    AUTO_FREE float *out = calloc(SIDE * SIDE, sizeof *out);
 
     for (size_t i = 0; i < sizeof samples; i++)
         samples[i] = (unsigned char)(i * 2654435761u >> 13);
@@ -98,7 +97,6 @@ TEST(large_view)
     for (size_t i = 0; i < SIDE * SIDE; i++)
         assert_true(out[i] == (float)(int16_t)(samples[2 * i] << 8 | samples[2 * i + 1]));
     fbp_source_close(&src);
-    free(out);
     remove(path);
 }
 

@@ -211,7 +211,7 @@ TEST(test_help)
     char dashed[80];
 
     for (size_t k = 0; k < n_all; k++) {
-        char *text = help_of(all[k]);
+        AUTO_FREE char *text = help_of(all[k]);
         for (size_t i = 0; i < all[k]->n_opts; i++) {
             const struct opt *o = &all[k]->opts[i];
             snprintf(dashed, sizeof dashed, "%s%s%s%s", o->positional ? "" : "--", o->name,
@@ -224,7 +224,6 @@ TEST(test_help)
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
             if (strcspn(line, "\n") > 80)
                 fail_msg("%s: wider than 80 columns: %.90s", all[k]->name, line);
-        free(text);
     }
 }
 

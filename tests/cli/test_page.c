@@ -83,12 +83,11 @@ static double *samples_of(const struct made *m)
             const char *at = element(m->page.data.bytes, "class=\"samples\">", e);
             size_t n;
             assert_non_null(at);
-            uint8_t *bytes = unpacked(at, MOST, &n);
+            AUTO_FREE uint8_t *bytes = unpacked(at, MOST, &n);
             n /= (size_t)width;
             assert_int_equal(n % layer, 0);
             for (size_t i = 0; i < n; i++)
                 out[done++] = value_of(m->meta, number_at(bytes, n, i, width, m->bins[0]));
-            free(bytes);
         }
     assert_int_equal(done, all);
     assert_null(element(m->page.data.bytes, "class=\"samples\">",
@@ -117,7 +116,7 @@ static double mean_of(const struct made *m, const float *volume, size_t f, const
 
 static void check_samples(const struct made *m, const float *volume, bool down, double tolerance)
 {
-    double *samples = samples_of(m);
+    AUTO_FREE double *samples = samples_of(m);
     size_t i = 0;
 
     for (size_t f = 0; f < m->frames; f++)
@@ -131,7 +130,6 @@ static void check_samples(const struct made *m, const float *volume, bool down, 
                         fail_msg("frame %zu bin %zu %zu %zu: %.9g instead of %.9g (%.3g)", f, x, y,
                                  z, samples[i], want, tolerance);
                 }
-    free(samples);
 }
 
 /* The planes of greatest values of frame f against all voxels. */
@@ -143,9 +141,9 @@ static void check_greatest(const struct made *m, const float *volume, size_t f, 
     for (int p = 0; p < 3; p++) {
         const int right = reduced_axes[p][0], up = reduced_axes[p][1];
         const size_t w = m->bins[right], all = w * m->bins[up];
-        double *want = malloc(all * sizeof *want);
+        AUTO_FREE double *want = malloc(all * sizeof *want);
         size_t n, i = 0;
-        uint8_t *bytes = unpacked(
+        AUTO_FREE uint8_t *bytes = unpacked(
             element(m->page.data.bytes, "class=\"greatest\">", 3 * f + (size_t)p), MOST, &n);
         assert_int_equal(n, 2 * all);
         for (size_t k = 0; k < all; k++)
@@ -164,8 +162,6 @@ static void check_greatest(const struct made *m, const float *volume, size_t f, 
             if (isinf(want[k]) ? !isnan(got) : !(fabs(got - want[k]) <= tolerance))
                 fail_msg("plane %d, %zu: %.9g instead of %.9g", p, k, got, want[k]);
         }
-        free(want);
-        free(bytes);
     }
 }
 
@@ -192,7 +188,7 @@ TEST(a_small_volume_is_there_as_it_is)
 {
     struct made m;
     const struct fbp_array_info info = floats(13, 7, 5);
-    float *v = some_values(13 * 7 * 5);
+    AUTO_FREE float *v = some_values(13 * 7 * 5);
 
     make(&m, v, &info, 1 << 20);
     assert_true(reduced_is_whole(&m.reduced));
@@ -200,14 +196,13 @@ TEST(a_small_volume_is_there_as_it_is)
     check_greatest(&m, v, 0, false);
     assert_int_equal(number(m.meta, "finite", 0), 13 * 7 * 5);
     drop(&m);
-    free(v);
 }
 
 TEST(a_large_volume_becomes_means)
 {
     struct made m;
     const struct fbp_array_info info = floats(41, 30, 23);
-    float *v = some_values(41 * 30 * 23);
+    AUTO_FREE float *v = some_values(41 * 30 * 23);
 
     for (size_t i = 0; i < 41 * 8; i++)
         v[i] = i % 3 ? NAN : INFINITY;
@@ -220,7 +215,6 @@ TEST(a_large_volume_becomes_means)
     assert_int_equal(number(m.meta, "finite", 0) + 41 * 8, 41 * 30 * 23);
     assert_contains(m.page.viewer.bytes, "<strong>Reduced:</strong>");
     drop(&m);
-    free(v);
 }
 
 /* Frames lie behind each other, rows of the file may come from the top: then y counts from its
@@ -229,7 +223,7 @@ TEST(frames_and_rows_from_the_top)
 {
     struct made m;
     struct fbp_array_info info = floats(9, 8, 21);
-    float *v = some_values(9 * 8 * 21);
+    AUTO_FREE float *v = some_values(9 * 8 * 21);
 
     info.frames = 3;
     info.row_order = FBP_ROWS_TOP_DOWN;
@@ -243,7 +237,6 @@ TEST(frames_and_rows_from_the_top)
     make(&m, v, &info, 2500);
     check_samples(&m, v, true, number(m.meta, "scale", 0) * 0.51);
     drop(&m);
-    free(v);
 }
 
 /* Integers of 8 and 16 bits, with and without sign: all of them are there, the greatest exactly. */
@@ -308,7 +301,7 @@ static uint64_t told(const struct histogram *h, size_t most, double *lo, double 
 TEST(histograms_count_all)
 {
     static const float steps[] = {1, 1, 1.0001f, 1.5f, -3, 100, 1e6f, -1e30f, NAN, 3e38f};
-    struct histogram *h = calloc(1, sizeof *h);
+    AUTO_FREE struct histogram *h = calloc(1, sizeof *h);
     double lo, width;
     size_t n;
 
@@ -323,7 +316,6 @@ TEST(histograms_count_all)
     assert_int_equal(told(h, 512, &lo, &width, &n), 512);
     assert_int_equal(n, 256); /* each integer has its own bin, whatever came first */
     assert_true(fabs(lo + 0.5) < 1e-12 && fabs(width - 1) < 1e-12);
-    free(h);
 }
 
 TEST(texts_are_escaped)

@@ -17,11 +17,10 @@
 /* The bytes at the end of a block of their own: who reads beyond them is found by sanitizers. */
 static int parse(const char *text, size_t n, struct http_request *out)
 {
-    char *bytes = malloc(n ? n : 1);
+    AUTO_FREE char *bytes = malloc(n ? n : 1);
 
     memcpy(bytes, text, n);
     const int status = http_parse(bytes, n, out);
-    free(bytes);
     return status;
 }
 
@@ -82,7 +81,7 @@ TEST(requests_are_understood_or_refused)
 TEST(long_requests_are_refused)
 {
     struct http_request r;
-    char *text = malloc(3 * HTTP_MOST);
+    AUTO_FREE char *text = malloc(3 * HTTP_MOST);
 
     memset(text, 'a', 3 * HTTP_MOST);
     assert_int_equal(parse(text, HTTP_MOST - 1, &r), 0);
@@ -99,7 +98,6 @@ TEST(long_requests_are_refused)
         n = sprintf(text, "GET / HTTP/1.1\r\nHost: %0*d\r\n\r\n", (int)length, 0);
         assert_int_equal(parse(text, (size_t)n, &r), length < HTTP_TEXT ? 200 : 400);
     }
-    free(text);
 }
 
 static uint32_t next(uint32_t *seed)
@@ -231,7 +229,7 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
                                         .frames = frames,
                                         .row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
     const struct reduced_wish wish = {.name = "v", .frame = SIZE_MAX, .bytes = 4000, .quiet = true};
-    float *v = malloc(all * sizeof *v);
+    AUTO_FREE float *v = malloc(all * sizeof *v);
     fbp_source *source;
     struct reduced r;
     struct slices s;
@@ -248,7 +246,6 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
     slices_close(&s);
     reduced_clear(&r);
     fbp_source_close(&source);
-    free(v);
 }
 
 /* More rows and columns than come together, and than are read at a time. */

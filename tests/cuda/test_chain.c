@@ -49,8 +49,8 @@ static float *random_values(size_t n, double least, double most)
 static void put_tables(struct bank *b)
 {
     const size_t n = b->length, turns = gpu_chain_twiddles(n);
-    float *response = malloc(n * sizeof *response);
-    float2 *factors = malloc(turns * sizeof *factors);
+    AUTO_FREE float *response = malloc(n * sizeof *response);
+    AUTO_FREE float2 *factors = malloc(turns * sizeof *factors);
 
     assert_true(response && factors);
     for (size_t i = 0; i < n; i++) {
@@ -66,8 +66,6 @@ static void put_tables(struct bank *b)
     }
     b->chain.response = on_device(b, response, n * sizeof *response);
     b->chain.turns = on_device(b, factors, turns * sizeof *factors);
-    free(response);
-    free(factors);
 }
 
 /* Views 2i + 1 are `size` times as large as views 2i. */
@@ -214,9 +212,8 @@ TEST(rows_are_the_same_in_any_launch)
     open_bank(&b, 600, gpu_chain_length(600, most_shared() - cuda_chain_static_bytes()), 3);
     float2 *all = filter(&b, 0, PAIRS);
     for (size_t first = 0; first < PAIRS; first += 2) {
-        float2 *some = filter(&b, first, first + 2 < PAIRS ? 2 : 1);
+        AUTO_FREE float2 *some = filter(&b, first, first + 2 < PAIRS ? 2 : 1);
         assert_memory_equal(some, all + first * b.n, b.n * sizeof *some);
-        free(some);
     }
     free(all);
     close_bank(&b);

@@ -23,7 +23,7 @@ static void c_arm_matrices(double (*out)[12])
 {
     const struct fbp_panel panel = {1248, 960};
     const double sod = 745, sdd = 1196;
-    double *angles = even_angles(VIEWS, 0, 198.0 / (VIEWS - 1));
+    AUTO_FREE double *angles = even_angles(VIEWS, 0, 198.0 / (VIEWS - 1));
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = FBP_CONE,
                                       .n_views = VIEWS,
@@ -42,7 +42,6 @@ static void c_arm_matrices(double (*out)[12])
         for (int i = 0; i < 12; i++)
             out[k][i] /= w0;
     }
-    free(angles);
 }
 
 /* A feed's device is opened before any matrix has come: it must choose as it would by them. */

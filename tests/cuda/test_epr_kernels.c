@@ -69,7 +69,7 @@ static int load_ptx(void **state)
 {
     const char *carried = getenv("FBP_TEST_PTX"), *path = carried ? carried : FBP_EPR_PTX;
     FILE *f = fopen(path, "rb");
-    char *text = calloc(1, 1 << 20);
+    AUTO_FREE char *text = calloc(1, 1 << 20);
     CUcontext context;
     CUdevice device;
 
@@ -79,7 +79,6 @@ static int load_ptx(void **state)
     ok(cu.retain(&context, device), "its context");
     ok(cu.current(context), "its context");
     ok(cu.load(&module, text), path);
-    free(text);
     return 0;
 }
 

@@ -92,7 +92,7 @@ static void cut_everywhere(const char *path, const char *cut, bool pack)
     float v[N];
     size_t n;
     write_by_sink(path, pack, v);
-    char *whole = get_file(cut, &n);
+    AUTO_FREE char *whole = get_file(cut, &n);
     for (size_t k = 0; k < n; k += k < 800 || n - k < 40 ? 1 : 13) {
         put_file(cut, whole, k);
         refused(path);
@@ -100,7 +100,6 @@ static void cut_everywhere(const char *path, const char *cut, bool pack)
     put_file(cut, whole, n);
     refused_or_whole(path, v);
     OK(read_all(path, v));
-    free(whole);
 }
 
 TEST(cut_files)
@@ -118,14 +117,13 @@ TEST(cut_mhd_header)
     float v[N];
     size_t n;
     write_by_sink(MHD, false, v);
-    char *whole = get_file(MHD, &n);
+    AUTO_FREE char *whole = get_file(MHD, &n);
     for (size_t k = 0; k < n - 1; k++) {
         put_file(MHD, whole, k);
         refused(MHD);
     }
     put_file(MHD, whole, n - 1);
     OK(read_all(MHD, v));
-    free(whole);
 }
 
 /* Every byte of a header changed in several ways: no crash, and no array larger than the file. */
@@ -133,7 +131,7 @@ static void change_header(const char *path, size_t header)
 {
     static const unsigned char with[] = {0, ' ', '\n', '9', '-', '=', '(', 0xff};
     size_t n;
-    char *whole = get_file(path, &n);
+    AUTO_FREE char *whole = get_file(path, &n);
     float out[N];
     for (size_t k = 0; k < header; k++) {
         const char keep = whole[k];
@@ -145,7 +143,6 @@ static void change_header(const char *path, size_t header)
         }
         whole[k] = keep;
     }
-    free(whole);
 }
 
 TEST(changed_headers)
@@ -154,9 +151,8 @@ TEST(changed_headers)
     size_t n;
     for (int pack = 0; pack < 2; pack++) {
         write_by_sink(MHA, pack, v);
-        char *text = get_file(MHA, &n);
+        AUTO_FREE char *text = get_file(MHA, &n);
         change_header(MHA, (size_t)(strstr(text, "LOCAL") + 6 - text));
-        free(text);
     }
     write_by_sink(NPY, false, v);
     change_header(NPY, 128);
@@ -168,7 +164,7 @@ TEST(flipped_bytes)
     float v[N];
     size_t n;
     write_by_sink(MHA, true, v);
-    char *whole = get_file(MHA, &n);
+    AUTO_FREE char *whole = get_file(MHA, &n);
     const size_t start = (size_t)(strstr(whole, "LOCAL") + 6 - whole);
     for (size_t k = start; k < n; k++)
         for (int bit = 0; bit < 8; bit += 3) {
@@ -177,7 +173,6 @@ TEST(flipped_bytes)
             refused_or_whole(MHA, v);
             whole[k] ^= (char)(1 << bit);
         }
-    free(whole);
 }
 
 /* Stored blocks have nothing but the checksum. */

@@ -84,17 +84,15 @@ static int begin(void **state)
 {
     for (size_t i = 0; i < NZ * SLICE; i++)
         values[i] = 0.5f + 0.5f * sinf((float)i);
-    char *folder = temporary("killed");
+    AUTO_FREE char *folder = temporary("killed");
     const int failed = mkdir(folder, 0777) || chdir(folder);
-    free(folder);
     return failed;
 }
 
 static int end(void **state)
 {
-    char *folder = temporary("killed");
+    AUTO_FREE char *folder = temporary("killed");
     const int failed = chdir("..") || rmdir(folder);
-    free(folder);
     return failed;
 }
 
@@ -404,7 +402,7 @@ TEST(at_random_moments_little_is_lost)
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const char *given = getenv("FBP_SEED");
     const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)time(NULL);
-    struct fbp_scan scan = circle_scan(48, 64, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(48, 64, 0);
     int64_t most = 0, sum = 0;
 
     assert_true(s != MAP_FAILED);
@@ -432,7 +430,6 @@ TEST(at_random_moments_little_is_lost)
     assert_true(20 * (uint64_t)most <= all); /* a slab: here exactly a 20th of the volume */
     shell("rm one.mha");
     munmap(s, sizeof *s);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(begin, end)

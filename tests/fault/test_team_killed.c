@@ -59,17 +59,15 @@ static int note(void *user, const struct fbp_progress *p)
 
 static int begin(void **state)
 {
-    char *folder = temporary("team");
+    AUTO_FREE char *folder = temporary("team");
     const int failed = mkdir(folder, 0777) || chdir(folder);
-    free(folder);
     return failed;
 }
 
 static int end(void **state)
 {
-    char *folder = temporary("team");
+    AUTO_FREE char *folder = temporary("team");
     const int failed = chdir("..") || rmdir(folder);
-    free(folder);
     return failed;
 }
 
@@ -282,7 +280,7 @@ static void kill_often(const struct output *o, int wanted)
 {
     struct shared *s =
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct fbp_scan scan = circle_scan(48, 64, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(48, 64, 0);
     double most = 0, sum = 0;
     int kills = 0, named = 0;
 
@@ -313,14 +311,13 @@ static void kill_often(const struct output *o, int wanted)
     assert_true(most <= 0.05);
     shell("rm -r one");
     munmap(s, sizeof *s);
-    drop_scan(&scan);
 }
 
 TEST(as_many_finish_what_was_shared)
 {
     struct shared *s =
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct fbp_scan scan = circle_scan(48, 64, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(48, 64, 0);
     size_t resumed = 0;
 
     output = &mha;
@@ -345,7 +342,6 @@ TEST(as_many_finish_what_was_shared)
     assert_true(resumed > 0);
     shell("rm shared.mha");
     munmap(s, sizeof *s);
-    drop_scan(&scan);
 }
 
 TEST(another_number_finishes_what_a_kill_left)

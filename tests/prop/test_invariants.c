@@ -21,10 +21,9 @@ static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
 
 static float *volume_of(const struct fbp_ellipsoid *items, size_t n, const char *device)
 {
-    struct fbp_scan scan = make_scan(items, n);
+    AUTO_DROP struct fbp_scan scan = make_scan(items, n);
     float *out =
         reconstruct(&scan, fbp_recon_params(.device = device, .precision = FBP_PRECISION_EXACT));
-    drop_scan(&scan);
     return out;
 }
 
@@ -48,18 +47,15 @@ TEST(linear)
     for (int d = 0; d < N_DEVICES; d++) {
         if (!usable(devices[d]))
             continue;
-        float *a = volume_of(&A, 1, devices[d]), *b = volume_of(&B, 1, devices[d]);
-        float *ab = volume_of(both, 2, devices[d]), *a3 = volume_of(&tripled, 1, devices[d]);
+        AUTO_FREE float *a = volume_of(&A, 1, devices[d]), *b = volume_of(&B, 1, devices[d]);
+        AUTO_FREE float *ab = volume_of(both, 2, devices[d]),
+                        *a3 = volume_of(&tripled, 1, devices[d]);
         const double peak = largest(ab);
         assert_true(peak > 0.02);
         for (size_t i = 0; i < N * N * N; i++) {
             assert_true(fabs((double)(a[i] + b[i] - ab[i])) < 3e-6 * peak);
             assert_true(fabs((double)(3 * a[i] - a3[i])) < 3e-6 * peak);
         }
-        free(a);
-        free(b);
-        free(ab);
-        free(a3);
     }
 }
 
@@ -80,8 +76,8 @@ TEST(turns_and_mirrors_with_the_object)
     for (int d = 0; d < N_DEVICES; d++) {
         if (!usable(devices[d]))
             continue;
-        float *a = volume_of(&A, 1, devices[d]), *t = volume_of(&turned, 1, devices[d]);
-        float *m = volume_of(&mirrored, 1, devices[d]);
+        AUTO_FREE float *a = volume_of(&A, 1, devices[d]), *t = volume_of(&turned, 1, devices[d]);
+        AUTO_FREE float *m = volume_of(&mirrored, 1, devices[d]);
         const double peak = largest(a);
         for (size_t z = 0; z < N; z++)
             for (size_t y = 0; y < N; y++)
@@ -90,25 +86,22 @@ TEST(turns_and_mirrors_with_the_object)
                     assert_true(fabs(v - (double)t[at(N - 1 - y, x, z)]) < 2e-5 * peak);
                     assert_true(fabs(v - (double)m[at(x, y, N - 1 - z)]) < 2e-5 * peak);
                 }
-        free(a);
-        free(t);
-        free(m);
     }
 }
 
 /* The spatial form over the whole row and the FFT form are one filter. */
 TEST(filter_forms_agree)
 {
-    struct fbp_scan scan = make_scan(&A, 1);
+    AUTO_DROP struct fbp_scan scan = make_scan(&A, 1);
 
     for (int d = 0; d < N_DEVICES; d++)
         for (int f = FBP_FILTER_RAM_LAK; usable(devices[d]) && f <= FBP_FILTER_HANN; f++)
             for (int c = 0; c < 2; c++) {
                 const double cutoff = c ? 0.7 : 1;
-                float *fft = reconstruct(
+                AUTO_FREE float *fft = reconstruct(
                     &scan, fbp_recon_params(.device = devices[d], .precision = FBP_PRECISION_EXACT,
                                             .filter = (enum fbp_filter)f, .cutoff = cutoff));
-                float *space = reconstruct(
+                AUTO_FREE float *space = reconstruct(
                     &scan, fbp_recon_params(.device = devices[d], .filter = (enum fbp_filter)f,
                                             .precision = FBP_PRECISION_EXACT, .cutoff = cutoff,
                                             .filtering.spatial = true));
@@ -119,21 +112,18 @@ TEST(filter_forms_agree)
                 if (!(worst < 1e-5 * peak))
                     fail_msg("%s, %s, cut-off %.1f: %.1e of the peak", devices[d],
                              fbp_filter_name((enum fbp_filter)f), cutoff, worst / peak);
-                free(fft);
-                free(space);
             }
-    drop_scan(&scan);
 }
 
 /* Counts with darks, flats and a dead column give what the line integrals give. */
 TEST(counts_give_the_same_volume)
 {
     enum { PIXELS = N * N, DEAD = 17 };
-    struct fbp_scan scan = make_scan(&A, 1);
+    AUTO_DROP struct fbp_scan scan = make_scan(&A, 1);
     float mask[PIXELS];
 
-    float *wanted = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *wanted = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < PIXELS; i++)
         mask[i] = i % N == DEAD;
     count_photons(&scan, p, mask);
@@ -142,16 +132,12 @@ TEST(counts_give_the_same_volume)
     for (int d = 0; d < N_DEVICES; d++) {
         if (!usable(devices[d]))
             continue;
-        float *got = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
+        AUTO_FREE float *got = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
         const double db = psnr_db(got, wanted, N * N * N);
         print_message("%s: counts with a dead column against line integrals: %.1f dB\n", devices[d],
                       db);
         assert_true(db > 30); /* the bridged column is an estimate */
-        free(got);
     }
-    free(wanted);
-    free(p);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -119,7 +119,7 @@ static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *re
 {
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     const size_t n = grid_size(&info->volume);
-    char *path = temporary("part.mha");
+    AUTO_FREE char *path = temporary("part.mha");
     float *out;
 
     if (memory) {
@@ -134,7 +134,6 @@ static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *re
         out = read_array(path);
         remove(path);
     }
-    free(path);
     return out;
 }
 
@@ -151,15 +150,13 @@ static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
         const struct scan_case *c = &cases[i];
         if (!can_compute(c))
             continue;
-        struct fbp_scan scan = make_scan(c);
+        AUTO_DROP struct fbp_scan scan = make_scan(c);
         struct fbp_recon_params p = params_of(c);
         p.mu_water = i % 3 == 0 && fbp_kind_has_lines(scan.kind) ? 0.02 : 0;
         p.output.fill = masks && i % 4 == 1;
         p.output.fill_value = masks ? -7 : 0;
-        float *whole = reconstruct(&scan, &p);
+        AUTO_FREE float *whole = reconstruct(&scan, &p);
         compare(c, &scan, p, whole, &seed);
-        free(whole);
-        drop_scan(&scan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }

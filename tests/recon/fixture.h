@@ -72,6 +72,9 @@ static inline void drop_scan(struct fbp_scan *scan)
     fbp_scan_clear(scan);
 }
 
+/** Before the declaration of a local scan: it is dropped where its block ends. */
+#define AUTO_DROP __attribute__((cleanup(drop_scan)))
+
 /** All values of an array; free() them. */
 static inline float *read_array(const char *path)
 {
@@ -114,7 +117,7 @@ static inline void replace_samples(struct fbp_scan *scan, const float *p)
 static inline void count_photons(struct fbp_scan *scan, float *p, const float *mask)
 {
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = nc * nr;
-    float *dark = calloc(n, sizeof *dark), *flat = calloc(n, sizeof *flat);
+    AUTO_FREE float *dark = calloc(n, sizeof *dark), *flat = calloc(n, sizeof *flat);
 
     assert_true(dark && flat);
     for (size_t i = 0; i < n; i++) {
@@ -127,14 +130,12 @@ static inline void count_photons(struct fbp_scan *scan, float *p, const float *m
     scan->dark = write_array("dark.mha", nc, nr, 1, dark);
     scan->flat = write_array("flat.mha", nc, nr, 1, flat);
     scan->bad_pixels = mask ? write_array("mask.mha", nc, nr, 1, mask) : NULL;
-    free(dark);
-    free(flat);
 }
 
 /** Reconstruct; values [z][y][x], free() them. */
 static inline float *reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params)
 {
-    char *path = temporary("volume.mha");
+    AUTO_FREE char *path = temporary("volume.mha");
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan, params));
@@ -142,7 +143,6 @@ static inline float *reconstruct(const struct fbp_scan *scan, const struct fbp_r
     fbp_plan_destroy(&plan);
     float *out = read_array(path);
     remove(path);
-    free(path);
     return out;
 }
 

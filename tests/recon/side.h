@@ -52,7 +52,7 @@ static inline void filter_views(struct side *s)
     const size_t n = fbp_raw_samples(job, &s->batch);
     const struct fbp_buffer raw = {FBP_FOR_RAW, n * sizeof(float), s->batch.n_views,
                                    s->batch.load_rows};
-    float *host = allocated(malloc(n * sizeof *host));
+    AUTO_FREE float *host = allocated(malloc(n * sizeof *host));
     void *device = NULL;
 
     for (size_t i = 0; i < n; i++)
@@ -66,7 +66,6 @@ static inline void filter_views(struct side *s)
     OK(s->backend->filter(s->dev, &s->batch, device, s->filtered));
     OK(fbp_device_settle_all(s->backend, s->dev));
     fbp_device_put(s->backend, s->dev, FBP_FOR_RAW, device);
-    free(host);
 }
 
 static inline void open_side(struct side *s)

@@ -24,12 +24,12 @@ static void add_all(const struct fbp_scan *scan, const struct fbp_recon_params *
 TEST(one_by_one_is_all_at_once)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(10);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
 
     scan.volume = (struct fbp_grid){{40, 37, 42}, {.05, .05, .05}, {.1, 0, 0}};
     const size_t n = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1), *a = calloc(n, sizeof *a),
-          *b = calloc(n, sizeof *b);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1), *a = calloc(n, sizeof *a),
+                    *b = calloc(n, sizeof *b);
     for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
         for (int way = 0; way < 4 && usable(devices[d]); way++) {
             const bool any = strcmp(devices[d], "cpu") == 0 || strcmp(devices[d], "ref") == 0;
@@ -48,10 +48,6 @@ TEST(one_by_one_is_all_at_once)
             if (!(off < 1e-5))
                 fail_msg("%s, way %d: one by one is off by %.2g of the peak", devices[d], way, off);
         }
-    free(views);
-    free(a);
-    free(b);
-    fbp_scan_clear(&scan);
 }
 
 /* Delays, a volume each. */
@@ -59,13 +55,14 @@ TEST(frames_are_added_together)
 {
     enum { FRAMES = 3 };
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(8);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(8);
     const size_t S = PLANES_S;
 
     scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
     const size_t n = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1), *a = calloc(FRAMES * n, sizeof *a),
-          *b = calloc(FRAMES * n, sizeof *b), *all = calloc(FRAMES * scan.n_views * S, sizeof *all);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1), *a = calloc(FRAMES * n, sizeof *a),
+                    *b = calloc(FRAMES * n, sizeof *b),
+                    *all = calloc(FRAMES * scan.n_views * S, sizeof *all);
     for (size_t i = 0; i < FRAMES * scan.n_views * S; i++)
         all[i] = (float)(i / S % FRAMES + 1) * views[i / S / FRAMES * S + i % S];
     scan.panel.n_rows = FRAMES;
@@ -77,11 +74,6 @@ TEST(frames_are_added_together)
         for (size_t i = 0; i < n; i += 37) /* frames are told apart */
             assert_true(fabs((double)b[2 * n + i] - 3 * (double)b[i]) < 1e-4);
     }
-    free(views);
-    free(a);
-    free(b);
-    free(all);
-    fbp_scan_clear(&scan);
 }
 
 /* With the weights of the whole set: half of the views are a part of the sum, and the other half is
@@ -89,10 +81,10 @@ TEST(frames_are_added_together)
 TEST(parts_add_up)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(10);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
     const size_t n = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1), *sum = calloc(n, sizeof *sum),
-          *part = calloc(n, sizeof *part), *all = calloc(n, sizeof *all);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1), *sum = calloc(n, sizeof *sum),
+                    *part = calloc(n, sizeof *part), *all = calloc(n, sizeof *all);
 
     for (size_t half = 0; half < 2; half++) {
         fbp_adder *adder = NULL;
@@ -107,11 +99,6 @@ TEST(parts_add_up)
     OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), views, all, NULL));
     assert_true(difference(all, sum, n) < 1e-5);
     assert_true(difference(all, part, n) > .1);
-    free(views);
-    free(sum);
-    free(part);
-    free(all);
-    fbp_scan_clear(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *p, const char *says)
@@ -126,7 +113,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 
 TEST(what_cannot_be_added_is_refused)
 {
-    struct fbp_scan scan = rings_scan(10);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
     const float view[PLANES_S] = {0};
     fbp_adder *adder = NULL;
 
@@ -151,15 +138,14 @@ TEST(what_cannot_be_added_is_refused)
     scan.preparation = NULL;
     scan.kind = FBP_PARALLEL;
     refused(&scan, NULL, "kind parallel");
-    fbp_scan_clear(&scan);
 }
 
 /* `--bench`: the time of a view of 112 samples into 64^3 voxels. */
 static void bench(void)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(18);
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     double least = INFINITY, sum = 0;
     fbp_adder *adder = NULL;
 
@@ -174,8 +160,6 @@ static void bench(void)
     printf("a view into 64^3: least %.3f ms, mean %.3f ms\n", 1e3 * least,
            1e3 * sum / (double)scan.n_views);
     fbp_adder_destroy(&adder);
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 int main(int argc, char **argv)

@@ -58,7 +58,7 @@ TEST(views_are_as_published)
 {
     static const double most[] = {
         [FBP_RINGS_FFT] = 6.5e-5, [FBP_RINGS_SPLINE] = 1.65e-4, [FBP_RINGS_LINEAR] = 2.05e-3};
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
 
     for (int how = 0; how < 3; how++) {
         const double error = error_of_views(&scan, 18, (enum fbp_ring_interpolation)how);
@@ -66,14 +66,13 @@ TEST(views_are_as_published)
             fail_msg("%s: %.3g", fbp_ring_interpolation_name((enum fbp_ring_interpolation)how),
                      error);
     }
-    fbp_scan_clear(&scan);
 }
 
 /* Some directions on the other side; the first sample half a step from where it would be symmetric;
  * a ring at the pole; any number of angles. */
 TEST(rings_may_be_measured_on_either_side)
 {
-    struct fbp_scan scan = rings_scan(21);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(21);
 
     for (size_t k = 0; k < scan.n_views; k++) {
         const double side = k % 3 == 1 || k % 7 == 2 ? -1 : 1;
@@ -84,7 +83,6 @@ TEST(rings_may_be_measured_on_either_side)
     }
     assert_true(error_of_views(&scan, 18, FBP_RINGS_FFT) < 6.5e-5);
     assert_true(error_of_views(&scan, 50, FBP_RINGS_SPLINE) < 1.8e-4);
-    fbp_scan_clear(&scan);
 }
 
 static float *volume_of(const struct fbp_scan *scan, const float *views,
@@ -104,14 +102,14 @@ static float *volume_of(const struct fbp_scan *scan, const float *views,
 TEST(rings_go_through_two_stages)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     const size_t size = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
 
-    float *rings = volume_of(&scan, views, HANN("cpu", .epr.stages = 1));
-    float *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
-    float *two = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
-    float *ref = volume_of(&scan, views, HANN("ref", .epr.angles = 18, .epr.stages = 2));
+    AUTO_FREE float *rings = volume_of(&scan, views, HANN("cpu", .epr.stages = 1));
+    AUTO_FREE float *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
+    AUTO_FREE float *two = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
+    AUTO_FREE float *ref = volume_of(&scan, views, HANN("ref", .epr.angles = 18, .epr.stages = 2));
     const double errors[] = {error_of(&scan.volume, rings, &solid),
                              error_of(&scan.volume, one, &solid),
                              error_of(&scan.volume, two, &solid)};
@@ -127,18 +125,12 @@ TEST(rings_go_through_two_stages)
         assert_memory_equal(again, i ? two : one, size * sizeof *again);
         free(again);
     }
-    free(rings);
-    free(one);
-    free(two);
-    free(ref);
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Solid angles of a ring stay what they are, whichever rule gave them. */
 TEST(weights_keep_their_sums)
 {
-    struct fbp_scan scan = rings_scan(19);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(19);
 
     for (int rule = FBP_QUADRATURE_BANDS; rule <= FBP_QUADRATURE_HARMONICS; rule++) {
         double sum = 0;
@@ -149,18 +141,19 @@ TEST(weights_keep_their_sums)
         assert_true(fabs(sum - 2 * PI) < 1e-11);
         step->destroy(step);
     }
-    fbp_scan_clear(&scan);
 }
 
 /* A sample that is no number is bridged before it is spread over its ring, and counted. */
 TEST(bad_samples_are_bridged)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     struct fbp_report report = {.struct_size = sizeof report};
-    float *views = plane_samples(&scan, &solid, 1), *out = calloc(grid_size(&scan.volume), 4);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1),
+                    *out = calloc(grid_size(&scan.volume), 4);
 
-    float *wanted = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
+    AUTO_FREE float *wanted =
+        volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
     for (size_t c = 0; c < 4; c++)
         views[77 * PLANES_S + 54 + 2 * c] = c % 2 ? NAN : INFINITY;
     for (int stages = 1; stages <= 2; stages++) {
@@ -169,20 +162,16 @@ TEST(bad_samples_are_bridged)
         assert_int_equal(report.not_finite, 4);
         assert_true(difference(wanted, out, grid_size(&scan.volume)) < .003);
     }
-    free(wanted);
-    free(views);
-    free(out);
-    fbp_scan_clear(&scan);
 }
 
 /* In double nothing is rounded on the way: a float volume is as far from it as from the views. */
 TEST(double_precision_goes_with_it)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     const size_t n = grid_size(&scan.volume), n_samples = scan.n_views * PLANES_S;
-    float *views = plane_samples(&scan, &solid, 1),
-          *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1),
+                    *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
     double *exact = calloc(n_samples, sizeof *exact), *out[2] = {calloc(n, 8), calloc(n, 8)};
     double most = 0;
 
@@ -197,12 +186,9 @@ TEST(double_precision_goes_with_it)
         assert_true(fabs(out[0][i] - (double)one[i]) < 1e-5);
     }
     assert_true(most < 1e-12);
-    free(views);
-    free(one);
     free(exact);
     free(out[0]);
     free(out[1]);
-    fbp_scan_clear(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *params,
@@ -218,10 +204,10 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 
 TEST(what_is_no_ring_is_refused)
 {
-    struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
+    AUTO_CLEAR struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
     double(*direction)[3];
     const size_t n = directions_of(FBP_SET_FIBONACCI, 208, &direction);
-    struct fbp_scan spiral = planes_scan(direction, n);
+    AUTO_CLEAR struct fbp_scan spiral = planes_scan(direction, n);
 
     refused(&spiral, HANN("cpu", .epr.angles = 18), "do not lie in rings");
     refused(&circle, HANN("cpu", .epr.angles = 18), "kind cone");
@@ -234,9 +220,6 @@ TEST(what_is_no_ring_is_refused)
         rings.views[100].d[i] += rings.views[100].u[i] / 3;
     refused(&rings, HANN("cpu", .epr.angles = 18), "view 100");
     free(direction);
-    fbp_scan_clear(&rings);
-    fbp_scan_clear(&circle);
-    fbp_scan_clear(&spiral);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -63,12 +63,10 @@ static char *bytes_of(const char *path, size_t *n)
 static void assert_same_files(const char *a, const char *b)
 {
     size_t n, m;
-    char *x = bytes_of(a, &n), *y = bytes_of(b, &m);
+    AUTO_FREE char *x = bytes_of(a, &n), *y = bytes_of(b, &m);
 
     assert_int_equal(n, m);
     assert_memory_equal(x, y, n);
-    free(x);
-    free(y);
 }
 
 /* Half a step off at most, and the ends are stored as the ends. */
@@ -78,14 +76,13 @@ static void assert_values(const char *path, const float *want, enum fbp_type typ
     fbp_source *src;
     OK(fbp_source_open(&src, path, NULL));
     const double step = (hi - lo) / (type == FBP_U8 ? 255 : 65535);
-    float *got = allocated(malloc(VOXELS * sizeof *got));
+    AUTO_FREE float *got = allocated(malloc(VOXELS * sizeof *got));
     assert_int_equal(fbp_source_info(src)->type, type);
     OK(fbp_source_read(src, 0, N, 0, N, got));
     for (size_t i = 0; i < VOXELS; i++)
         if (!(fabs((double)got[i] - (double)want[i]) <= step * 0.5001 + 1e-9))
             fail_msg("%s: voxel %zu: %g, not %g", path, i, (double)got[i], (double)want[i]);
     fbp_source_close(&src);
-    free(got);
 }
 
 TEST(range_is_the_volumes)
@@ -94,8 +91,8 @@ TEST(range_is_the_volumes)
     static const enum fbp_type types[] = {FBP_U8, FBP_U16};
     static const struct fbp_recon_params ways[] = {
         {.n_threads = 1}, {.n_threads = 2, .tuning.slab_slices = 6, .tuning.batch_views = 8}};
-    struct fbp_scan scan = make_scan();
-    float *want = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *want = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     float lo = want[0], hi = want[0];
 
     for (size_t i = 0; i < VOXELS; i++) {
@@ -125,8 +122,6 @@ TEST(range_is_the_volumes)
                 free(path[i]);
             }
         }
-    free(want);
-    drop_scan(&scan);
 }
 
 /* Stop where so much is done; in the conversion, all is. */
@@ -147,8 +142,8 @@ static int stop(void *user, const struct fbp_progress *p)
 /* In the middle of the volume, or of its conversion: the old output stays, and --resume goes on. */
 TEST(interrupted)
 {
-    struct fbp_scan scan = make_scan();
-    char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
     struct fbp_recon_params p = {.output.type = FBP_U16, .tuning.slab_slices = 4, .n_threads = 1};
     struct fbp_report report = {.struct_size = sizeof report};
 
@@ -176,15 +171,12 @@ TEST(interrupted)
     }
     remove(path);
     remove(want);
-    free(path);
-    free(want);
-    drop_scan(&scan);
 }
 
 /* A stack's floats are beside its folder. */
 TEST(of_a_stack)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     char *folder = temporary("pngs"), pattern[1000], file[1100];
     struct fbp_recon_params p = {.output.type = FBP_U8};
     struct fbp_report report = {.struct_size = sizeof report};
@@ -202,7 +194,6 @@ TEST(of_a_stack)
     free(folder);
     OK(run(&scan, &p, "null:", &report));
     assert_true(report.output_range[0] == report.min && report.output_scale > 0);
-    drop_scan(&scan);
 }
 
 /* One value, and none. */
@@ -212,7 +203,7 @@ TEST(odd_volumes)
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8};
     const float all[3][4] = {{3, 3, 3, 3}, {NAN, -1, INFINITY, 2}, {NAN, NAN, NAN, -INFINITY}};
     const double want[2][2] = {{3, 6}, {-1, 2}};
-    char *path = temporary("odd.mha");
+    AUTO_FREE char *path = temporary("odd.mha");
 
     for (size_t i = 0; i < 3; i++) {
         double range[2] = {0, 0};
@@ -225,12 +216,11 @@ TEST(odd_volumes)
         fbp_spool_discard(&values);
         assert_int_equal(files_at(path), 0);
     }
-    free(path);
 }
 
 TEST(what_does_not_go_together)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     fbp_plan *plan;
 
     assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.output.auto_range = true)),
@@ -240,7 +230,6 @@ TEST(what_does_not_go_together)
                         fbp_recon_params(.output.auto_range = true, .output.type = FBP_U8,
                                          .output.range = {0, 1})),
         FBP_ERR_INVALID);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

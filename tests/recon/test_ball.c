@@ -31,7 +31,7 @@ static struct fbp_scan make_scan(const struct variant *v)
 {
     const size_t n = v->n_views ? v->n_views : VIEWS;
     const double step = v->step_deg != 0 ? v->step_deg : 360.0 / (double)n;
-    double *angles = even_angles(n, v->start_deg, step), *sod = malloc(n * sizeof *sod);
+    AUTO_FREE double *angles = even_angles(n, v->start_deg, step), *sod = malloc(n * sizeof *sod);
     const double sdd = 1200, pitch = v->kind == FBP_PARALLEL ? 2.0 : 3.2;
     struct fbp_circle circle = {.struct_size = sizeof circle,
                                 .kind = v->kind,
@@ -71,8 +71,6 @@ static struct fbp_scan make_scan(const struct variant *v)
     } else {
         OK(fbp_circle_views(&circle, scan.views));
     }
-    free(angles);
-    free(sod);
     return scan;
 }
 
@@ -110,8 +108,8 @@ static void check(const char *name, const struct variant *v)
                     {"cuda", NULL, FBP_PRECISION_EXACT},
                     {"cuda", NULL, FBP_PRECISION_FAST}};
     const char *saved = getenv("FBP_CPU");
-    char *keep = saved ? strdup(saved) : NULL;
-    struct fbp_scan scan = make_scan(v);
+    AUTO_FREE char *keep = saved ? strdup(saved) : NULL;
+    AUTO_DROP struct fbp_scan scan = make_scan(v);
 
     simulate(&scan, &phantom);
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
@@ -119,22 +117,20 @@ static void check(const char *name, const struct variant *v)
             continue;
         if (backends[i].isa)
             setenv("FBP_CPU", backends[i].isa, 1);
-        float *volume = reconstruct(&scan, fbp_recon_params(.device = backends[i].device,
-                                                            .precision = backends[i].precision));
+        AUTO_FREE float *volume =
+            reconstruct(&scan, fbp_recon_params(.device = backends[i].device,
+                                                .precision = backends[i].precision));
         const double mean = mean_inside(volume, &scan.volume);
         const double off = 100 * (mean / MU - 1);
         print_message("%-28s %-4s%-3s mean %.6f  %+.3f %%\n", name, backends[i].device,
                       backends[i].isa ? backends[i].isa : "", mean, off);
         if (!(fabs(off) < 0.2))
             fail_msg("%s on %s: mean %.6f is off by %+.3f %%", name, backends[i].device, mean, off);
-        free(volume);
     }
     if (keep)
         setenv("FBP_CPU", keep, 1);
     else
         unsetenv("FBP_CPU");
-    free(keep);
-    drop_scan(&scan);
 }
 
 #define BALL(name, ...)                               \

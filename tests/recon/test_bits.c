@@ -35,7 +35,7 @@ TEST(splits_change_nothing)
          .tuning.batch_views = 8,
          .tuning.no_overlap = true},
     };
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
 
     static const char *const devices[] = {"cpu", "cpu", "ref"};
     static const char *const kernels[] = {"column", "matrix", "matrix"};
@@ -52,7 +52,6 @@ TEST(splits_change_nothing)
         }
     }
     unsetenv("FBP_KERNEL");
-    drop_scan(&scan);
 }
 
 /* Passes of 32 views, the last one short; the same device twice is two devices of one kind. */
@@ -70,7 +69,7 @@ TEST(cuda_splits_change_nothing)
 
     if (!usable("cuda"))
         skip();
-    struct fbp_scan scan = make_scan_of(141, 48);
+    AUTO_DROP struct fbp_scan scan = make_scan_of(141, 48);
     for (size_t k = 0; k < 4; k++) {
         const enum fbp_precision precision = precisions[k % 2];
         const int in_space = k >= 2;
@@ -87,7 +86,6 @@ TEST(cuda_splits_change_nothing)
                          (int)precision, p.tuning.batch_views, p.tuning.slab_slices);
         }
     }
-    drop_scan(&scan);
 }
 
 /* All shapes of a kernel; of more than there are the rest is the one guessed. */
@@ -114,13 +112,12 @@ static void check_shapes(const struct fbp_scan *scan, const char *kernel,
 
 static void check_value(const struct fbp_scan *scan, const char *kernel)
 {
-    float *ref = reconstruct(scan, fbp_recon_params(.device = "ref"));
+    AUTO_FREE float *ref = reconstruct(scan, fbp_recon_params(.device = "ref"));
     float *cuda =
         reconstruct(scan, fbp_recon_params(.device = "cuda", .precision = FBP_PRECISION_EXACT,
                                            .tuning.kernel = kernel));
 
     assert_true(psnr_db(cuda, ref, grid_size(&scan->volume)) >= 105);
-    free(ref);
     free(cuda);
 }
 
@@ -136,7 +133,7 @@ TEST(cuda_shapes_change_nothing)
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fbp_scan scan = make_scan_of(37, cases[i].pixels);
+        AUTO_DROP struct fbp_scan scan = make_scan_of(37, cases[i].pixels);
         for (int axis = 0; axis < 3; axis++)
             scan.volume.voxel_mm[axis] *= cases[i].enlarged;
         for (int p = FBP_PRECISION_EXACT; p <= FBP_PRECISION_HALF; p++) {
@@ -145,7 +142,6 @@ TEST(cuda_shapes_change_nothing)
         }
         check_value(&scan, "matrix");
         check_value(&scan, "column");
-        drop_scan(&scan);
     }
 }
 
@@ -160,10 +156,10 @@ TEST(cuda_tuning_changes_nothing)
 
     if (!usable("cuda"))
         skip();
-    char *folder = temporary("cache");
+    AUTO_FREE char *folder = temporary("cache");
     snprintf(file, sizeof file, "%s/fbp/cuda-shapes", folder);
     setenv("XDG_CACHE_HOME", folder, 1);
-    struct fbp_scan scan = make_scan_of(400, 48);
+    AUTO_DROP struct fbp_scan scan = make_scan_of(400, 48);
     scan.volume = (struct fbp_grid){{130, 126, 133}, {1.3, 1.3, 1.3}, {3, -2, 5}};
     setenv("FBP_TUNE", "0", 1);
     const uint64_t hash = reconstruct_hash(&scan, &p);
@@ -174,14 +170,12 @@ TEST(cuda_tuning_changes_nothing)
     assert_true(reconstruct_hash(&scan, &p) == hash);
     remove(file);
     unsetenv("XDG_CACHE_HOME");
-    drop_scan(&scan);
-    free(folder);
 }
 
 TEST(mock_devices_give_the_cpus_bits)
 {
     static const char *const devices[] = {"mock", "mock:2", "mock:0,1", "mock:3,0,1"};
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t cpu = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
@@ -192,7 +186,6 @@ TEST(mock_devices_give_the_cpus_bits)
                                                                  .tuning.slab_slices = 6)) == cpu);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* Filtered views that are kept, with memory for one slab and for small ones, on one device and on
@@ -209,7 +202,7 @@ TEST(kept_views_change_nothing)
     const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0};
 
     for (size_t k = 0; k < 2; k++) {
-        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48, 48);
+        AUTO_DROP struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48, 48);
         if (k == 1)
             scan.volume = (struct fbp_grid){{40, 40, 45}, {4, 4, 4}, {0, 0, 0}};
         const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -231,7 +224,6 @@ TEST(kept_views_change_nothing)
                 }
                 fbp_plan_destroy(&plan);
             }
-        drop_scan(&scan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -252,7 +244,7 @@ TEST(short_commands_change_nothing)
     static const double uploads[] = {1e-12, 1e-2};
 
     for (size_t k = 0; k < 2; k++) { /* column, rot90 */
-        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 96, 48);
+        AUTO_DROP struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 96, 48);
         if (k == 1)
             scan.volume = (struct fbp_grid){{40, 40, 45}, {4, 4, 4}, {0, 0, 0}};
         const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -269,7 +261,6 @@ TEST(short_commands_change_nothing)
             }
             assert_true(calls[1] > calls[0] + 4);
         }
-        drop_scan(&scan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -278,7 +269,7 @@ TEST(short_commands_change_nothing)
 TEST(stages_can_be_kept_apart)
 {
     static const char *const devices[] = {"cpu", "mock", "mock:0,1"};
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
@@ -296,13 +287,12 @@ TEST(stages_can_be_kept_apart)
         fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* A pipeline with one transfer or one order missing must not pass unnoticed. */
 TEST(planted_mistakes_are_found)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock",
                                        .tuning.batch_views = 8,
@@ -335,13 +325,12 @@ TEST(planted_mistakes_are_found)
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.hash == right);
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 /* A kernel can be asked for; one that the geometry does not allow is refused, not replaced. */
 TEST(kernels_are_chosen_by_geometry)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
@@ -361,7 +350,6 @@ TEST(kernels_are_chosen_by_geometry)
     assert_null(plan);
     assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.tuning.kernel = "rot45")),
                      FBP_ERR_UNSUPPORTED);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

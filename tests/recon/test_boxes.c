@@ -32,8 +32,8 @@ static void check_boxes(struct side *s, const struct scan_case *c, unsigned *see
 {
     const struct fbp_job *job = &s->tables.job;
     const struct fbp_slab all = fbp_slab_whole(job, 0, job->grid.n[2]);
-    float *whole = malloc(grid_size(&job->grid) * sizeof *whole);
-    float *part = malloc(grid_size(&job->grid) * sizeof *part);
+    AUTO_FREE float *whole = malloc(grid_size(&job->grid) * sizeof *whole);
+    AUTO_FREE float *part = malloc(grid_size(&job->grid) * sizeof *part);
 
     assert_true(whole && part);
     reconstruct_slab(s, &all, whole);
@@ -48,8 +48,6 @@ static void check_boxes(struct side *s, const struct scan_case *c, unsigned *see
         check_statistics(s, part, slab.nz * fbp_slab_slice(&slab));
         assert_box(c->kernel, part, whole, job->grid.n, (const size_t(*)[2])box);
     }
-    free(whole);
-    free(part);
 }
 
 TEST(boxes_have_the_volumes_bits)

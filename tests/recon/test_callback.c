@@ -163,7 +163,7 @@ static const size_t whole[3] = {COLUMNS, ROWS, VIEWS};
 /* What a run from the scan's file gives. */
 static float *from_file(const struct fbp_scan *scan, const struct fbp_recon_params *params)
 {
-    char *path = temporary("callback.mha");
+    AUTO_FREE char *path = temporary("callback.mha");
     fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, params));
@@ -171,7 +171,6 @@ static float *from_file(const struct fbp_scan *scan, const struct fbp_recon_para
     fbp_plan_destroy(&plan);
     float *values = read_array(path);
     (void)unlink(path);
-    free(path);
     return values;
 }
 
@@ -215,37 +214,33 @@ static void same_bits(struct fbp_scan *scan, const void *views, enum fbp_type ty
 
 TEST(bits_of_files)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
 
     same_bits(&scan, views, FBP_F32);
     scan.row_order = FBP_ROWS_TOP_DOWN;
     same_bits(&scan, views, FBP_F32);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* One view of nothing but NaN, and single ones. */
 TEST(views_of_nan)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
 
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         views[5 * ROWS * COLUMNS + i] = NAN;
     views[1234] = NAN;
     replace_samples(&scan, views);
     same_bits(&scan, views, FBP_F32);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* Counts of another type, through scratch, or straight to a device that takes them. */
 TEST(counts)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
-    uint16_t *n = allocated(malloc(sizeof *n * ROWS * COLUMNS * VIEWS));
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
+    AUTO_FREE uint16_t *n = allocated(malloc(sizeof *n * ROWS * COLUMNS * VIEWS));
 
     scan.i0 = 60000;
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS * VIEWS; i++) {
@@ -254,16 +249,13 @@ TEST(counts)
     }
     replace_samples(&scan, views);
     same_bits(&scan, n, FBP_U16);
-    free(n);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* At every call up to 30: the run ends with the sentence, and what was begun is ended. */
 TEST(errors_at_any_call)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
 
     for (int way = 1; way < N_WAYS; way++)
         for (uint64_t k = 1; k <= 60; k++) {
@@ -278,14 +270,12 @@ TEST(errors_at_any_call)
             assert_int_equal(p.complete, st == FBP_OK);
             free_program(&p);
         }
-    free(views);
-    drop_scan(&scan);
 }
 
 TEST(errors_of_begin_and_end)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
 
     for (int way = 1; way < N_WAYS; way++)
         for (int which = 0; which < 2; which++) {
@@ -298,8 +288,6 @@ TEST(errors_of_begin_and_end)
             assert_true(which == 1 || p.writes == 0);
             free_program(&p);
         }
-    free(views);
-    drop_scan(&scan);
 }
 
 /* Of several writers each may be the one that the user hears. */
@@ -323,8 +311,8 @@ TEST(every_writer_tells_why_it_did_not_begin)
 
 TEST(wrong_sizes)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
     const struct fbp_source_functions none = {.struct_size = sizeof none};
     const struct fbp_sink_functions no_sink = {.struct_size = sizeof no_sink};
     const struct fbp_array_info info = {
@@ -346,8 +334,6 @@ TEST(wrong_sizes)
     assert_int_equal(fbp_source_callback(&source, &none, &info), FBP_ERR_INVALID);
     assert_int_equal(fbp_sink_callback(&sink, &no_sink, whole), FBP_ERR_INVALID);
     assert_true(!source && !sink);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* Views that are measured while the run waits for them. */
@@ -386,8 +372,8 @@ static void *measure(void *user)
 /* The volume of the views in their order, which --follow gives, too: two slabs read them twice. */
 TEST(live_views)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     struct fbp_recon_params params = {.struct_size = sizeof params,
@@ -418,20 +404,18 @@ TEST(live_views)
     fbp_source_close(&params.input.source);
     free(volume);
     free(want);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* A plan that does not follow waits for all views: of views that were there when it was made, and
  * where the angles of a row are corrected together. */
 TEST(awaited_views)
 {
-    struct fbp_scan scan = make_scan();
-    float *views = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *views = read_array(scan.projections);
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     const size_t *n = scan.volume.n, voxels = n[0] * n[1] * n[2];
-    float *volume = allocated(calloc(voxels, sizeof *volume));
+    AUTO_FREE float *volume = allocated(calloc(voxels, sizeof *volume));
 
     for (int rings = 0; rings < 2; rings++) {
         struct fbp_corrections c = {.struct_size = sizeof c};
@@ -446,7 +430,7 @@ TEST(awaited_views)
         if (rings)
             OK(fbp_corrections_rings(&c, "sorting:5"));
         OK(fbp_scan_correct(&scan, &c));
-        float *want = from_file(&scan, &params);
+        AUTO_FREE float *want = from_file(&scan, &params);
         OK(fbp_source_callback(&source, &in, &info));
         params.input.source = rings ? source : NULL;
         OK(fbp_plan_create(&plan, &scan, &params));
@@ -460,11 +444,7 @@ TEST(awaited_views)
         fbp_sink_close(&sink);
         fbp_plan_destroy(&plan);
         fbp_source_close(&source);
-        free(want);
     }
-    free(volume);
-    free(views);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -89,7 +89,7 @@ static double uniform(unsigned *state)
 static void add_rings(struct fbp_scan *scan, double most)
 {
     const size_t n = scan->panel.n_columns * scan->panel.n_rows;
-    float *p = read_array(scan->projections);
+    AUTO_FREE float *p = read_array(scan->projections);
     unsigned state = 5;
 
     for (size_t i = 0; i < n; i++) {
@@ -98,14 +98,13 @@ static void add_rings(struct fbp_scan *scan, double most)
             p[k * n + i] += error;
     }
     replace_samples(scan, p);
-    free(p);
 }
 
 static void turn_views(struct fbp_scan *scan, const struct scan_case *c, double offset_mm,
                        double pitch_u, double pitch)
 {
     const double sod = 500, sdd = 800;
-    double *angles = even_angles(c->views, 17, c->arc_deg / (double)c->views);
+    AUTO_FREE double *angles = even_angles(c->views, 17, c->arc_deg / (double)c->views);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = c->kind,
                                       .n_views = c->views,
@@ -121,14 +120,13 @@ static void turn_views(struct fbp_scan *scan, const struct scan_case *c, double 
         scan->views = calloc(c->views, sizeof *scan->views);
     assert_non_null(scan->views);
     OK(fbp_circle_views(&circle, scan->views));
-    free(angles);
 }
 
 /* A column is as wide as `finer` of those that were simulated. */
 static void join_columns(struct fbp_scan *scan, size_t finer)
 {
     const size_t n = COLUMNS * scan->panel.n_rows * scan->n_views;
-    float *p = read_array(scan->projections);
+    AUTO_FREE float *p = read_array(scan->projections);
 
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
@@ -138,7 +136,6 @@ static void join_columns(struct fbp_scan *scan, size_t finer)
     }
     scan->panel.n_columns = COLUMNS;
     replace_samples(scan, p);
-    free(p);
 }
 
 /* Taken with the panel off the middle, and described as if it was not. */
@@ -170,7 +167,7 @@ TEST(it_is_found)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct scan_case *c = &cases[i];
-        struct fbp_scan scan = make_scan(c);
+        AUTO_DROP struct fbp_scan scan = make_scan(c);
         struct fbp_centre found = {.struct_size = sizeof found};
         const double right = (COLUMNS - 1) / 2.0 - c->offset;
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
@@ -181,7 +178,6 @@ TEST(it_is_found)
                       good ? "" : "WRONG: ", c->name, found.column - right, found.uncertainty,
                       found.by_turn - right, found.by_rays - right, found.by_slice - right,
                       found.spread, found.misfit, found.why);
-        drop_scan(&scan);
     }
     assert_true(all);
 }
@@ -190,7 +186,7 @@ TEST(it_is_found)
 TEST(that_of_the_tooth_is_found)
 {
     struct fbp_centre found = {.struct_size = sizeof found};
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (access(TOOTH, R_OK) != 0)
         skip();
@@ -200,16 +196,15 @@ TEST(that_of_the_tooth_is_found)
                   found.by_slice, found.why);
     assert_true(fabs(found.column - 295.93) <= 0.1);
     assert_true(found.sure);
-    fbp_scan_clear(&scan);
 }
 
 /* Views that have nothing to do with each other, and views of nothing but noise. */
 TEST(what_is_not_sure_is_said)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i += 5) {
-        struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         const size_t n = scan.panel.n_columns * scan.panel.n_rows;
-        float *p = read_array(scan.projections);
+        AUTO_FREE float *p = read_array(scan.projections);
         struct fbp_centre found = {.struct_size = sizeof found};
         unsigned seed = 9;
         for (size_t k = scan.n_views - 1; i % 2 == 0 && k > 0; k--) { /* in no order */
@@ -227,8 +222,6 @@ TEST(what_is_not_sure_is_said)
         print_message("%s, %s: %s\n", cases[i].name, i % 2 ? "noise" : "shuffled", found.why);
         assert_false(found.sure);
         assert_true(found.why[0]);
-        free(p);
-        drop_scan(&scan);
     }
 }
 
@@ -245,14 +238,13 @@ TEST(a_round_object_does_not_tell)
     };
 
     for (size_t i = 0; i < sizeof round / sizeof *round; i++) {
-        struct fbp_scan scan = make_scan(&round[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&round[i]);
         struct fbp_centre found = {.struct_size = sizeof found};
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         print_message("%s: %.4f: %s\n", round[i].name, found.column, found.why);
         assert_false(found.sure);
         assert_true(fabs(found.column - (COLUMNS - 1) / 2.0) < 1e-6); /* the scan's own */
         assert_contains(found.why, "own column is kept");
-        drop_scan(&scan);
     }
 }
 
@@ -263,7 +255,7 @@ TEST(parts_that_differ_are_not_sure)
     size_t apart = 0;
 
     for (c.views = 40; c.views < 53; c.views += 3) {
-        struct fbp_scan scan = make_scan(&c);
+        AUTO_DROP struct fbp_scan scan = make_scan(&c);
         struct fbp_centre found = {.struct_size = sizeof found};
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         print_message("%zu views: %+.3f, spread %.3f, %s\n", c.views,
@@ -271,7 +263,6 @@ TEST(parts_that_differ_are_not_sure)
                       found.sure ? "sure" : found.why);
         apart += found.spread > 0.3;
         assert_false(found.sure && found.spread > 0.3);
-        drop_scan(&scan);
     }
     assert_true(apart > 0);
 }
@@ -295,7 +286,7 @@ TEST(uncertainty_is_honest)
     double squares = 0;
 
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
-        struct fbp_scan scan = make_scan(&hard[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&hard[i]);
         struct fbp_centre found = {.struct_size = sizeof found};
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         const double off = found.column - (COLUMNS - 1) / 2.0 + hard[i].offset;
@@ -308,7 +299,6 @@ TEST(uncertainty_is_honest)
         assert_true(fabs(off) <= 4 * found.uncertainty);
         assert_true(fabs(off) <= 0.1 || !found.sure);
         assert_true(found.sure || found.why[0]);
-        drop_scan(&scan);
     }
     print_message("%zu are sure; off by %.2f standard deviations (rms)\n", n_sure,
                   sqrt(squares / (double)(sizeof hard / sizeof *hard)));
@@ -321,12 +311,11 @@ TEST(what_cannot_be_found_is_refused)
     struct fbp_centre found = {.struct_size = sizeof found};
 
     c.arc_deg = 120;
-    struct fbp_scan scan = make_scan(&c);
+    AUTO_DROP struct fbp_scan scan = make_scan(&c);
     assert_fails(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED,
                  "no ray from both ends");
     scan.filtered = true;
     assert_int_equal(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -59,7 +59,7 @@ static bool is_there(const char *path, const char *end)
 
 static void run(const char *output)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
     struct plot plot = {0};
     fbp_plan *plan;
 
@@ -77,15 +77,13 @@ static void run(const char *output)
     fbp_plan_destroy(&plan);
     unlink(scan.projections);
     unlink(output);
-    fbp_scan_clear(&scan);
 }
 
 TEST(is_an_error)
 {
-    char *output = temporary("changed.mha");
+    AUTO_FREE char *output = temporary("changed.mha");
 
     run(output);
-    free(output);
 }
 
 TEST_MAIN(NULL, NULL)

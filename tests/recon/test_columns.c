@@ -44,9 +44,9 @@ static double weighted(const float *view, size_t c, size_t r)
 TEST(whole_cutoff_is_three_taps)
 {
     static const char *const devices[] = {"ref", "cpu", "cuda"};
-    struct fbp_scan scan = make_scan(VIEWS);
-    float *views = read_array(scan.projections),
-          *smooth = allocated(malloc(sizeof(float[VIEWS][ROWS][COLUMNS])));
+    AUTO_DROP struct fbp_scan scan = make_scan(VIEWS);
+    AUTO_FREE float *views = read_array(scan.projections),
+                    *smooth = allocated(malloc(sizeof(float[VIEWS][ROWS][COLUMNS])));
 
     for (size_t k = 0; k < VIEWS; k++)
         for (size_t r = 0; r < ROWS; r++)
@@ -61,8 +61,8 @@ TEST(whole_cutoff_is_three_taps)
             continue;
         struct fbp_recon_params p = {
             .struct_size = sizeof p, .device = devices[d], .precision = FBP_PRECISION_EXACT};
-        float *got = malloc(grid_size(&scan.volume) * sizeof *got);
-        float *want = malloc(grid_size(&scan.volume) * sizeof *want);
+        AUTO_FREE float *got = malloc(grid_size(&scan.volume) * sizeof *got);
+        AUTO_FREE float *want = malloc(grid_size(&scan.volume) * sizeof *want);
         assert_true(got && want);
         OK(fbp_reconstruct(&scan, &p, smooth, want, NULL));
         p.filtering.cutoff_v = 1;
@@ -70,27 +70,20 @@ TEST(whole_cutoff_is_three_taps)
         const double db = psnr_db(got, want, grid_size(&scan.volume));
         print_message("%s: %.1f dB\n", devices[d], db);
         assert_true(db >= 120);
-        free(got);
-        free(want);
     }
-    free(views);
-    free(smooth);
-    drop_scan(&scan);
 }
 
 /* Dead pixels in rows, columns and blocks, whose neighbours the window takes in, too. */
 static void spoil(struct fbp_scan *scan)
 {
-    float *mask = allocated(calloc(ROWS * COLUMNS, sizeof *mask)),
-          *p = read_array(scan->projections);
+    AUTO_FREE float *mask = allocated(calloc(ROWS * COLUMNS, sizeof *mask)),
+                    *p = read_array(scan->projections);
 
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         mask[i] = i % 37 == 0 || i % COLUMNS == 20 ||
                   (i / COLUMNS > 30 && i / COLUMNS < 34 && i % COLUMNS > 8 && i % COLUMNS < 18);
     count_photons(scan, p, mask);
     replace_samples(scan, p);
-    free(mask);
-    free(p);
 }
 
 /* The kernels of a device; NULL: the plan's own choice. */
@@ -119,7 +112,7 @@ TEST(values_are_the_references)
 {
     for (int spoilt = 0; spoilt < 2; spoilt++)
         for (size_t n = VIEWS - 1; n <= VIEWS; n++) { /* 60: in groups of 4 */
-            struct fbp_scan scan = make_scan(n);
+            AUTO_DROP struct fbp_scan scan = make_scan(n);
             if (spoilt)
                 spoil(&scan);
             float *want =
@@ -128,15 +121,13 @@ TEST(values_are_the_references)
                 struct fbp_recon_params p = params_of(&ways[i], 0.4);
                 if (!usable(ways[i].device))
                     continue;
-                float *got = reconstruct(&scan, &p);
+                AUTO_FREE float *got = reconstruct(&scan, &p);
                 const double db = psnr_db(got, want, grid_size(&scan.volume));
                 print_message("%zu views%s, %s %s: %.1f dB\n", n, spoilt ? ", bad pixels" : "",
                               ways[i].device, ways[i].kernel ? ways[i].kernel : "", db);
                 assert_true(db >= (strcmp(ways[i].device, "cpu") == 0 ? 120 : 105));
-                free(got);
             }
             free(want);
-            drop_scan(&scan);
         }
 }
 
@@ -171,7 +162,7 @@ TEST(splits_change_nothing)
 
     for (int spoilt = 0; spoilt < 2; spoilt++)
         for (size_t n = VIEWS - 1; n <= VIEWS; n++) {
-            struct fbp_scan scan = make_scan(n);
+            AUTO_DROP struct fbp_scan scan = make_scan(n);
             if (spoilt)
                 spoil(&scan);
             for (size_t c = 0; c < 3; c++) {
@@ -180,14 +171,13 @@ TEST(splits_change_nothing)
                         check_splits(&scan, &ways[i], cutoffs[c]);
                 check_splits(&scan, &mock, cutoffs[c]);
             }
-            drop_scan(&scan);
         }
 }
 
 /* A slab reads the rows that the window takes in, and not all of them. */
 TEST(rows_are_read_as_needed)
 {
-    struct fbp_scan scan = make_scan(VIEWS - 1);
+    AUTO_DROP struct fbp_scan scan = make_scan(VIEWS - 1);
     double reads[2];
 
     for (int i = 0; i < 2; i++) {
@@ -201,7 +191,6 @@ TEST(rows_are_read_as_needed)
     }
     print_message("rows are read %.2f times, with the window %.2f\n", reads[0], reads[1]);
     assert_true(reads[1] > reads[0] && reads[1] < reads[0] + 2 * 9. / ROWS + 1e-9);
-    drop_scan(&scan);
 }
 
 static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
@@ -218,19 +207,19 @@ static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
 /* What --resume compares. */
 TEST(other_windows_are_other_runs)
 {
-    struct fbp_scan scan = make_scan(VIEWS);
+    AUTO_DROP struct fbp_scan scan = make_scan(VIEWS);
 
     assert_true(fingerprint(&scan, 0.8) == fingerprint(&scan, 0.8));
     assert_true(fingerprint(&scan, 0.8) != fingerprint(&scan, 0.81));
     assert_true(fingerprint(&scan, 0.8) != fingerprint(&scan, 0));
-    drop_scan(&scan);
 }
 
 TEST(nonsense_is_refused)
 {
     static const double bad[] = {-0.1, 1.01, NAN, INFINITY};
-    struct fbp_scan scan = make_scan(VIEWS),
-                    row = {.struct_size = sizeof row, .n_views = 8, .panel = {COLUMNS, 1}};
+    AUTO_DROP struct fbp_scan scan = make_scan(VIEWS), row = {.struct_size = sizeof row,
+                                                              .n_views = 8,
+                                                              .panel = {COLUMNS, 1}};
     fbp_plan *plan;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -244,8 +233,6 @@ TEST(nonsense_is_refused)
     assert_fails(
         fbp_plan_create(&plan, &row, fbp_recon_params(.device = "cpu", .filtering.cutoff_v = 0.5)),
         FBP_ERR_INVALID, "--cutoff-v");
-    drop_scan(&scan);
-    drop_scan(&row);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -25,11 +25,10 @@ static struct fbp_scan scan_spoilt(size_t n_rows, bool wobbles)
     add_views(&scan, &(struct orbit){.pitch_mm = {10, 10}, .c_arm = wobbles});
     simulate_head(&scan, 90);
     scan.i0 = 1000;
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < (size_t)VIEWS * N * n_rows; i++)
         p[i] = hash_of(i) % 97 == 0 ? NAN : hash_of(i) % 89 == 0 ? -2 : 1000 * expf(-p[i]);
     replace_samples(&scan, p);
-    free(p);
     return scan;
 }
 
@@ -37,7 +36,7 @@ static struct fbp_scan scan_spoilt(size_t n_rows, bool wobbles)
 static struct counts expected(const struct fbp_scan *scan, size_t reach)
 {
     struct counts out = {0, 0};
-    float *p = read_array(scan->projections);
+    AUTO_FREE float *p = read_array(scan->projections);
 
     for (size_t k = 0; k < VIEWS; k++) {
         size_t r0, r1;
@@ -51,7 +50,6 @@ static struct counts expected(const struct fbp_scan *scan, size_t reach)
             out.clipped += p[i] <= 0 ? 1 : 0;
         }
     }
-    free(p);
     return out;
 }
 
@@ -137,7 +135,7 @@ TEST(each_sample_counts_once)
 /* Bad pixels are bridged from rows that nothing else needs. */
 TEST(bad_pixels_change_no_count)
 {
-    struct fbp_scan scan = scan_spoilt(30, false);
+    AUTO_DROP struct fbp_scan scan = scan_spoilt(30, false);
     float mask[30 * N] = {0};
 
     for (size_t c = 10; c < 20; c++) /* too wide to be bridged along the row */
@@ -150,7 +148,6 @@ TEST(bad_pixels_change_no_count)
     free(p);
     scan.volume = (struct fbp_grid){{32, 32, 6}, {6, 6, 6}, {0, 0, 0}};
     check(&scan, "bad pixels", 0, 0);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

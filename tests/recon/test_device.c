@@ -31,13 +31,12 @@ static double noise(size_t i)
 static void count_with_dead(struct fbp_scan *scan, float *p)
 {
     const size_t nc = scan->panel.n_columns, n = nc * scan->panel.n_rows;
-    float *mask = allocated(calloc(n, sizeof *mask));
+    AUTO_FREE float *mask = allocated(calloc(n, sizeof *mask));
 
     for (size_t i = 0; i < n; i++)
         mask[i] =
             i % nc == 17 || (i / nc == 9 && i % nc > 20) || (i % nc + i / nc < 3) || i % 131 == 0;
     count_photons(scan, p, mask);
-    free(mask);
 }
 
 /* Samples that are no numbers: at both ends of rows, alone, in runs, and a whole row. */
@@ -59,8 +58,8 @@ static void make_views(const struct variant *v, struct fbp_scan *scan)
 {
     const size_t n = scan->n_views;
     const double step = v->step_deg != 0 ? v->step_deg : 360.0 / (double)n;
-    double *angles = even_angles(n, 11, step);
-    double *sod = malloc(n * sizeof *sod);
+    AUTO_FREE double *angles = even_angles(n, 11, step);
+    AUTO_FREE double *sod = malloc(n * sizeof *sod);
     const double across = (v->kind == FBP_PARALLEL ? 6.4 : 10.24) * N;
     const double sdd = 1200, pitch[2] = {across / (double)scan->panel.n_columns, across / N};
     const struct fbp_circle circle = {.struct_size = sizeof circle,
@@ -88,8 +87,6 @@ static void make_views(const struct variant *v, struct fbp_scan *scan)
         OK(fbp_c_arm_views(&circle, &scan->panel, scan->views));
     else
         OK(fbp_circle_views(&circle, scan->views));
-    free(angles);
-    free(sod);
 }
 
 static struct fbp_scan make_scan(const struct variant *v)
@@ -108,7 +105,7 @@ static struct fbp_scan make_scan(const struct variant *v)
             &scan, &(const struct fbp_corrections){.struct_size = sizeof(struct fbp_corrections),
                                                    .beam_hardening = {1.1, 0.07, -0.01, 0.002}}));
     if (v->counts || v->broken) {
-        float *p = read_array(scan.projections);
+        AUTO_FREE float *p = read_array(scan.projections);
         if (v->counts && v->dead)
             count_with_dead(&scan, p);
         else if (v->counts)
@@ -116,7 +113,6 @@ static struct fbp_scan make_scan(const struct variant *v)
         if (v->broken)
             break_samples(&scan, p);
         replace_samples(&scan, p);
-        free(p);
     }
     return scan;
 }
@@ -125,7 +121,7 @@ static float *run(const struct fbp_scan *scan, const struct fbp_recon_params *pa
                   const char *device, enum fbp_precision precision, struct fbp_report *report)
 {
     struct fbp_recon_params p = *params;
-    char *path = temporary("volume.mha");
+    AUTO_FREE char *path = temporary("volume.mha");
     fbp_plan *plan;
 
     p.struct_size = sizeof p;
@@ -136,7 +132,6 @@ static float *run(const struct fbp_scan *scan, const struct fbp_recon_params *pa
     fbp_plan_destroy(&plan);
     float *out = read_array(path);
     remove(path);
-    free(path);
     return out;
 }
 
@@ -144,15 +139,15 @@ static void check(const struct variant *v)
 {
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST};
     static const char *const names[] = {"exact", "fast"};
-    struct fbp_scan scan = make_scan(v);
+    AUTO_DROP struct fbp_scan scan = make_scan(v);
     struct fbp_report wanted = {.struct_size = sizeof wanted}, got = {.struct_size = sizeof got};
     const size_t n = grid_size(&scan.volume);
-    float *cpu = run(&scan, &v->p, "cpu", FBP_PRECISION_EXACT, &wanted);
+    AUTO_FREE float *cpu = run(&scan, &v->p, "cpu", FBP_PRECISION_EXACT, &wanted);
 
     assert_true(wanted.max > 0);
 
     for (int i = 0; i < 2; i++) {
-        float *own = run(&scan, &v->p, tested, precisions[i], &got);
+        AUTO_FREE float *own = run(&scan, &v->p, tested, precisions[i], &got);
         const double db = psnr_db(own, cpu, n);
         print_message("%-18s %-5s against cpu %6.1f dB; %zu not finite, %zu clipped\n", v->name,
                       names[i], db, got.not_finite, got.clipped);
@@ -161,10 +156,7 @@ static void check(const struct variant *v)
         assert_true(got.not_finite == wanted.not_finite);
         assert_true(got.clipped == wanted.clipped);
         assert_true((v->broken != 0) == (got.not_finite > 0));
-        free(own);
     }
-    free(cpu);
-    drop_scan(&scan);
 }
 
 TEST(values_of_scans)
@@ -342,10 +334,10 @@ static int note_least(void *user, const struct fbp_progress *p)
 TEST(memory_is_foretold)
 {
     enum { VIEWS = 96 };
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = VIEWS,
-                            .panel = {617, 300},
-                            .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .n_views = VIEWS,
+                                      .panel = {617, 300},
+                                      .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
     struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
     const struct fbp_phantom phantom = {.n = 1, .items = &ball};
 
@@ -375,7 +367,6 @@ TEST(memory_is_foretold)
         assert_true(taken <= foretold);
         fbp_plan_destroy(&plan);
     }
-    drop_scan(&scan);
 }
 
 /* A limit beyond the device itself: the device's refusal becomes an error with the remedy.  By
@@ -388,7 +379,7 @@ TEST(memory_that_is_not_there)
 
     if (strcmp(tested, "gl") == 0)
         skip();
-    struct fbp_scan scan = make_scan(&v);
+    AUTO_DROP struct fbp_scan scan = make_scan(&v);
     scan.volume = (struct fbp_grid){{4096, 4096, 8192}, {0.05, 0.05, 0.02}, {0, 0, 0}};
     OK(fbp_plan_create(
         &plan, &scan,
@@ -397,7 +388,6 @@ TEST(memory_that_is_not_there)
     print_message("%s\n", fbp_message());
     assert_says("--device-memory");
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

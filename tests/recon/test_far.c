@@ -151,7 +151,7 @@ TEST(counts_are_copied_as_they_are)
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
     struct fbp_array_info info = f->info;
-    uint16_t *counts = malloc(n * sizeof *counts);
+    AUTO_FREE uint16_t *counts = malloc(n * sizeof *counts);
     uint64_t copied;
     fbp_sink *sink;
     char *path = temporary("counts.mha"), *const floats = f->scan.projections;
@@ -171,7 +171,7 @@ TEST(counts_are_copied_as_they_are)
     fbp_sink_close(&sink);
     f->scan.projections = path;
     f->scan.i0 = 60000;
-    float *right = volume_of(&f->scan, fbp_recon_params(.device = "cpu"), f->n);
+    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "cpu"), f->n);
     run(f, fbp_recon_params(.device = "mock:0"), counts, &info, NULL, &copied);
     check(f, right, "counts");
     assert_true(copied <= 16 * info.n[2] * info.n[0] * sizeof *counts);
@@ -181,8 +181,6 @@ TEST(counts_are_copied_as_they_are)
     f->views = read_array(floats);
     remove(path);
     free(path);
-    free(right);
-    free(counts);
 }
 
 /* Other devices, rows that run down, a volume that the host has to finish. */
@@ -278,7 +276,7 @@ TEST(the_callers_queue_is_awaited)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
-    float *late = calloc(n, sizeof *late);
+    AUTO_FREE float *late = calloc(n, sizeof *late);
     struct caller c = {.busy = true, .to = late, .from = f->views, .n = n};
     fbp_source *source, *like;
     fbp_plan *plan = plan_for(f, fbp_recon_params(.device = "mock:0"), &f->info, &like);
@@ -312,7 +310,7 @@ TEST(the_callers_queue_is_awaited)
     memset(late, 0, n * sizeof *late); /* whoever reads it waits, too */
     atomic_store(&c.busy, true);
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
-    float *read = allocated(malloc(n * sizeof *read));
+    AUTO_FREE float *read = allocated(malloc(n * sizeof *read));
     OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
     pthread_join(thread, NULL);
     assert_memory_equal(read, f->views, n * sizeof *read);
@@ -320,8 +318,6 @@ TEST(the_callers_queue_is_awaited)
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
     fbp_source_close(&like);
-    free(read);
-    free(late);
 }
 
 /* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */
@@ -331,11 +327,10 @@ TEST(reduced_scans_are_read)
     uint64_t copied;
 
     OK(fbp_scan_reduce(&f->scan, 2, 3));
-    float *right = volume_of(&f->scan, fbp_recon_params(.device = "mock:0"), f->n);
+    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "mock:0"), f->n);
     run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, NULL, &copied);
     check(f, right, "a reduced scan");
     assert_true(copied > 0);
-    free(right);
 }
 
 /* Of a plan for views that lie on a device, or (NULL) in the host's memory. */
@@ -363,7 +358,7 @@ TEST(batches_know_who_reads)
     const void *far = fbp_mock_device_memory(f->views);
     struct fbp_corrections c = {.struct_size = sizeof c};
     struct fbp_array_info down = f->info;
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
 
     assert_true(batches_of(&f->scan, &f->info, "mock:0", far) <
                 batches_of(&f->scan, &f->info, "mock:0", NULL));
@@ -380,7 +375,6 @@ TEST(batches_know_who_reads)
     OK(fbp_scan_correct(&scan, &c));
     assert_int_equal(batches_of(&scan, &f->info, "mock:0", far),
                      batches_of(&scan, &f->info, "mock:0", NULL));
-    fbp_scan_clear(&scan);
 }
 
 static void refuses(fbp_status got, fbp_status wanted, const char *sentence)
@@ -429,7 +423,7 @@ TEST(queues_are_waited_for)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
-    float *read = allocated(malloc(n * sizeof *read));
+    AUTO_FREE float *read = allocated(malloc(n * sizeof *read));
     void *queue[2];
     fbp_source *source;
     pthread_t thread;
@@ -460,7 +454,6 @@ TEST(queues_are_waited_for)
     assert_null(queue[0]);
     refuses(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
             "\"abacus\" is not in this build");
-    free(read);
 }
 
 TEST_MAIN(set_up, tear_down)

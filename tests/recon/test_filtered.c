@@ -58,10 +58,11 @@ static void assert_alike(const float *a, const float *b, double least_db, const 
 TEST(test_two_steps)
 {
     static const char *const devices[] = {"ref", "cpu", "mock", "cuda", "gl"};
-    struct fbp_scan scan = c_arm_scan();
-    char *path = temporary("set.rctd"), *json = temporary("set.json");
-    struct fbp_scan filtered = filtered_scan(&scan, path), saved = {.struct_size = sizeof saved};
-    float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    AUTO_DROP struct fbp_scan scan = c_arm_scan();
+    AUTO_FREE char *path = temporary("set.rctd"), *json = temporary("set.json");
+    AUTO_CLEAR struct fbp_scan filtered = filtered_scan(&scan, path),
+                               saved = {.struct_size = sizeof saved};
+    AUTO_FREE float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
 
     assert_true(fabs(filtered.depths[0] - filtered.depths[VIEWS / 3]) > 1e-4);
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -69,26 +70,18 @@ TEST(test_two_steps)
             continue;
         const struct fbp_recon_params *p =
             fbp_recon_params(.device = devices[i], .precision = FBP_PRECISION_EXACT);
-        float *values = reconstruct(&filtered, p);
+        AUTO_FREE float *values = reconstruct(&filtered, p);
         assert_alike(values, right, 120, devices[i]);
-        free(values);
     }
     OK(fbp_scan_save(&filtered, json, NULL));
     OK(fbp_scan_load(&saved, json));
     assert_true(saved.filtered);
     for (size_t k = 0; k < VIEWS; k++)
         assert_true(fabs(saved.depths[k] - filtered.depths[k]) < 1e-12);
-    float *again = reconstruct(&saved, fbp_recon_params(.device = "ref"));
+    AUTO_FREE float *again = reconstruct(&saved, fbp_recon_params(.device = "ref"));
     assert_alike(again, right, 120, "saved");
-    free(again);
-    free(right);
     remove(path);
     remove(json);
-    free(path);
-    free(json);
-    fbp_scan_clear(&saved);
-    fbp_scan_clear(&filtered);
-    drop_scan(&scan);
 }
 
 /* Views that were never filtered are only summed up: kernels of circular scans agree with the
@@ -96,7 +89,7 @@ TEST(test_two_steps)
 TEST(test_symmetric)
 {
     enum { K = 24 };
-    struct fbp_scan scan = circle_scan(K, COLUMNS, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(K, COLUMNS, 0);
     double depths[K];
     fbp_plan *plan;
 
@@ -118,7 +111,6 @@ TEST(test_symmetric)
         depths[5] = 1.5;
     }
     scan.depths = NULL;
-    drop_scan(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, const char *why)
@@ -131,7 +123,7 @@ static void refused(const struct fbp_scan *scan, const char *why)
 
 TEST(test_refused)
 {
-    struct fbp_scan scan = c_arm_scan();
+    AUTO_DROP struct fbp_scan scan = c_arm_scan();
     double depths[VIEWS] = {0};
 
     scan.depths = depths;
@@ -142,7 +134,6 @@ TEST(test_refused)
     scan.i0 = 1000;
     refused(&scan, "i0");
     scan.i0 = 0;
-    drop_scan(&scan);
 }
 
 /* A source that knows which view was read last. */
@@ -170,7 +161,7 @@ static fbp_status forget(void *user, size_t k, const float *samples)
 /* A compressed scan is filtered in its order, however many threads there are. */
 TEST(test_in_order)
 {
-    struct fbp_scan scan = c_arm_scan();
+    AUTO_DROP struct fbp_scan scan = c_arm_scan();
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     struct fbp_job_tables tables;
@@ -189,7 +180,6 @@ TEST(test_in_order)
     }
     fbp_source_close(&source);
     fbp_job_clear(&tables);
-    drop_scan(&scan);
 }
 
 /* A feed of the scan's views, in order. */
@@ -266,11 +256,11 @@ TEST(test_feed)
         {"cuda", 0, VIEWS, false}, {"cuda", 0, VIEWS, true},  {"cuda", 8, 16, false},
         {"gl", 8, VIEWS, false},   {"gl", 16, 0, true},
     };
-    struct fbp_scan scan = c_arm_scan();
-    char *path = temporary("feed.rctd");
-    struct fbp_scan filtered = filtered_scan(&scan, path);
-    float *views = read_array(path);
-    float *right = reconstruct(&filtered, fbp_recon_params(.device = "ref"));
+    AUTO_DROP struct fbp_scan scan = c_arm_scan();
+    AUTO_FREE char *path = temporary("feed.rctd");
+    AUTO_CLEAR struct fbp_scan filtered = filtered_scan(&scan, path);
+    AUTO_FREE float *views = read_array(path);
+    AUTO_FREE float *right = reconstruct(&filtered, fbp_recon_params(.device = "ref"));
     float *first = NULL;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -285,12 +275,7 @@ TEST(test_feed)
         first = volume;
     }
     free(first);
-    free(right);
-    free(views);
     remove(path);
-    free(path);
-    fbp_scan_clear(&filtered);
-    drop_scan(&scan);
 }
 
 /* All views to the mock device and the volume back, which may fail. */
@@ -328,8 +313,9 @@ enum { FORGOTTEN = 20 };
 TEST(test_late)
 {
     const size_t bytes = (size_t)SIDE * SIDE * SIDE * sizeof(float);
-    struct fbp_scan scan = c_arm_scan();
-    float *views = read_array(scan.projections), *right = malloc(bytes), *volume = malloc(bytes);
+    AUTO_DROP struct fbp_scan scan = c_arm_scan();
+    AUTO_FREE float *views = read_array(scan.projections), *right = malloc(bytes),
+                    *volume = malloc(bytes);
     int found = 0;
 
     assert_true(right && volume);
@@ -351,10 +337,6 @@ TEST(test_late)
     fbp_mock_faults = (struct fbp_mock_faults){0};
     print_message("%d of %d forgotten orders were found\n", found, FBP_N_STAGES * FORGOTTEN);
     assert_true(found >= FORGOTTEN / 2);
-    free(views);
-    free(right);
-    free(volume);
-    drop_scan(&scan);
 }
 
 TEST(test_feed_refuses)

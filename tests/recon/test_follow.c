@@ -165,7 +165,7 @@ TEST(same_bits)
         {2, 2, false, {.device = "cuda", .tuning.kernel = "matrix", .tuning.slab_slices = 30}},
         {3, 2, false, {.device = "gl", .precision = FBP_PRECISION_FAST}},
     };
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
 
     make_live(&l, &scan);
@@ -185,7 +185,6 @@ TEST(same_bits)
             fail_msg("case %zu: %s, kernel %s: other values", i, p.device, kernel);
     }
     drop_live(&l);
-    drop_scan(&scan);
 }
 
 /* Counts of 16 bits instead of line integrals, top rows first. */
@@ -214,7 +213,7 @@ TEST(same_bits_on_devices)
         {.device = "mock:0,1,2", .tuning.no_overlap = true},
         {.device = "mock", .tuning.no_overlap = true, .tuning.slab_slices = 13},
     };
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
 
     make_live(&l, &scan);
@@ -239,7 +238,6 @@ TEST(same_bits_on_devices)
         }
     }
     drop_live(&l);
-    drop_scan(&scan);
 }
 
 /* The other one does all, of views that come meanwhile and of those that came before. */
@@ -249,7 +247,7 @@ TEST(a_device_fails_meanwhile)
                                        .device = "mock:0,1",
                                        .tuning.slab_slices = 9,
                                        .tuning.batch_views = 16};
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
     char kernel[40];
 
@@ -264,13 +262,12 @@ TEST(a_device_fails_meanwhile)
     }
     assert_true(atomic_load(&fbp_mock_failures) >= before + 5);
     drop_live(&l);
-    drop_scan(&scan);
 }
 
 /* Kernels that need distant views together are not taken, nor on request. */
 TEST(views_in_order)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
     fbp_plan *plan;
 
@@ -287,7 +284,6 @@ TEST(views_in_order)
                                                       .tuning.kernel = "rot90")),
                      FBP_ERR_UNSUPPORTED);
     drop_live(&l);
-    drop_scan(&scan);
 }
 
 struct watcher {
@@ -309,7 +305,7 @@ static int watch(void *user, const struct fbp_progress *now)
 /* A scan that stops after 21 views: nothing is left, and the reason is said. */
 TEST(ends_without_views)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct watcher w = {0};
     struct live l;
     fbp_plan *plan;
@@ -339,13 +335,12 @@ TEST(ends_without_views)
     }
     free(out);
     drop_live(&l);
-    drop_scan(&scan);
 }
 
 /* What is in memory is followed by nobody, and a source of the caller's is, without a flag. */
 TEST(sources_of_the_caller)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct fbp_report report = {.struct_size = sizeof report};
     struct live l;
     fbp_source *source;
@@ -369,7 +364,6 @@ TEST(sources_of_the_caller)
     assert_true(report.volume_after_last_view == 0 && report.n_batches == 0);
     fbp_plan_destroy(&plan);
     drop_live(&l);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -43,7 +43,7 @@ TEST(tissues)
         skip();
     }
     const double sod = 750, sdd = 1200;
-    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
+    AUTO_FREE double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .n_views = VIEWS,
                                       .angles_rad = angles,
@@ -52,10 +52,10 @@ TEST(tissues)
                                       .n_sod = 1,
                                       .n_sdd = 1,
                                       .pitch_mm = {2, 2}};
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = VIEWS,
-                            .panel = {256, 25},
-                            .volume = {.n = {N, N, SLICES}, .voxel_mm = {2, 2, 2}}};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .n_views = VIEWS,
+                                      .panel = {256, 25},
+                                      .volume = {.n = {N, N, SLICES}, .voxel_mm = {2, 2, 2}}};
     struct fbp_phantom phantom;
 
     scan.views = calloc(VIEWS, sizeof *scan.views);
@@ -63,17 +63,14 @@ TEST(tissues)
     OK(fbp_circle_views(&circle, scan.views));
     OK(fbp_phantom_create(&phantom, path, 1, 1));
     simulate(&scan, &phantom);
-    float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const double mean = mean_of(volume, &scan.volume, parts[i].ball) / WATER;
         print_message("%-12s %.4f of water (%.4f)\n", parts[i].name, mean, parts[i].want);
         if (!(fabs(mean - parts[i].want) < 0.005))
             fail_msg("%s: %.4f instead of %.4f", parts[i].name, mean, parts[i].want);
     }
-    free(volume);
-    free(angles);
     fbp_phantom_clear(&phantom);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -9,7 +9,7 @@ static float *series_of(const struct fbp_scan *scan)
 {
     const size_t S = scan->panel.n_columns, n = scan->n_views;
     const struct solid ball = ball_of_planes(2), ellipsoid = ellipsoid_of_planes();
-    float *a = plane_samples(scan, &ball, 1), *b = plane_samples(scan, &ellipsoid, 1);
+    AUTO_FREE float *a = plane_samples(scan, &ball, 1), *b = plane_samples(scan, &ellipsoid, 1);
     float *out = calloc(n * FRAMES * S, sizeof *out);
 
     for (size_t k = 0; k < n; k++)
@@ -17,8 +17,6 @@ static float *series_of(const struct fbp_scan *scan)
             for (size_t c = 0; c < S; c++)
                 out[(k * FRAMES + f) * S + c] =
                     (float)exp(-.7 * (double)f) * a[k * S + c] + b[k * S + c];
-    free(a);
-    free(b);
     return out;
 }
 
@@ -95,19 +93,16 @@ static void check_way(const struct way *w, struct fbp_scan *scan, const float *s
     struct fbp_report all, one[FRAMES];
 
     scan->panel.n_rows = FRAMES;
-    float *together = volume_of(w, scan, series, &all);
+    AUTO_FREE float *together = volume_of(w, scan, series, &all);
     scan->panel.n_rows = 1;
     for (size_t f = 0; f < FRAMES; f++) {
-        float *views = frame_of(scan, series, f);
-        float *alone = volume_of(w, scan, views, &one[f]);
+        AUTO_FREE float *views = frame_of(scan, series, f);
+        AUTO_FREE float *alone = volume_of(w, scan, views, &one[f]);
         if (memcmp(alone, together + f * n, n * sizeof *alone) != 0)
             fail_msg("%s: frame %zu differs from the same one alone by %g of the peak", w->name, f,
                      difference(alone, together + f * n, n));
-        free(views);
-        free(alone);
     }
     check_report(w, &all, one);
-    free(together);
 }
 
 /* Rings of make_scan() at the same angles. */
@@ -189,14 +184,12 @@ static const struct way ways[] = {
 
 TEST(together_is_one_by_one)
 {
-    struct fbp_scan scan = make_scan();
-    float *series = series_of(&scan);
+    AUTO_CLEAR struct fbp_scan scan = make_scan();
+    AUTO_FREE float *series = series_of(&scan);
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strchr(ways[i].device, ':') || usable(ways[i].device))
             check_way(&ways[i], &scan, series);
-    free(series);
-    fbp_scan_clear(&scan);
 }
 
 static int stop(void *user, const struct fbp_progress *p)
@@ -243,10 +236,9 @@ static void check_file(const char *path, const struct fbp_grid *g, const float *
         assert_true(fabs(info->spacing_mm[i] - g->voxel_mm[i]) < 1e-6 &&
                     fabs(info->origin_mm[i] - fbp_grid_coordinate(g, i, 0)) < 1e-6);
     fbp_source_close(&source);
-    float *got = read_array(path);
+    AUTO_FREE float *got = read_array(path);
     if (memcmp(got, wanted, FRAMES * grid_size(g) * sizeof *got) != 0)
         fail_msg("%s: other values than in memory", path);
-    free(got);
 }
 
 /* Each format says how many volumes there are, and of what size; those without a place for it are
@@ -258,13 +250,13 @@ TEST(files_are_series)
     struct fbp_report report = {.struct_size = sizeof report};
     const struct way plain = {"memory", "cpu", {0}};
     float *series;
-    struct fbp_scan scan = scan_of_file(&series);
-    float *wanted = volume_of(&plain, &scan, series, &report);
+    AUTO_DROP struct fbp_scan scan = scan_of_file(&series);
+    AUTO_FREE float *wanted = volume_of(&plain, &scan, series, &report);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 2};
         const bool has_no_place = strstr(names[i], ".tif") || strstr(names[i], ".png");
-        char *path = temporary(names[i]);
+        AUTO_FREE char *path = temporary(names[i]);
         if (strstr(names[i], ".png")) {
             p.output.type = FBP_U8;
             p.output.range[1] = 1;
@@ -278,11 +270,8 @@ TEST(files_are_series)
         if (!has_no_place)
             check_file(path, &scan.volume, wanted);
         remove(path);
-        free(path);
     }
-    free(wanted);
     free(series);
-    drop_scan(&scan);
 }
 
 /* Where a run was stopped between slabs, the missing ones are computed of all frames, and no
@@ -292,9 +281,9 @@ static void check_resumed(struct fbp_recon_params p)
     struct fbp_report report = {.struct_size = sizeof report};
     const struct way plain = {"memory", "cpu", p};
     float *series;
-    struct fbp_scan scan = scan_of_file(&series);
-    float *wanted = volume_of(&plain, &scan, series, &report);
-    char *path = temporary("resumed.mha");
+    AUTO_DROP struct fbp_scan scan = scan_of_file(&series);
+    AUTO_FREE float *wanted = volume_of(&plain, &scan, series, &report);
+    AUTO_FREE char *path = temporary("resumed.mha");
 
     p.device = "cpu";
     p.n_threads = 2;
@@ -307,10 +296,7 @@ static void check_resumed(struct fbp_recon_params p)
     assert_true(report.slabs_resumed >= 3);
     check_file(path, &scan.volume, wanted);
     remove(path);
-    free(path);
-    free(wanted);
     free(series);
-    drop_scan(&scan);
 }
 
 TEST(a_series_is_resumed)
@@ -326,7 +312,7 @@ TEST(memory_counts_frames)
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 1};
     fbp_plan *plan = NULL;
     float *series;
-    struct fbp_scan scan = scan_of_file(&series);
+    AUTO_DROP struct fbp_scan scan = scan_of_file(&series);
 
     scan.volume = (struct fbp_grid){.n = {128, 128, 128}, .voxel_mm = {.016, .016, .016}};
     OK(fbp_plan_create(&plan, &scan, &p));
@@ -343,7 +329,6 @@ TEST(memory_counts_frames)
     assert_true(fbp_plan_info(plan)->memory_bytes <= fbp_plan_info(plan)->memory_limit);
     fbp_plan_destroy(&plan);
     free(series);
-    drop_scan(&scan);
 }
 
 /* In two stages volumes are made one after another: each is divided for itself, with the bits that
@@ -354,7 +339,7 @@ TEST(stages_keep_to_memory)
     struct fbp_report report = {.struct_size = sizeof report};
     uint64_t hash[2];
     float *series;
-    struct fbp_scan scan = scan_of_file(&series);
+    AUTO_DROP struct fbp_scan scan = scan_of_file(&series);
     fbp_plan *plan = NULL;
 
     scan.volume = (struct fbp_grid){.n = {160, 160, 160}, .voxel_mm = {.013, .013, .013}};
@@ -375,7 +360,6 @@ TEST(stages_keep_to_memory)
     }
     assert_true(hash[0] == hash[1]);
     free(series);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

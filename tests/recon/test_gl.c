@@ -37,7 +37,7 @@ TEST(software_is_not_taken)
 TEST(same_bits_by_gathers)
 {
     static const char *const names[][2] = {{"matrix", "matrix-plain"}, {"column", "column-plain"}};
-    struct fbp_scan scan = make_scan(44, 27);
+    AUTO_DROP struct fbp_scan scan = make_scan(44, 27);
 
     for (size_t i = 0; i < 2; i++) {
         uint64_t hash[2];
@@ -47,7 +47,6 @@ TEST(same_bits_by_gathers)
                                                                .tuning.kernel = names[i][k]));
         assert_true(hash[0] == hash[1]);
     }
-    drop_scan(&scan);
 }
 
 TEST(same_bits_however_divided)
@@ -58,7 +57,7 @@ TEST(same_bits_however_divided)
         {.tuning.batch_views = 24, .n_threads = 1},
         {.tuning.slab_slices = 5, .mu_water = 0},
     };
-    struct fbp_scan scan = make_scan(44, 27);
+    AUTO_DROP struct fbp_scan scan = make_scan(44, 27);
     const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -68,7 +67,6 @@ TEST(same_bits_however_divided)
         if (reconstruct_hash(&scan, &p) != whole)
             fail_msg("division %zu has other bits", i);
     }
-    drop_scan(&scan);
 }
 
 /* Copies have contexts of their own, of which a driver may refuse to give any. */
@@ -82,7 +80,7 @@ TEST(same_bits_in_one_context)
          .tuning.slab_slices = 2,
          .tuning.batch_views = 8},
     };
-    struct fbp_scan scan = make_scan(44, 27);
+    AUTO_DROP struct fbp_scan scan = make_scan(44, 27);
 
     scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* rot180 requires that */
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
@@ -97,7 +95,6 @@ TEST(same_bits_in_one_context)
         if (one != three)
             fail_msg("case %zu has other bits in one context", i);
     }
-    drop_scan(&scan);
 }
 
 static double rms_between(const float *a, const float *b, size_t n)
@@ -114,10 +111,10 @@ TEST(fp16_is_rounded_to_nearest)
 {
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST,
                                                     FBP_PRECISION_HALF};
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = 60,
-                            .panel = {128, 128},
-                            .volume = {{128, 128, 4}, {2, 2, 50}, {0, 0, 0}}};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .n_views = 60,
+                                      .panel = {128, 128},
+                                      .volume = {{128, 128, 4}, {2, 2, 50}, {0, 0, 0}}};
     float *v[3];
 
     add_views(&scan, &(struct orbit){.pitch_mm = {3.2, 3.2}});
@@ -131,12 +128,11 @@ TEST(fp16_is_rounded_to_nearest)
     assert_true(fast > 0 && half < 1.08 * fast);
     for (int i = 0; i < 3; i++)
         free(v[i]);
-    drop_scan(&scan);
 }
 
 TEST(nothing_is_left_open)
 {
-    struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
     const uint64_t first = reconstruct_hash(&scan, p);
     const size_t before = open_files();
@@ -144,7 +140,6 @@ TEST(nothing_is_left_open)
     for (int i = 0; i < 100; i++)
         assert_true(reconstruct_hash(&scan, p) == first);
     assert_int_equal(open_files(), before);
-    drop_scan(&scan);
 }
 
 /* Overwrite all that is kept in a folder with bytes that make no sense; how many files there were.
@@ -176,9 +171,9 @@ static int spoil_all(const char *folder)
 TEST(kept_programs_do_no_harm)
 {
     char *cache = temporary("cache"), folder[4200];
-    struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     const char *was = getenv("XDG_CACHE_HOME");
-    char *old = was ? strdup(was) : NULL;
+    AUTO_FREE char *old = was ? strdup(was) : NULL;
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
     const uint64_t wanted = reconstruct_hash(&scan, p);
 
@@ -194,9 +189,7 @@ TEST(kept_programs_do_no_harm)
         setenv("XDG_CACHE_HOME", old, 1);
     else
         unsetenv("XDG_CACHE_HOME");
-    free(old);
     free(cache);
-    drop_scan(&scan);
 }
 
 struct side {
@@ -215,7 +208,7 @@ static void *run_side(void *user)
 
 TEST(two_plans_side_by_side)
 {
-    struct fbp_scan one = make_scan(16, 15), other = make_scan(24, 19);
+    AUTO_DROP struct fbp_scan one = make_scan(16, 15), other = make_scan(24, 19);
     const uint64_t wanted[2] = {reconstruct_hash(&one, fbp_recon_params(.device = "gl")),
                                 reconstruct_hash(&other, fbp_recon_params(.device = "gl"))};
     struct side sides[2] = {{&one, 0}, {&other, 0}};
@@ -227,8 +220,6 @@ TEST(two_plans_side_by_side)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_true(sides[i].hash == wanted[i]);
     }
-    drop_scan(&one);
-    drop_scan(&other);
 }
 
 /* A child that ends so; a hang ends by the alarm. */
@@ -281,7 +272,7 @@ TEST(a_child_leaves_the_card_alone)
  * open. */
 TEST(children_end_at_once)
 {
-    struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
@@ -294,13 +285,12 @@ TEST(children_end_at_once)
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == before);
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 /* By exit(), with whatever the driver does then: the parent goes on, or says what may help. */
 TEST(children_end_in_order)
 {
-    struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
@@ -314,7 +304,6 @@ TEST(children_end_in_order)
         fail_msg("status %d: %s", (int)st, fbp_message());
     print_message("after exit(): %s\n", st == FBP_OK ? "goes on" : fbp_message());
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

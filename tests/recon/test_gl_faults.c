@@ -64,7 +64,7 @@ static int n_times(void)
 static void check_fault(void (*set)(void), const char *fact)
 {
     const int times = n_times();
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     char *output = temporary("fault.mha"), message[600];
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     const size_t before = open_files();
@@ -79,7 +79,6 @@ static void check_fault(void (*set)(void), const char *fact)
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == right);
     assert_int_equal(open_files(), before);
     free(output);
-    drop_scan(&scan);
 }
 
 static void no_context(void)
@@ -123,7 +122,7 @@ TEST_WITH(texts_that_do_not_compile, NULL, lift)
     assert_non_null(text);
     fputs("no program at all\n", text);
     fclose(text);
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const size_t before = open_files();
     char *output = temporary("fault.mha"), message[600];
     for (int i = 0; i < n_times(); i++) {
@@ -137,13 +136,12 @@ TEST_WITH(texts_that_do_not_compile, NULL, lift)
     rmdir(folder);
     free(folder);
     free(output);
-    drop_scan(&scan);
 }
 
 /* At every place where one may find out, one after another. */
 static void check_everywhere(uint64_t *which, fbp_status wanted, const char *fact)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     char *output = temporary("fault.mha"), message[600];
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     const size_t before = open_files();
@@ -167,7 +165,6 @@ static void check_everywhere(uint64_t *which, fbp_status wanted, const char *fac
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == right);
     assert_int_equal(open_files(), before);
     free(output);
-    drop_scan(&scan);
 }
 
 TEST_WITH(no_memory_anywhere, NULL, lift)
@@ -189,7 +186,7 @@ static void count_lines(void *user, enum fbp_log_level level, const char *line)
 /* Two devices of one renderer: whatever one was doing, the other does all of it, the same bits. */
 TEST_WITH(the_other_does_its_part, NULL, lift)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     const size_t before = open_files();
     size_t dropped = 0;
@@ -213,7 +210,6 @@ TEST_WITH(the_other_does_its_part, NULL, lift)
     print_message("%zu devices dropped\n", dropped);
     assert_true(dropped > 5);
     assert_int_equal(open_files(), before);
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

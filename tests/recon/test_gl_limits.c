@@ -36,7 +36,7 @@ static struct result run(const struct fbp_scan *scan, const char *kernel)
 /* A limit is set, and batches or slabs become smaller: the same bits. */
 TEST_WITH(layers_divide_the_views, NULL, lift)
 {
-    struct fbp_scan scan = make_scan(27);
+    AUTO_DROP struct fbp_scan scan = make_scan(27);
     const struct result whole = run(&scan, "matrix");
 
     assert_true(whole.n_slabs == 1 && whole.batch_views > 8);
@@ -45,12 +45,11 @@ TEST_WITH(layers_divide_the_views, NULL, lift)
     const struct result few = run(&scan, "matrix");
     assert_true(few.hash == whole.hash);
     assert_int_equal(few.batch_views, 8);
-    drop_scan(&scan);
 }
 
 TEST_WITH(textures_divide_the_views, NULL, lift)
 {
-    struct fbp_scan scan = make_scan(27);
+    AUTO_DROP struct fbp_scan scan = make_scan(27);
     const struct result whole = run(&scan, "matrix");
 
     plant->texture_bytes = 100000; /* 16 views, of 64 rows each */
@@ -58,12 +57,11 @@ TEST_WITH(textures_divide_the_views, NULL, lift)
     const struct result few = run(&scan, "matrix");
     assert_true(few.hash == whole.hash);
     assert_int_equal(few.batch_views, 16);
-    drop_scan(&scan);
 }
 
 TEST_WITH(buffers_divide_the_volume, NULL, lift)
 {
-    struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_scan(64);
     const struct result whole = run(&scan, "column-plain");
 
     assert_int_equal(whole.n_slabs, 1);
@@ -72,13 +70,12 @@ TEST_WITH(buffers_divide_the_volume, NULL, lift)
     const struct result some = run(&scan, "column-plain");
     assert_true(some.hash == whole.hash);
     assert_true(some.n_slabs >= 2 && some.slab_slices * 64 * 62 * sizeof(float) <= 500000);
-    drop_scan(&scan);
 }
 
 /* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
 TEST_WITH(blocks_divide_the_volume, NULL, lift)
 {
-    struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_scan(64);
     const struct result whole = run(&scan, "column-plain");
 
     plant->block_bytes = 8600;
@@ -86,7 +83,6 @@ TEST_WITH(blocks_divide_the_volume, NULL, lift)
     const struct result some = run(&scan, "column-plain");
     assert_true(some.hash == whole.hash);
     assert_true(some.n_slabs > whole.n_slabs);
-    drop_scan(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, const char *kernel, const char *sentence)
@@ -105,7 +101,7 @@ static void refused(const struct fbp_scan *scan, const char *kernel, const char 
 /* What cannot be divided any more. */
 TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
 {
-    struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_scan(64);
 
     plant->texture_bytes = 2000;
     refused(&scan, "matrix", "a batch of filtered views takes ");
@@ -115,13 +111,12 @@ TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
     refused(&scan, "matrix", "what the filter needs takes ");
     plant->block_bytes = 4096;
     refused(&scan, "matrix", "an image of the detector takes ");
-    drop_scan(&scan);
 }
 
 /* Slices of orbits are fetched layer by layer. */
 TEST_WITH(orbits_are_left_where_layers_are_too_large, NULL, lift)
 {
-    struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_scan(64);
     fbp_plan *plan;
 
     scan.volume = (struct fbp_grid){{64, 64, 60}, {3, 3, 3}, {0, 0, 0}};
@@ -136,7 +131,6 @@ TEST_WITH(orbits_are_left_where_layers_are_too_large, NULL, lift)
         assert_int_equal(strncmp(fbp_plan_info(plan)->kernel, "rot", 3) == 0, !small);
         fbp_plan_destroy(&plan);
     }
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

@@ -49,7 +49,7 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
         {"turns", "rot90", FBP_PRECISION_HALF},
         {"s3", "s3-d", FBP_PRECISION_FAST},
     };
-    struct fbp_scan scan = make_scan(32, 20);
+    AUTO_DROP struct fbp_scan scan = make_scan(32, 20);
     size_t kept = 0, several = 0;
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -76,7 +76,6 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
     }
     print_message("%zu divisions keep views, %zu have several slabs\n", kept, several);
     assert_true(kept > 6 && several > 6);
-    drop_scan(&scan);
 }
 
 /* Is anything known when a plan is made? */
@@ -92,7 +91,7 @@ static bool known(const struct fbp_scan *scan, const char *kernel)
 
 TEST_WITH(a_run_measures_once, start, NULL)
 {
-    struct fbp_scan scan = make_scan(48, 24);
+    AUTO_DROP struct fbp_scan scan = make_scan(48, 24);
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl", .tuning.kernel = "matrix");
 
     const uint64_t before = reconstruct_hash(&scan, p);
@@ -108,7 +107,6 @@ TEST_WITH(a_run_measures_once, start, NULL)
     assert_false(known(&scan, "matrix"));
     unsetenv("FBP_TUNE");
     assert_true(known(&scan, "matrix"));
-    drop_scan(&scan);
 }
 
 /* All values of the file get this one. */
@@ -141,7 +139,7 @@ TEST_WITH(damage_is_ignored, start, NULL)
                                           "1e-9 1e-9 1e-9 1e-9 1e-9",
                                           "1e-9 1e-9 nan 1e-9",
                                           "1e-9 -1 1e-9 1e-9"};
-    struct fbp_scan scan = make_scan(48, 24);
+    AUTO_DROP struct fbp_scan scan = make_scan(48, 24);
 
     plant->hardware = plant->short_runs = true;
     plant->apply();
@@ -155,7 +153,6 @@ TEST_WITH(damage_is_ignored, start, NULL)
     spoil("1e-9 1e-9 1e-9 1e-9");
     (void)known(&scan, "column");
     assert_true(known(&scan, "matrix"));
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

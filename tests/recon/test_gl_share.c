@@ -29,7 +29,7 @@ static void make_job(struct job *j, size_t side, fbp_plan *keeper)
     void *memory;
 
     *j = (struct job){.scan = make_scan(side), .keeper = keeper};
-    float *views = read_array(j->scan.projections);
+    AUTO_FREE float *views = read_array(j->scan.projections);
     const size_t bytes =
         j->scan.n_views * j->scan.panel.n_rows * j->scan.panel.n_columns * sizeof *views;
     j->n = grid_size(&j->scan.volume);
@@ -41,7 +41,6 @@ static void make_job(struct job *j, size_t side, fbp_plan *keeper)
     memcpy(j->views, views, bytes);
     OK(fbp_plan_alloc(j->keeper, j->n * sizeof *j->volume, &memory));
     j->volume = memory;
-    free(views);
 }
 
 static void drop_job(struct job *j, bool keeper)

@@ -75,7 +75,7 @@ static struct fbp_scan disc(void)
                                       .sod_mm = &none,
                                       .sdd_mm = &none,
                                       .pitch_mm = {1, 1}};
-    float *p = malloc(VIEWS * N * sizeof *p);
+    AUTO_FREE float *p = malloc(VIEWS * N * sizeof *p);
 
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_true(p && scan.views);
@@ -86,7 +86,6 @@ static struct fbp_scan disc(void)
         p[i] = (float)measured(h > 0 ? 2 * sqrt(h) : 0);
     }
     scan.projections = write_array("disc.mha", N, 1, VIEWS, p);
-    free(p);
     return scan;
 }
 
@@ -131,7 +130,7 @@ enum { N_DEVICES = sizeof devices / sizeof *devices };
 TEST(cupping_goes)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
-    struct fbp_scan scan = disc();
+    AUTO_DROP struct fbp_scan scan = disc();
     double middle, rim;
 
     fit(c.beam_hardening);
@@ -141,7 +140,7 @@ TEST(cupping_goes)
         for (size_t d = 0; d < N_DEVICES; d++) {
             if (!usable(devices[d]))
                 continue;
-            float *slice = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
+            AUTO_FREE float *slice = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
             middle_and_rim(slice, &middle, &rim);
             print_message("%-4s %s: middle %.5f, rim %.5f /mm\n", devices[d],
                           corrected ? "corrected" : "measured", middle, rim);
@@ -151,10 +150,8 @@ TEST(cupping_goes)
                 assert_true(middle / rim < 0.93);
             if (d == 0)
                 draw(corrected ? "hardening_after" : "hardening_before", slice);
-            free(slice);
         }
     }
-    drop_scan(&scan);
 }
 
 /* What the scan file says, the library does with every sample; and nothing where p' = p. */
@@ -163,7 +160,7 @@ TEST(samples_are_the_polynomials)
     const struct fbp_corrections same = {.struct_size = sizeof same, .beam_hardening = {1}};
     const struct fbp_corrections c = {.struct_size = sizeof c,
                                       .beam_hardening = {0.9, 0.2, 0, -0.03, 0.002}};
-    struct fbp_scan scan = disc();
+    AUTO_DROP struct fbp_scan scan = disc();
     const struct fbp_recon_params *params = fbp_recon_params(.device = "cpu");
     const uint64_t plain = reconstruct_hash(&scan, params);
 
@@ -184,7 +181,6 @@ TEST(samples_are_the_polynomials)
     replace_samples(&scan, p);
     free(p);
     assert_true(reconstruct_hash(&scan, params) == here);
-    drop_scan(&scan);
 }
 
 static void refused(struct fbp_scan *scan, const struct fbp_corrections *c, fbp_status status,
@@ -198,7 +194,7 @@ static void refused(struct fbp_scan *scan, const struct fbp_corrections *c, fbp_
 TEST(nonsense_is_refused)
 {
     struct fbp_corrections c = {.struct_size = sizeof c, .beam_hardening = {0, 1}};
-    struct fbp_scan scan = disc();
+    AUTO_DROP struct fbp_scan scan = disc();
 
     refused(&scan, &c, FBP_ERR_INVALID, "must be above 0");
     c.beam_hardening[0] = NAN;
@@ -213,29 +209,27 @@ TEST(nonsense_is_refused)
     scan.kind = FBP_PLANES;
     refused(&scan, &c, FBP_ERR_UNSUPPORTED, "kind planes");
     scan.kind = FBP_PARALLEL;
-    drop_scan(&scan);
 }
 
 /* A caller's own struct is looked at when a plan is made. */
 TEST(plans_check_them)
 {
     struct fbp_corrections c = {.struct_size = sizeof c, .beam_hardening = {-1}};
-    struct fbp_scan scan = disc();
+    AUTO_DROP struct fbp_scan scan = disc();
     fbp_plan *plan;
 
     scan.corrections = &c;
     assert_fails(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")), FBP_ERR_INVALID,
                  "beam_hardening");
     scan.corrections = NULL;
-    drop_scan(&scan);
 }
 
 /* All corrections through a scan file, and in a copy. */
 TEST(files_say_the_same)
 {
     static const char *const rings[] = {"none", "sorting", "sorting:9", "wavelet:2,1.5,db3"};
-    struct fbp_scan scan = disc();
-    char *path = temporary("saved.json");
+    AUTO_DROP struct fbp_scan scan = disc();
+    AUTO_FREE char *path = temporary("saved.json");
 
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         struct fbp_corrections c = {.struct_size = sizeof c,
@@ -257,8 +251,6 @@ TEST(files_say_the_same)
         fbp_scan_clear(&again);
     }
     remove(path);
-    free(path);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -45,26 +45,23 @@ static void check(const char *name)
     char path[600];
 
     snprintf(path, sizeof path, "%s/htc2022_fanbeam/htc2022_%s_full.mat", FBP_SHARED_DATA, name);
-    struct fbp_scan scan = load_scan(path);
+    AUTO_CLEAR struct fbp_scan scan = load_scan(path);
     snprintf(path, sizeof path, "%s/htc2022_fanbeam/htc2022_%s_recon_fbp.mat", FBP_SHARED_DATA,
              strcmp(name, "ta") == 0 ? "ta_full" : name);
-    float *theirs = read_array(path);
+    AUTO_FREE float *theirs = read_array(path);
     for (int d = 0; d < 3; d++) {
         if (!usable(devices[d]))
             continue;
         float *equal =
             reconstruct(&scan, fbp_recon_params(.device = devices[d],
                                                 .filtering.angular_weights = FBP_ANGULAR_EQUAL));
-        float *automatic = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
+        AUTO_FREE float *automatic = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
         const double e = nrmse(equal, theirs), a = nrmse(automatic, theirs);
         print_message("%s, %s: NRMSE equal weights %.2e, automatic %.2e\n", name, devices[d], e, a);
         assert_true(e <= 2e-4);
         assert_true(a <= 5e-3);
         free(equal);
-        free(automatic);
     }
-    free(theirs);
-    fbp_scan_clear(&scan);
 }
 
 TEST(phantom_ta)

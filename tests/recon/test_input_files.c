@@ -61,20 +61,18 @@ static void listen(void *user, enum fbp_log_level level, const char *line)
 /* Both discs have their values, to this part. */
 static void check_values(const char *what, const char *path, double part)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
 
     logged[0] = '\0';
     OK(fbp_scan_load(&scan, path));
     scan.volume = (struct fbp_grid){{N, N, 1}, {PITCH, PITCH, PITCH}, {0, 0, 0}};
-    float *v = reconstruct(
+    AUTO_FREE float *v = reconstruct(
         &scan, &(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                           .device = "cpu",
                                           .callbacks.log = listen});
     for (size_t k = 0; k < sizeof discs / sizeof *discs; k++)
         if (!(fabs(mean_in(v, &discs[k]) / discs[k].mu - 1) < part))
             fail_msg("%s: disc %zu has %g, not %g", what, k, mean_in(v, &discs[k]), discs[k].mu);
-    free(v);
-    fbp_scan_clear(&scan);
 }
 
 static void write_scan(const char *path, const char *kind, const char *projections,
@@ -223,12 +221,12 @@ TEST(angles_go_with_the_names)
 TEST(virtual_detector)
 {
     float views[VIEWS * N];
-    char *json = temporary("scan.json");
+    AUTO_FREE char *json = temporary("scan.json");
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     for (int k = 0; k < VIEWS; k++)
         project(4. * k, SOD, views + k * N);
-    char *path = write_array("views.mha", N, 1, VIEWS, views);
+    AUTO_FREE char *path = write_array("views.mha", N, 1, VIEWS, views);
     write_scan(json, "cone", path,
                "\"source_to_axis_mm\": 300, \"source_to_detector_mm\": 300, "
                "\"angles_deg\": {\"start\": 0, \"step\": 4}");
@@ -240,8 +238,6 @@ TEST(virtual_detector)
                  "multiply distance and pitch by one factor, such as 2");
     remove(path);
     remove(json);
-    free(path);
-    free(json);
 }
 
 /* Are float samples named as intensities? */

@@ -54,20 +54,17 @@ TEST(published_errors_are_met)
     const struct solid solid = ball_of_planes(2);
 
     for (size_t times = 1; times <= 2; times++) {
-        struct fbp_scan scan = finer(40, times);
-        float *views = plane_samples(&scan, &solid, 1);
+        AUTO_CLEAR struct fbp_scan scan = finer(40, times);
+        AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
         for (size_t i = 0; i < 3; i++) {
             const struct way way = {.device = "cpu", .how = rows[i].how};
-            float *volume = volume_of(&scan, views, &way);
+            AUTO_FREE float *volume = volume_of(&scan, views, &way);
             const double error = error_of(&scan.volume, volume, &solid);
             if (!(fabs(error - rows[i].error[times - 1]) < 1e-4))
                 fail_msg("%s, %zu samples: error %.5f, expected %.5f",
                          fbp_interpolation_name(rows[i].how), scan.panel.n_columns, error,
                          rows[i].error[times - 1]);
-            free(volume);
         }
-        free(views);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -90,15 +87,13 @@ static void compare(const struct fbp_scan *scan, const float *views, const struc
                     const struct way *other)
 {
     const size_t n = grid_size(&scan->volume);
-    float *a = volume_of(scan, views, one), *b = volume_of(scan, views, other);
+    AUTO_FREE float *a = volume_of(scan, views, one), *b = volume_of(scan, views, other);
     const size_t off = count_off(a, b, n);
 
     if (off > (one->how == FBP_INTERPOLATION_NEAREST ? n / 100 : 0))
         fail_msg("%s, grid %zu x %zu x %zu: %s %s and %s %s differ in %zu voxels",
                  fbp_interpolation_name(one->how), scan->volume.n[0], scan->volume.n[1],
                  scan->volume.n[2], one->device, one->kernel, other->device, other->kernel, off);
-    free(a);
-    free(b);
 }
 
 static const double s = PLANES_STEP;
@@ -117,12 +112,12 @@ TEST(kernels_agree)
         {{{1, 2, 131}, {.3 * s, s, .7 * s}, {0, .1, 0}}, 2},
     };
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(10);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
 
     for (size_t k = 0; k < scan.n_views; k += 3)
         for (int i = 0; i < 3; i++)
             scan.views[k].u[i] *= .9;
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int how = FBP_INTERPOLATION_NEAREST; how <= FBP_INTERPOLATION_LAST; how++) {
             const size_t o = rows[i].oversampling;
@@ -136,8 +131,6 @@ TEST(kernels_agree)
             if (how == FBP_INTERPOLATION_CUBIC) /* another filter than that of linear */
                 compare(&scan, views, &planes, &space);
         }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Half way between two samples, as in every view along an axis of this symmetric grid, all take the
@@ -145,8 +138,8 @@ TEST(kernels_agree)
 TEST(nearest_of_two_is_the_upper_one)
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, -1}};
-    struct fbp_scan scan = planes_scan(axes, 3);
-    float *views = calloc(3 * PLANES_S, sizeof *views);
+    AUTO_CLEAR struct fbp_scan scan = planes_scan(axes, 3);
+    AUTO_FREE float *views = calloc(3 * PLANES_S, sizeof *views);
 
     scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 33;
     for (size_t i = 0; i < 3 * PLANES_S; i++)
@@ -155,46 +148,38 @@ TEST(nearest_of_two_is_the_upper_one)
         const struct way ref = {.device = "ref", .how = FBP_INTERPOLATION_NEAREST};
         const struct way cpu = {"cpu", kernel ? "planes" : "matrix", FBP_INTERPOLATION_NEAREST, 0,
                                 0};
-        float *a = volume_of(&scan, views, &ref), *b = volume_of(&scan, views, &cpu);
+        AUTO_FREE float *a = volume_of(&scan, views, &ref), *b = volume_of(&scan, views, &cpu);
         assert_int_equal(count_off(a, b, grid_size(&scan.volume)), 0);
-        free(a);
-        free(b);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST(bits_do_not_depend_on_the_division)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(10);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
 
     scan.volume.n[1] = 30;
     const size_t size = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
     for (int how = FBP_INTERPOLATION_NEAREST; how <= FBP_INTERPOLATION_LAST; how++)
         for (int kernel = 0; kernel < 2; kernel++) {
             const struct way way = {"cpu", kernel ? "planes" : "matrix",
                                     (enum fbp_interpolation)how, 0, 0};
-            float *wanted = volume_of(&scan, views, &way);
+            AUTO_FREE float *wanted = volume_of(&scan, views, &way);
             OK(fbp_reconstruct(&scan,
                                fbp_recon_params(.device = "cpu", .tuning.kernel = way.kernel,
                                                 .epr.interpolation = way.how, .n_threads = 3,
                                                 .tuning.batch_views = 14, .tuning.slab_slices = 9),
                                views, out, NULL));
             assert_memory_equal(out, wanted, size * sizeof *out);
-            free(wanted);
         }
-    free(views);
-    free(out);
-    fbp_scan_clear(&scan);
 }
 
 /* Who cannot do it says so, and never interpolates linearly instead. */
 TEST(it_is_refused_where_it_is_missing)
 {
     struct fbp_backend simple = *fbp_backend_find("ref");
-    struct fbp_scan scan = rings_scan(10);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
     struct fbp_job_tables tables;
 
     simple.can.interpolations = 1u << FBP_INTERPOLATION_CUBIC;
@@ -211,7 +196,6 @@ TEST(it_is_refused_where_it_is_missing)
                                 fbp_recon_params(.epr.interpolation = FBP_INTERPOLATION_CUBIC),
                                 false),
                  FBP_ERR_UNSUPPORTED, "views are filtered already");
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -164,8 +164,8 @@ TEST(noise_is_no_object)
  * large. */
 TEST(noise_is_no_object_however_small)
 {
-    struct fbp_scan scan = scan_ball(20, 12, N, 0);
-    float *clean = read_array(scan.projections), *p = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = scan_ball(20, 12, N, 0);
+    AUTO_FREE float *clean = read_array(scan.projections), *p = read_array(scan.projections);
 
     for (size_t draw = 0; draw < 12; draw++) {
         const double sigma = 0.02 * (double)(1 + draw % 6);
@@ -177,9 +177,6 @@ TEST(noise_is_no_object_however_small)
         replace_samples(&scan, p);
         check_truncated("a small ball in noise", &scan, 0);
     }
-    free(clean);
-    free(p);
-    drop_scan(&scan);
 }
 
 /* Some views' exposure is another: line integrals of the whole view are shifted. */
@@ -193,8 +190,8 @@ static void expose(float *p, size_t first, size_t end, double part)
  * views [first, end), which have another exposure. */
 static void check_exposure(double x, double r, bool noise, size_t first, size_t end, double part)
 {
-    struct fbp_scan scan = scan_ball(x, r, N, 0);
-    float *p = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = scan_ball(x, r, N, 0);
+    AUTO_FREE float *p = read_array(scan.projections);
     struct fbp_report before = {.struct_size = sizeof before},
                       report = {.struct_size = sizeof report};
     struct said said;
@@ -217,8 +214,6 @@ static void check_exposure(double x, double r, bool noise, size_t first, size_t 
                  report.exposure[0], report.exposure[1], part, said.text);
     assert_true(report.truncated_views <= before.truncated_views);
     assert_true(report.truncated_views + (end - first) >= before.truncated_views);
-    free(p);
-    drop_scan(&scan);
 }
 
 TEST(another_exposure_is_no_wide_object)
@@ -235,8 +230,8 @@ TEST(another_exposure_is_no_wide_object)
  * differ, and it is no higher in the middle. */
 TEST(few_wide_views_are_no_exposure)
 {
-    struct fbp_scan scan = scan_ball(15, 60, N, 0);
-    float *p = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = scan_ball(15, 60, N, 0);
+    AUTO_FREE float *p = read_array(scan.projections);
 
     for (size_t k = 12; k < 15; k++)
         for (size_t i = 0; i < PIXELS; i++) {
@@ -246,8 +241,6 @@ TEST(few_wide_views_are_no_exposure)
         }
     replace_samples(&scan, p);
     check_truncated("arms in three views", &scan, 3);
-    free(p);
-    drop_scan(&scan);
 }
 
 /* Counts that have to be made line integrals of, coarse voxels, all divisions and devices. */
@@ -267,8 +260,8 @@ TEST(divisions_see_the_same)
     };
     static const struct fbp_grid grids[] = {{{40, 40, 16}, {3, 3, 3}, {0, 0, 0}},
                                             {{10, 10, 5}, {12, 12, 13}, {0, 0, 0}}};
-    struct fbp_scan scan = scan_ball(30, 60, N, 0);
-    float *p = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = scan_ball(30, 60, N, 0);
+    AUTO_FREE float *p = read_array(scan.projections);
 
     spoil(p);
     count_photons(&scan, p, NULL);
@@ -290,14 +283,12 @@ TEST(divisions_see_the_same)
             assert_memory_equal(r.truncated, first.truncated, sizeof r.truncated);
         }
     }
-    free(p);
-    drop_scan(&scan);
 }
 
 /* A run that must fail with this sentence, and leave nothing. */
 static void check_refused(const struct fbp_scan *scan, const char *device, const char *sentence)
 {
-    char *path = temporary("dead.mha");
+    AUTO_FREE char *path = temporary("dead.mha");
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .tuning.slab_slices = 5)));
@@ -306,14 +297,13 @@ static void check_refused(const struct fbp_scan *scan, const char *device, const
         fail_msg("%s: said \"%s\", expected \"%s\"", device, fbp_message(), sentence);
     assert_int_equal(access(path, F_OK), -1);
     fbp_plan_destroy(&plan);
-    free(path);
 }
 
 TEST(nothing_measured_is_an_error)
 {
     static const char *const devices[] = {"cpu", "ref", "mock", "cuda"};
-    struct fbp_scan scan = scan_ball(0, 60, N, 0);
-    float *p = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = scan_ball(0, 60, N, 0);
+    AUTO_FREE float *p = read_array(scan.projections);
 
     for (size_t d = 0; d < 4; d++) {
         if (!usable(devices[d]))
@@ -337,14 +327,12 @@ TEST(nothing_measured_is_an_error)
         replace_samples(&scan, p);
         check_refused(&scan, devices[d], "in each of 40 views all samples are the same");
     }
-    free(p);
-    drop_scan(&scan);
 }
 
 TEST(dead_views_are_told)
 {
-    struct fbp_scan scan = scan_ball(0, 60, N, 0);
-    float *p = read_array(scan.projections);
+    AUTO_DROP struct fbp_scan scan = scan_ball(0, 60, N, 0);
+    AUTO_FREE float *p = read_array(scan.projections);
     struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
@@ -358,14 +346,12 @@ TEST(dead_views_are_told)
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.slab_slices = 4}, &r, &said));
     assert_int_equal(r.dead_views, 3);
     assert_contains(said.text, "nothing was measured in 3 of 40 views (3, 12, 14)");
-    free(p);
-    drop_scan(&scan);
 }
 
 /* Slices in which there is nothing are no dead scan. */
 TEST(empty_slices_pass)
 {
-    struct fbp_scan scan = scan_ball(0, 10, N, 0);
+    AUTO_DROP struct fbp_scan scan = scan_ball(0, 10, N, 0);
     struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
@@ -373,7 +359,6 @@ TEST(empty_slices_pass)
            &said));
     assert_int_equal(r.dead_views, 0);
     assert_string_equal(said.text, "");
-    drop_scan(&scan);
 }
 
 static void check_volume(const char *what, const struct fbp_scan *scan, const struct fbp_grid *grid,

@@ -60,12 +60,11 @@ static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon
 static void spoil(struct fbp_scan *scan)
 {
     const size_t n = scan->n_views * scan->panel.n_columns * scan->panel.n_rows;
-    float *p = read_array(scan->projections);
+    AUTO_FREE float *p = read_array(scan->projections);
 
     for (size_t i = 0; i < n; i += 97)
         p[i] = NAN;
     replace_samples(scan, p);
-    free(p);
 }
 
 /* Every call of a device, and every command of its queues: the others do its part, the same bits,
@@ -94,7 +93,7 @@ static void check_failures(const struct fbp_scan *scan, struct fbp_recon_params 
 
 TEST(others_do_what_a_failed_device_had_to_do)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct right right;
 
     spoil(&scan);
@@ -108,15 +107,14 @@ TEST(others_do_what_a_failed_device_had_to_do)
         check_failures(&scan, p, *ways[way], 13, &right);
         assert_true((ways[way] == &linked) == (atomic_load(&fbp_mock_shared) > shared));
     }
-    drop_scan(&scan);
 }
 
 /* With none left the run fails, and says why; another one resumes it. */
 TEST(the_last_device_fails_the_run)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_report r = {.struct_size = sizeof r};
-    char *out = temporary("slabs.mha");
+    AUTO_FREE char *out = temporary("slabs.mha");
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "mock:0,0",
                                  .tuning.slab_slices = 3,
@@ -131,8 +129,6 @@ TEST(the_last_device_fails_the_run)
     assert_true(r.slabs_resumed > 0);
     remove(out);
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "mock:0,0")) == right);
-    free(out);
-    drop_scan(&scan);
 }
 
 /* A sink that counts how often each slice comes. */
@@ -166,7 +162,7 @@ static int watch(void *user, const struct fbp_progress *p)
  * done is never more than all, and all in the end. */
 TEST(each_slice_is_written_once)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     size_t n_dropped = 0;
 
     for (uint64_t n = 1; n <= 80; n++) {
@@ -193,15 +189,14 @@ TEST(each_slice_is_written_once)
     }
     assert_true(n_dropped > 10);
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* Integers that were clipped are those of the volume. */
 TEST(clipped_values_are_counted_once)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_report right = {.struct_size = sizeof right}, r = right;
-    char *out = temporary("lost.mha");
+    AUTO_FREE char *out = temporary("lost.mha");
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock:0,1",
                                        .tuning.slab_slices = 9,
@@ -219,8 +214,6 @@ TEST(clipped_values_are_counted_once)
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
     remove(out);
-    free(out);
-    drop_scan(&scan);
 }
 
 /* Slices from `z` on are of an earlier run. */
@@ -247,8 +240,9 @@ static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, 
 TEST(whoever_is_left_does_it)
 {
     const size_t n_voxels = (size_t)41 * 37 * 3 * SLABS;
-    struct fbp_scan scan = make_scan();
-    float *right = malloc(n_voxels * sizeof *right), *volume = malloc(n_voxels * sizeof *volume);
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE float *right = malloc(n_voxels * sizeof *right),
+                    *volume = malloc(n_voxels * sizeof *volume);
 
     assert_true(right && volume);
     fbp_mock_faults = (struct fbp_mock_faults){0};
@@ -262,16 +256,13 @@ TEST(whoever_is_left_does_it)
                 assert_memory_equal(volume, right, n_voxels * sizeof *right);
             }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    free(right);
-    free(volume);
-    drop_scan(&scan);
 }
 
 /* Its bars, too: every call fails once, those that read the times included. */
 TEST(a_timeline_of_failing_devices)
 {
-    struct fbp_scan scan = make_scan();
-    char *svg = temporary("lost.svg");
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE char *svg = temporary("lost.svg");
     size_t n_dropped = 0;
     bool failed = true;
 
@@ -296,8 +287,6 @@ TEST(a_timeline_of_failing_devices)
     assert_true(n_dropped > 10);
     fbp_mock_faults = (struct fbp_mock_faults){0};
     remove(svg);
-    free(svg);
-    drop_scan(&scan);
 }
 
 /* The device is dropped, and the run goes on until it is cancelled, or the sink refuses. */
@@ -344,7 +333,7 @@ static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int n
 
 TEST(a_run_ends_though_devices_fail)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     int n_broken = 0;
 
     for (int n = 1; n <= 40; n += 3)
@@ -363,7 +352,6 @@ TEST(a_run_ends_though_devices_fail)
         }
     assert_true(n_broken > 10);
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* Boxes, masks, one stage at a time, the caller's memory out of reach. */
@@ -374,7 +362,7 @@ TEST(whatever_is_asked_for)
         {.output.fill = true, .output.fill_value = -1},
         {.box = {{5, 30}, {3, 33}, {7, 40}}},
         {.box = {{0, 41}, {0, 37}, {4, 44}}, .output.fill = true, .tuning.no_overlap = true}};
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
 
     spoil(&scan);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
@@ -388,7 +376,6 @@ TEST(whatever_is_asked_for)
         right.hash = reconstruct_hash(&scan, &p);
         check_failures(&scan, p, *ways[i % WAYS], 11, &right);
     }
-    drop_scan(&scan);
 }
 
 TEST_MAIN(without_cache, NULL)

@@ -56,10 +56,10 @@ TEST(masked_is_what_is_not_seen)
     const double steps[] = {0, 6}; /* a full circle, and 216 degrees of one */
 
     for (size_t s = 0; s < 2; s++) {
-        struct fbp_scan scan = scan_head(24, steps[s]);
+        AUTO_DROP struct fbp_scan scan = scan_head(24, steps[s]);
         const struct fbp_grid *g = &scan.volume;
         const size_t n = grid_size(g);
-        float *plain = malloc(n * sizeof *plain), *masked = malloc(n * sizeof *masked);
+        AUTO_FREE float *plain = malloc(n * sizeof *plain), *masked = malloc(n * sizeof *masked);
         struct fbp_geometry_facts f = {.struct_size = sizeof f};
         double sum = 0, least = INFINITY, most = -INFINITY;
         size_t inside = 0;
@@ -88,9 +88,6 @@ TEST(masked_is_what_is_not_seen)
         assert_true(inside > n / 4 && inside < n * 3 / 4);
         assert_true(r.min == least && r.max == most);
         assert_true(fabs(r.mean - sum / (double)inside) < 1e-6);
-        free(plain);
-        free(masked);
-        drop_scan(&scan);
     }
 }
 
@@ -107,9 +104,9 @@ TEST(devices_mask_the_same)
         {.device = "gl", .tuning.slab_slices = 9},
         {.device = "cpu", .box = {{5, 40}, {9, 0}, {3, 30}}},
         {.device = "mock", .box = {{5, 40}, {9, 0}, {3, 30}}}};
-    struct fbp_scan scan = scan_head(24, 0);
+    AUTO_DROP struct fbp_scan scan = scan_head(24, 0);
     const size_t *m = scan.volume.n, n = grid_size(&scan.volume);
-    float *first = malloc(n * sizeof *first), *v = malloc(n * sizeof *v);
+    AUTO_FREE float *first = malloc(n * sizeof *first), *v = malloc(n * sizeof *v);
 
     assert_true(first && v);
     run_into(
@@ -135,14 +132,11 @@ TEST(devices_mask_the_same)
                                  x, y, z, (double)v[k], (double)other);
                 }
     }
-    free(first);
-    free(v);
-    drop_scan(&scan);
 }
 
 TEST(files_and_integers_are_masked)
 {
-    struct fbp_scan scan = scan_head(24, 0);
+    AUTO_DROP struct fbp_scan scan = scan_head(24, 0);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
                                  .output.fill = true,
@@ -166,15 +160,14 @@ TEST(files_and_integers_are_masked)
     p.mu_water = 0;
     p.output.auto_range = true;
     assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID, "uint8 has no NaN");
-    drop_scan(&scan);
 }
 
 /* The others are what they are with any other value, and so is what the report says of them. */
 TEST(nan_is_a_value_of_floats)
 {
-    struct fbp_scan scan = scan_head(24, 0);
+    AUTO_DROP struct fbp_scan scan = scan_head(24, 0);
     const size_t n = scan.volume.n[0] * scan.volume.n[1] * scan.volume.n[2];
-    float *zero = malloc(n * sizeof *zero), *nan = malloc(n * sizeof *nan);
+    AUTO_FREE float *zero = malloc(n * sizeof *zero), *nan = malloc(n * sizeof *nan);
     size_t n_masked = 0;
 
     assert_true(zero && nan);
@@ -191,9 +184,6 @@ TEST(nan_is_a_value_of_floats)
     assert_true(n_masked > n / 10 && n_masked < n);
     assert_true(with_zero.min == with_nan.min && with_zero.max == with_nan.max &&
                 with_zero.mean == with_nan.mean);
-    free(zero);
-    free(nan);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -57,7 +57,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
 {
     const size_t n = grid_size(&j->scan.volume);
     const struct fbp_array_info info = info_of(j);
-    float *right = reconstruct(&j->scan, params), *volume = malloc(n * sizeof *volume);
+    AUTO_FREE float *right = reconstruct(&j->scan, params), *volume = malloc(n * sizeof *volume);
     struct fbp_recon_params p = *params;
     struct fbp_report by_file = {.struct_size = sizeof by_file}, r = {.struct_size = sizeof r};
     fbp_source *source;
@@ -94,8 +94,6 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
     fbp_source_close(&p.input.source);
-    free(volume);
-    free(right);
 }
 
 TEST(memory_gives_the_files_bits)
@@ -144,9 +142,9 @@ TEST(other_layouts_are_converted)
     const size_t nc = j.scan.panel.n_columns, nr = j.scan.panel.n_rows;
     const size_t n = grid_size(&j.scan.volume), samples = nc * nr * j.scan.n_views;
     const struct fbp_recon_params *p = fbp_recon_params(.device = "mock", .tuning.batch_views = 8);
-    float *right = malloc(n * sizeof *right), *volume = malloc(n * sizeof *volume);
-    float *down = malloc(samples * sizeof *down);
-    uint16_t *counts = malloc(samples * sizeof *counts);
+    AUTO_FREE float *right = malloc(n * sizeof *right), *volume = malloc(n * sizeof *volume);
+    AUTO_FREE float *down = malloc(samples * sizeof *down);
+    AUTO_FREE uint16_t *counts = malloc(samples * sizeof *counts);
 
     assert_true(right && volume && down && counts);
     OK(fbp_reconstruct(&j.scan, p, j.views, right, NULL));
@@ -175,10 +173,6 @@ TEST(other_layouts_are_converted)
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
     fbp_source_close(&q.input.source);
-    free(right);
-    free(volume);
-    free(down);
-    free(counts);
     drop_job(&j);
 }
 
@@ -225,7 +219,7 @@ static void check_counts(struct job *j, const struct fbp_recon_params *p, const 
                          const float *floats, const char *file)
 {
     const size_t n = grid_size(&j->scan.volume) * sizeof(float);
-    float *right = malloc(n), *volume = malloc(n);
+    AUTO_FREE float *right = malloc(n), *volume = malloc(n);
     char *projections = j->scan.projections;
 
     assert_true(right && volume);
@@ -247,8 +241,6 @@ static void check_counts(struct job *j, const struct fbp_recon_params *p, const 
         assert_memory_equal(volume, right, n);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    free(right);
-    free(volume);
 }
 
 /* Counts cross the bus as they are, two bytes each, and become floats on the device: the same bits,
@@ -271,8 +263,8 @@ TEST(counts_give_the_bits_of_floats)
             continue;
         make_job(&j, i % 2 ? 56 : 53, i % 2);
         const size_t samples = j.scan.panel.n_columns * j.scan.panel.n_rows * j.scan.n_views;
-        uint16_t *counts = malloc(samples * sizeof *counts);
-        float *floats = malloc(samples * sizeof *floats);
+        AUTO_FREE uint16_t *counts = malloc(samples * sizeof *counts);
+        AUTO_FREE float *floats = malloc(samples * sizeof *floats);
         assert_true(counts && floats);
         for (size_t k = 0; k < samples; k++) {
             counts[k] = k % 997 == 5 ? 0 : (uint16_t)(60000 * exp(-(double)j.views[k]));
@@ -280,12 +272,9 @@ TEST(counts_give_the_bits_of_floats)
         }
         j.scan.i0 = 60000;
         j.scan.row_order = i % 4 < 2 ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
-        char *file = write_counts(&j, counts);
+        AUTO_FREE char *file = write_counts(&j, counts);
         check_counts(&j, &p, counts, floats, file);
         remove(file);
-        free(file);
-        free(counts);
-        free(floats);
         drop_job(&j);
     }
 }
@@ -301,7 +290,7 @@ TEST(plans_for_counts_refuse_floats)
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params p = *fbp_recon_params(.device = "mock");
-    float *volume = allocated(malloc(grid_size(&j.scan.volume) * sizeof *volume));
+    AUTO_FREE float *volume = allocated(malloc(grid_size(&j.scan.volume) * sizeof *volume));
     OK(fbp_source_memory(&floats, j.views, &info));
     info.type = FBP_U16;
     OK(fbp_source_memory(&p.input.source, NULL, &info));
@@ -312,7 +301,6 @@ TEST(plans_for_counts_refuse_floats)
     fbp_plan_destroy(&plan);
     fbp_source_close(&p.input.source);
     fbp_source_close(&floats);
-    free(volume);
     drop_job(&j);
 }
 
@@ -322,7 +310,7 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     const size_t n = grid_size(&j->scan.volume);
     const struct fbp_array_info info = info_of(j);
     const size_t bytes = info.n[0] * info.n[1] * info.n[2] * sizeof(float);
-    float *right = reconstruct(&j->scan, params);
+    AUTO_FREE float *right = reconstruct(&j->scan, params);
     struct fbp_recon_params p = *params;
     void *views, *volume, *large;
     fbp_source *source;
@@ -350,7 +338,6 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     fbp_plan_release(plan, large);
     fbp_plan_destroy(&plan);
     fbp_source_close(&p.input.source);
-    free(right);
 }
 
 TEST(memory_of_the_plan)
@@ -392,7 +379,7 @@ TEST(planted_mistakes_are_found)
                                  .device = "mock",
                                  .tuning.batch_views = 8,
                                  .tuning.slab_slices = 12};
-    float *right = malloc(bytes), *volume = malloc(bytes);
+    AUTO_FREE float *right = malloc(bytes), *volume = malloc(bytes);
     fbp_plan *plan;
 
     assert_true(right && volume);
@@ -417,8 +404,6 @@ TEST(planted_mistakes_are_found)
     assert_memory_equal(volume, right, bytes);
     fbp_plan_destroy(&plan);
     fbp_source_close(&p.input.source);
-    free(right);
-    free(volume);
     drop_job(&j);
 }
 

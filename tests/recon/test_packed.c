@@ -43,7 +43,7 @@ static char *put_again(const struct fbp_scan *scan, const char *name, bool count
                                 .compress = compress,
                                 .type = counts ? FBP_U16 : FBP_F32,
                                 .range = {-0.5, 6}};
-    float *views = read_array(scan->projections);
+    AUTO_FREE float *views = read_array(scan->projections);
     char *path = temporary(name);
     fbp_sink *sink;
 
@@ -51,7 +51,6 @@ static char *put_again(const struct fbp_scan *scan, const char *name, bool count
     OK(fbp_sink_write(sink, 0, scan->n_views, views));
     OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
-    free(views);
     return path;
 }
 
@@ -101,13 +100,14 @@ TEST(bits_are_those_of_the_plain_file)
     static const char *const names[] = {"packed.mha", "packed.nrrd", "packed.nii.gz"};
 
     for (size_t i = 0; i < N_CASES; i++) {
-        struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         char *const first = scan.projections;
         for (int counts = 0; counts < 2; counts++)
             for (size_t k = 0; k < 3; k++) {
                 /* A NIfTI holds its scale as float32: the plain file is of the same format. */
-                char *plain = put_again(&scan, k == 2 ? "plain.nii" : "plain.mha", counts, false);
-                char *packed = put_again(&scan, names[k], counts, true);
+                AUTO_FREE char *plain =
+                    put_again(&scan, k == 2 ? "plain.nii" : "plain.mha", counts, false);
+                AUTO_FREE char *packed = put_again(&scan, names[k], counts, true);
                 const uint64_t right = hash_of(&scan, plain, &ways[0], cases[i].kernel);
                 for (size_t w = 0; w < (k == 0 ? 4 : 1); w++) {
                     if (hash_of(&scan, packed, &ways[w], cases[i].kernel) != right)
@@ -117,10 +117,7 @@ TEST(bits_are_those_of_the_plain_file)
                 scan.projections = first;
                 remove(plain);
                 remove(packed);
-                free(plain);
-                free(packed);
             }
-        drop_scan(&scan);
     }
 }
 
@@ -132,10 +129,10 @@ TEST(too_little_memory_is_said)
     fbp_plan *plan;
 
     large.views = 8000;
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = large.views,
-                            .panel = {COLUMNS, ROWS},
-                            .volume = large.grid};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .n_views = large.views,
+                                      .panel = {COLUMNS, ROWS},
+                                      .volume = large.grid};
     add_views(&scan, &(struct orbit){.step_deg = 360. / 8000, .pitch_mm = {8, 7.5}});
     scan.projections = temporary("zeros.mha");
     const struct fbp_array_info info = {.struct_size = sizeof info,
@@ -166,7 +163,6 @@ TEST(too_little_memory_is_said)
     snprintf(line, sizeof line, "kernel column in place of rot90");
     if (!strstr(told, line) || !strstr(told, "raise --memory to"))
         fail_msg("\"%s\" does not tell the kernels", told);
-    drop_scan(&scan);
 }
 
 /* A compressed scan of noise, larger than its tables. */
@@ -178,7 +174,7 @@ static struct fbp_scan make_noise(size_t n_views)
                             .n_views = n_views,
                             .panel = {COLUMNS, ROWS},
                             .volume = {{40, 40, 44}, {4, 4, 4}, {0, 0, 0}}};
-    float *noise = allocated(malloc(n_views * PIXELS * sizeof *noise));
+    AUTO_FREE float *noise = allocated(malloc(n_views * PIXELS * sizeof *noise));
     uint32_t random = 1;
     fbp_sink *sink;
 
@@ -190,7 +186,6 @@ static struct fbp_scan make_noise(size_t n_views)
     OK(fbp_sink_write(sink, 0, n_views, noise));
     OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
-    free(noise);
     return scan;
 }
 
@@ -211,7 +206,7 @@ static unsigned long long bytes_read(void)
 TEST(several_devices_unpack_it_once_a_slab)
 {
     const size_t n_views = 1600, views_bytes = n_views * PIXELS * sizeof(float);
-    struct fbp_scan scan = make_noise(n_views);
+    AUTO_DROP struct fbp_scan scan = make_noise(n_views);
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock:0,1",
                                        .tuning.slab_slices = 9,
@@ -236,7 +231,6 @@ TEST(several_devices_unpack_it_once_a_slab)
     else
         assert_true(bytes_read() - before < (fbp_plan_info(plan)->n_slabs + 2) * views_bytes);
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 static int at_once(void *user, const struct fbp_progress *p)
@@ -251,7 +245,7 @@ static int at_once(void *user, const struct fbp_progress *p)
 /* Asked while views are unpacked: nothing was computed by then. */
 TEST(it_can_be_cancelled)
 {
-    struct fbp_scan scan = make_scan(&cases[0]);
+    AUTO_DROP struct fbp_scan scan = make_scan(&cases[0]);
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
     int n = 0;
     struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -268,13 +262,12 @@ TEST(it_can_be_cancelled)
     scan.projections = first;
     remove(packed);
     free(packed);
-    drop_scan(&scan);
 }
 
 /* A stream that is damaged far behind is an error, whoever holds what came before. */
 TEST(damage_is_an_error)
 {
-    struct fbp_scan scan = make_scan(&cases[0]);
+    AUTO_DROP struct fbp_scan scan = make_scan(&cases[0]);
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
     fbp_plan *plan;
 
@@ -292,7 +285,6 @@ TEST(damage_is_an_error)
     scan.projections = first;
     remove(packed);
     free(packed);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

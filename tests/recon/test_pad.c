@@ -94,10 +94,9 @@ static double worst_ball(const struct fbp_grid *g, const float *volume)
 static double reconstruct_worst(const struct fbp_scan *scan, struct fbp_recon_params p)
 {
     p.struct_size = sizeof p;
-    float *volume = reconstruct(scan, &p);
+    AUTO_FREE float *volume = reconstruct(scan, &p);
     const double worst = worst_ball(&scan->volume, volume);
 
-    free(volume);
     return worst;
 }
 
@@ -118,7 +117,7 @@ TEST(balls_are_right)
 
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         for (size_t k = 0; k < sizeof panels / sizeof *panels; k++) {
-            struct fbp_scan scan = scan_body(&bodies[i], &panels[k], 0);
+            AUTO_DROP struct fbp_scan scan = scan_body(&bodies[i], &panels[k], 0);
             const double plain =
                 reconstruct_worst(&scan, (struct fbp_recon_params){.device = "cpu"});
             const double worst = reconstruct_worst(
@@ -128,31 +127,29 @@ TEST(balls_are_right)
             if (!(fabs(worst) < 0.01) || !(fabs(plain) > 0.02))
                 fail_msg("%s, panel %zu: a ball is wrong by %g, without padding by %g",
                          bodies[i].name, k, worst, plain);
-            drop_scan(&scan);
         }
 }
 
 TEST(noise_does_not_matter)
 {
-    struct fbp_scan scan = scan_body(&round_body, &(struct panel){80, 0, 0, FBP_CONE}, 2e5);
+    AUTO_DROP struct fbp_scan scan =
+        scan_body(&round_body, &(struct panel){80, 0, 0, FBP_CONE}, 2e5);
 
     const double worst = reconstruct_worst(
         &scan, (struct fbp_recon_params){.device = "cpu", .pad = FBP_PAD_ELLIPSE});
     if (!(fabs(worst) < 0.015)) /* 0.4 % are the noise of the balls' means */
         fail_msg("a ball is wrong by %g", worst);
-    drop_scan(&scan);
 }
 
 /* Rows that end in air are not touched. */
 TEST(what_fits_keeps_its_bits)
 {
     static const struct body small = {"small", {66, 60}, 0, 0};
-    struct fbp_scan scan = scan_body(&small, &(struct panel){80, 0, 0, FBP_CONE}, 0);
+    AUTO_DROP struct fbp_scan scan = scan_body(&small, &(struct panel){80, 0, 0, FBP_CONE}, 0);
 
     assert_int_equal(
         reconstruct_hash(&scan, fbp_recon_params(.device = "cpu")),
         reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .pad = FBP_PAD_ELLIPSE)));
-    drop_scan(&scan);
 }
 
 /* FFT and space, a window along columns, kernels, instruction sets and devices. */
@@ -176,12 +173,12 @@ TEST(all_ways_agree)
         {.pad = FBP_PAD_ELLIPSE, .filtering.cutoff_v = 0.5, .cutoff = 0.7}};
 
     for (size_t s = 0; s < 2; s++) {
-        struct fbp_scan scan = scan_body(&round_body, &panels[s], 0);
+        AUTO_DROP struct fbp_scan scan = scan_body(&round_body, &panels[s], 0);
         for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
             struct fbp_recon_params p = filters[f];
             p.struct_size = sizeof p;
             p.device = "ref";
-            float *ref = reconstruct(&scan, &p);
+            AUTO_FREE float *ref = reconstruct(&scan, &p);
             for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
                 if (!usable(ways[i].device))
                     continue;
@@ -190,16 +187,13 @@ TEST(all_ways_agree)
                 p.precision = ways[i].least_db >= 100 ? FBP_PRECISION_EXACT : FBP_PRECISION_DEFAULT;
                 if (ways[i].isa)
                     setenv("FBP_CPU", ways[i].isa, 1);
-                float *v = reconstruct(&scan, &p);
+                AUTO_FREE float *v = reconstruct(&scan, &p);
                 unsetenv("FBP_CPU");
                 const double db = psnr_db(v, ref, grid_size(&scan.volume));
                 if (!(db >= ways[i].least_db))
                     fail_msg("%s, way %zu, filter %zu, panel %zu: %g dB", p.device, i, f, s, db);
-                free(v);
             }
-            free(ref);
         }
-        drop_scan(&scan);
     }
 }
 
@@ -209,7 +203,8 @@ TEST(divisions_change_nothing)
         {.device = "cpu", .tuning.slab_slices = 1, .n_threads = 1},
         {.device = "cpu", .tuning.slab_slices = 2, .tuning.batch_views = 8},
         {.device = "mock:0,1", .tuning.slab_slices = 1, .tuning.batch_views = 16}};
-    struct fbp_scan scan = scan_body(&round_body, &(struct panel){80, 48, 0, FBP_CONE}, 0);
+    AUTO_DROP struct fbp_scan scan =
+        scan_body(&round_body, &(struct panel){80, 48, 0, FBP_CONE}, 0);
 
     for (int columns = 0; columns < 2; columns++) {
         const double cutoff_v = columns ? 0.5 : 0;
@@ -224,7 +219,6 @@ TEST(divisions_change_nothing)
             assert_true(reconstruct_hash(&scan, &p) == whole);
         }
     }
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

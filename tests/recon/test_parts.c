@@ -10,13 +10,12 @@ enum { FRAMES = 3 };
 static void randomize(struct fbp_scan *scan)
 {
     const size_t n = scan->n_views * scan->panel.n_rows * scan->panel.n_columns;
-    float *p = allocated(malloc(n * sizeof *p));
+    AUTO_FREE float *p = allocated(malloc(n * sizeof *p));
 
     srand(7);
     for (size_t i = 0; i < n; i++)
         p[i] = (float)rand() / (float)RAND_MAX;
     replace_samples(scan, p);
-    free(p);
 }
 
 /* Enough slices for 64 parts. */
@@ -127,8 +126,8 @@ static void assert_same(const struct what *w, const char *a, const char *b)
 /* Parts of one number, and then of two, the second of which finds half of them done. */
 static void check(const struct what *w, const char *device)
 {
-    struct fbp_scan scan = w->scan();
-    char *one = whole(w, &scan, device), *path = temporary(w->output);
+    AUTO_DROP struct fbp_scan scan = w->scan();
+    AUTO_FREE char *one = whole(w, &scan, device), *path = temporary(w->output);
 
     for (size_t k = 1; k <= 3; k++)
         assert_int_equal(do_part(w, &scan, device, path, k, 3) == 0, k == 3);
@@ -138,9 +137,6 @@ static void check(const struct what *w, const char *device)
     assert_int_equal(do_part(w, &scan, device, path, 1, 1), 0);
     assert_same(w, one, path);
     remove_all(one);
-    free(one);
-    free(path);
-    drop_scan(&scan);
 }
 
 TEST(parts_have_the_bytes_of_the_whole)
@@ -178,22 +174,19 @@ TEST(of_64_processes_at_once)
     static const char *const devices[] = {"cpu", "mock"};
 
     for (size_t d = 0; d < 2; d++) {
-        struct fbp_scan scan = cone();
-        char *one = whole(&all[0], &scan, devices[d]), *path = temporary("v.mha");
+        AUTO_DROP struct fbp_scan scan = cone();
+        AUTO_FREE char *one = whole(&all[0], &scan, devices[d]), *path = temporary("v.mha");
         /* one that ends after the last has published has found it published */
         assert_true(run_64(&all[0], &scan, devices[d], path) >= 1);
         assert_same(&all[0], one, path);
         remove(one);
-        free(one);
-        free(path);
-        drop_scan(&scan);
     }
 }
 
 /* The tables of a plan say which slices each part takes, and what it takes. */
 TEST(a_plan_tells_its_parts)
 {
-    struct fbp_scan scan = cone();
+    AUTO_DROP struct fbp_scan scan = cone();
     size_t slices = 0;
     uint64_t updates = 0, all_updates;
     fbp_plan *plan;
@@ -217,7 +210,6 @@ TEST(a_plan_tells_its_parts)
     assert_int_equal(fbp_plan_part(plan, 6, &part), FBP_ERR_INVALID);
     assert_int_equal(fbp_plan_part(plan, 0, &part), FBP_ERR_INVALID);
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *given,
@@ -237,9 +229,9 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 
 TEST(what_parts_cannot_do_is_refused)
 {
-    struct fbp_scan scan = cone();
-    char *path = temporary("v.mha");
-    float *memory = malloc(12 * 12 * 130 * sizeof *memory);
+    AUTO_DROP struct fbp_scan scan = cone();
+    AUTO_FREE char *path = temporary("v.mha");
+    AUTO_FREE float *memory = malloc(12 * 12 * 130 * sizeof *memory);
     fbp_sink *sink;
     fbp_plan *plan;
 
@@ -265,9 +257,6 @@ TEST(what_parts_cannot_do_is_refused)
                      FBP_ERR_UNSUPPORTED); /* OME-Zarr: unit/joint */
     assert_says("compress");
     fbp_plan_destroy(&plan);
-    free(memory);
-    free(path);
-    drop_scan(&scan);
 }
 
 /* What the other part has begun with. */
@@ -278,8 +267,8 @@ TEST(parts_that_differ_do_not_meet)
         {.mu_water = 0.02},
         {.output.type = FBP_U8, .output.range = {0, 1}},
         {.tuning.kernel = "matrix"}};
-    struct fbp_scan scan = cone();
-    char *path = temporary("v.mha");
+    AUTO_DROP struct fbp_scan scan = cone();
+    AUTO_FREE char *path = temporary("v.mha");
 
     do_part(&all[0], &scan, "cpu", path, 1, 2);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -297,8 +286,6 @@ TEST(parts_that_differ_do_not_meet)
     }
     assert_int_equal(do_part(&all[0], &scan, "cpu", path, 2, 2), 0);
     remove(path);
-    free(path);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

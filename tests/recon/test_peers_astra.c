@@ -70,10 +70,10 @@ struct worst {
 static void run(const struct geometry *g, size_t n, double s, const size_t cube[2],
                 const size_t middle[2], struct worst *worst)
 {
-    struct fbp_scan scan = make_scan(g, n, s);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(g, n, s);
     struct fbp_shape shape = box(n, (double)cube[0], (double)cube[1], s, g->rows == 1);
     const struct fbp_phantom phantom = {.n_shapes = 1, .shapes = &shape};
-    float *views = project(&scan, &phantom);
+    AUTO_FREE float *views = project(&scan, &phantom);
 
     for (int i = 0; i < N_PEER_DEVICES; i++) {
         if (!usable(peer_devices[i]))
@@ -89,8 +89,6 @@ static void run(const struct geometry *g, size_t n, double s, const size_t cube[
         free(volume);
     }
     worst->n++;
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 static void report(const char *name, const struct worst *worst)

@@ -44,7 +44,7 @@ static struct fbp_scan make_scan(bool parallel, double voxel)
 {
     const double cone = 2 * atan2(COLUMNS / 2.0, SDD) * 180 / PI;
     const double arc = parallel ? 180 : 360 + cone;
-    double *angles = even_angles(VIEWS, -arc / 2, arc / VIEWS);
+    AUTO_FREE double *angles = even_angles(VIEWS, -arc / 2, arc / VIEWS);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = parallel ? FBP_PARALLEL : FBP_CONE,
                                       .n_views = VIEWS,
@@ -65,7 +65,6 @@ static struct fbp_scan make_scan(bool parallel, double voxel)
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);
     OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
     return scan;
 }
 
@@ -186,51 +185,44 @@ static void run(const char *name, const struct fbp_scan *scan, const struct fbp_
                 bool means, const struct limits *limits)
 {
     struct fbp_phantom phantom = low_dynamic_range(fine);
-    float *drawn = draw_centres(&phantom, fine);
-    float *views = project_voxels(scan, fine, drawn);
-    float *truth = draw_centres(&phantom, &scan->volume);
+    AUTO_FREE float *drawn = draw_centres(&phantom, fine);
+    AUTO_FREE float *views = project_voxels(scan, fine, drawn);
+    AUTO_FREE float *truth = draw_centres(&phantom, &scan->volume);
 
     if (means)
         OK(fbp_phantom_voxels(&phantom, &scan->volume, 0, scan->volume.n[2], truth));
     for (int i = 0; i < N_PEER_DEVICES; i++) {
         if (!usable(peer_devices[i]))
             continue;
-        float *volume = reconstruct_views(
+        AUTO_FREE float *volume = reconstruct_views(
             scan, views,
             fbp_recon_params(.device = peer_devices[i], .precision = FBP_PRECISION_EXACT));
         mask_slices(&scan->volume, volume);
         check(name, peer_devices[i], volume, truth, grid_size(&scan->volume), limits);
-        free(volume);
     }
-    free(truth);
-    free(views);
-    free(drawn);
     fbp_phantom_clear(&phantom);
 }
 
 TEST(parallel)
 {
-    struct fbp_scan scan = make_scan(true, 1);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(true, 1);
     run("parallel", &scan, &scan.volume, false, &(struct limits){0.25, 0.43, 0.091});
-    fbp_scan_clear(&scan);
 }
 
 TEST(cone)
 {
-    struct fbp_scan scan = make_scan(false, 0.5);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(false, 0.5);
     run("cone", &scan, &scan.volume, false, &(struct limits){0.35, 0.59, 0.144});
-    fbp_scan_clear(&scan);
 }
 
 /* Voxels 1.9 times as long along their rows' axis and 2.9 times along z.  They pass the phantom
  * through the coarse grid by splines; here the coarse voxels' means are what is compared with. */
 TEST(anisotropic_cone)
 {
-    struct fbp_scan scan = make_scan(false, 0.5);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(false, 0.5);
     const struct fbp_grid fine = scan.volume;
     scan.volume = (struct fbp_grid){.n = {67, 128, 14}, .voxel_mm = {1.9 * .5, .5, 2.9 * .5}};
     run("anisotropic cone", &scan, &fine, true, &(struct limits){0.49, 0.89, 0.213});
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -139,14 +139,14 @@ struct how {
 static void run(struct fbp_scan *scan, const struct fbp_phantom *phantom, const float *truth,
                 const struct how *how)
 {
-    float *views = project(scan, phantom);
+    AUTO_FREE float *views = project(scan, phantom);
 
     if (how->spoil)
         how->spoil(scan, views);
     for (int i = 0; i < N_PEER_DEVICES; i++) {
         if (!usable(peer_devices[i]))
             continue;
-        float *volume = reconstruct_views(
+        AUTO_FREE float *volume = reconstruct_views(
             scan, views,
             fbp_recon_params(.device = peer_devices[i], .filter = how->filter,
                              .cutoff = how->cutoff, .filtering.cutoff_v = how->cutoff_v,
@@ -155,9 +155,7 @@ static void run(struct fbp_scan *scan, const struct fbp_phantom *phantom, const 
             mask_field_of_view(scan, false, volume);
         check_quality(how->name, peer_devices[i], volume, truth, grid_size(&scan->volume), how->e,
                       how->p);
-        free(volume);
     }
-    free(views);
 }
 
 /* The phantom in the usual volume, kept from case to case; `phantom` NULL: let go of it. */
@@ -177,11 +175,10 @@ static const float *usual_truth(const struct fbp_phantom *phantom, const struct 
 
 static void run_case(const struct rtk_scan *r, const struct how *how)
 {
-    struct fbp_scan scan = make_scan(r);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(r);
     struct fbp_phantom phantom = shepp_logan(how->half);
     run(&scan, &phantom, usual_truth(&phantom, &scan.volume, how->half), how);
     fbp_phantom_clear(&phantom);
-    fbp_scan_clear(&scan);
 }
 
 /* A scan and phantom seen from axes that are the columns of R: x' = R^T x. */
@@ -230,16 +227,14 @@ static void turned_volume(const char *name, const double R[3][3])
     struct rtk_scan r = usual();
     r.source_x = 20;
     r.source_y = 15;
-    struct fbp_scan scan = make_scan(&r);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(&r);
     struct fbp_phantom phantom = shepp_logan(116);
     turn_scan(R, &scan);
     turn_phantom(R, &phantom);
-    float *truth = draw_centres(&phantom, &scan.volume);
+    AUTO_FREE float *truth = draw_centres(&phantom, &scan.volume);
     run(&scan, &phantom, truth,
         &(struct how){.name = name, .half = 116, .e = 0.03, .p = 26, .mask = true});
-    free(truth);
     fbp_phantom_clear(&phantom);
-    fbp_scan_clear(&scan);
 }
 
 /* rtkfdktest: a source 20 mm beside and 15 mm above the middle of the detector. */
@@ -298,27 +293,22 @@ static void oblique(const char *name, const double origin[3], size_t n)
     struct rtk_scan r = usual();
     r.source_x = 20;
     r.source_y = 15;
-    struct fbp_scan scan = make_scan(&r);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(&r);
     struct fbp_phantom phantom = shepp_logan(116);
     scan.volume = around(origin, n);
-    float *views = project(&scan, &phantom), *all = draw_centres(&phantom, &scan.volume);
-    float *truth = pick(all, &scan.volume, n);
+    AUTO_FREE float *views = project(&scan, &phantom), *all = draw_centres(&phantom, &scan.volume);
+    AUTO_FREE float *truth = pick(all, &scan.volume, n);
     for (int i = 0; i < N_PEER_DEVICES; i++) {
         if (!usable(peer_devices[i]))
             continue;
         float *volume =
             reconstruct_views(&scan, views, fbp_recon_params(.device = peer_devices[i]));
         mask_field_of_view(&scan, false, volume);
-        float *picked = pick(volume, &scan.volume, n);
+        AUTO_FREE float *picked = pick(volume, &scan.volume, n);
         check_quality(name, peer_devices[i], picked, truth, n * n * n, 0.03, 26);
-        free(picked);
         free(volume);
     }
-    free(truth);
-    free(all);
-    free(views);
     fbp_phantom_clear(&phantom);
-    fbp_scan_clear(&scan);
 }
 
 TEST(fdk_oblique)
@@ -438,8 +428,9 @@ TEST(field_of_view)
     struct rtk_scan r = usual();
     struct fbp_scan scan = make_scan(&r);
     const struct fbp_grid *g = &scan.volume;
-    double *matrices = malloc(scan.n_views * 12 * sizeof *matrices);
-    float *want = malloc(grid_size(g) * sizeof *want), *got = malloc(grid_size(g) * sizeof *got);
+    AUTO_FREE double *matrices = malloc(scan.n_views * 12 * sizeof *matrices);
+    AUTO_FREE float *want = malloc(grid_size(g) * sizeof *want),
+                    *got = malloc(grid_size(g) * sizeof *got);
     size_t i = 0;
 
     assert_true(matrices && want && got);
@@ -461,9 +452,6 @@ TEST(field_of_view)
     draw_field(&scan, true, got);
     check_quality("rtkfovtest, displaced", "", got, want, grid_size(g), 0.02, 23.5);
     fbp_scan_clear(&scan);
-    free(matrices);
-    free(want);
-    free(got);
 }
 
 int main(int argc, char **argv)

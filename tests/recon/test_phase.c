@@ -117,7 +117,7 @@ static struct fbp_scan ball_scan(bool cone, double sod, double sdd, double pitch
                             .panel = {N, ROWS},
                             .i0 = 1,
                             .volume = {{N, N, ROWS}, {pitch, pitch, pitch}, {0, 0, 0}}};
-    double *angles = even_angles(VIEWS, 0, cone ? 360.0 / VIEWS : 180.0 / VIEWS);
+    AUTO_FREE double *angles = even_angles(VIEWS, 0, cone ? 360.0 / VIEWS : 180.0 / VIEWS);
     const double M = cone ? sdd / sod : 1;
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = scan.kind,
@@ -128,8 +128,8 @@ static struct fbp_scan ball_scan(bool cone, double sod, double sdd, double pitch
                                       .n_sod = cone,
                                       .n_sdd = cone,
                                       .pitch_mm = {pitch * M, pitch * M}};
-    double *view = malloc((size_t)N * ROWS * sizeof *view);
-    float *all = malloc((size_t)VIEWS * N * ROWS * sizeof *all);
+    AUTO_FREE double *view = malloc((size_t)N * ROWS * sizeof *view);
+    AUTO_FREE float *all = malloc((size_t)VIEWS * N * ROWS * sizeof *all);
 
     assert_true(view && all);
     scan.views = calloc(VIEWS, sizeof *scan.views);
@@ -139,9 +139,6 @@ static struct fbp_scan ball_scan(bool cone, double sod, double sdd, double pitch
     for (size_t i = 0; i < (size_t)VIEWS * N * ROWS; i++)
         all[i] = (float)view[i % ((size_t)N * ROWS)];
     scan.projections = write_array("waves.mha", N, ROWS, VIEWS, all);
-    free(angles);
-    free(view);
-    free(all);
     return scan;
 }
 
@@ -205,13 +202,13 @@ static void check(bool cone)
 {
     const double pitch = 0.001, sod = 40, sdd = 100, M = cone ? sdd / sod : 1;
     const double z = cone ? (sdd - sod) / M : 24;
-    struct fbp_scan scan = ball_scan(cone, sod, sdd, pitch, z);
+    AUTO_DROP struct fbp_scan scan = ball_scan(cone, sod, sdd, pitch, z);
     struct seen s[2];
 
     for (int retrieved = 0; retrieved < 2; retrieved++) {
         if (retrieved)
             retrieve(&scan, cone ? 0 : z);
-        float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+        AUTO_FREE float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
         struct seen *now = &s[retrieved];
         look(volume, pitch, now);
         print_message("%s %s: middle %.4f /mm, in the rim %.3f, outside %.3f; from %.2f to %.2f\n",
@@ -219,13 +216,11 @@ static void check(bool cone)
                       now->in, now->out, now->least, now->most);
         if (!cone)
             draw(retrieved ? "phase_after" : "phase_before", volume);
-        free(volume);
     }
     assert_true(s[0].most - s[0].least > 20 * MU); /* bright and dark fringes */
     assert_true(fabs(s[1].mean / MU - 1) < 0.003);
     assert_true(fabs(s[1].in / MU - 1) < 0.06 && fabs(s[1].out) < 0.02 * MU);
     assert_true(s[1].least > -0.05 * MU && s[1].most < 1.02 * MU);
-    drop_scan(&scan);
 }
 
 TEST(parallel_waves)
@@ -244,7 +239,7 @@ TEST(frequencies_are_damped)
     enum { NC = 160, NR = 96, PERIOD = 16 };
     struct fbp_retrieval f;
     const double reach[2] = {2.5, 1.25};
-    float *view = allocated(malloc((size_t)NC * NR * sizeof *view));
+    AUTO_FREE float *view = allocated(malloc((size_t)NC * NR * sizeof *view));
     void *work;
 
     OK(fbp_retrieval_open(&f, NC, NR, reach));
@@ -270,7 +265,6 @@ TEST(frequencies_are_damped)
         assert_true(fabsf(view[i] - 0.7f) < 1e-6f);
     fbp_free(work);
     fbp_retrieval_close(&f);
-    free(view);
 }
 
 /* The same by the sums that transforms are, on the padded grid. */
@@ -278,7 +272,7 @@ static void retrieve_by_sums(const struct fbp_retrieval *f, const double reach[2
                              const float *view, double *out)
 {
     const size_t n = f->n[0], m = f->n[1];
-    double complex *half = calloc(n * m, sizeof *half), *all = calloc(n * m, sizeof *all);
+    AUTO_FREE double complex *half = calloc(n * m, sizeof *half), *all = calloc(n * m, sizeof *all);
 
     assert_true(half && all);
     for (int way = -1; way <= 1; way += 2) { /* there: into all; back: in place */
@@ -309,8 +303,6 @@ static void retrieve_by_sums(const struct fbp_retrieval *f, const double reach[2
         for (size_t c = 0; c < f->n_columns; c++)
             out[r * f->n_columns + c] =
                 -log(fmax(creal(all[(r + f->pad[1]) * n + c + f->pad[0]]), 1e-6));
-    free(half);
-    free(all);
 }
 
 /* The largest error of n line integrals, of themselves where they are above 1. */
@@ -395,7 +387,7 @@ static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_par
 
 static void spoil(const struct fbp_scan *scan)
 {
-    float *p = read_array(scan->projections);
+    AUTO_FREE float *p = read_array(scan->projections);
 
     for (size_t k = 0; k < VIEWS; k++) {
         p[(k * ROWS + k % ROWS) * N + 9] = p[(k * ROWS + 20) * N + 40] = NAN;
@@ -404,7 +396,6 @@ static void spoil(const struct fbp_scan *scan)
     remove(scan->projections);
     free((void *)scan->projections);
     ((struct fbp_scan *)scan)->projections = write_array("spoilt.mha", N, ROWS, VIEWS, p);
-    free(p);
 }
 
 /* If memory does not hold the views beside the volume, phases are retrieved for each slab. */
@@ -438,8 +429,8 @@ static void try_little_memory(const struct fbp_scan *scan)
  * file. */
 TEST(bits_do_not_depend_on_where)
 {
-    struct fbp_scan scan = ball_scan(true, 40, 100, 0.001, 24);
-    char *folder = temporary("x");
+    AUTO_DROP struct fbp_scan scan = ball_scan(true, 40, 100, 0.001, 24);
+    AUTO_FREE char *folder = temporary("x");
     struct fbp_plan_summary info;
 
     *strrchr(folder, '/') = '\0';
@@ -468,13 +459,9 @@ TEST(bits_do_not_depend_on_where)
                                               .box = {{0, 0}, {0, 0}, {20, 24}}};
         const struct fbp_recon_params all = {
             .struct_size = sizeof all, .device = "cpu", .tuning.kernel = "matrix"};
-        float *a = reconstruct(&scan, &part), *b = reconstruct(&scan, &all);
+        AUTO_FREE float *a = reconstruct(&scan, &part), *b = reconstruct(&scan, &all);
         assert_memory_equal(a, b + (size_t)20 * N * N, (size_t)4 * N * N * sizeof *a);
-        free(a);
-        free(b);
     }
-    free(folder);
-    drop_scan(&scan);
 }
 
 enum { WIDE = 512, HIGH = 256, FEW = 12 };
@@ -514,12 +501,12 @@ static fbp_plan *plan_of_least_memory(const struct fbp_scan *scan, fbp_source *s
  * a view are read. */
 TEST(phases_are_retrieved_once)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .kind = FBP_CONE,
-                            .n_views = FEW,
-                            .panel = {WIDE, HIGH},
-                            .i0 = 1,
-                            .volume = {{16, 16, 160}, {0.02, 0.02, 0.02}, {0, 0, 0}}};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan,
+                                       .kind = FBP_CONE,
+                                       .n_views = FEW,
+                                       .panel = {WIDE, HIGH},
+                                       .i0 = 1,
+                                       .volume = {{16, 16, 160}, {0.02, 0.02, 0.02}, {0, 0, 0}}};
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {WIDE, HIGH, FEW},
                                         .type = FBP_F32,
@@ -539,7 +526,6 @@ TEST(phases_are_retrieved_once)
     assert_int_equal(asked, FEW);
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
-    fbp_scan_clear(&scan);
 }
 
 static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, const char *word)
@@ -553,8 +539,8 @@ static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, 
 
 TEST(nonsense_is_refused)
 {
-    struct fbp_scan cone = ball_scan(true, 40, 100, 0.001, 24);
-    struct fbp_scan parallel = ball_scan(false, 0, 0, 0.001, 24);
+    AUTO_CLEAR struct fbp_scan cone = ball_scan(true, 40, 100, 0.001, 24);
+    AUTO_DROP struct fbp_scan parallel = ball_scan(false, 0, 0, 0.001, 24);
     fbp_plan *plan;
 
     refused(&cone, 0, 20, 0, "delta / beta is 0");
@@ -568,8 +554,6 @@ TEST(nonsense_is_refused)
     assert_fails(fbp_plan_create(&plan, &parallel, fbp_recon_params(.device = "cpu")),
                  FBP_ERR_INVALID, "phases would reach over");
     remove(cone.projections);
-    fbp_scan_clear(&cone);
-    drop_scan(&parallel);
 }
 
 TEST_MAIN(NULL, NULL)

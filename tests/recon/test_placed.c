@@ -168,16 +168,13 @@ static void look(const struct fbp_scan *scan, const struct setup *setup, const f
 
 static void reconstruct_balls(const struct setup *s, double mean[BALLS], double *rms)
 {
-    struct fbp_scan scan = make_scan(s);
-    float *p = project(&scan, s);
+    AUTO_DROP struct fbp_scan scan = make_scan(s);
+    AUTO_FREE float *p = project(&scan, s);
 
     scan.projections =
         write_array("roll.mha", scan.panel.n_columns, scan.panel.n_rows, scan.n_views, p);
-    float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     look(&scan, s, v, mean, rms);
-    free(v);
-    free(p);
-    drop_scan(&scan);
 }
 
 /* The rms error, too, grows little: edges are sampled anew. */
@@ -273,9 +270,9 @@ TEST(scans_that_are_not_resampled)
 {
     const struct setup setup = {.kind = FBP_CONE, .arc_deg = 360, .roll_deg = 0.04},
                        rolled = {.arc_deg = 360, .roll_deg = 2};
-    struct fbp_scan scan = make_scan(&setup), one = make_scan(&rolled);
+    AUTO_DROP struct fbp_scan scan = make_scan(&setup), one = make_scan(&rolled);
     struct log log = {.n = 0};
-    float *p = project(&scan, &setup);
+    AUTO_FREE float *p = project(&scan, &setup);
 
     scan.projections = write_array("p.mha", scan.panel.n_columns, scan.panel.n_rows, VIEWS, p);
     assert_string_equal(prepared(&scan, &log).prepared, "");
@@ -285,9 +282,6 @@ TEST(scans_that_are_not_resampled)
     assert_string_equal(prepared(&one, &log).prepared, "");
     assert_int_equal(log.n, 1);
     assert_contains(log.text, "the detector has one row");
-    free(p);
-    drop_scan(&scan);
-    drop_scan(&one);
 }
 
 /* Sources that lie off a circle by as much as their centre lies beside the origin leave the origin
@@ -295,8 +289,8 @@ TEST(scans_that_are_not_resampled)
 TEST(the_origin_moves_only_if_it_must)
 {
     const struct setup off = {.arc_deg = 220, .centre = {3, -2, 40}};
-    struct fbp_scan scan = make_scan(&off);
-    float *p = project(&scan, &off);
+    AUTO_DROP struct fbp_scan scan = make_scan(&off);
+    AUTO_FREE float *p = project(&scan, &off);
     struct log log = {.n = 0};
 
     scan.volume = (struct fbp_grid){.n = {0}};
@@ -313,8 +307,6 @@ TEST(the_origin_moves_only_if_it_must)
     plan = prepared(&scan, &log);
     assert_null(strstr(plan.weights, "axis through"));
     assert_int_equal(log.n, 0);
-    free(p);
-    drop_scan(&scan);
 }
 
 /* Bits depend neither on slabs, memory, threads, order of rows and devices, nor on whether a scan
@@ -322,10 +314,10 @@ TEST(the_origin_moves_only_if_it_must)
 TEST(bits_are_those_of_one_run)
 {
     const struct setup setup = {.kind = FBP_CONE, .arc_deg = 360, .offset_mm = 50, .roll_deg = 3};
-    struct fbp_scan scan = make_scan(&setup);
+    AUTO_DROP struct fbp_scan scan = make_scan(&setup);
     const size_t nc = scan.panel.n_columns, nr = scan.panel.n_rows, n = nc * nr;
-    float *p = project(&scan, &setup), *mask = calloc(n, sizeof *mask),
-          *turned = malloc(n * VIEWS * sizeof *p);
+    AUTO_FREE float *p = project(&scan, &setup), *mask = calloc(n, sizeof *mask),
+                    *turned = malloc(n * VIEWS * sizeof *p);
     double mean[BALLS], plain[BALLS], rms, plain_rms;
 
     assert_true(mask && turned);
@@ -379,24 +371,18 @@ TEST(bits_are_those_of_one_run)
     replace_samples(&scan, turned);
     char *const images[] = {scan.dark, scan.flat, scan.bad_pixels};
     for (int i = 0; i < 3; i++) {
-        float *image = read_array(images[i]);
+        AUTO_FREE float *image = read_array(images[i]);
         for (size_t r = 0; r < nr; r++)
             memcpy(turned + r * nc, image + (nr - 1 - r) * nc, nc * sizeof *image);
         remove(images[i]);
-        char *again = write_array(i == 0   ? "dark.mha"
-                                  : i == 1 ? "flat.mha"
-                                           : "mask.mha",
-                                  nc, nr, 1, turned);
-        free(again);
-        free(image);
+        AUTO_FREE char *again = write_array(i == 0   ? "dark.mha"
+                                            : i == 1 ? "flat.mha"
+                                                     : "mask.mha",
+                                            nc, nr, 1, turned);
     }
     scan.row_order = FBP_ROWS_TOP_DOWN;
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "cpu")) == hash);
     free(values);
-    free(turned);
-    free(mask);
-    free(p);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -350,12 +350,11 @@ TEST(stops_while_it_computes)
 
 TEST(stops_while_it_writes)
 {
-    char *path = temporary("stopped.nii.gz");
+    AUTO_FREE char *path = temporary("stopped.nii.gz");
 
     stop_both_ways(&of_20_ms_a_slice, "cpu", NULL);
     stop_both_ways(&of_20_ms_a_slice, "mock:0", NULL);
     stop_both_ways(&of_packed_slices, "cpu", path);
-    free(path);
 }
 
 /* Before the run it ends the next one, and that one only. */

@@ -24,32 +24,28 @@ static const struct row table[] = {
 static void amplitude_is_right(const struct fbp_scan *scan, const struct row *row,
                                const struct solid *solid, double outside, const char *device)
 {
-    float *views = plane_samples(scan, solid, 8);
-    float *volume = volume_by(scan, views, device, row->settings);
+    AUTO_FREE float *views = plane_samples(scan, solid, 8);
+    AUTO_FREE float *volume = volume_by(scan, views, device, row->settings);
     const struct amplitude a = amplitude_of(&scan->volume, volume, solid);
 
     if (!(fabs(a.mean - 1) <= 2e-3 && a.outside <= 1.02 * outside + 5e-5))
         fail_msg("%zu rings, %s %g on %s: mean inside %.5f, rms outside %.5f, expected 1, %.4f",
                  row->rings, fbp_filter_name(row->settings->filter), row->settings->cutoff, device,
                  a.mean, a.outside, outside);
-    free(views);
-    free(volume);
 }
 
 static void soft_ball_is_right(const struct fbp_scan *scan, const struct row *row,
                                const char *device)
 {
     const struct solid solid = ball_of_planes(2);
-    float *views = plane_samples(scan, &solid, 1);
-    float *volume = volume_by(scan, views, device, row->settings);
+    AUTO_FREE float *views = plane_samples(scan, &solid, 1);
+    AUTO_FREE float *volume = volume_by(scan, views, device, row->settings);
     const double error = error_of(&scan->volume, volume, &solid);
 
     if (!(error <= 1.01 * row->soft_error + 5e-5))
         fail_msg("%zu rings, %s %g on %s: error %.5f of the soft ball, expected %.4f", row->rings,
                  fbp_filter_name(row->settings->filter), row->settings->cutoff, device, error,
                  row->soft_error);
-    free(views);
-    free(volume);
 }
 
 TEST(the_table_is_met)
@@ -57,11 +53,10 @@ TEST(the_table_is_met)
     const struct solid ball = ball_of_planes(0), ellipsoid = ellipsoid_of_planes();
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct fbp_scan scan = rings_scan(table[i].rings);
+        AUTO_CLEAR struct fbp_scan scan = rings_scan(table[i].rings);
         amplitude_is_right(&scan, &table[i], &ball, table[i].ball_outside, "cpu");
         amplitude_is_right(&scan, &table[i], &ellipsoid, table[i].ellipsoid_outside, "cpu");
         soft_ball_is_right(&scan, &table[i], "cpu");
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -70,10 +65,9 @@ TEST(the_reference_meets_it)
     const struct solid ball = ball_of_planes(0);
 
     for (size_t i = 0; i < 3; i++) {
-        struct fbp_scan scan = rings_scan(18);
+        AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
         amplitude_is_right(&scan, &table[i], &ball, table[i].ball_outside, "ref");
         soft_ball_is_right(&scan, &table[i], "ref");
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -81,11 +75,11 @@ TEST(the_reference_meets_it)
 TEST(any_half_of_the_sphere_serves)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     double(*direction)[3] = calloc(2 * scan.n_views, sizeof *direction);
 
     float *views = plane_samples(&scan, &solid, 1);
-    float *wanted = volume_by(&scan, views, "cpu", &hann);
+    AUTO_FREE float *wanted = volume_by(&scan, views, "cpu", &hann);
     free(views);
     for (int whole = 0; whole < 2; whole++) {
         const size_t n = scan.n_views;
@@ -96,17 +90,13 @@ TEST(any_half_of_the_sphere_serves)
                                       ? -scan.views[from].u[i] / PLANES_STEP
                                       : scan.views[from].u[i] / PLANES_STEP;
         }
-        struct fbp_scan other = planes_scan(direction, n * (whole ? 2 : 1));
+        AUTO_CLEAR struct fbp_scan other = planes_scan(direction, n * (whole ? 2 : 1));
         views = plane_samples(&other, &solid, 1);
-        float *got = volume_by(&other, views, "cpu", &hann);
+        AUTO_FREE float *got = volume_by(&other, views, "cpu", &hann);
         assert_true(difference(wanted, got, grid_size(&scan.volume)) < 1e-5);
         free(views);
-        free(got);
-        fbp_scan_clear(&other);
     }
-    free(wanted);
     free(direction);
-    fbp_scan_clear(&scan);
 }
 
 /* Directions and object turned by a quarter about y: the volume turns with them, x to -z. */
@@ -114,7 +104,7 @@ TEST(a_turned_scan_has_a_turned_volume)
 {
     static const double R[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0};
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(18), other = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18), other = rings_scan(18);
     struct solid moved = solid;
     const size_t n = PLANES_N;
     double most = 0;
@@ -125,27 +115,22 @@ TEST(a_turned_scan_has_a_turned_volume)
         turned(R, scan.views[k].u, other.views[k].u);
         turned(R, scan.views[k].d, other.views[k].d);
     }
-    float *views = plane_samples(&scan, &solid, 1), *again = plane_samples(&other, &moved, 1);
-    float *a = volume_by(&scan, views, "cpu", &hann);
-    float *b = volume_by(&other, again, "cpu", &hann);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1),
+                    *again = plane_samples(&other, &moved, 1);
+    AUTO_FREE float *a = volume_by(&scan, views, "cpu", &hann);
+    AUTO_FREE float *b = volume_by(&other, again, "cpu", &hann);
     for (size_t z = 0; z < n; z++)
         for (size_t y = 0; y < n; y++)
             for (size_t x = 0; x < n; x++) /* (x, y, z) came from (-z, y, x) */
                 most = fmax(most, fabs(b[(z * n + y) * n + x] - a[(x * n + y) * n + n - 1 - z]));
     assert_true(most < 1e-5);
-    free(views);
-    free(again);
-    free(a);
-    free(b);
-    fbp_scan_clear(&scan);
-    fbp_scan_clear(&other);
 }
 
 /* Turned by any angle: rings are none about x, y or z any more, and cells weigh them. */
 TEST(a_scan_may_be_turned_by_any_angle)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(40);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(40);
     double R[9];
 
     turn_of(.3, .7, -.2, R);
@@ -154,19 +139,16 @@ TEST(a_scan_may_be_turned_by_any_angle)
         turned(R, was.u, scan.views[k].u);
         turned(R, was.d, scan.views[k].d);
     }
-    float *views = plane_samples(&scan, &solid, 1);
-    float *volume = volume_by(&scan, views, "cpu", &ram_lak);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *volume = volume_by(&scan, views, "cpu", &ram_lak);
     assert_true(error_of(&scan.volume, volume, &solid) < .005);
-    free(views);
-    free(volume);
-    fbp_scan_clear(&scan);
 }
 
 /* Samples elsewhere, farther apart, another number: the ball stays where it is. */
 TEST(samples_may_lie_anywhere)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(40);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(40);
 
     scan.panel.n_columns = 131;
     for (size_t k = 0; k < scan.n_views; k++) {
@@ -175,23 +157,20 @@ TEST(samples_may_lie_anywhere)
                              scan.views[k].u[2] / PLANES_STEP};
         fbp_plane_view(n, step, -(65 + .3 * (double)(k % 3)) * step, 131, &scan.views[k]);
     }
-    float *views = plane_samples(&scan, &solid, 1);
-    float *volume = volume_by(&scan, views, "cpu", &ram_lak);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *volume = volume_by(&scan, views, "cpu", &ram_lak);
     assert_true(error_of(&scan.volume, volume, &solid) < .006);
-    free(views);
-    free(volume);
-    fbp_scan_clear(&scan);
 }
 
 /* Threads, batches and slabs change no bit; the reference is the same to float's last places. */
 TEST(bits_do_not_depend_on_the_division)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     const size_t size = grid_size(&scan.volume);
 
-    float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
-    float *wanted = volume_by(&scan, views, "cpu", &hann);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
+    AUTO_FREE float *wanted = volume_by(&scan, views, "cpu", &hann);
     for (int i = 0; i < 4; i++) {
         OK(fbp_reconstruct(
             &scan,
@@ -200,13 +179,8 @@ TEST(bits_do_not_depend_on_the_division)
             views, out, NULL));
         assert_memory_equal(out, wanted, size * sizeof *out);
     }
-    float *reference = volume_by(&scan, views, "ref", &hann);
+    AUTO_FREE float *reference = volume_by(&scan, views, "ref", &hann);
     assert_true(difference(reference, wanted, size) < 2e-6);
-    free(reference);
-    free(wanted);
-    free(views);
-    free(out);
-    fbp_scan_clear(&scan);
 }
 
 static float *oversampled(const struct fbp_scan *scan, const float *views, const char *device,
@@ -240,14 +214,13 @@ TEST(oversampling_halves_the_error)
     free(views);
     scan = rings_scan(10);
     views = plane_samples(&scan, &solid, 1);
-    float *reference = oversampled(&scan, views, "ref", 0);
+    AUTO_FREE float *reference = oversampled(&scan, views, "ref", 0);
     b = oversampled(&scan, views, "cpu", 0);
     const double off = difference(reference, b, size);
     if (!(off < 1e-5))
         fail_msg("cpu is off by %.2g", off);
     free(a);
     free(b);
-    free(reference);
     free(views);
     fbp_scan_clear(&scan);
 }
@@ -325,42 +298,35 @@ TEST(kernels_agree)
         {{{66, 13, 31}, {1.8 * s, 2.4 * s, 2 * s}, {-.3, .2, .2}}, 1},
         {{{1, 2, 131}, {.3 * s, s, .7 * s}, {0, .1, 0}}, 2},
     };
-    struct fbp_scan scan = rings_scan(14);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(14);
 
     for (size_t k = 0; k < scan.n_views; k += 3)
         for (int i = 0; i < 3; i++)
             scan.views[k].u[i] *= .9;
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         scan.volume = rows[i].grid;
-        float *a = by_kernel(&scan, views, "planes", rows[i].oversampling);
-        float *b = by_kernel(&scan, views, "matrix", rows[i].oversampling);
+        AUTO_FREE float *a = by_kernel(&scan, views, "planes", rows[i].oversampling);
+        AUTO_FREE float *b = by_kernel(&scan, views, "matrix", rows[i].oversampling);
         const double off = difference(b, a, grid_size(&scan.volume));
         if (!(off < 4e-6)) /* either is off by 5e-6 from the reference, by its filter */
             fail_msg("case %zu: planes is off by %.2g of the peak", i, off);
-        free(a);
-        free(b);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Half a sample on the t axis is odd under n -> -n: no shift of the object, but an error. */
 TEST(the_place_of_samples_counts)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = rings_scan(36);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(36);
 
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     for (size_t k = 0; k < scan.n_views; k++)
         for (int i = 0; i < 3; i++)
             scan.views[k].d[i] += scan.views[k].u[i] / 2;
-    float *volume = volume_by(&scan, views, "cpu", &hann);
+    AUTO_FREE float *volume = volume_by(&scan, views, "cpu", &hann);
     const double error = error_of(&scan.volume, volume, &solid);
     assert_true(error > .08 && error < .09); /* 8.2 % */
-    free(views);
-    free(volume);
-    fbp_scan_clear(&scan);
 }
 
 /* Filters that lines do not have: as exact as the parabola inside a ball, but for the ramps that
@@ -378,28 +344,25 @@ TEST(other_filters)
     };
     static const char *const devices[] = {"cpu", "ref"};
     const struct solid ball = ball_of_planes(0);
-    struct fbp_scan scan = rings_scan(18);
-    float *views = plane_samples(&scan, &ball, 8);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
+    AUTO_FREE float *views = plane_samples(&scan, &ball, 8);
 
     for (size_t d = 0; d < 2; d++)
         for (size_t i = d ? 4 : 0; i < 5; i++) {
             const struct settings settings = {rows[i].filter, 1};
-            float *volume = volume_by(&scan, views, devices[d], &settings);
+            AUTO_FREE float *volume = volume_by(&scan, views, devices[d], &settings);
             const struct amplitude a = amplitude_of(&scan.volume, volume, &ball);
             if (!(fabs(a.mean - rows[i].mean) <= rows[i].within))
                 fail_msg("%s on %s: mean inside %.5f, expected %g", fbp_filter_name(rows[i].filter),
                          devices[d], a.mean, rows[i].mean);
-            free(volume);
         }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* A device that filters rows once says so, and takes all other filters. */
 TEST(a_device_may_lack_them)
 {
     struct fbp_backend simple = *fbp_backend_find("ref");
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
 
     simple.can.any_filter = false;
     for (int f = 0; f <= FBP_FILTER_LAST; f++) {
@@ -411,7 +374,6 @@ TEST(a_device_may_lack_them)
             assert_says("filters rows once");
         fbp_job_clear(&tables);
     }
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

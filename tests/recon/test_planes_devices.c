@@ -7,25 +7,21 @@ TEST(devices_agree)
 {
     static const struct settings hann = {FBP_FILTER_HANN, 1};
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
 
     for (size_t k = 0; k < scan.n_views; k += 3) /* steps that differ, as gradients do */
         for (int i = 0; i < 3; i++)
             scan.views[k].u[i] *= .9;
-    float *views = plane_samples(&scan, &solid, 1);
-    float *wanted = volume_by(&scan, views, "cpu", &hann);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *wanted = volume_by(&scan, views, "cpu", &hann);
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         if (!usable(devices[i]))
             continue;
-        float *got = volume_by(&scan, views, devices[i], &hann);
+        AUTO_FREE float *got = volume_by(&scan, views, devices[i], &hann);
         const double off = difference(wanted, got, grid_size(&scan.volume));
         if (!(off < 1e-5))
             fail_msg("%s is off by %.2g of the peak", devices[i], off);
-        free(got);
     }
-    free(views);
-    free(wanted);
-    fbp_scan_clear(&scan);
 }
 
 /* One that is not symmetric, two passes, samples between those measured, and taps cut off. */
@@ -58,25 +54,21 @@ static float *volume_with(const struct fbp_scan *scan, const float *views, const
 TEST(every_filter_is_there)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = rings_scan(9);
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(9);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
 
     scan.volume = (struct fbp_grid){.n = {33, 29, 18}, .voxel_mm = {.05, .06, .08}};
     for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
-        float *wanted = volume_with(&scan, views, "ref", filters[f].p);
+        AUTO_FREE float *wanted = volume_with(&scan, views, "ref", filters[f].p);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
             if (!usable(devices[i]))
                 continue;
-            float *got = volume_with(&scan, views, devices[i], filters[f].p);
+            AUTO_FREE float *got = volume_with(&scan, views, devices[i], filters[f].p);
             const double off = difference(wanted, got, grid_size(&scan.volume));
             if (!(off < 1e-5))
                 fail_msg("%s, %s: off by %.2g of the peak", devices[i], filters[f].text, off);
-            free(got);
         }
-        free(wanted);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Has a device this interpolation and kernel?  If not it says so. */
@@ -136,27 +128,24 @@ static void assert_few_differ(const float *a, const float *b, size_t n, size_t m
 TEST(interpolations_agree)
 {
     float *views;
-    struct fbp_scan scan = skew_scan(&views);
+    AUTO_CLEAR struct fbp_scan scan = skew_scan(&views);
 
     for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
         const struct fbp_recon_params p = {
             .filter = FBP_FILTER_HANN, .epr.interpolation = how, .tuning.kernel = "planes"};
         struct fbp_recon_params of_ref = p;
         of_ref.tuning.kernel = NULL;
-        float *wanted = volume_with(&scan, views, "ref", of_ref);
+        AUTO_FREE float *wanted = volume_with(&scan, views, "ref", of_ref);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
             if (!usable(devices[i]) || !takes(&scan, views, devices[i], p))
                 continue;
-            float *got = volume_with(&scan, views, devices[i], p);
+            AUTO_FREE float *got = volume_with(&scan, views, devices[i], p);
             assert_few_differ(wanted, got, grid_size(&scan.volume),
                               how == FBP_INTERPOLATION_NEAREST ? 40 : 0,
                               fbp_interpolation_name(how));
-            free(got);
         }
-        free(wanted);
     }
     free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* A box of the whole, and the same bits. */
@@ -198,19 +187,16 @@ static void divided(const struct fbp_scan *scan, const float *views, const char 
 
     q.tuning.batch_views = 24;
     q.tuning.slab_slices = 11;
-    float *slabs = volume_with(scan, views, device, q);
+    AUTO_FREE float *slabs = volume_with(scan, views, device, q);
     assert_memory_equal(slabs, whole, n * sizeof *whole);
     q = p;
     q.region.shape = "ball:0,0,0,.3";
-    float *ball = volume_with(scan, views, device, q);
+    AUTO_FREE float *ball = volume_with(scan, views, device, q);
     assert_region(&scan->volume, whole, ball);
     q = p;
     memcpy(q.box, (size_t[3][2]){{3, 36}, {7, 29}, {10, 31}}, sizeof q.box);
-    float *box = volume_with(scan, views, device, q);
+    AUTO_FREE float *box = volume_with(scan, views, device, q);
     assert_box(&scan->volume, q.box, whole, box);
-    free(slabs);
-    free(ball);
-    free(box);
 }
 
 /* Nor on the shape of a kernel. */
@@ -218,7 +204,7 @@ TEST(bits_do_not_depend_on_the_division)
 {
     static const char *const shapes[] = {"0", "1", "2", "3", "4"};
     float *views;
-    struct fbp_scan scan = skew_scan(&views);
+    AUTO_CLEAR struct fbp_scan scan = skew_scan(&views);
     const size_t bytes = grid_size(&scan.volume) * sizeof(float);
 
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
@@ -227,19 +213,16 @@ TEST(bits_do_not_depend_on_the_division)
             const struct fbp_recon_params p = {.epr.interpolation = how, .tuning.kernel = "planes"};
             if (!takes(&scan, views, devices[i], p))
                 continue;
-            float *whole = volume_with(&scan, views, devices[i], p);
+            AUTO_FREE float *whole = volume_with(&scan, views, devices[i], p);
             divided(&scan, views, devices[i], p, whole);
             for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
                 assert_int_equal(setenv("FBP_SHAPE", shapes[s], 1), 0);
-                float *other = volume_with(&scan, views, devices[i], p);
+                AUTO_FREE float *other = volume_with(&scan, views, devices[i], p);
                 assert_memory_equal(other, whole, bytes);
-                free(other);
             }
             unsetenv("FBP_SHAPE");
-            free(whole);
         }
     free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -85,7 +85,7 @@ enum { N_COMPUTERS = sizeof computers / sizeof *computers };
 static void check_row(const struct table_row *row)
 {
     double first_mm, weights[23];
-    struct fbp_scan scan = small_scan(row->spiral, &first_mm);
+    AUTO_CLEAR struct fbp_scan scan = small_scan(row->spiral, &first_mm);
     double *views = samples_of(&scan, first_mm);
 
     if (row->spiral)
@@ -95,7 +95,7 @@ static void check_row(const struct table_row *row)
                                            .tuning.kernel = computers[d].kernel,
                                            .filter = row->filter,
                                            .cutoff = row->cutoff};
-        double *volume = volume_of(&scan, p, views);
+        AUTO_FREE double *volume = volume_of(&scan, p, views);
         for (size_t i = 0; i < TABLE_VOXELS; i++) {
             const size_t x = (5 * i + 1) % N, y = (3 * i + 2) % N, z = (7 * i + 4 * (i / N)) % N;
             const double error = volume[(z * N + y) * N + x] - row->value[i];
@@ -106,11 +106,9 @@ static void check_row(const struct table_row *row)
                 print_message("%s %s %s: %g\n", fbp_filter_name(row->filter), p.tuning.kernel,
                               p.device, error);
         }
-        free(volume);
     }
     free(views);
     scan.plane_weights = NULL;
-    fbp_scan_clear(&scan);
 }
 
 TEST(numbers_of_another_program)
@@ -144,28 +142,25 @@ TEST(all_agree_with_the_reference)
         {.epr.periodic = true},
     };
     double *views;
-    struct fbp_scan scan = odd_scan(&views);
+    AUTO_CLEAR struct fbp_scan scan = odd_scan(&views);
     const size_t n = 2 * grid_size(&scan.volume);
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = ways[i];
         p.device = "ref";
-        double *wanted = volume_of(&scan, p, views);
+        AUTO_FREE double *wanted = volume_of(&scan, p, views);
         for (size_t d = 1; d < N_COMPUTERS && usable(computers[d].device); d++) {
             p.device = computers[d].device;
             p.tuning.kernel = computers[d].kernel;
             if (p.epr.periodic && strcmp(p.device, "cuda") == 0) /* which lacks it */
                 continue;
-            double *got = volume_of(&scan, p, views);
+            AUTO_FREE double *got = volume_of(&scan, p, views);
             const double error = differ(got, wanted, n);
             if (!(error <= 1e-12))
                 fail_msg("way %zu, kernel %s: %g of the peak", i, p.tuning.kernel, error);
-            free(got);
         }
-        free(wanted);
     }
     free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST(no_division_changes_a_bit)
@@ -180,41 +175,38 @@ TEST(no_division_changes_a_bit)
         {.output.fill = true},
     };
     double *views;
-    struct fbp_scan scan = odd_scan(&views);
+    AUTO_CLEAR struct fbp_scan scan = odd_scan(&views);
     const size_t n = 2 * grid_size(&scan.volume);
 
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         struct fbp_recon_params p = {.device = computers[d].device,
                                      .tuning.kernel = computers[d].kernel};
-        double *wanted = volume_of(&scan, p, views);
+        AUTO_FREE double *wanted = volume_of(&scan, p, views);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             p = ways[i];
             p.device = computers[d].device;
             p.tuning.kernel = computers[d].kernel;
-            double *got = volume_of(&scan, p, views);
+            AUTO_FREE double *got = volume_of(&scan, p, views);
             for (size_t k = 0; k < n; k++)
                 if (!(p.output.fill && got[k] == 0) &&
                     memcmp(&got[k], &wanted[k], sizeof *got) != 0)
                     fail_msg("%s, way %zu: voxel %zu differs", p.device, i, k);
-            free(got);
         }
-        free(wanted);
     }
     free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST(a_box_has_the_bits_of_the_whole)
 {
     static const size_t roi[3][2] = {{3, 18}, {5, 9}, {2, 13}};
     double *views;
-    struct fbp_scan scan = odd_scan(&views);
+    AUTO_CLEAR struct fbp_scan scan = odd_scan(&views);
     const size_t *n = scan.volume.n;
 
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         struct fbp_recon_params p = {.device = computers[d].device,
                                      .tuning.kernel = computers[d].kernel};
-        double *whole = volume_of(&scan, p, views);
+        AUTO_FREE double *whole = volume_of(&scan, p, views);
         memcpy(p.box, roi, sizeof roi);
         p.tuning.slab_slices = 4;
         double *box = volume_of(&scan, p, views), *at = box;
@@ -223,11 +215,9 @@ TEST(a_box_has_the_bits_of_the_whole)
                 for (size_t y = 5; y < 9; y++, at += 15)
                     assert_memory_equal(at, whole + ((f * n[2] + z) * n[1] + y) * n[0] + 3,
                                         15 * sizeof *at);
-        free(whole);
         free(box);
     }
     free(views);
-    fbp_scan_clear(&scan);
 }
 
 static void write_views(const char *path, enum fbp_type type, const struct fbp_scan *scan,
@@ -261,10 +251,10 @@ TEST(files_hold_doubles)
 {
     static const char *const names[] = {"v.npy", "v.mha", "v.mat", "v.h5"};
     double first_mm;
-    struct fbp_scan scan = small_scan(false, &first_mm);
+    AUTO_CLEAR struct fbp_scan scan = small_scan(false, &first_mm);
     double *views = samples_of(&scan, first_mm);
     double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
-    char *projections = temporary("double-views.npy");
+    AUTO_FREE char *projections = temporary("double-views.npy");
     fbp_plan *plan;
 
     write_views(projections, FBP_F64, &scan, views);
@@ -275,9 +265,8 @@ TEST(files_hold_doubles)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = temporary(names[i]);
         OK(fbp_plan_run(plan, path, NULL));
-        double *got = volume_in(path, FBP_F64);
+        AUTO_FREE double *got = volume_in(path, FBP_F64);
         assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
-        free(got);
         remove(path);
         free(path);
     }
@@ -297,15 +286,13 @@ TEST(files_hold_doubles)
     free(wanted);
     free(views);
     scan.projections = NULL;
-    free(projections);
-    fbp_scan_clear(&scan);
 }
 
 /* Floats are taken as they are, and samples that are no numbers are mended. */
 TEST(other_views_become_doubles)
 {
     double first_mm;
-    struct fbp_scan scan = small_scan(false, &first_mm);
+    AUTO_CLEAR struct fbp_scan scan = small_scan(false, &first_mm);
     double *views = samples_of(&scan, first_mm);
     const size_t n = scan.n_views * S;
     struct fbp_report report = {.struct_size = sizeof report};
@@ -337,15 +324,14 @@ TEST(other_views_become_doubles)
     free(views);
     scan.projections = NULL;
     free(path);
-    fbp_scan_clear(&scan);
 }
 
 TEST(who_lacks_it_says_so)
 {
     double first_mm;
-    struct fbp_scan scan = small_scan(false, &first_mm);
-    double *views = samples_of(&scan, first_mm);
-    double *out = calloc((size_t)N * N * N, sizeof *out);
+    AUTO_CLEAR struct fbp_scan scan = small_scan(false, &first_mm);
+    AUTO_FREE double *views = samples_of(&scan, first_mm);
+    AUTO_FREE double *out = calloc((size_t)N * N * N, sizeof *out);
 
     assert_int_equal(
         fbp_reconstruct_double(&scan, fbp_recon_params(.device = "mock"), views, out, NULL),
@@ -356,14 +342,10 @@ TEST(who_lacks_it_says_so)
     assert_fails(fbp_reconstruct_double(&scan, NULL, views, out, NULL), FBP_ERR_UNSUPPORTED,
                  "remove dark, flat, i0");
     scan.i0 = 0;
-    float *floats = calloc(scan.n_views * S, sizeof *floats);
+    AUTO_FREE float *floats = calloc(scan.n_views * S, sizeof *floats);
     assert_fails(
         fbp_reconstruct(&scan, fbp_recon_params(.output.type = FBP_F64), floats, floats, NULL),
         FBP_ERR_UNSUPPORTED, "float64 is for volumes that are computed in double");
-    free(floats);
-    free(out);
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -77,13 +77,12 @@ static void check_cuda(const char *name, const struct truth truth[2], double who
         const bool exact = cases[k].precision == FBP_PRECISION_EXACT;
         double db[2], hu[2], n_views[2];
         for (int i = 0; i < 2; i++) {
-            float *cuda = reconstruct(
+            AUTO_FREE float *cuda = reconstruct(
                 &truth[i].scan, fbp_recon_params(.device = "cuda", .tuning.kernel = cases[k].kernel,
                                                  .precision = cases[k].precision));
             db[i] = psnr_db(cuda, truth[i].ref, n);
             hu[i] = rmse_hu(cuda, truth[i].ref, n);
             n_views[i] = (double)truth[i].scan.n_views;
-            free(cuda);
         }
         const double all = rmse_of_whole(hu, n_views, whole);
         const bool right = db[0] >= (exact ? floor_db : 70) && all <= 0.1;
@@ -102,23 +101,21 @@ static void check(const char *name, const struct truth *truth, double floor_db)
     static const char *const levels[] = {"c", "avx2", "avx512"};
     const size_t n = grid_size(&truth->scan.volume);
     const char *saved = getenv("FBP_CPU");
-    char *keep = saved ? strdup(saved) : NULL;
+    AUTO_FREE char *keep = saved ? strdup(saved) : NULL;
 
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         for (int i = 0; i < 3; i++) {
             setenv("FBP_CPU", levels[i], 1);
-            float *cpu = reconstruct(
+            AUTO_FREE float *cpu = reconstruct(
                 &truth->scan, fbp_recon_params(.device = "cpu", .tuning.kernel = kernels[k]));
             const double db = psnr_db(cpu, truth->ref, n);
             print_message("%s: cpu %s %s against ref: %.1f dB\n", name, kernels[k], levels[i], db);
             assert_true(db >= floor_db);
-            free(cpu);
         }
     if (keep)
         setenv("FBP_CPU", keep, 1);
     else
         unsetenv("FBP_CPU");
-    free(keep);
 }
 
 TEST(j1_views)
@@ -168,14 +165,13 @@ TEST(many_views_on_cuda)
     for (int i = 0; i < 2; i++) {
         struct truth truth = make_truth(n_views[i], 512, 512, 0.8);
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-            float *cuda = reconstruct(
+            AUTO_FREE float *cuda = reconstruct(
                 &truth.scan, fbp_recon_params(.device = "cuda", .tuning.kernel = kernels[k],
                                               .precision = FBP_PRECISION_HALF));
             const double hu = rmse_hu(cuda, truth.ref, grid_size(&truth.scan.volume));
             print_message("%zu views: cuda %s half against ref: %.4f HU\n", n_views[i], kernels[k],
                           hu);
             assert_true(hu <= 0.1);
-            free(cuda);
         }
         drop_truth(&truth);
     }

@@ -124,7 +124,7 @@ static char *join_images(const struct counts *c, const char *name, const uint16_
                          size_t n_out, size_t every, size_t of, size_t bin)
 {
     const size_t nc = COLUMNS / bin, nr = ROWS / bin, first = COLUMNS % bin / 2;
-    float *out = allocated(malloc(n_out * nc * nr * sizeof *out));
+    AUTO_FREE float *out = allocated(malloc(n_out * nc * nr * sizeof *out));
     size_t good;
 
     for (size_t k = 0, i = 0; k < n_out; k++)
@@ -134,14 +134,13 @@ static char *join_images(const struct counts *c, const char *name, const uint16_
                                            first_row(c->scan.row_order, bin) + r * bin,
                                            first + col * bin, bin, &good);
     char *path = write_array(name, nc, nr, n_out, out);
-    free(out);
     return path;
 }
 
 static char *join_mask(const struct counts *c, size_t bin)
 {
     const size_t nc = COLUMNS / bin, nr = ROWS / bin;
-    float *out = allocated(calloc(nc * nr, sizeof *out));
+    AUTO_FREE float *out = allocated(calloc(nc * nr, sizeof *out));
 
     for (size_t i = 0; i < nc * nr; i++) {
         size_t good;
@@ -150,7 +149,6 @@ static char *join_mask(const struct counts *c, size_t bin)
         out[i] = good == 0;
     }
     char *path = write_array("joined-mask.mha", nc, nr, 1, out);
-    free(out);
     return path;
 }
 
@@ -211,7 +209,7 @@ static void check_against_hand(enum fbp_row_order order, bool some_bad, size_t e
     memcpy(reduced.views, c.scan.views, VIEWS * sizeof *reduced.views);
     OK(fbp_scan_reduce(&reduced, every, bin));
     assert_places(&reduced, &c.scan, every, bin);
-    struct fbp_scan hand = by_hand(&c, &reduced, every, bin);
+    AUTO_DROP struct fbp_scan hand = by_hand(&c, &reduced, every, bin);
     const uint64_t right = reconstruct_hash(&hand, fbp_recon_params(.device = "cpu"));
     if (reconstruct_hash(&reduced, fbp_recon_params(.device = "cpu")) != right)
         fail_msg("every %zu, bin %zu, row order %d: other bits than by hand", every, bin, order);
@@ -221,7 +219,6 @@ static void check_against_hand(enum fbp_row_order order, bool some_bad, size_t e
         assert_true(reconstruct_hash(&reduced, &p) == right);
     }
     free(reduced.views);
-    drop_scan(&hand);
     drop_counts(&c);
 }
 
@@ -239,7 +236,7 @@ TEST(bits_are_those_of_arrays_joined_by_hand)
 /* One row: blocks of columns. */
 TEST(a_fan_keeps_its_row)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 10, .panel = {27, 1}};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 10, .panel = {27, 1}};
     double was[3], is[3];
 
     add_views(&scan, &(struct orbit){.pitch_mm = {1, 3}});
@@ -253,7 +250,6 @@ TEST(a_fan_keeps_its_row)
         assert_true(fabs(is[i] - was[i]) < 1e-9);
     assert_true(fabs(hypot(hypot(scan.views[0].v[0], scan.views[0].v[1]), scan.views[0].v[2]) - 3) <
                 1e-12);
-    fbp_scan_clear(&scan);
 }
 
 /* Mean of the volume over a ball. */
@@ -282,20 +278,19 @@ TEST(a_ball_keeps_its_mean)
 
     for (int c_arm = 0; c_arm < 2; c_arm++)
         for (size_t bin = 1; bin <= 4; bin++) {
-            struct fbp_scan scan = {.struct_size = sizeof scan,
-                                    .n_views = 361,
-                                    .panel = {203, 155},
-                                    .volume = {{48, 48, 48}, {1.25, 1.25, 1.25}, {25, -18, 9}}};
+            AUTO_DROP struct fbp_scan scan = {
+                .struct_size = sizeof scan,
+                .n_views = 361,
+                .panel = {203, 155},
+                .volume = {{48, 48, 48}, {1.25, 1.25, 1.25}, {25, -18, 9}}};
             struct fbp_phantom phantom = {.items = &ball, .n = 1};
             add_views(&scan, &(struct orbit){.pitch_mm = {1, 1}, .c_arm = c_arm});
             simulate(&scan, &phantom);
             OK(fbp_scan_reduce(&scan, bin == 1 ? 3 : 1, bin));
-            float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+            AUTO_FREE float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
             const double error = mean_in(v, &scan.volume, ball.centre_mm, 20) / 0.02 - 1;
             print_message("%s, bin %zu: %+.4f %%\n", c_arm ? "C-arm" : "circle", bin, 100 * error);
             assert_true(fabs(error) < (c_arm ? 1e-3 : 5e-4));
-            free(v);
-            drop_scan(&scan);
         }
 }
 
@@ -323,7 +318,7 @@ TEST(any_source_is_reduced)
     fbp_source_close(&p.input.source);
 
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}};
-    float *values = allocated(malloc(VIEWS * c.n * sizeof *values));
+    AUTO_FREE float *values = allocated(malloc(VIEWS * c.n * sizeof *values));
     char *path = temporary("packed.mha");
     fbp_sink *sink;
     for (size_t i = 0; i < VIEWS * c.n; i++)
@@ -337,7 +332,6 @@ TEST(any_source_is_reduced)
     free(c.scan.projections);
     c.scan.projections = path;
     assert_true(reconstruct_hash(&c.scan, &p) == right);
-    free(values);
     drop_counts(&c);
 }
 

@@ -163,11 +163,10 @@ static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
     OK(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_string_equal(info->kernel, c->kernel);
-    float *v = run_plan(plan, draw(seed) % 2, &report);
+    AUTO_FREE float *v = run_plan(plan, draw(seed) % 2, &report);
     check_volume(c->kernel, info, &r, whole, v, p.mu_water > 0 ? -1000 : 0, &report);
     assert_int_equal(info->updates, info->region_voxels * scan->n_views);
     assert_true(told.done == info->updates && told.total == info->updates);
-    free(v);
     fbp_plan_destroy(&plan);
     drop_region(&r);
 }
@@ -190,14 +189,13 @@ static size_t count_touched(struct side *s, size_t *wanted)
     const struct fbp_job *job = &s->tables.job;
     const struct fbp_slab all = fbp_slab_whole(job, 0, job->grid.n[2]);
     const size_t n = grid_size(&job->grid);
-    float *v = allocated(malloc(n * sizeof *v));
+    AUTO_FREE float *v = allocated(malloc(n * sizeof *v));
     size_t touched = 0;
 
     reconstruct_slab(s, &all, v);
     for (size_t i = 0; i < n; i++)
         touched += v[i] != (float)job->shift;
     *wanted = (size_t)fbp_region_count(job->requested.region, 0, job->grid.n[2]);
-    free(v);
     return touched;
 }
 
@@ -246,7 +244,7 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
 /* Rows that only other slices need are not read, and the plan says so. */
 TEST(the_plan_knows_what_is_saved)
 {
-    struct fbp_scan scan = make_scan(&plain);
+    AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     const struct fbp_plan_summary all = plan_of(&scan, NULL),
                                   low = plan_of(&scan, "box:-20:20,:,-24:-8"),
                                   pole = plan_of(&scan, "cylinder:79");
@@ -263,7 +261,6 @@ TEST(the_plan_knows_what_is_saved)
     assert_true(pole.region_saves_rows == 0 && pole.view_reads == all.view_reads);
     assert_true(fabs(pole.region_saves_updates - (1 - PI / 4 * 79 * 79 / 6400)) < 0.01);
     assert_true(low.memory_bytes < all.memory_bytes);
-    drop_scan(&scan);
 }
 
 /* Counts the rows that are read of a scan, in view 0. */
@@ -298,7 +295,7 @@ static fbp_source *open_counted(const struct fbp_scan *scan, struct counted *c)
 /* Two thin parts far from each other: slabs between them are neither read for nor computed. */
 TEST(slabs_between_two_parts_are_skipped)
 {
-    struct fbp_scan scan = make_scan(&plain);
+    AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     const size_t n = grid_size(&scan.volume);
     const struct fbp_array_info of_mask = {
         .struct_size = sizeof of_mask, .n = {40, 40, 36}, .type = FBP_U8};
@@ -306,7 +303,7 @@ TEST(slabs_between_two_parts_are_skipped)
                                  .device = "cpu",
                                  .tuning.kernel = "matrix",
                                  .tuning.slab_slices = 3};
-    unsigned char *x = allocated(calloc(n, 1));
+    AUTO_FREE unsigned char *x = allocated(calloc(n, 1));
 
     for (size_t i = 0; i < 1600; i += 3)
         x[3 * 1600 + i] = x[31 * 1600 + i] = 1;
@@ -330,14 +327,12 @@ TEST(slabs_between_two_parts_are_skipped)
         if (gap == 0 && !(rows[1] * 3 < rows[0]))
             fail_msg("%zu rows are read, without a gap %zu", rows[1], rows[0]);
     }
-    free(x);
-    drop_scan(&scan);
 }
 
 /* --mask's value around the region, too; and what some views do not see stays masked in it. */
 TEST(a_mask_and_a_region_go_together)
 {
-    struct fbp_scan scan = make_scan(&plain);
+    AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
                                  .output.fill = true,
@@ -345,9 +340,9 @@ TEST(a_mask_and_a_region_go_together)
                                  .tuning.slab_slices = 5};
     const size_t n = grid_size(&scan.volume);
 
-    float *masked = reconstruct(&scan, &p);
+    AUTO_FREE float *masked = reconstruct(&scan, &p);
     p.region.shape = "box:-40:,:60,-60:24";
-    float *v = reconstruct(&scan, &p);
+    AUTO_FREE float *v = reconstruct(&scan, &p);
     for (size_t i = 0; i < n; i++) {
         const struct fbp_grid *g = &scan.volume;
         const double x = fbp_grid_coordinate(g, 0, (double)(i % 40)),
@@ -357,9 +352,6 @@ TEST(a_mask_and_a_region_go_together)
         assert_true(v[i] == (inside ? masked[i] : -7));
     }
     assert_true(v[0] == -7);
-    free(masked);
-    free(v);
-    drop_scan(&scan);
 }
 
 static char *write_mask(const char *name, const struct fbp_grid *g, double shift, const float *x)
@@ -396,10 +388,10 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 /* A file with the volume's place; one of another place; of another size; with NaN; without a 1. */
 TEST(masks_of_files)
 {
-    struct fbp_scan scan = make_scan(&plain);
+    AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     const size_t n = grid_size(&scan.volume);
     struct fbp_grid small = scan.volume;
-    float *x = allocated(calloc(n, sizeof *x));
+    AUTO_FREE float *x = allocated(calloc(n, sizeof *x));
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
 
     char *empty = write_mask("empty.mha", &scan.volume, 0, x);
@@ -410,9 +402,9 @@ TEST(masks_of_files)
     char *other = write_mask("other.mha", &small, 0, x);
     x[18] = NAN;
     char *nan = write_array("nan.npy", 40, 40, 36, x);
-    float *whole = reconstruct(&scan, &p);
+    AUTO_FREE float *whole = reconstruct(&scan, &p);
     p.region.shape = good;
-    float *v = reconstruct(&scan, &p);
+    AUTO_FREE float *v = reconstruct(&scan, &p);
     for (size_t i = 0; i < n; i++)
         assert_true(v[i] == (x[i] == 200 ? whole[i] : 0));
     p.region.shape = empty;
@@ -428,10 +420,6 @@ TEST(masks_of_files)
         remove(files[i]);
         free(files[i]);
     }
-    free(x);
-    free(v);
-    free(whole);
-    drop_scan(&scan);
 }
 
 TEST(words_that_are_none_are_refused)
@@ -457,7 +445,7 @@ TEST(words_that_are_none_are_refused)
         {"sphere:1,2,3,4", "is no shape: expected cylinder:R, ball:X,Y,Z,R or box:"},
         {"", "is no shape"},
     };
-    struct fbp_scan scan = make_scan(&plain);
+    AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -469,7 +457,6 @@ TEST(words_that_are_none_are_refused)
     p.output.range[0] = 0.01;
     p.output.range[1] = 0.05;
     refused(&scan, &p, "output: 0, for what lies outside the region, is not in the range 0.01 to");
-    drop_scan(&scan);
 }
 
 /* Stop after the first slab. */
@@ -483,8 +470,8 @@ static int stop(void *user, const struct fbp_progress *p)
  * other words are the same region. */
 TEST(a_region_is_resumed)
 {
-    struct fbp_scan scan = make_scan(&plain);
-    char *path = temporary("resumed.mha");
+    AUTO_DROP struct fbp_scan scan = make_scan(&plain);
+    AUTO_FREE char *path = temporary("resumed.mha");
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
                                  .tuning.slab_slices = 4,
@@ -510,15 +497,11 @@ TEST(a_region_is_resumed)
     OK(fbp_plan_run(plan, path, &report));
     assert_true(report.slabs_resumed > 0);
     fbp_plan_destroy(&plan);
-    float *resumed = read_array(path);
+    AUTO_FREE float *resumed = read_array(path);
     p.output.resume = false;
-    float *right = reconstruct(&scan, &p);
+    AUTO_FREE float *right = reconstruct(&scan, &p);
     assert_memory_equal(resumed, right, grid_size(&scan.volume) * sizeof *right);
     remove(path);
-    free(path);
-    free(resumed);
-    free(right);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -55,12 +55,11 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     OK(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_string_equal(info->kernel, c->kernel);
-    float *box = run_plan(plan, memory, &report);
+    AUTO_FREE float *box = run_plan(plan, memory, &report);
     assert_box(c->kernel, box, whole, c->grid.n, info->roi);
     assert_report(&report, box, grid_size(&info->volume), p.output.fill);
     assert_work(c, info, scan->n_views);
     assert_true(told.done == info->updates && told.total == info->updates);
-    free(box);
     fbp_plan_destroy(&plan);
 }
 
@@ -80,13 +79,12 @@ TEST(boxes_have_the_volumes_bits)
 TEST(the_volume_chooses_the_kernel)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "cpu", .box = {{3, 5}, {7, 9}, {3, 4}})));
         assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
         fbp_plan_destroy(&plan);
-        drop_scan(&scan);
     }
 }
 
@@ -96,10 +94,10 @@ static const struct scan_case odd_grid = {
 /* Size, place and counts of a box; the file says where it lies. */
 TEST(a_box_lies_where_it_lies)
 {
-    struct fbp_scan scan = make_scan(&odd_grid);
+    AUTO_DROP struct fbp_scan scan = make_scan(&odd_grid);
     const struct fbp_grid *g = &scan.volume;
     const size_t first[] = {5, 30, 44};
-    char *path = temporary("place.mha");
+    AUTO_FREE char *path = temporary("place.mha");
     fbp_source *source;
     fbp_plan *plan;
 
@@ -122,8 +120,6 @@ TEST(a_box_lies_where_it_lies)
     fbp_source_close(&source);
     fbp_plan_destroy(&plan);
     remove(path);
-    free(path);
-    drop_scan(&scan);
 }
 
 static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *kernel,
@@ -147,7 +143,7 @@ TEST(a_small_box_is_cheap)
 {
     static const size_t whole[3][2] = {0}, small[3][2] = {{100, 110}, {0, 0}, {231, 281}};
     const uint64_t slice = 512 * 512, line = 512 * 10, size = sizeof(float);
-    struct fbp_scan scan = circle_scan(90, 256, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(90, 256, 0);
 
     scan.volume = (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}};
     scan.projections = temporary("sparse.raw");
@@ -165,13 +161,12 @@ TEST(a_small_box_is_cheap)
     assert_true(cut.input_bytes < all.input_bytes / 5);
     assert_true(all.memory_bytes - cut.memory_bytes > 400 * slice * size);
     assert_true(cut.memory_bytes - box.memory_bytes > 50 * (slice - 4 * line) * size);
-    drop_scan(&scan);
 }
 
 /* Slices that memory does not hold: it does hold boxes of them. */
 TEST(a_slice_need_not_fit)
 {
-    struct fbp_scan scan = circle_scan(24, 64, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(24, 64, 0);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
                                  .tuning.kernel = "column",
@@ -189,14 +184,13 @@ TEST(a_slice_need_not_fit)
     fbp_plan_destroy(&plan);
     p.tuning.kernel = NULL;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_NOMEM);
-    drop_scan(&scan);
 }
 
 TEST(boxes_that_are_not_are_refused)
 {
     static const size_t wrong[][2] = {{5, 5},  {9, 3},        {0, 46},
                                       {45, 0}, {SIZE_MAX, 0}, {0, SIZE_MAX}};
-    struct fbp_scan scan = make_scan(&odd_grid);
+    AUTO_DROP struct fbp_scan scan = make_scan(&odd_grid);
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
@@ -205,29 +199,25 @@ TEST(boxes_that_are_not_are_refused)
         assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID,
                      "along z: the volume has 0:45");
     }
-    drop_scan(&scan);
 }
 
 /* Integers stand for the same values, and the range clips the same ones. */
 TEST(integers_are_the_volumes)
 {
-    struct fbp_scan scan = make_scan(&cases[0]);
+    AUTO_DROP struct fbp_scan scan = make_scan(&cases[0]);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
                                  .output.type = FBP_U16,
                                  .output.range = {0.001, 0.02}};
     fbp_plan *plan;
 
-    float *whole = reconstruct(&scan, &p);
+    AUTO_FREE float *whole = reconstruct(&scan, &p);
     const size_t roi[3][2] = {{3, 40}, {0, 17}, {16, 29}};
     memcpy(p.box, roi, sizeof roi);
     OK(fbp_plan_create(&plan, &scan, &p));
-    float *box = run_plan(plan, false, NULL);
+    AUTO_FREE float *box = run_plan(plan, false, NULL);
     assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->roi);
     fbp_plan_destroy(&plan);
-    free(box);
-    free(whole);
-    drop_scan(&scan);
 }
 
 /* Stop after the first slab. */
@@ -243,8 +233,8 @@ TEST(a_box_is_resumed)
     for (size_t i = 0; i < N_CASES; i++) {
         if (!can_compute(&cases[i]))
             continue;
-        struct fbp_scan scan = make_scan(&cases[i]);
-        char *path = temporary("resumed.mha");
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_FREE char *path = temporary("resumed.mha");
         struct fbp_recon_params p = {.struct_size = sizeof p,
                                      .device = cases[i].device,
                                      .tuning.kernel = cases[i].kernel,
@@ -267,17 +257,13 @@ TEST(a_box_is_resumed)
         OK(fbp_plan_create(&plan, &scan, &p));
         OK(fbp_plan_run(plan, path, &report));
         assert_true(report.slabs_resumed > 0);
-        float *resumed = read_array(path);
+        AUTO_FREE float *resumed = read_array(path);
         p.output.resume = false;
-        float *right = reconstruct(&scan, &p);
+        AUTO_FREE float *right = reconstruct(&scan, &p);
         assert_memory_equal(resumed, right,
                             grid_size(&fbp_plan_info(plan)->volume) * sizeof *right);
         fbp_plan_destroy(&plan);
         remove(path);
-        free(path);
-        free(resumed);
-        free(right);
-        drop_scan(&scan);
     }
 }
 

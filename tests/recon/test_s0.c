@@ -56,40 +56,35 @@ static void compare(const char *what, const float *a, const float *b, size_t n, 
 static void check_all(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
     const size_t n = grid_size(&scan->volume);
-    float *exact = run(scan, "column", FBP_PRECISION_EXACT, p);
-    float *proposed = run(scan, "s0", FBP_PRECISION_FAST, p);
+    AUTO_FREE float *exact = run(scan, "column", FBP_PRECISION_EXACT, p);
+    AUTO_FREE float *proposed = run(scan, "s0", FBP_PRECISION_FAST, p);
 
     compare("s0 against exact", proposed, exact, n, EXACT_DB);
     for (size_t i = 0; i < N_KERNELS; i++) {
-        float *step = run(scan, kernels[i], FBP_PRECISION_FAST, p);
+        AUTO_FREE float *step = run(scan, kernels[i], FBP_PRECISION_FAST, p);
         char what[64];
         snprintf(what, sizeof what, "%s against s0", kernels[i]);
         compare(what, step, proposed, n, EACH_OTHER_DB);
-        free(step);
     }
-    free(exact);
-    free(proposed);
 }
 
 /* Sides that no block divides; 70 views, which no launch of more than two does. */
 TEST(every_step_gives_the_volume)
 {
     const struct fbp_grid volume = {{37, 35, 33}, {5, 5, 5}, {3, -2, 4}};
-    struct fbp_scan scan = make_scan(70, 40, 37, &volume);
+    AUTO_DROP struct fbp_scan scan = make_scan(70, 40, 37, &volume);
 
     check_all(&scan, fbp_recon_params(.filter = FBP_FILTER_SHEPP_LOGAN));
-    drop_scan(&scan);
 }
 
 /* Lines beyond the array of a thread, and slabs. */
 TEST(of_long_lines_and_slabs)
 {
     const struct fbp_grid volume = {{6, 5, 530}, {20, 20, 0.3}, {0, 0, 0}};
-    struct fbp_scan scan = make_scan(17, 24, 21, &volume);
+    AUTO_DROP struct fbp_scan scan = make_scan(17, 24, 21, &volume);
 
     check_all(&scan, fbp_recon_params(.tuning.slab_slices = 0));
     check_all(&scan, fbp_recon_params(.tuning.slab_slices = 100));
-    drop_scan(&scan);
 }
 
 static void check_filter(const struct fbp_scan *scan, const char *what, size_t half_width)
@@ -97,12 +92,10 @@ static void check_filter(const struct fbp_scan *scan, const char *what, size_t h
     const struct fbp_recon_params *p =
         fbp_recon_params(.filter = FBP_FILTER_SHEPP_LOGAN, .filtering.spatial = true,
                          .filtering.half_width = half_width);
-    float *exact = run(scan, "column", FBP_PRECISION_EXACT, p);
-    float *s0 = run(scan, "s0", FBP_PRECISION_FAST, p);
+    AUTO_FREE float *exact = run(scan, "column", FBP_PRECISION_EXACT, p);
+    AUTO_FREE float *s0 = run(scan, "s0", FBP_PRECISION_FAST, p);
 
     compare(what, s0, exact, grid_size(&scan->volume), EXACT_DB);
-    free(exact);
-    free(s0);
 }
 
 /* The filter of a row a block, of all widths, and of rows that no block's memory holds. */
@@ -125,7 +118,7 @@ TEST(the_filter_in_space)
 TEST(only_where_asked_for)
 {
     const struct fbp_grid volume = {{37, 35, 33}, {5, 5, 5}, {0, 0, 0}};
-    struct fbp_scan scan = make_scan(12, 40, 37, &volume);
+    AUTO_DROP struct fbp_scan scan = make_scan(12, 40, 37, &volume);
     fbp_plan *plan;
 
     for (int i = FBP_PRECISION_DEFAULT; i <= FBP_PRECISION_HALF; i++) {
@@ -142,7 +135,6 @@ TEST(only_where_asked_for)
     assert_int_equal(
         fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .tuning.kernel = "s0")),
         FBP_ERR_UNSUPPORTED);
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

@@ -23,7 +23,7 @@ static struct fbp_scan make_scan(size_t n_views, size_t n)
 
 static void check_shapes(size_t n_views, size_t n)
 {
-    struct fbp_scan scan = make_scan(n_views, n);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(n_views, n);
     double first = 0;
     size_t i = 0;
     fbp_s1 *s;
@@ -44,7 +44,6 @@ static void check_shapes(size_t n_views, size_t n)
     assert_true(i > 8);
     fbp_s1_close(&s);
     assert_null(s);
-    fbp_scan_clear(&scan);
 }
 
 TEST(shapes_agree_with_the_exact_kernel)
@@ -63,7 +62,7 @@ TEST(shapes_once)
 /* Parts cost no more than the whole, at its occupancy; their counts are those of the job. */
 TEST(parts_are_counted)
 {
-    struct fbp_scan scan = make_scan(33, 40);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(33, 40);
     const double updates = 40.0 * 33 * 45 * 33;
     fbp_s1 *s;
 
@@ -86,20 +85,18 @@ TEST(parts_are_counted)
     struct fbp_s1_time t;
     assert_int_equal(fbp_s1_measure(s, 1000, FBP_S1_ALL, 1, &t), FBP_ERR_INVALID);
     fbp_s1_close(&s);
-    fbp_scan_clear(&scan);
 }
 
 /* What does not fit is said before anything is allocated. */
 TEST(memory_that_is_not_there)
 {
-    struct fbp_scan scan = make_scan(5, 21);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(5, 21);
     fbp_s1 *s;
 
     scan.volume.n[2] = 900000000; /* within the range of sizes */
     assert_int_equal(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")), FBP_ERR_NOMEM);
     assert_null(s);
     assert_says("fewer views or voxels");
-    fbp_scan_clear(&scan);
 }
 
 TEST(limits_are_measured)

@@ -85,7 +85,7 @@ static void check_error(const struct fbp_scan *scan, const struct fbp_s2_params 
 static void same_bits(const char *device, const char *kernel, double least_db)
 {
     static const size_t boxes[] = {4, 6, 7, 64};
-    struct fbp_scan scan = make_scan(43);
+    AUTO_DROP struct fbp_scan scan = make_scan(43);
     struct fbp_s2_params p = {.device = device, .kernel = kernel, .most_devices = 1};
     uint64_t hash = run_all(&scan, &p, 0);
 
@@ -95,7 +95,6 @@ static void same_bits(const char *device, const char *kernel, double least_db)
         (void)run_all(&scan, &p, hash);
     }
     check_error(&scan, &p, least_db);
-    drop_scan(&scan);
 }
 
 TEST(boxes_devices_and_streams)
@@ -112,7 +111,7 @@ TEST(boxes_devices_and_streams)
 /* Queues that run late: marks alone keep the order. */
 TEST(late_queues)
 {
-    struct fbp_scan scan = make_scan(43);
+    AUTO_DROP struct fbp_scan scan = make_scan(43);
     const struct fbp_s2_params p = {.device = "mock", .subvolumes = 9};
     const uint64_t hash = run_all(&scan, &p, 0);
 
@@ -123,13 +122,12 @@ TEST(late_queues)
         fbp_s2_close(&s);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* A device that fails, anywhere: one sentence, and the next run is as if nothing had been. */
 TEST(a_device_fails)
 {
-    struct fbp_scan scan = make_scan(43);
+    AUTO_DROP struct fbp_scan scan = make_scan(43);
     const struct fbp_s2_params p = {.device = "mock", .subvolumes = 4};
     fbp_s2 *s = open_s2(&scan, &p);
     const uint64_t hash = run_once(s, 2, true), before = fbp_mock_failures;
@@ -157,13 +155,12 @@ TEST(a_device_fails)
     assert_int_equal(fbp_s2_compare(s, &e), FBP_ERR_INVALID);
     assert_int_equal(run_once(s, 2, true), hash);
     fbp_s2_close(&s);
-    drop_scan(&scan);
 }
 
 /* Each transfer is needed: one that is forgotten does not pass.  43 views are six launches of 8. */
 TEST(a_forgotten_transfer_is_noticed)
 {
-    struct fbp_scan scan = make_scan(43);
+    AUTO_DROP struct fbp_scan scan = make_scan(43);
     fbp_s2 *s = open_s2(&scan, &(struct fbp_s2_params){.device = "mock", .subvolumes = 4});
     struct fbp_s2_time t;
 
@@ -173,7 +170,6 @@ TEST(a_forgotten_transfer_is_noticed)
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
     fbp_s2_close(&s);
-    drop_scan(&scan);
 }
 
 static size_t files_in(const char *folder)
@@ -191,8 +187,8 @@ static size_t files_in(const char *folder)
 /* A volume that the host's memory does not hold beside the views. */
 TEST(a_volume_in_a_file)
 {
-    struct fbp_scan scan = make_scan(43);
-    char *folder = temporary("s2-folder");
+    AUTO_DROP struct fbp_scan scan = make_scan(43);
+    AUTO_FREE char *folder = temporary("s2-folder");
     struct fbp_s2_params p = {.device = "mock", .subvolumes = 6, .folder = folder};
     const uint64_t hash = run_all(&scan, &p, 0);
     fbp_s2 *s = open_s2(&scan, &p);
@@ -223,14 +219,12 @@ TEST(a_volume_in_a_file)
     struct fbp_s2_time t;
     assert_fails(fbp_s2_run(s, 1, true, &t), FBP_ERR_IO, "--dir");
     fbp_s2_close(&s);
-    free(folder);
-    drop_scan(&scan);
 }
 
 /* As many boxes as a device's memory asks for, which really is enough. */
 TEST(boxes_from_free_memory)
 {
-    struct fbp_scan scan = make_scan(43);
+    AUTO_DROP struct fbp_scan scan = make_scan(43);
     struct fbp_s2_params p = {.device = "mock", .most_devices = 2, .n_threads = 2};
     fbp_s2 *s = open_s2(&scan, &p);
     struct fbp_s2_plan plan = *fbp_s2_about(s);
@@ -254,7 +248,6 @@ TEST(boxes_from_free_memory)
     }
     assert_true(before >= 256);
     assert_says("of a device's memory");
-    drop_scan(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, struct fbp_s2_params p, fbp_status st,

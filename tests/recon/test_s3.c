@@ -208,30 +208,27 @@ static void check_job(const struct fbp_scan *scan)
 TEST(all_variants_give_one_volume)
 {
     static const size_t n[3] = {32, 32, 32}, panel[2] = {32, 32};
-    struct fbp_scan scan = make_scan(32, n, panel);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(32, n, panel);
 
     check_job(&scan);
-    fbp_scan_clear(&scan);
 }
 
 /* Neither views nor slices are groups of four, and nothing is square. */
 TEST(odd_sizes_do_too)
 {
     static const size_t n[3] = {33, 31, 30}, panel[2] = {35, 29};
-    struct fbp_scan scan = make_scan(37, n, panel);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(37, n, panel);
 
     check_job(&scan);
-    fbp_scan_clear(&scan);
 }
 
 /* Views and slices of few. */
 TEST(less_than_a_group_does_too)
 {
     static const size_t n[3] = {17, 19, 3}, panel[2] = {23, 9};
-    struct fbp_scan scan = make_scan(11, n, panel);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(11, n, panel);
 
     check_job(&scan);
-    fbp_scan_clear(&scan);
 }
 
 TEST(what_cannot_be_drawn_is_said)
@@ -239,7 +236,7 @@ TEST(what_cannot_be_drawn_is_said)
     static const size_t n[3] = {16, 16, 16}, panel[2] = {20, 20};
     const struct fbp_s3_params cpu = {.struct_size = sizeof cpu, .device = "cpu"},
                                gl = {.struct_size = sizeof gl};
-    struct fbp_scan scan = make_scan(12, n, panel);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(12, n, panel);
     struct fbp_s3_time t;
     fbp_s3 *s;
 
@@ -255,7 +252,6 @@ TEST(what_cannot_be_drawn_is_said)
     assert_fails(fbp_s3_open(&s, &scan, &gl), FBP_ERR_UNSUPPORTED,
                  "use a circular scan whose panel is not tilted");
     assert_null(s);
-    fbp_scan_clear(&scan);
 }
 
 /* Of 40 slices four in the middle are [16, 20), and sixteen [0, 16). */
@@ -263,7 +259,7 @@ TEST(slices_that_share_none_are_compared)
 {
     static const size_t n[3] = {16, 16, 40}, panel[2] = {20, 44};
     const struct fbp_s3_params p = {.struct_size = sizeof p};
-    struct fbp_scan scan = make_scan(12, n, panel);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(12, n, panel);
     struct fbp_s3_error error;
     struct fbp_s3_time t;
     fbp_s3 *s;
@@ -278,14 +274,13 @@ TEST(slices_that_share_none_are_compared)
         assert_true(error.psnr_db > ROUNDED_DB && error.psnr_db < 200);
     }
     fbp_s3_close(&s);
-    fbp_scan_clear(&scan);
 }
 
 TEST(sessions_can_be_opened_again)
 {
     static const size_t n[3] = {8, 8, 8}, panel[2] = {12, 12};
     const struct fbp_s3_params p = {.struct_size = sizeof p};
-    struct fbp_scan scan = make_scan(9, n, panel);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(9, n, panel);
     struct fbp_s3_way way = {.variant = 3};
     struct fbp_s3_time t;
 
@@ -297,7 +292,6 @@ TEST(sessions_can_be_opened_again)
         assert_non_null(fbp_s3_volume(s));
         fbp_s3_close(&s);
     }
-    fbp_scan_clear(&scan);
 }
 
 int main(int argc, char **argv)

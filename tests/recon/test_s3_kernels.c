@@ -34,12 +34,11 @@ static float *run(const struct fbp_scan *scan, const char *kernel, struct fbp_re
 static void check_volume(const struct fbp_scan *scan, const char *kernel, const float *ref,
                          enum fbp_precision precision, double least_db)
 {
-    float *v = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
+    AUTO_FREE float *v = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
     const double db = psnr_db(v, ref, grid_size(&scan->volume));
 
     print_message("%s, precision %d: %.1f dB\n", kernel, (int)precision, db);
     assert_true(db > least_db);
-    free(v);
 }
 
 TEST(variants_give_the_volume)
@@ -47,15 +46,13 @@ TEST(variants_give_the_volume)
     static const double arcs[] = {360, 220};
 
     for (size_t a = 0; a < 2; a++) {
-        struct fbp_scan scan = make_scan(arcs[a]);
-        float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
+        AUTO_DROP struct fbp_scan scan = make_scan(arcs[a]);
+        AUTO_FREE float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
         for (size_t i = 0; i < N_KERNELS; i++) {
             check_volume(&scan, kernels[i], ref, FBP_PRECISION_EXACT, 110);
             check_volume(&scan, kernels[i], ref, FBP_PRECISION_FAST, 50);
             check_volume(&scan, kernels[i], ref, FBP_PRECISION_HALF, 50);
         }
-        free(ref);
-        drop_scan(&scan);
     }
 }
 
@@ -98,28 +95,25 @@ static void check_bits(const struct fbp_scan *scan, const char *kernel,
                  {.box = {{3, 22}, {5, 30}, {6, 17}},
                   .region.shape = "cylinder:40",
                   .tuning.slab_slices = 3}}};
-    float *whole = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
+    AUTO_FREE float *whole = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = ways[i].p;
         char what[80];
         p.precision = precision;
         snprintf(what, sizeof what, "%s, %s", kernel, ways[i].what);
-        float *v = run(scan, kernel, p);
+        AUTO_FREE float *v = run(scan, kernel, p);
         same_bits(what, scan, whole, v, p.box[0][1] ? part : all, p.region.shape ? 40 : INFINITY);
-        free(v);
     }
-    free(whole);
 }
 
 TEST(batches_slabs_and_boxes_change_no_bit)
 {
-    struct fbp_scan scan = make_scan(360);
+    AUTO_DROP struct fbp_scan scan = make_scan(360);
 
     for (size_t i = 0; i < N_KERNELS; i++)
         check_bits(&scan, kernels[i], i % 2 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST);
     check_bits(&scan, "s3-m", FBP_PRECISION_FAST);
-    drop_scan(&scan);
 }
 
 /* A C-arm that wobbles, or a circle whose panel is tilted about all its axes: columns and weights
@@ -151,43 +145,38 @@ static struct fbp_scan tilted_scan(bool c_arm)
 TEST(any_matrices_are_drawn)
 {
     for (int c_arm = 0; c_arm < 2; c_arm++) {
-        struct fbp_scan scan = tilted_scan(c_arm);
-        float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
+        AUTO_DROP struct fbp_scan scan = tilted_scan(c_arm);
+        AUTO_FREE float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
         check_volume(&scan, "s3-m", ref, FBP_PRECISION_EXACT, 110);
         check_volume(&scan, "s3-m", ref, FBP_PRECISION_FAST, 50);
         check_volume(&scan, "s3-m", ref, FBP_PRECISION_HALF, 50);
         check_bits(&scan, "s3-m", c_arm ? FBP_PRECISION_HALF : FBP_PRECISION_EXACT);
-        free(ref);
-        drop_scan(&scan);
     }
 }
 
 TEST(a_tilted_panel_needs_them)
 {
-    struct fbp_scan scan = tilted_scan(false);
+    AUTO_DROP struct fbp_scan scan = tilted_scan(false);
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "gl", .tuning.kernel = "s3-d", .n_threads = 1};
     fbp_plan *plan;
 
     assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "s3-d");
-    drop_scan(&scan);
 }
 
 /* A fan: one row, one slice. */
 TEST(a_fan_is_drawn_too)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = 30,
-                            .panel = {41, 1},
-                            .volume = {{27, 25, 1}, {5, 5, 5}, {0}}};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .n_views = 30,
+                                      .panel = {41, 1},
+                                      .volume = {{27, 25, 1}, {5, 5, 5}, {0}}};
 
     add_views(&scan, &(struct orbit){.pitch_mm = {9, 9}});
     simulate_head(&scan, 75);
-    float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
+    AUTO_FREE float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
     check_volume(&scan, "s3-d", ref, FBP_PRECISION_EXACT, 110);
     check_volume(&scan, "s3-b", ref, FBP_PRECISION_EXACT, 110);
-    free(ref);
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

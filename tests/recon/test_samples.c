@@ -91,7 +91,7 @@ struct trial {
 /* Counts of 16 bits, with noise of photons if `noise`, or line integrals as floats. */
 static void begin(struct trial *t, const double *p, size_t n_views, enum fbp_type type, bool noise)
 {
-    double *angles = malloc(n_views * sizeof *angles);
+    AUTO_FREE double *angles = malloc(n_views * sizeof *angles);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .n_views = n_views,
                                       .angles_rad = angles,
@@ -120,7 +120,6 @@ static void begin(struct trial *t, const double *p, size_t n_views, enum fbp_typ
         t->counts[i] = (uint16_t)fmin(fmax(rint(x), 0), 65535);
         t->values[i] = noise ? (float)-log(x / I0) : (float)p[i];
     }
-    free(angles);
 }
 
 static void end(struct trial *t)
@@ -154,7 +153,7 @@ static void run(struct trial *t, const char *device)
     const void *samples = t->type == FBP_U16 ? (const void *)t->counts : t->values;
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = device, .callbacks.log = keep_line};
-    float *volume = allocated(malloc(grid_size(&t->scan.volume) * sizeof *volume));
+    AUTO_FREE float *volume = allocated(malloc(grid_size(&t->scan.volume) * sizeof *volume));
     fbp_sink *sink;
 
     t->lines = (struct lines){""};
@@ -169,7 +168,6 @@ static void run(struct trial *t, const char *device)
     fbp_sink_close(&sink);
     fbp_plan_destroy(&t->plan);
     fbp_source_close(&p.input.source);
-    free(volume);
 }
 
 static void set(struct trial *t, size_t pixel, double count)
@@ -257,7 +255,7 @@ TEST(defects)
                {"stuck low", 2e-4}, {"stuck", 2e-4},     {"hot", 2e-4},
                {"column", 2e-4},    {"row", 2e-4},       {"first row, first column", 2e-4},
                {"cluster", 1e-2}};
-    double *p = project(two, 2, VIEWS);
+    AUTO_FREE double *p = project(two, 2, VIEWS);
 
     for (int kind = 0; kind < 4; kind++) {
         struct trial clean, t;
@@ -275,14 +273,13 @@ TEST(defects)
         }
         end(&clean);
     }
-    free(p);
 }
 
 /* Other devices, larger pixels, rows from the top, and corrections in a pass ahead repair the same
  * pixels.  Views that are still being written cannot be searched. */
 TEST(everywhere)
 {
-    double *p = project(two, 2, VIEWS);
+    AUTO_FREE double *p = project(two, 2, VIEWS);
     struct trial clean, t;
 
     for (int way = 0; way < 5; way++) {
@@ -314,14 +311,13 @@ TEST(everywhere)
         end(&clean);
         end(&t);
     }
-    free(p);
 }
 
 /* Air that is saturated below i0, and counts that reach 0, are reported with their number. */
 TEST(saturated_air_and_zeros)
 {
     const struct ball dense[] = {{22, 9, 3, 17, 0.5}};
-    double *p = project(two, 2, VIEWS), *q = project(dense, 1, VIEWS);
+    AUTO_FREE double *p = project(two, 2, VIEWS), *q = project(dense, 1, VIEWS);
 
     for (int noise = 0; noise < 2; noise++) {
         struct trial t;
@@ -348,8 +344,6 @@ TEST(saturated_air_and_zeros)
         assert_int_equal(t.report.bad_pixels, 0);
         end(&t);
     }
-    free(p);
-    free(q);
 }
 
 /* Scans without bad pixels. */
@@ -396,7 +390,7 @@ TEST(clean_scans)
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         const struct scene *s = &scenes[i];
         const size_t n_views = s->n_views ? s->n_views : VIEWS;
-        double *p = project(s->n ? s->balls : two, s->n ? s->n : 2, n_views);
+        AUTO_FREE double *p = project(s->n ? s->balls : two, s->n ? s->n : 2, n_views);
         for (size_t k = 0; k < n_views * PIXELS; k++) {
             const size_t c = k % NC, r = k / NC % NR;
             p[k] = r >= s->gap[0] && r < s->gap[1] ? 0 : p[k];
@@ -420,7 +414,6 @@ TEST(clean_scans)
                          t.report.bad_pixels, t.report.saturated, t.lines.text);
             end(&t);
         }
-        free(p);
     }
 }
 
@@ -428,7 +421,7 @@ TEST(clean_scans)
 TEST(rings)
 {
     static const enum fbp_ring_removal methods[] = {FBP_RINGS_SORTING, FBP_RINGS_WAVELET};
-    double *p = project(two, 2, VIEWS);
+    AUTO_FREE double *p = project(two, 2, VIEWS);
 
     for (int i = 0; i < 4; i++)
         for (int planted = 0; planted < 2; planted++) {
@@ -448,7 +441,6 @@ TEST(rings)
                          t.lines.text);
             end(&t);
         }
-    free(p);
 }
 
 TEST_MAIN(NULL, NULL)

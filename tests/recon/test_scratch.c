@@ -110,11 +110,10 @@ static struct fbp_scan spoiled_scan(size_t n_views)
 
     scan.volume = (struct fbp_grid){{40, 40, 40}, {4, 4, 4}, {0, 0, 0}};
     simulate_head(&scan, 90);
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < scan.n_views * scan.panel.n_columns * scan.panel.n_rows; i += 97)
         p[i] = NAN;
     replace_samples(&scan, p);
-    free(p);
     return scan;
 }
 
@@ -123,8 +122,8 @@ TEST(the_same_bits)
 {
     static const char *const kernels[] = {"matrix", "column", "rot180", "rot90"};
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_HALF};
-    struct fbp_scan scan = spoiled_scan(36); /* an odd number a quarter */
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36); /* an odd number a quarter */
+    AUTO_FREE char *folder = make_folder();
 
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         check(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.kernel = kernels[k]},
@@ -140,9 +139,7 @@ TEST(the_same_bits)
                                                 true}, /* or views would be kept there */
                   folder);
     }
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 /* Windows along rows and columns, rows that are carried on, boxes, masks, HU; an odd number of
@@ -157,8 +154,8 @@ TEST(whatever_is_asked_for)
         {.box = {{5, 30}, {3, 33}, {7, 40}}},
         {.tuning.no_overlap = true, .tuning.batch_views = 8},
     };
-    struct fbp_scan scan = spoiled_scan(37);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(37);
+    AUTO_FREE char *folder = make_folder();
 
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         struct fbp_recon_params p = asked[i];
@@ -167,9 +164,7 @@ TEST(whatever_is_asked_for)
         p.device = "mock";
         check(&scan, p, folder);
     }
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 /* In so many slabs that a scratch file pays. */
@@ -199,8 +194,8 @@ static void is_refused(const struct fbp_scan *scan, const char *folder, const ch
 /* A folder that is not there, is a file, cannot be written to. */
 TEST(bad_folders)
 {
-    struct fbp_scan scan = spoiled_scan(36);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
+    AUTO_FREE char *folder = make_folder();
 
     is_refused(&scan, "/nowhere/at/all", "/nowhere/at/all: ");
     is_refused(&scan, "/nowhere/at/all", "name a folder that is there");
@@ -208,17 +203,15 @@ TEST(bad_folders)
     assert_int_equal(chmod(folder, 0500), 0);
     if (access(folder, W_OK) != 0) /* else this is root */
         is_refused(&scan, folder, "name one that can be written to");
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 /* A folder with too little room. */
 TEST(too_little_room)
 {
-    struct fbp_scan scan = spoiled_scan(36);
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
     struct rlimit before, small = {100000, 100000};
-    char *folder = make_folder(), *out = temporary("refused.mha");
+    AUTO_FREE char *folder = make_folder(), *out = temporary("refused.mha");
     const struct fbp_recon_params p = in_slabs("cpu", folder);
     fbp_plan *plan;
 
@@ -236,10 +229,7 @@ TEST(too_little_room)
     OK(fbp_plan_run(plan, "hash:", NULL));
     fbp_plan_destroy(&plan);
     assert_int_equal(n_files(folder), 0);
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
-    free(out);
 }
 
 /* Cancels at some call. */
@@ -257,8 +247,8 @@ static int cancel(void *user, const struct fbp_progress *p)
 
 TEST(a_run_that_is_cancelled)
 {
-    struct fbp_scan scan = spoiled_scan(36);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
+    AUTO_FREE char *folder = make_folder();
     int cancelled = 0;
 
     for (int at = 1; at < 40; at += 3) {
@@ -274,16 +264,14 @@ TEST(a_run_that_is_cancelled)
         assert_int_equal(n_files(folder), 0);
     }
     assert_true(cancelled > 5);
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 /* The file has no name: the folder may be removed as soon as it is open. */
 TEST(a_folder_that_vanishes)
 {
-    struct fbp_scan scan = spoiled_scan(36);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
+    AUTO_FREE char *folder = make_folder();
     const struct fbp_recon_params p = in_slabs("cpu", folder);
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     fbp_plan *plan;
@@ -296,15 +284,13 @@ TEST(a_folder_that_vanishes)
     assert_int_equal(fbp_plan_run(plan, "hash:", &r), FBP_ERR_IO); /* it is not there any more */
     assert_says("name a folder that is there");
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
-    free(folder);
 }
 
 /* A device that fails while rows are filtered ends the run, with its reason. */
 TEST(a_device_that_fails)
 {
-    struct fbp_scan scan = spoiled_scan(36);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
+    AUTO_FREE char *folder = make_folder();
     int failed = 0;
 
     for (uint64_t n = 1; n < 30; n++) {
@@ -318,9 +304,7 @@ TEST(a_device_that_fails)
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
     assert_int_equal(failed, 29);
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 /* What a process of its own found: its peak is not that of other tests. */
@@ -355,8 +339,8 @@ static enum found run_open(const struct fbp_scan *scan, struct fbp_recon_params 
 /* What is open and what filters rows fit into the limit together, or that is said. */
 TEST(an_open_plan_keeps_to_its_memory)
 {
-    struct fbp_scan scan = circle_scan(48, 256, 0);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = circle_scan(48, 256, 0);
+    AUTO_FREE char *folder = make_folder();
     struct fbp_recon_params p = in_slabs("mock", folder);
     int n[2] = {0, 0};
 
@@ -382,16 +366,14 @@ TEST(an_open_plan_keeps_to_its_memory)
     }
     assert_true(n[0] > 0 && n[1] > 0);
     assert_int_equal(n_files(folder), 0);
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 /* Of the run through the file, on a device whose rates are known. */
 TEST(its_time_is_predicted)
 {
-    struct fbp_scan scan = spoiled_scan(36);
-    char *folder = make_folder();
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
+    AUTO_FREE char *folder = make_folder();
     struct fbp_recon_params p = in_slabs("mock", folder);
     struct fbp_predicted t[2];
     double samples = 36 * 48 * 48;
@@ -414,9 +396,7 @@ TEST(its_time_is_predicted)
     assert_true(t[0].filter > 1.5 * t[1].filter);
     assert_true(t[1].total > t[1].filter && t[1].total < t[0].total);
     assert_true(t[1].read > 0 && t[1].backproject > 0 && t[1].gups > t[0].gups);
-    drop_scan(&scan);
     rmdir(folder);
-    free(folder);
 }
 
 static void keep_notes(void *user, enum fbp_log_level level, const char *line)
@@ -428,7 +408,7 @@ static void keep_notes(void *user, enum fbp_log_level level, const char *line)
 /* Where it would help, and where it would not, the plan says so. */
 TEST(the_plan_says_so)
 {
-    struct fbp_scan scan = spoiled_scan(36);
+    AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
     struct fbp_recon_params p = in_slabs("cpu", NULL);
     char said[2000] = "";
     fbp_plan *plan;
@@ -444,7 +424,6 @@ TEST(the_plan_says_so)
                                         .callbacks.log = keep_notes, .callbacks.user = said)));
     fbp_plan_destroy(&plan);
     assert_contains(said, "--scratch is not used: ");
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

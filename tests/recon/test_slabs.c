@@ -38,7 +38,7 @@ static struct shares run(const struct fbp_scan *scan, const char *device, uint64
 /* It has drawn one slab and a few ahead; the other one computes all the rest meanwhile. */
 TEST(a_slow_device_gets_fewer)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     for (int way = 0; way < WAYS; way++)
@@ -53,14 +53,13 @@ TEST(a_slow_device_gets_fewer)
             assert_true(s.n[slow - 1] >= 1 && s.n[slow - 1] <= AHEAD);
         }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* Of views that devices share each is read once, by one of them, and copied by all others; the same
  * volume, in the second run of a plan, too. */
 TEST(shared_views_are_read_once)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     uint64_t once = 0, bytes = 0;
 
@@ -87,7 +86,6 @@ TEST(shared_views_are_read_once)
         fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* How many rates of links a plan measures. */
@@ -108,7 +106,7 @@ static uint64_t measured_by(const struct fbp_scan *scan, struct fbp_recon_params
  * of a device. */
 TEST(links_are_measured_within_the_limits)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "mock:0,1"};
 
     assert_true(measured_by(&scan, p, 1001) > 0);
@@ -118,19 +116,17 @@ TEST(links_are_measured_within_the_limits)
     assert_true(measured_by(&scan, p, 1003) > 0);
     p.device_memory_bytes = 40 << 20;
     assert_int_equal(measured_by(&scan, p, 1004), 0);
-    drop_scan(&scan);
 }
 
 TEST(each_device_begins_with_one)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     const struct shares s = run(&scan, "mock:0,1,2,3", right);
     assert_int_equal(s.n[0] + s.n[1] + s.n[2] + s.n[3], SLABS);
     for (int i = 0; i < FBP_MOCK_DEVICES; i++)
         assert_true(s.n[i] >= 1);
-    drop_scan(&scan);
 }
 
 /* The plan knows the links between devices if they were measured: over slow ones nothing is
@@ -139,7 +135,7 @@ TEST(links_decide)
 {
     static const double peer[] = {1e3, 1e15};
     const struct fbp_backend *mock = fbp_backend_find("mock");
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_links links;
     fbp_plan *plan;
 
@@ -154,13 +150,12 @@ TEST(links_decide)
         fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* Cards of different speed: the volume is cut finer, and the slow one gets what it can do. */
 TEST(devices_of_two_sorts)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     for (int way = 0; way < WAYS; way++) {
@@ -184,7 +179,6 @@ TEST(devices_of_two_sorts)
         fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 static void keep_lines(void *user, enum fbp_log_level level, const char *line)
@@ -198,7 +192,7 @@ static void keep_lines(void *user, enum fbp_log_level level, const char *line)
 /* Devices whose memory others use: the plan does without them, and says so. */
 TEST(a_full_device_is_left_out)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     const size_t gib = (size_t)1 << 30;
     struct fbp_report r = {.struct_size = sizeof r};
@@ -220,7 +214,6 @@ TEST(a_full_device_is_left_out)
     assert_fails(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:all")),
                  FBP_ERR_NOMEM, "of device memory, the limit is 1.76 KiB");
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    drop_scan(&scan);
 }
 
 /* All memory of a GPU that is left, taken and given back by its driver. */
@@ -302,16 +295,14 @@ TEST(a_gpu_without_memory_is_dropped)
 
 int main(int argc, char **argv)
 {
-    char *cache = temporary("cache");
+    AUTO_FREE char *cache = temporary("cache");
 
     setenv("XDG_CACHE_HOME", cache, 1); /* what this machine's user has measured is not known */
     const int failed = run_file_tests(argc, argv, NULL, NULL);
-    char *kept = temporary("cache/fbp/links");
+    AUTO_FREE char *kept = temporary("cache/fbp/links");
     for (int i = 0; i < 3; i++) { /* the file and its folders */
         remove(kept);
         *strrchr(kept, '/') = '\0';
     }
-    free(kept);
-    free(cache);
     return failed;
 }

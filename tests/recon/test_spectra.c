@@ -76,21 +76,16 @@ static void compare(const char *device, size_t rings, double wiener, size_t over
                     double least, double most)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = sweep(rings);
-    float *planes = plane_samples(&scan, &solid, 1), *spectra = spectra_of(&scan, planes);
-    float *wanted = volume_of(&scan, planes, device, 0, oversampling);
+    AUTO_CLEAR struct fbp_scan scan = sweep(rings);
+    AUTO_FREE float *planes = plane_samples(&scan, &solid, 1), *spectra = spectra_of(&scan, planes);
+    AUTO_FREE float *wanted = volume_of(&scan, planes, device, 0, oversampling);
 
     scan.reference = strdup(line_path);
-    float *got = volume_of(&scan, spectra, device, wiener, oversampling);
+    AUTO_FREE float *got = volume_of(&scan, spectra, device, wiener, oversampling);
     const double wrong = difference(wanted, got, grid_size(&scan.volume));
     if (!(wrong >= least && wrong <= most))
         fail_msg("%s, Wiener %g: differs by %.2e of the peak, expected %g to %g", device, wiener,
                  wrong, least, most);
-    free(planes);
-    free(spectra);
-    free(wanted);
-    free(got);
-    fbp_scan_clear(&scan);
 }
 
 TEST(the_line_is_taken_out)
@@ -122,7 +117,7 @@ TEST(rows_may_be_periodic)
     static const size_t lengths[] = {PLANES_S, 111, 113};
 
     for (size_t i = 0; i < 3; i++) {
-        struct fbp_scan scan = rings_scan(8);
+        AUTO_CLEAR struct fbp_scan scan = rings_scan(8);
         scan.panel.n_columns = lengths[i];
         scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 20;
         float *views = plane_samples(&scan, &solid, 1), *volumes[3];
@@ -141,7 +136,6 @@ TEST(rows_may_be_periodic)
         for (int device = 0; device < 3; device++)
             free(volumes[device]);
         free(views);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -158,7 +152,7 @@ static void refused(const struct fbp_scan *scan, struct fbp_recon_params *p, con
 
 TEST(what_cannot_be_divided_is_refused)
 {
-    struct fbp_scan scan = sweep(6);
+    AUTO_CLEAR struct fbp_scan scan = sweep(6);
     fbp_source *source = NULL;
     const float *views = calloc(scan.n_views * S, sizeof *views);
 
@@ -191,7 +185,6 @@ TEST(what_cannot_be_divided_is_refused)
     refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = .1}, "one sweep");
     fbp_source_close(&source);
     free((void *)(uintptr_t)views);
-    fbp_scan_clear(&scan);
 }
 
 int main(int argc, char **argv)

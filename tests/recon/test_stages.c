@@ -34,19 +34,16 @@ static double apart(const float *a, const float *b, size_t n)
 static void expect_near(const struct fbp_scan *scan, const char *what, const double most[2])
 {
     const struct solid solid = ball_of_planes(2);
-    float *views = plane_samples(scan, &solid, 1);
-    float *one = by_params(scan, views, STAGES(1, 0, .device = "cpu"));
+    AUTO_FREE float *views = plane_samples(scan, &solid, 1);
+    AUTO_FREE float *one = by_params(scan, views, STAGES(1, 0, .device = "cpu"));
 
     for (size_t columns = 1; columns <= 2; columns++) {
-        float *two = by_params(scan, views, STAGES(2, columns, .device = "cpu"));
+        AUTO_FREE float *two = by_params(scan, views, STAGES(2, columns, .device = "cpu"));
         const double error = apart(one, two, grid_size(&scan->volume));
         if (!(error <= most[columns - 1]))
             fail_msg("%s, %zu columns a voxel: %.5f from one stage, expected %.5f", what, columns,
                      error, most[columns - 1]);
-        free(two);
     }
-    free(one);
-    free(views);
 }
 
 static const double usual[2] = {.003, .001};
@@ -56,9 +53,8 @@ TEST(two_stages_are_as_one)
     static const char *const names[] = {"z", "x", "y"};
 
     for (int pole = 0; pole < 3; pole++) {
-        struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
+        AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
         expect_near(&scan, names[pole], usual);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -66,18 +62,17 @@ TEST(two_stages_are_as_one)
 TEST(an_axis_may_lie_anywhere)
 {
     static const double most[2] = {.0045, .0013};
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
 
     turn_scan(&scan);
     expect_near(&scan, "a turned axis", most);
-    fbp_scan_clear(&scan);
 }
 
 /* Other numbers of samples, starts and steps of each view; a volume beside the middle, its voxels
  * no cubes; rings at the pole; few directions on the other side. */
 TEST(views_and_volume_may_be_any)
 {
-    struct fbp_scan scan = grid_scan(15, 14, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(15, 14, FBP_POLE_Z);
 
     scan.panel.n_columns = 131;
     scan.volume = (struct fbp_grid){{50, 37, 41}, {.031, .036, .042}, {.21, -.13, .08}};
@@ -89,28 +84,25 @@ TEST(views_and_volume_may_be_any)
         fbp_plane_view(n, step, -(65 + .3 * (double)(k % 3)) * step, 131, &scan.views[k]);
     }
     expect_near(&scan, "uneven views", usual);
-    fbp_scan_clear(&scan);
 }
 
 /* Amplitudes are those of one stage, and so right: an ellipsoid from many directions. */
 TEST(amplitudes_are_right)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = grid_scan(40, 40, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(40, 40, FBP_POLE_Z);
 
-    float *views = plane_samples(&scan, &solid, 8);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 8);
     for (int i = 0; i < 2; i++) {
         const double cutoff = i ? .5 : 1;
-        float *volume = by_params(&scan, views,
-                                  fbp_recon_params(.epr.stages = 2, .device = "cpu", .n_threads = 2,
-                                                   .filter = FBP_FILTER_HANN, .cutoff = cutoff));
+        AUTO_FREE float *volume =
+            by_params(&scan, views,
+                      fbp_recon_params(.epr.stages = 2, .device = "cpu", .n_threads = 2,
+                                       .filter = FBP_FILTER_HANN, .cutoff = cutoff));
         const struct amplitude a = amplitude_of(&scan.volume, volume, &solid);
         if (!(fabs(a.mean - 1) <= 2e-3 && a.outside <= (i ? .0014 : .0046)))
             fail_msg("cut-off %g: mean inside %.5f, rms outside %.5f", cutoff, a.mean, a.outside);
-        free(volume);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Twice as many filtered samples, and twice as many columns: windows of the kernel do not hold them
@@ -118,11 +110,12 @@ TEST(amplitudes_are_right)
 TEST(oversampling_goes_with_it)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     const size_t size = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
 
-    float *one = by_params(&scan, views, STAGES(1, 0, .device = "cpu", .epr.oversampling = 2));
+    AUTO_FREE float *one =
+        by_params(&scan, views, STAGES(1, 0, .device = "cpu", .epr.oversampling = 2));
     for (size_t columns = 1; columns <= 4; columns++) {
         float *two =
             by_params(&scan, views, STAGES(2, columns, .device = "cpu", .epr.oversampling = 2));
@@ -133,9 +126,6 @@ TEST(oversampling_goes_with_it)
         free(two);
         free(ref);
     }
-    free(one);
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Interpolation between samples is that of one stage: splines differ by the columns alone, and the
@@ -145,9 +135,9 @@ TEST(splines_go_with_it)
     static const enum fbp_interpolation kinds[] = {FBP_INTERPOLATION_NEAREST,
                                                    FBP_INTERPOLATION_CUBIC};
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     const size_t size = grid_size(&scan.volume);
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
 
     for (size_t i = 0; i < 2; i++) {
         float *one =
@@ -165,29 +155,23 @@ TEST(splines_go_with_it)
         free(one);
         free(two);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* Of voxels that measure many samples no window holds a block: one by one. */
 TEST(large_voxels_are_computed_too)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     const double voxels[] = {3, 7};
 
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     for (size_t i = 0; i < 2; i++) {
         const double d = voxels[i] * PLANES_STEP;
         scan.volume = (struct fbp_grid){.n = {9, 9, 9}, .voxel_mm = {d, d, d}};
-        float *two = by_params(&scan, views, STAGES(2, 1, .device = "cpu"));
-        float *ref = by_params(&scan, views, STAGES(2, 1, .device = "ref"));
+        AUTO_FREE float *two = by_params(&scan, views, STAGES(2, 1, .device = "cpu"));
+        AUTO_FREE float *ref = by_params(&scan, views, STAGES(2, 1, .device = "ref"));
         assert_true(difference(ref, two, 9 * 9 * 9) < 3e-6);
-        free(two);
-        free(ref);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST(bits_do_not_depend_on_the_division)
@@ -196,25 +180,20 @@ TEST(bits_do_not_depend_on_the_division)
     const enum fbp_pole poles[] = {FBP_POLE_Z, FBP_POLE_X};
 
     for (int p = 0; p < 2; p++) {
-        struct fbp_scan scan = grid_scan(18, 18, poles[p]);
+        AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, poles[p]);
         const size_t size = grid_size(&scan.volume);
-        float *views = plane_samples(&scan, &solid, 1);
-        float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
+        AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
+        AUTO_FREE float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
         for (int i = 0; i < 6; i++) {
             struct fbp_recon_params params = *STAGES(2, 0, .device = i == 5 ? "mock:0,1" : "cpu");
             params.n_threads = i % 2 ? 1 : 3;
             params.tuning.batch_views = i ? 5 : 0;
             params.tuning.slab_slices = i > 1 ? 7 : 0;
-            float *out = by_params(&scan, views, &params);
+            AUTO_FREE float *out = by_params(&scan, views, &params);
             assert_memory_equal(out, wanted, size * sizeof *out);
-            free(out);
         }
-        float *ref = by_params(&scan, views, STAGES(2, 0, .device = "ref"));
+        AUTO_FREE float *ref = by_params(&scan, views, STAGES(2, 0, .device = "ref"));
         assert_true(difference(ref, wanted, size) < 2e-6);
-        free(ref);
-        free(wanted);
-        free(views);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -222,8 +201,8 @@ TEST(bits_do_not_depend_on_the_division)
 TEST(memory_may_be_little)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_DROP struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     uint64_t hash[2];
 
     scan.projections = write_array("planes.mha", PLANES_S, 1, scan.n_views, views);
@@ -242,18 +221,16 @@ TEST(memory_may_be_little)
         fbp_plan_destroy(&plan);
     }
     assert_true(hash[0] == hash[1]);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* A box and a region have the bits of the whole. */
 TEST(a_part_has_the_bits_of_the_whole)
 {
     const struct solid solid = ellipsoid_of_planes();
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-    float *views = plane_samples(&scan, &solid, 1);
-    float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
-    float *box = calloc(20 * 10 * 14, sizeof *box);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
+    AUTO_FREE float *box = calloc(20 * 10 * 14, sizeof *box);
 
     OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .box = {{11, 31}, {40, 50}, {33, 47}}),
                        views, box, NULL));
@@ -262,18 +239,15 @@ TEST(a_part_has_the_bits_of_the_whole)
             assert_memory_equal(box + (z * 10 + y) * 20,
                                 wanted + ((z + 33) * PLANES_N + y + 40) * PLANES_N + 11,
                                 20 * sizeof *box);
-    free(box);
-    free(wanted);
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 /* A plan that is run twice, and one whose views have samples that are no numbers. */
 TEST(a_plan_runs_again)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-    float *views = plane_samples(&scan, &solid, 1), *out = calloc(grid_size(&scan.volume), 4);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1),
+                    *out = calloc(grid_size(&scan.volume), 4);
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {PLANES_S, 1, scan.n_views},
                                         .type = FBP_F32,
@@ -284,7 +258,7 @@ TEST(a_plan_runs_again)
     fbp_sink *sink;
     fbp_plan *plan;
 
-    float *wanted = by_params(&scan, views, &params);
+    AUTO_FREE float *wanted = by_params(&scan, views, &params);
     OK(fbp_source_memory(&source, views, &info));
     params.input.source = source;
     OK(fbp_plan_create(&plan, &scan, &params));
@@ -305,10 +279,6 @@ TEST(a_plan_runs_again)
     }
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
-    free(out);
-    free(views);
-    free(wanted);
-    fbp_scan_clear(&scan);
 }
 
 /* Refused, with this sentence. */
@@ -323,8 +293,8 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 
 TEST(what_has_no_planes_is_refused)
 {
-    struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
-    float *views = calloc(rings.n_views * PLANES_S, sizeof *views);
+    AUTO_DROP struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
+    AUTO_FREE float *views = calloc(rings.n_views * PLANES_S, sizeof *views);
 
     rings.projections = write_array("rings.mha", PLANES_S, 1, rings.n_views, views);
     refused(&rings, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
@@ -335,9 +305,6 @@ TEST(what_has_no_planes_is_refused)
     refused(&circle, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
             "stages: two stages are for plane integrals (kind planes), this scan is of kind cone: "
             "leave it out");
-    free(views);
-    drop_scan(&rings);
-    drop_scan(&circle);
 }
 
 /* The table of what else two stages do not go with. */
@@ -347,8 +314,8 @@ TEST(what_they_lack_is_said)
         "kernel: cpu has no \"%s\" for this scan and volume: leave the choice to the plan, or use "
         "\"matrix\", which takes any geometry";
     static const char *const kernels[] = {"planes", "no-such-kernel"};
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-    float *views = calloc(scan.n_views * PLANES_S, sizeof *views);
+    AUTO_DROP struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_FREE float *views = calloc(scan.n_views * PLANES_S, sizeof *views);
     char sentence[300];
 
     scan.projections = write_array("grid.mha", PLANES_S, 1, scan.n_views, views);
@@ -372,8 +339,6 @@ TEST(what_they_lack_is_said)
     scan.filtered = 1;
     refused(&scan, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
             "stages: the views are filtered already, but two stages filter them: leave it out");
-    free(views);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -77,7 +77,8 @@ static double peak_apart(const double *a, const double *b, size_t n)
 static double *in_float(const struct fbp_scan *scan, const double *views, struct fbp_recon_params p)
 {
     const size_t n = size_of(scan, &p), n_samples = scan->n_views * scan->panel.n_columns;
-    float *samples = calloc(n_samples, sizeof *samples), *volume = calloc(n, sizeof *volume);
+    AUTO_FREE float *samples = calloc(n_samples, sizeof *samples),
+                    *volume = calloc(n, sizeof *volume);
     double *out = calloc(n, sizeof *out);
 
     for (size_t i = 0; i < n_samples; i++)
@@ -85,8 +86,6 @@ static double *in_float(const struct fbp_scan *scan, const double *views, struct
     OK(fbp_reconstruct(scan, &p, samples, volume, NULL));
     for (size_t i = 0; i < n; i++)
         out[i] = (double)volume[i];
-    free(samples);
-    free(volume);
     return out;
 }
 
@@ -95,21 +94,17 @@ static double *in_float(const struct fbp_scan *scan, const double *views, struct
 static void check_axis(struct fbp_scan *scan, const char *what, const double most[2])
 {
     const size_t n = grid_size(&scan->volume);
-    double *views = samples_of(scan);
-    double *one = volume_of(scan, views, STAGES(1, "cpu", .epr.image_oversampling = 0));
+    AUTO_FREE double *views = samples_of(scan);
+    AUTO_FREE double *one = volume_of(scan, views, STAGES(1, "cpu", .epr.image_oversampling = 0));
 
     for (size_t columns = 1; columns <= 2; columns++) {
         const struct fbp_recon_params p = STAGES(2, "cpu", .epr.image_oversampling = columns);
-        double *two = volume_of(scan, views, p), *single = in_float(scan, views, p);
+        AUTO_FREE double *two = volume_of(scan, views, p), *single = in_float(scan, views, p);
         const double error = apart(one, two, n), rounding = peak_apart(two, single, n);
         if (!(error <= most[columns - 1] && rounding <= 1e-6 && rounding > 1e-9))
             fail_msg("%s, %zu columns a voxel: %.5f from one stage, %.2g from float", what, columns,
                      error, rounding);
-        free(two);
-        free(single);
     }
-    free(one);
-    free(views);
 }
 
 TEST(two_stages_are_as_one)
@@ -164,7 +159,7 @@ TEST(kernels_agree_with_the_reference)
 
     for (int pole = 0; pole < 4; pole++) {
         double *views;
-        struct fbp_scan scan = small_scan(pole, &views);
+        AUTO_CLEAR struct fbp_scan scan = small_scan(pole, &views);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct fbp_recon_params p = ways[i];
             p.struct_size = sizeof p;
@@ -173,21 +168,18 @@ TEST(kernels_agree_with_the_reference)
                 memcpy(p.volume.n, (const size_t[3]){5, 4, 6}, sizeof p.volume.n);
             const size_t n = p.volume.n[0] ? 5 * 4 * 6 : grid_size(&scan.volume);
             p.device = "ref";
-            double *wanted = volume_of(&scan, views, p);
+            AUTO_FREE double *wanted = volume_of(&scan, views, p);
             for (size_t k = pole > 0; k < 2; k++) {
                 p.device = "cpu";
                 p.tuning.kernel = kernels[k];
-                double *got = volume_of(&scan, views, p);
+                AUTO_FREE double *got = volume_of(&scan, views, p);
                 const double error = peak_apart(wanted, got, n);
                 if (!(error <= 1e-12))
                     fail_msg("pole %d, way %zu, %s: %g of the peak", pole, i, p.tuning.kernel,
                              error);
-                free(got);
             }
-            free(wanted);
         }
         free(views);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -227,10 +219,11 @@ TEST(no_division_changes_a_bit)
 
     for (int pole = 0; pole < 4; pole++) {
         double *views;
-        struct fbp_scan scan = small_scan(pole, &views);
+        AUTO_CLEAR struct fbp_scan scan = small_scan(pole, &views);
         for (size_t k = pole > 0; k < 3; k++) {
             const char *device = k < 2 ? "cpu" : "ref", *kernel = k < 2 ? kernels[k] : NULL;
-            double *whole = volume_of(&scan, views, STAGES(2, device, .tuning.kernel = kernel));
+            AUTO_FREE double *whole =
+                volume_of(&scan, views, STAGES(2, device, .tuning.kernel = kernel));
             for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
                 struct fbp_recon_params p = STAGES(2, device, .tuning.kernel = kernel);
                 p.n_threads = ways[i].n_threads;
@@ -239,16 +232,13 @@ TEST(no_division_changes_a_bit)
                 p.tuning.no_overlap = ways[i].tuning.no_overlap;
                 p.region.shape = ways[i].region.shape;
                 memcpy(p.box, ways[i].box, sizeof p.box);
-                double *got = volume_of(&scan, views, p);
+                AUTO_FREE double *got = volume_of(&scan, views, p);
                 snprintf(what, sizeof what, "pole %d, %s %s, way %zu", pole, device,
                          kernel ? kernel : "", i);
                 check_part(&scan, &p, whole, got, what);
-                free(got);
             }
-            free(whole);
         }
         free(views);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -256,8 +246,9 @@ TEST(no_division_changes_a_bit)
 static void check_frames(struct fbp_scan *scan, const double *views, const char *kernel)
 {
     const size_t S = scan->panel.n_columns, n = grid_size(&scan->volume);
-    double *both = calloc(scan->n_views * 2 * S, sizeof *both), *out = calloc(2 * n, sizeof *out);
-    double *faded = calloc(scan->n_views * S, sizeof *faded);
+    AUTO_FREE double *both = calloc(scan->n_views * 2 * S, sizeof *both),
+                     *out = calloc(2 * n, sizeof *out);
+    AUTO_FREE double *faded = calloc(scan->n_views * S, sizeof *faded);
     struct fbp_recon_params p = STAGES(2, "cpu", .tuning.kernel = kernel, .tuning.slab_slices = 9);
 
     for (size_t i = 0; i < scan->n_views * S; i++) {
@@ -270,24 +261,19 @@ static void check_frames(struct fbp_scan *scan, const double *views, const char 
     scan->panel.n_rows = 1;
     p.tuning.slab_slices = 0;
     for (size_t f = 0; f < 2; f++) {
-        double *alone = volume_of(scan, f ? faded : views, p);
+        AUTO_FREE double *alone = volume_of(scan, f ? faded : views, p);
         assert_memory_equal(out + f * n, alone, n * sizeof *alone);
-        free(alone);
     }
-    free(both);
-    free(faded);
-    free(out);
 }
 
 TEST(frames_are_as_alone)
 {
     for (int pole = 0; pole < 4; pole++) {
         double *views;
-        struct fbp_scan scan = small_scan(pole, &views);
+        AUTO_CLEAR struct fbp_scan scan = small_scan(pole, &views);
         for (size_t k = pole > 0; k < 2; k++)
             check_frames(&scan, views, kernels[k]);
         free(views);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -296,33 +282,27 @@ TEST(rings_go_through_in_double)
 {
     static const enum fbp_ring_interpolation ways[] = {FBP_RINGS_FFT, FBP_RINGS_SPLINE,
                                                        FBP_RINGS_LINEAR};
-    struct fbp_scan scan = rings_scan(18);
+    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     const size_t n = grid_size(&scan.volume);
-    double *views = samples_of(&scan);
+    AUTO_FREE double *views = samples_of(&scan);
 
     for (size_t i = 0; i < 3; i++) {
         const struct fbp_recon_params p =
             STAGES(2, "cpu", .epr.angles = 18, .epr.ring_interpolation = ways[i]);
         struct fbp_recon_params q = p;
         q.device = "ref";
-        double *two = volume_of(&scan, views, p), *ref = volume_of(&scan, views, q);
-        double *single = in_float(&scan, views, p);
+        AUTO_FREE double *two = volume_of(&scan, views, p), *ref = volume_of(&scan, views, q);
+        AUTO_FREE double *single = in_float(&scan, views, p);
         q = p;
         q.epr.stages = 1;
-        double *one = volume_of(&scan, views, q);
+        AUTO_FREE double *one = volume_of(&scan, views, q);
         const double rounding = peak_apart(two, single, n);
         if (!(apart(one, two, n) <= .001 && peak_apart(ref, two, n) <= 1e-12 && rounding <= 1e-6 &&
               rounding > 1e-9))
             fail_msg("%s: %.5f from one stage, %.2g from ref, %.2g from float",
                      fbp_ring_interpolation_name(ways[i]), apart(one, two, n),
                      peak_apart(ref, two, n), rounding);
-        free(one);
-        free(two);
-        free(ref);
-        free(single);
     }
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 static void write_views(const char *path, const struct fbp_scan *scan, const double *views)
@@ -342,16 +322,16 @@ static void write_views(const char *path, const struct fbp_scan *scan, const dou
 /* From file to file; little memory makes many slabs, of the same bits. */
 TEST(files_hold_doubles)
 {
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-    double *views = samples_of(&scan);
-    char *path = temporary("stages-double.npy");
+    AUTO_DROP struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_FREE double *views = samples_of(&scan);
+    AUTO_FREE char *path = temporary("stages-double.npy");
     const struct fbp_recon_params small = STAGES(2, "auto", .precision = FBP_PRECISION_DOUBLE);
     uint64_t hash[2];
 
     scan.projections = temporary("stages-views.npy");
     write_views(scan.projections, &scan, views);
-    double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .tuning.kernel = NULL));
-    double *got = calloc(grid_size(&scan.volume), sizeof *got);
+    AUTO_FREE double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .tuning.kernel = NULL));
+    AUTO_FREE double *got = calloc(grid_size(&scan.volume), sizeof *got);
     fbp_source *source;
     fbp_plan *plan;
     OK(fbp_plan_create(&plan, &scan, &small));
@@ -382,11 +362,6 @@ TEST(files_hold_doubles)
     }
     assert_true(hash[0] == hash[1]);
     remove(path);
-    free(path);
-    free(got);
-    free(wanted);
-    free(views);
-    drop_scan(&scan);
 }
 
 static void refused(const struct fbp_scan *scan, const double *views,
@@ -401,11 +376,11 @@ static void refused(const struct fbp_scan *scan, const double *views,
 /* A device may compute in double, and have no stage for pictures: those of CUDA do. */
 TEST(who_lacks_it_says_so)
 {
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     struct fbp_backend other = *fbp_backend_find("ref");
     struct fbp_job job = {
         .kind = FBP_PARALLEL, .epr.second_stage = true, .precision = FBP_PRECISION_DOUBLE};
-    double *views = samples_of(&scan);
+    AUTO_FREE double *views = samples_of(&scan);
 
     other.name = "other";
     other.can.meridian_images = false;
@@ -420,8 +395,6 @@ TEST(who_lacks_it_says_so)
     refused(&scan, views, &STAGES(2, "cpu", .tuning.kernel = "planes"),
             "kernel: cpu has no \"planes\" for this scan and volume: leave the choice to the plan, "
             "or use \"matrix\", which takes any geometry");
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -21,11 +21,10 @@ static struct fbp_scan spoilt_scan(size_t views, size_t rows, double gain)
     add_views(&scan, &(struct orbit){.pitch_mm = {409.6 / N, 409.6 / N}});
     simulate_head(&scan, 90);
     scan.volume = (struct fbp_grid){{60, 60, 18}, {4, 4, 4}, {0, 0, 0}};
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < views * N * rows; i++)
         p[i] += (float)(gain * noise(i % (N * rows)));
     replace_samples(&scan, p);
-    free(p);
     return scan;
 }
 
@@ -47,11 +46,10 @@ static struct fbp_scan fan_scan(double gain)
     add_views(&scan, &(struct orbit){.pitch_mm = {1.6, 1.6}});
     simulate_head(&scan, 90);
     scan.volume = (struct fbp_grid){{PICTURE, PICTURE, 1}, {1, 1, 1}, {0, 0, 0}};
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < (size_t)FAN_VIEWS * FAN; i++)
         p[i] += (float)(gain * noise(i % FAN));
     replace_samples(&scan, p);
-    free(p);
     return scan;
 }
 
@@ -94,14 +92,13 @@ enum { N_TEXTS = sizeof texts / sizeof *texts };
 /* The volume without removal, then with each. */
 static void reconstruct_all(double gain, float *out[N_TEXTS + 1])
 {
-    struct fbp_scan scan = fan_scan(gain);
+    AUTO_DROP struct fbp_scan scan = fan_scan(gain);
 
     for (size_t i = 0; i <= N_TEXTS; i++) {
         if (i > 0)
             remove_rings(&scan, texts[i - 1]);
         out[i] = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     }
-    drop_scan(&scan);
 }
 
 TEST(rings_go)
@@ -131,7 +128,8 @@ TEST(rings_go)
 static struct fbp_scan counted(size_t views, size_t rows)
 {
     struct fbp_scan scan = spoilt_scan(views, rows, 0.04);
-    float *p = read_array(scan.projections), *mask = allocated(calloc(N * rows, sizeof *mask));
+    AUTO_FREE float *p = read_array(scan.projections),
+                    *mask = allocated(calloc(N * rows, sizeof *mask));
 
     for (size_t i = 0; i < N * rows; i++)
         mask[i] = i % 97 == 0 || (i / N == 11 && i % N > 10 && i % N < 40);
@@ -140,8 +138,6 @@ static struct fbp_scan counted(size_t views, size_t rows)
         if (i % 1009 == 0)
             p[i] = i % 2 ? NAN : -3;
     replace_samples(&scan, p);
-    free(p);
-    free(mask);
     return scan;
 }
 
@@ -165,8 +161,8 @@ static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_par
 
 TEST(bits_do_not_depend_on_where)
 {
-    struct fbp_scan scan = counted(MORE_VIEWS, MORE_ROWS);
-    char *folder = temporary("x");
+    AUTO_DROP struct fbp_scan scan = counted(MORE_VIEWS, MORE_ROWS);
+    AUTO_FREE char *folder = temporary("x");
     struct fbp_report report, other;
     struct fbp_plan_summary info;
 
@@ -204,44 +200,39 @@ TEST(bits_do_not_depend_on_where)
         print_message("%s: up to %zu bands in a file\n", texts[i], bands);
         assert_true(bands > 1);
     }
-    free(folder);
-    drop_scan(&scan);
 }
 
 /* A part of the volume takes the rows that it needs, and they are those of the whole. */
 TEST(parts_are_of_the_whole)
 {
     static const char *const kernels[] = {"matrix", "column"};
-    struct fbp_scan scan = counted_scan();
+    AUTO_DROP struct fbp_scan scan = counted_scan();
     struct fbp_report report;
     struct fbp_plan_summary info;
 
     remove_rings(&scan, "sorting:9");
     for (size_t i = 0; i < 2; i++) {
         struct fbp_recon_params p = *fbp_recon_params(.device = "cpu", .tuning.kernel = kernels[i]);
-        float *whole = reconstruct(&scan, &p);
+        AUTO_FREE float *whole = reconstruct(&scan, &p);
         run_once(&scan, &p, &report, &info);
         const size_t rows = info.ahead_rows;
         p.box[2][0] = 2;
         p.box[2][1] = 5;
-        float *part = reconstruct(&scan, &p);
+        AUTO_FREE float *part = reconstruct(&scan, &p);
         run_once(&scan, &p, &report, &info);
         assert_true(info.ahead_rows < rows);
         assert_memory_equal(part, whole + 2 * 60 * 60, 3 * 60 * 60 * sizeof *part);
-        free(part);
-        free(whole);
     }
-    drop_scan(&scan);
 }
 
 /* Pictures from the top are those from the bottom, the other way round. */
 TEST(rows_may_run_down)
 {
-    struct fbp_scan scan = counted_scan();
+    AUTO_DROP struct fbp_scan scan = counted_scan();
     struct fbp_report report;
     struct fbp_plan_summary info;
-    float *p = read_array(scan.projections),
-          *turned = allocated(malloc(VIEWS * N * ROWS * sizeof *turned));
+    AUTO_FREE float *p = read_array(scan.projections),
+                    *turned = allocated(malloc(VIEWS * N * ROWS * sizeof *turned));
 
     remove_rings(&scan, "wavelet:2,1,db3");
     const uint64_t up = run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info);
@@ -250,7 +241,7 @@ TEST(rows_may_run_down)
     replace_samples(&scan, turned);
     char *const images[] = {scan.dark, scan.flat, scan.bad_pixels};
     for (size_t k = 0; k < 3; k++) {
-        float *image = read_array(images[k]);
+        AUTO_FREE float *image = read_array(images[k]);
         for (size_t r = 0; r < ROWS; r++)
             memcpy(turned + (ROWS - 1 - r) * N, image + r * N, N * sizeof *image);
         remove(images[k]);
@@ -260,39 +251,32 @@ TEST(rows_may_run_down)
         OK(fbp_sink_write(sink, 0, 1, turned));
         OK(fbp_sink_finish(sink));
         fbp_sink_close(&sink);
-        free(image);
     }
     scan.row_order = FBP_ROWS_TOP_DOWN;
     assert_true(run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info) == up);
-    free(p);
-    free(turned);
-    drop_scan(&scan);
 }
 
 /* Line integrals that were corrected elsewhere give the same; so do other devices, nearly. */
 TEST(devices_agree)
 {
     static const char *const devices[] = {"mock", "mock:0,1", "ref", "gl", "cuda"};
-    struct fbp_scan scan = counted_scan();
+    AUTO_DROP struct fbp_scan scan = counted_scan();
 
     remove_rings(&scan, "sorting:9");
-    float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         if (!usable(devices[i]))
             continue;
-        float *own = reconstruct(&scan, fbp_recon_params(.device = devices[i]));
+        AUTO_FREE float *own = reconstruct(&scan, fbp_recon_params(.device = devices[i]));
         print_message("%-8s against cpu %.1f dB\n", devices[i], psnr_db(own, cpu, 60 * 60 * 18));
         assert_true(psnr_db(own, cpu, 60 * 60 * 18) > 100);
-        free(own);
     }
-    free(cpu);
-    drop_scan(&scan);
 }
 
 /* Binned, with every other view: what is joined first is corrected. */
 TEST(reduced_scans_too)
 {
-    struct fbp_scan scan = counted_scan();
+    AUTO_DROP struct fbp_scan scan = counted_scan();
     struct fbp_report report;
     struct fbp_plan_summary info;
 
@@ -303,7 +287,6 @@ TEST(reduced_scans_too)
     assert_true(one != plain && report.hash == one);
     assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .tuning.slab_slices = 3), &report,
                          &info) == one);
-    drop_scan(&scan);
 }
 
 static int stop(void *user, const struct fbp_progress *p)
@@ -324,7 +307,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 
 TEST(what_cannot_be_is_said)
 {
-    struct fbp_scan scan = spoilt_scan(VIEWS, ROWS, 0.04);
+    AUTO_DROP struct fbp_scan scan = spoilt_scan(VIEWS, ROWS, 0.04);
     struct fbp_corrections c = {.struct_size = sizeof c, .rings = FBP_RINGS_SORTING};
     fbp_plan *plan;
 
@@ -347,7 +330,6 @@ TEST(what_cannot_be_is_said)
     fbp_plan_destroy(&plan);
     OK(fbp_scan_reduce(&scan, 16, 1)); /* twelve views are left */
     refused(&scan, fbp_recon_params(.device = "cpu"), FBP_ERR_UNSUPPORTED, "too small");
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -37,12 +37,11 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
 static char *half_of(const struct fbp_scan *scan, size_t part)
 {
     const size_t view = scan->panel.n_columns * scan->panel.n_rows;
-    float *p = read_array(scan->projections);
+    AUTO_FREE float *p = read_array(scan->projections);
 
     memset(p + (part ? 0 : HALF * view), 0, HALF * view * sizeof *p);
     char *path = write_array(part ? "second.mha" : "first.mha", scan->panel.n_columns,
                              scan->panel.n_rows, scan->n_views, p);
-    free(p);
     return path;
 }
 
@@ -84,8 +83,8 @@ static void check_sum(struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
     char *const all = scan->projections;
     const size_t n = grid_size(&scan->volume);
-    float *whole = calloc(n, sizeof *whole), *first = calloc(n, sizeof *first);
-    float *summed = calloc(n, sizeof *summed);
+    AUTO_FREE float *whole = calloc(n, sizeof *whole), *first = calloc(n, sizeof *first);
+    AUTO_FREE float *summed = calloc(n, sizeof *summed);
     struct fbp_recon_params plain = *p;
     struct fbp_report of_whole, of_part, of_sum;
 
@@ -114,9 +113,6 @@ static void check_sum(struct fbp_scan *scan, const struct fbp_recon_params *p)
     scan->projections = all;
     free(halves[0]);
     free(halves[1]);
-    free(whole);
-    free(first);
-    free(summed);
 }
 
 TEST(parts_add_up)
@@ -132,14 +128,13 @@ TEST(parts_add_up)
         {.device = "cuda"},
         {.device = "cuda", .mu_water = 0.02, .precision = FBP_PRECISION_EXACT},
         {.device = "cuda", .tuning.kernel = "matrix", .mu_water = 0.02, .tuning.slab_slices = 9}};
-    struct fbp_scan scan = circle_scan(VIEWS, N, 0);
+    AUTO_DROP struct fbp_scan scan = circle_scan(VIEWS, N, 0);
 
     scan.volume = (struct fbp_grid){{N, N, N - 4}, {5, 5, 5}, {0, 0, 0}};
     simulate_head(&scan, 90);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (usable(cases[i].device))
             check_sum(&scan, &cases[i]);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -57,22 +57,19 @@ static const char *asked(const struct scan_case *c)
 TEST(values_are_the_references)
 {
     for (size_t i = 0; i < N_CASES; i++) {
-        struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         const size_t n = grid_size(&scan.volume);
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "cpu", .tuning.kernel = asked(&cases[i]))));
         assert_string_equal(fbp_plan_info(plan)->kernel, cases[i].kernel);
         fbp_plan_destroy(&plan);
-        float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-        float *cpu = reconstruct(
+        AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        AUTO_FREE float *cpu = reconstruct(
             &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = asked(&cases[i])));
         const double db = psnr_db(cpu, ref, n);
         print_message("%s: %.1f dB\n", cases[i].kernel, db);
         assert_true(db >= 120);
-        free(ref);
-        free(cpu);
-        drop_scan(&scan);
     }
 }
 
@@ -89,7 +86,7 @@ TEST(splits_change_nothing)
 
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 50};
     for (size_t i = 0; i < N_CASES; i++) {
-        struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         const uint64_t whole =
             reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .n_threads = 1,
                                                      .tuning.kernel = asked(&cases[i])));
@@ -101,7 +98,6 @@ TEST(splits_change_nothing)
             if (reconstruct_hash(&scan, &p) != whole)
                 fail_msg("%s (case %zu): split %zu: other values", cases[i].kernel, i, s);
         }
-        drop_scan(&scan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -109,20 +105,17 @@ TEST(splits_change_nothing)
 /* Bad pixels are bridged in the views of all parts, in each slab. */
 TEST(bad_pixels_are_bridged)
 {
-    struct fbp_scan scan = make_scan(&cases[0]);
+    AUTO_DROP struct fbp_scan scan = make_scan(&cases[0]);
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
-    float *mask = allocated(calloc(n, sizeof *mask));
+    AUTO_FREE float *mask = allocated(calloc(n, sizeof *mask));
 
     for (size_t i = 0; i < n; i += 37)
         mask[i] = 1;
     scan.bad_pixels = write_array("mask.mha", scan.panel.n_columns, scan.panel.n_rows, 1, mask);
-    float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-    float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu", .tuning.slab_slices = 4));
+    AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    AUTO_FREE float *cpu =
+        reconstruct(&scan, fbp_recon_params(.device = "cpu", .tuning.slab_slices = 4));
     assert_true(psnr_db(cpu, ref, grid_size(&scan.volume)) >= 120);
-    free(ref);
-    free(cpu);
-    free(mask);
-    drop_scan(&scan);
 }
 
 /* Kernels of the GPU, with what each must reach: texture units interpolate to 1/256 of a pixel. */
@@ -170,8 +163,8 @@ TEST(values_on_cuda)
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < N_CASES; i++) {
-        struct fbp_scan scan = make_scan(&cases[i]);
-        float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
         for (size_t k = 0; k < N_CUDA_CASES; k++) {
             const struct cuda_case *c = &cuda_cases[k];
             if (!applies(&scan, c)) {
@@ -179,17 +172,14 @@ TEST(values_on_cuda)
                 continue;
             }
             const struct fbp_recon_params p = cuda_params(c);
-            float *cuda = reconstruct(&scan, &p);
+            AUTO_FREE float *cuda = reconstruct(&scan, &p);
             const double db = psnr_db(cuda, ref, grid_size(&scan.volume));
             print_message("case %zu: cuda %s, precision %d: %.1f dB\n", i, c->kernel,
                           (int)c->precision, db);
             if (!(db >= c->floor_db))
                 fail_msg("case %zu: cuda %s, precision %d: %.1f dB", i, c->kernel,
                          (int)c->precision, db);
-            free(cuda);
         }
-        free(ref);
-        drop_scan(&scan);
     }
 }
 
@@ -203,7 +193,7 @@ TEST(splits_on_cuda)
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < N_CASES; i++) {
-        struct fbp_scan scan = make_scan(&cases[i]);
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         for (size_t k = 0; k < N_CUDA_CASES; k++) {
             if (!applies(&scan, &cuda_cases[k]))
                 continue;
@@ -217,7 +207,6 @@ TEST(splits_on_cuda)
                              p.tuning.kernel, (int)p.precision, s);
             }
         }
-        drop_scan(&scan);
     }
 }
 

@@ -91,7 +91,7 @@ static bool adds_up(const fbp_plan *plan, size_t size, size_t z, size_t n, unsig
     const struct fbp_sum *sum = plan->sum;
     const size_t slice = plan->info.volume.n[0] * plan->info.volume.n[1];
     const size_t rank = fbp_team_rank(plan->params.cluster.team);
-    float *x = malloc(n * slice * sizeof *x);
+    AUTO_FREE float *x = malloc(n * slice * sizeof *x);
     bool right = x != NULL;
 
     for (size_t i = 0; right && i < n * slice; i++)
@@ -102,7 +102,6 @@ static bool adds_up(const fbp_plan *plan, size_t size, size_t z, size_t n, unsig
             mine[z + i / slice] = 1;
             right = x[i] == sum_of(size, z * slice + i);
         }
-    free(x);
     return right;
 }
 
@@ -198,9 +197,8 @@ TEST(sinks_of_rank_0_get_all)
 
     make(&scan);
     simulate_head(&scan, 80);
-    float *views = read_array(scan.projections);
+    AUTO_FREE float *views = read_array(scan.projections);
     in_team(SIZE, &scan, views, sinks);
-    free(views);
     drop_scan(&scan);
 }
 

@@ -186,15 +186,13 @@ TEST(stands_where_it_was_put)
 /* The metadata lead to the scenario, as the scenario leads to the metadata. */
 TEST(loads_from_either_file)
 {
-    struct fbp_scan a = load_scan("tetra.json"), b = load_scan("tetra_metadata.json");
+    AUTO_CLEAR struct fbp_scan a = load_scan("tetra.json"), b = load_scan("tetra_metadata.json");
 
     assert_string_equal(a.projections, b.projections);
     assert_string_equal(a.flat, b.flat);
     assert_int_equal(a.row_order, FBP_ROWS_TOP_DOWN);
     assert_int_equal(b.row_order, FBP_ROWS_TOP_DOWN);
     assert_memory_equal(a.views, b.views, VIEWS * sizeof *a.views);
-    fbp_scan_clear(&a);
-    fbp_scan_clear(&b);
 }
 
 int main(int argc, char **argv)

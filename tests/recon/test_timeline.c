@@ -50,8 +50,8 @@ static void read_bars(const char *path, size_t count[LANES], double last_end[LAN
 
 static void draws(const char *device, struct fbp_rates rates, const size_t expected[LANES])
 {
-    struct fbp_scan scan = make_scan();
-    char *svg = temporary("timeline.svg"), *volume = temporary("timeline.mha");
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE char *svg = temporary("timeline.svg"), *volume = temporary("timeline.mha");
     size_t count[LANES] = {0};
     double end[LANES] = {0};
     struct fbp_report report = {.struct_size = sizeof report};
@@ -72,9 +72,6 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
     }
     remove(svg);
     remove(volume);
-    free(svg);
-    free(volume);
-    drop_scan(&scan);
 }
 
 /* Five batches; 12 slices are one block, fetched and written once. */
@@ -86,14 +83,13 @@ TEST(a_bar_a_batch_and_a_lane_a_stage)
 
 TEST(a_failing_folder_is_an_error)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     fbp_plan_timeline(plan, "/no/such/folder/t.svg");
     assert_fails(fbp_plan_run(plan, "null:", NULL), FBP_ERR_IO, "/no/such/folder/t.svg");
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 /* Devices whose queues keep their own time. */
@@ -101,8 +97,8 @@ static void device_draws(const char *device)
 {
     if (!usable(device))
         skip();
-    struct fbp_scan scan = make_scan();
-    char *svg = temporary("timeline.svg");
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE char *svg = temporary("timeline.svg");
     size_t count[LANES] = {0};
     double end[LANES] = {0};
     struct fbp_report report = {.struct_size = sizeof report};
@@ -123,8 +119,6 @@ static void device_draws(const char *device)
     }
     fbp_plan_destroy(&plan);
     remove(svg);
-    free(svg);
-    drop_scan(&scan);
 }
 
 TEST(cuda_draws)

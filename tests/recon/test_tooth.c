@@ -23,7 +23,7 @@ static struct fbp_scan load_scan(double column)
 
 TEST(finds_everything)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
 
     OK(fbp_scan_load(&scan, TOOTH));
     assert_int_equal(scan.kind, FBP_PARALLEL);
@@ -39,7 +39,6 @@ TEST(finds_everything)
     assert_int_equal(pitch, 1);
     const double *s = scan.views[180].s; /* 179.0055 degrees */
     assert_true(fabs(atan2(s[1], s[0]) * 180 / PI - 179.00552486) < 1e-6);
-    fbp_scan_clear(&scan);
 }
 
 /* Share of what is below zero: a wrong axis leaves rings and tails of both signs. */
@@ -76,8 +75,8 @@ TEST(slice_is_clean)
     double found[5];
 
     for (int i = 0; i < 5; i++) {
-        struct fbp_scan scan = load_scan(columns[i]);
-        float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+        AUTO_CLEAR struct fbp_scan scan = load_scan(columns[i]);
+        AUTO_FREE float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
         found[i] = negativity(v);
         print_message("axis at column %g: %.4f of the magnitude is negative\n", columns[i],
                       found[i]);
@@ -85,8 +84,6 @@ TEST(slice_is_clean)
             assert_true(mean_around(v, 107, 215, 3) > 5e-3);
             assert_true(fabs(mean_around(v, 60, 60, 8)) < 3e-4);
         }
-        free(v);
-        fbp_scan_clear(&scan);
     }
     for (int i = 0; i < 5; i++)
         assert_true(i == 2 || found[i] > found[2]);

@@ -41,16 +41,14 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
 static void expect_factor(const struct way *w, const struct fbp_scan *scan, const float *views,
                           float factor, bool one_by_one)
 {
-    float *mm = volume_in(FBP_UNIT_MM, w, scan, views, one_by_one);
-    float *cm = volume_in(FBP_UNIT_CM, w, scan, views, one_by_one);
+    AUTO_FREE float *mm = volume_in(FBP_UNIT_MM, w, scan, views, one_by_one);
+    AUTO_FREE float *cm = volume_in(FBP_UNIT_CM, w, scan, views, one_by_one);
 
     /* Floats of the same sum, which ref rounds once. */
     for (size_t i = 0; i < grid_size(&scan->volume); i++)
         if (!(fabs((double)cm[i] - (double)factor * (double)mm[i]) <= 1.3e-7 * fabs((double)cm[i])))
             fail_msg("%s: voxel %zu is %.9g for 1/cm, expected %g x %.9g", w->name, i, cm[i],
                      factor, mm[i]);
-    free(mm);
-    free(cm);
 }
 
 TEST(planes_by_a_thousand)
@@ -61,15 +59,13 @@ TEST(planes_by_a_thousand)
     double direction[64][3];
 
     OK(fbp_directions_make(&grid, direction));
-    struct fbp_scan scan = planes_scan(direction, 64);
+    AUTO_CLEAR struct fbp_scan scan = planes_scan(direction, 64);
     scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
-    float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (usable(ways[i].p.device))
             expect_factor(&ways[i], &scan, views, 1000, false);
     expect_factor(&ways[0], &scan, views, 1000, true);
-    free(views);
-    fbp_scan_clear(&scan);
 }
 
 TEST(lines_by_ten)
@@ -88,21 +84,19 @@ TEST(lines_by_ten)
                                       .n_sod = 1,
                                       .n_sdd = 1,
                                       .pitch_mm = {3, 3}};
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .kind = FBP_CONE,
-                            .n_views = 12,
-                            .panel = {32, 24},
-                            .views = calloc(12, sizeof *scan.views),
-                            .row_order = FBP_ROWS_BOTTOM_UP,
-                            .volume = {{20, 18, 14}, {2, 2, 2}, {0, 0, 0}}};
+    AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .kind = FBP_CONE,
+                                      .n_views = 12,
+                                      .panel = {32, 24},
+                                      .views = calloc(12, sizeof *scan.views),
+                                      .row_order = FBP_ROWS_BOTTOM_UP,
+                                      .volume = {{20, 18, 14}, {2, 2, 2}, {0, 0, 0}}};
     OK(fbp_circle_views(&circle, scan.views));
     simulate_head(&scan, 20);
-    float *views = read_array(scan.projections);
+    AUTO_FREE float *views = read_array(scan.projections);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (ways[i].p.epr.stages == 0 && usable(ways[i].p.device))
             expect_factor(&ways[i], &scan, views, 10, false);
-    free(views);
-    drop_scan(&scan);
 }
 
 /* What a file of this phantom's volume says, and its greatest value. */
@@ -111,7 +105,7 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
 {
     const struct fbp_scan scan = {
         .struct_size = sizeof scan, .kind = kind, .volume = {{9, 9, 9}, {1, 1, 1}, {0, 0, 0}}};
-    char *path = temporary("truth.mha");
+    AUTO_FREE char *path = temporary("truth.mha");
     fbp_source *source;
 
     OK(fbp_phantom_truth(phantom, &scan, unit, path, 2));
@@ -124,7 +118,6 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
     assert_true(fabs((double)found - most) <= 1e-6 * most);
     free(v);
     remove(path);
-    free(path);
 }
 
 TEST(truth_has_the_unit_of_its_scan)
@@ -147,7 +140,7 @@ TEST(truth_has_the_unit_of_its_scan)
 TEST(not_of_hounsfield_units)
 {
     double direction[1][3] = {{0, 0, 1}};
-    struct fbp_scan scan = planes_scan(direction, 1);
+    AUTO_CLEAR struct fbp_scan scan = planes_scan(direction, 1);
     float views[PLANES_S] = {0}, out[1];
 
     scan.volume = (struct fbp_grid){{1, 1, 1}, {.1, .1, .1}, {0, 0, 0}};
@@ -158,7 +151,6 @@ TEST(not_of_hounsfield_units)
     assert_int_equal(
         fbp_reconstruct(&scan, fbp_recon_params(.output.unit = (enum fbp_unit)7), views, out, NULL),
         FBP_ERR_INVALID);
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

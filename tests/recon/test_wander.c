@@ -38,7 +38,7 @@ static double way(enum path path, double part, size_t k)
 static struct fbp_scan make_scan(const struct layout *l, enum path path, double travel_mm)
 {
     const size_t n = l->n_views;
-    double *angles = even_angles(n, 20, l->arc_deg / (double)n);
+    AUTO_FREE double *angles = even_angles(n, 20, l->arc_deg / (double)n);
     const double sod = l->sod_mm, sdd = 1.5 * sod, mag = l->kind == FBP_CONE ? 1.5 : 1;
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = l->kind,
@@ -62,7 +62,6 @@ static struct fbp_scan make_scan(const struct layout *l, enum path path, double 
         scan.views[k].s[2] += l->kind == FBP_CONE ? z : 0;
         scan.views[k].d[2] += z;
     }
-    free(angles);
     return scan;
 }
 
@@ -227,7 +226,8 @@ TEST(wobble_and_other_circles_pass)
     const double along_x[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
 
     for (int i = 0; i < 5; i++) {
-        struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 124, .panel = {124, 96}};
+        AUTO_CLEAR struct fbp_scan scan = {
+            .struct_size = sizeof scan, .n_views = 124, .panel = {124, 96}};
         const double step = i < 2 || i == 4 ? 1.6 : 360.0 / 124;
         char text[300];
         add_views(&scan, &(struct orbit){.step_deg = step, .pitch_mm = {3.2, 3.2}, .c_arm = i < 2});
@@ -244,7 +244,6 @@ TEST(wobble_and_other_circles_pass)
         OK(fbp_geometry_circular(&f));
         assert_false(fbp_geometry_remark(&f, 0, text, sizeof text));
         assert_true(f.wander_error < (i < 2 ? 1e-3 : 1e-6));
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -259,7 +258,7 @@ TEST(loss_by_inclined_rays_is_estimated)
     for (size_t i = 0; i < 6; i++) {
         const struct layout *l = &layouts[i % 2];
         const double rise = tan(degrees[i / 2] * PI / 180);
-        struct fbp_scan scan = make_scan(l, HELIX, 0);
+        AUTO_CLEAR struct fbp_scan scan = make_scan(l, HELIX, 0);
         const double level = ball_mean(&scan, ball_of(l, 0));
         const struct fbp_grid point = {
             .n = {1, 1, 1}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 0, 0}};
@@ -281,7 +280,6 @@ TEST(loss_by_inclined_rays_is_estimated)
         assert_true(fabs(f.rise_error - lost) < 0.003);
         assert_true(fabs(-f.method_error[0] - lost) < 0.003);
         assert_true(said && strstr(text, "FDK is exact in the plane of the source only"));
-        fbp_scan_clear(&scan);
     }
 }
 

@@ -58,7 +58,7 @@ TEST(slices_of_several_pieces_at_once)
     struct meeting m = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
     const struct fbp_sink_functions out = {
         .struct_size = sizeof out, .write = meet, .user = &m, .concurrent = 1};
-    struct fbp_scan scan = large_slices();
+    AUTO_DROP struct fbp_scan scan = large_slices();
     fbp_plan *plan;
     fbp_sink *sink;
 
@@ -68,7 +68,6 @@ TEST(slices_of_several_pieces_at_once)
     assert_int_equal(m.most, WRITERS);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 static uint64_t hash_with(const struct fbp_scan *scan, int n_threads, size_t memory, bool apart)
@@ -97,7 +96,7 @@ TEST(any_number_gives_the_same)
 TEST(integers_count_in_the_memory)
 {
     enum { DEVICES = 2, THREADS = 8 };
-    struct fbp_scan scan = small_slices();
+    AUTO_DROP struct fbp_scan scan = small_slices();
     uint64_t bytes[2];
 
     for (int i = 0; i < 2; i++) {
@@ -110,7 +109,6 @@ TEST(integers_count_in_the_memory)
         fbp_plan_destroy(&plan);
     }
     assert_true(bytes[1] > bytes[0] + ((uint64_t)DEVICES * THREADS << 20));
-    drop_scan(&scan);
 }
 
 static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why)
@@ -126,7 +124,7 @@ static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *w
 
 TEST(a_failure_of_any_is_the_runs)
 {
-    struct fbp_scan scan = small_slices();
+    AUTO_DROP struct fbp_scan scan = small_slices();
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
@@ -142,7 +140,6 @@ TEST(a_failure_of_any_is_the_runs)
         fbp_sink_close(&sink);
     }
     fbp_plan_destroy(&plan);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

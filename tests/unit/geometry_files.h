@@ -84,14 +84,13 @@ static inline void comes_back(const struct fbp_scan *scan, const char *path, con
     const struct fbp_geometry_known known = known_of(scan);
 
     save_as(scan, path, format);
-    struct fbp_scan s = load_as(path, by_name ? format : NULL, &known);
+    AUTO_CLEAR struct fbp_scan s = load_as(path, by_name ? format : NULL, &known);
     assert_int_equal(s.kind, scan->kind);
     assert_int_equal(s.n_views, scan->n_views);
     assert_int_equal(s.panel.n_columns, scan->panel.n_columns);
     assert_int_equal(s.panel.n_rows, scan->panel.n_rows);
     assert_int_equal(s.row_order, FBP_ROWS_BOTTOM_UP);
     came_back(format, s.views, scan->views, s.n_views);
-    fbp_scan_clear(&s);
 }
 
 /* Is this in the beginning of the file? */

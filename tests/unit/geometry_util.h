@@ -114,7 +114,7 @@ static inline struct fbp_view *scan_views_at(const struct scan *scan, const doub
 
 static inline struct fbp_view *scan_views(const struct scan *scan)
 {
-    double *angles = calloc(scan->n, sizeof *angles);
+    AUTO_FREE double *angles = calloc(scan->n, sizeof *angles);
     if (!angles)
         abort();
     for (size_t k = 0; k < scan->n; k++)
@@ -122,7 +122,6 @@ static inline struct fbp_view *scan_views(const struct scan *scan)
                      scan->arc_deg * (double)k / (double)(scan->n - (scan->inclusive ? 1 : 0))) *
                     FBP_PI / 180;
     struct fbp_view *views = scan_views_at(scan, angles);
-    free(angles);
     return views;
 }
 

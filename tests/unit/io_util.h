@@ -17,12 +17,11 @@ static inline void put_file(const char *path, const void *data, size_t n)
 static inline void put_array(const char *path, const char *header, const void *data, size_t n)
 {
     const size_t h = strlen(header);
-    char *all = allocated(malloc(h + n + 1));
+    AUTO_FREE char *all = allocated(malloc(h + n + 1));
     memcpy(all, header, h);
     if (n)
         memcpy(all + h, data, n);
     put_file(path, all, h + n);
-    free(all);
 }
 
 /* free() it. */

@@ -135,7 +135,7 @@ static inline void mat_put(FILE *f, struct mat_var v, bool packed)
     mat_member(&all, v);
     if (packed) {
         n = compressBound(all.n);
-        unsigned char *bytes = allocated(malloc(n));
+        AUTO_FREE unsigned char *bytes = allocated(malloc(n));
         assert_int_equal(compress(bytes, &n, all.bytes, all.n), Z_OK);
         const uint32_t tag[2] = {FBP_MI_COMPRESSED, (uint32_t)n};
         struct mat_var head = {NULL, 0};
@@ -143,7 +143,6 @@ static inline void mat_put(FILE *f, struct mat_var v, bool packed)
         assert_int_equal(fwrite(head.bytes, 1, head.n, f), head.n);
         assert_int_equal(fwrite(bytes, 1, n, f), n);
         free(head.bytes);
-        free(bytes);
     } else {
         assert_int_equal(fwrite(all.bytes, 1, all.n, f), all.n);
     }

@@ -24,11 +24,11 @@ static struct fbp_scan make_scan(void)
 
 TEST(truth_is_the_specification)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_job_tables tables;
     struct fbp_bench_truth truth;
     fbp_pool *pool;
-    float *views = allocated(malloc(VIEWS * 31 * 31 * sizeof *views));
+    AUTO_FREE float *views = allocated(malloc(VIEWS * 31 * 31 * sizeof *views));
 
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 3), false));
     OK(fbp_pool_create(&pool, 3));
@@ -36,13 +36,13 @@ TEST(truth_is_the_specification)
     OK(fbp_bench_truth_make(&truth, &tables.job, views, 2, SIDE - 3, pool, 3));
 
     simulate_head(&scan, 96);
-    float *simulated = read_array(scan.projections);
+    AUTO_FREE float *simulated = read_array(scan.projections);
     assert_memory_equal(views, simulated, VIEWS * 31 * 31 * sizeof *views);
 
     assert_int_equal(truth.n_whole, FBP_BENCH_SLICES);
     assert_int_equal(truth.n, (SIDE - 3) * SIDE * SIDE); /* so small that none is left out */
-    float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-    float *samples = allocated(calloc(truth.n, sizeof *samples));
+    AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    AUTO_FREE float *samples = allocated(calloc(truth.n, sizeof *samples));
     fbp_bench_truth_pick(&truth, &scan.volume, 2, 9, ref + 2 * SIDE * SIDE, samples);
     fbp_bench_truth_pick(&truth, &scan.volume, 11, SIDE - 12, ref + 11 * SIDE * SIDE, samples);
     struct fbp_bench_difference e = fbp_bench_truth_compare(&truth, samples);
@@ -54,24 +54,19 @@ TEST(truth_is_the_specification)
     samples[777] = NAN; /* is never taken for a perfect volume */
     assert_true(isnan(fbp_bench_truth_compare(&truth, samples).psnr_db));
 
-    free(samples);
-    free(ref);
-    free(simulated);
-    free(views);
     fbp_pool_destroy(&pool);
     fbp_bench_truth_clear(&truth);
     fbp_job_clear(&tables);
-    drop_scan(&scan);
 }
 
 /* Of larger slices whole ones are few, and of the others each part gives one voxel. */
 TEST(samples_are_everywhere)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_job_tables tables;
     struct fbp_bench_truth t;
     fbp_pool *pool;
-    float *views = allocated(calloc(VIEWS * 31 * 31, sizeof *views));
+    AUTO_FREE float *views = allocated(calloc(VIEWS * 31 * 31, sizeof *views));
     size_t n_whole = 0, n_random = 0;
 
     scan.n_views = 2;
@@ -90,11 +85,9 @@ TEST(samples_are_everywhere)
     assert_int_equal(n_random, 38 * (FBP_BENCH_VOXELS / 38));
     assert_int_equal(t.n_whole, 2);
     assert_int_equal(t.n_random, n_random);
-    free(views);
     fbp_pool_destroy(&pool);
     fbp_bench_truth_clear(&t);
     fbp_job_clear(&tables);
-    drop_scan(&scan);
 }
 
 static fbp_bench *open_bench(const char *device, const struct fbp_scan *scan)
@@ -116,7 +109,7 @@ static void check_time(const struct fbp_kernel_time *t)
 TEST(devices_agree)
 {
     static const char *const kernels[] = {"matrix", "column", "rot90"};
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     fbp_bench *cpu = open_bench("cpu", &scan), *mock;
     struct fbp_kernel_time a, b;
 
@@ -142,13 +135,12 @@ TEST(devices_agree)
     fbp_mock_faults = (struct fbp_mock_faults){0};
     fbp_bench_destroy(&mock);
     fbp_bench_destroy(&cpu);
-    drop_scan(&scan);
 }
 
 /* Views serve a second volume of the same extent; another extent has a phantom of its own. */
 TEST(views_are_kept)
 {
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     fbp_bench *bench = open_bench("cpu", &scan);
     struct fbp_kernel_time t;
 
@@ -169,7 +161,6 @@ TEST(views_are_kept)
     assert_int_equal(fbp_bench_kernel(bench, "no such", FBP_PRECISION_DEFAULT, &t),
                      FBP_ERR_UNSUPPORTED);
     fbp_bench_destroy(&bench);
-    drop_scan(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -157,7 +157,7 @@ TEST(an_image_is_a_scan)
     const double degree = acos(-1) / 180;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fbp_scan scan = load_image(cases[i].width, cases[i].unit);
+        AUTO_CLEAR struct fbp_scan scan = load_image(cases[i].width, cases[i].unit);
         assert_int_equal(scan.kind, FBP_PLANES);
         assert_int_equal(scan.n_views, 8);
         assert_int_equal(scan.panel.n_columns, 6);
@@ -174,7 +174,6 @@ TEST(an_image_is_a_scan)
                 assert_true(fabs(scan.views[k].u[c] - cases[i].sign * n[c]) < 1e-12 &&
                             fabs(scan.views[k].d[c]) < 1e-12);
         }
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -215,15 +214,13 @@ TEST(listed_places_are_read)
 
     for (const char *f = "DFI"; *f; f++)
         for (int big = 0; big < 2; big++) {
-            struct fbp_scan scan = {.struct_size = sizeof scan};
+            AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
             put_listed(*f, big, even, 6);
             if (fbp_scan_load(&scan, DSC) != FBP_OK)
                 fail_msg("%c, %d: %s", *f, big, fbp_message());
-            struct fbp_scan usual = load_image("10", "G");
+            AUTO_CLEAR struct fbp_scan usual = load_image("10", "G");
             assert_memory_equal(scan.views, usual.views, 8 * sizeof *scan.views);
             assert_true(fbp_scan_reads(&scan, XGF));
-            fbp_scan_clear(&scan);
-            fbp_scan_clear(&usual);
         }
     remove(XGF);
 }
@@ -270,7 +267,7 @@ TEST(listed_places_may_be_uneven)
 TEST(the_helix_has_its_gradients)
 {
     static float table[961][3];
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
     double most = 0;
     FILE *f = fopen(FUSILLO "-fgrad.npy", "rb");
 
@@ -289,7 +286,6 @@ TEST(the_helix_has_its_gradients)
             most = fmax(most, fabs(-14 * u[i] / step - table[k][i]));
     }
     assert_true(most < 5e-7);
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

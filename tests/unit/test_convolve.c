@@ -101,15 +101,14 @@ TEST(partners_do_not_leak)
                 continue;
             open_bank(&b, columns[n], 0, levels[l]);
             for (size_t i = 0; i < 6; i++) {
-                float *x = random_line(columns[n], 1), *y = random_line(columns[n], sizes[i]);
+                AUTO_FREE float *x = random_line(columns[n], 1),
+                                *y = random_line(columns[n], sizes[i]);
                 double error[2];
                 filter_two(&b, x, y, error);
                 if (!(error[0] < 1e-6 && error[1] < 1e-6))
                     fail_msg("%zu columns, partner of size %g: errors %.1e and %.1e", columns[n],
                              (double)sizes[i], error[0], error[1]);
                 worst = fmax(worst, fmax(error[0], error[1]));
-                free(x);
-                free(y);
             }
             close_bank(&b);
         }
@@ -120,8 +119,8 @@ TEST(partners_do_not_leak)
 TEST(zeros_stay_zeros)
 {
     enum { N = 100 };
-    float *x = random_line(N, 3), *zeros = allocated(calloc(N, sizeof *zeros)),
-          *again = malloc(N * sizeof *x);
+    AUTO_FREE float *x = random_line(N, 3), *zeros = allocated(calloc(N, sizeof *zeros)),
+                    *again = malloc(N * sizeof *x);
     struct bank b;
 
     assert_non_null(again);
@@ -133,9 +132,6 @@ TEST(zeros_stay_zeros)
     cpu_convolve(&b.convolution, b.work, (float *const[]){again, zeros}, 2);
     assert_memory_equal(x, again, N * sizeof *x);
     close_bank(&b);
-    free(x);
-    free(zeros);
-    free(again);
 }
 
 /* In space a line does not depend on the others of its group at all, nor on how many they are. */
@@ -151,7 +147,7 @@ TEST(lanes_are_independent)
             continue;
         open_bank(&b, N, 40, levels[l]);
         for (size_t i = 0; i < LINES; i++) {
-            float *in = random_line(N, 1);
+            AUTO_FREE float *in = random_line(N, 1);
             lines[i] = malloc(N * sizeof(float));
             alone[i] = malloc(N * sizeof(float));
             assert_true(lines[i] && alone[i]);
@@ -159,7 +155,6 @@ TEST(lanes_are_independent)
             memcpy(alone[i], in, N * sizeof(float));
             cpu_convolve(&b.convolution, b.work, &alone[i], 1);
             assert_true(error_of(&b, in, alone[i]) < 1e-6);
-            free(in);
         }
         cpu_convolve(&b.convolution, b.work, lines, LINES);
         for (size_t i = 0; i < LINES; i++) {
@@ -228,8 +223,9 @@ TEST(rows_go_round)
         if ((levels[k / 3] & fbp_cpu_flags()) != levels[k / 3])
             continue;
         const size_t n = columns[k % 3], turn = n / 3;
-        float *x = random_line(n, 1), *y = random_line(n, 3), *round = malloc(n * sizeof *round);
-        double *wanted = malloc(n * sizeof *wanted);
+        AUTO_FREE float *x = random_line(n, 1), *y = random_line(n, 3),
+                        *round = malloc(n * sizeof *round);
+        AUTO_FREE double *wanted = malloc(n * sizeof *wanted);
         struct bank b = {0};
         assert_true(round && wanted);
         for (size_t i = 0; i < n; i++)
@@ -244,10 +240,6 @@ TEST(rows_go_round)
             assert_true(fabs((double)x[i] - wanted[i]) < 1e-6 &&
                         fabs((double)round[(i + turn) % n] - wanted[i]) < 1e-6);
         close_bank(&b);
-        free(x);
-        free(y);
-        free(round);
-        free(wanted);
     }
 }
 
@@ -257,7 +249,7 @@ TEST(forms_agree)
     static const size_t columns[] = {3, 64, 333};
 
     for (size_t n = 0; n < 3; n++) {
-        float *x = random_line(columns[n], 1), *y = random_line(columns[n], 20);
+        AUTO_FREE float *x = random_line(columns[n], 1), *y = random_line(columns[n], 20);
         struct bank b;
         for (size_t S = 0; S < columns[n]; S += columns[n] - 1) {
             double error[2];
@@ -268,8 +260,6 @@ TEST(forms_agree)
             assert_true(error[0] < 1e-6 && error[1] < 1e-6);
             close_bank(&b);
         }
-        free(x);
-        free(y);
     }
 }
 
@@ -279,7 +269,7 @@ TEST(kernels_have_two_sides)
     enum { N = 75 };
     static const double h[] = {.2, 1, -.7, .1};
     const struct fbp_reference reference = {.h = h, .n = 4, .centre = 1, .wiener = .1};
-    float *x = random_line(N, 1), *y = random_line(N, 1e-5f);
+    AUTO_FREE float *x = random_line(N, 1), *y = random_line(N, 1e-5f);
 
     for (size_t l = 0; l < 3; l++)
         for (int spatial = 0; spatial < 2; spatial++) {
@@ -296,8 +286,6 @@ TEST(kernels_have_two_sides)
             assert_true(error[0] < 1e-6 && error[1] < 1e-6);
             close_bank(&b);
         }
-    free(x);
-    free(y);
 }
 
 /* Two passes are the filter twice, cut off between. */

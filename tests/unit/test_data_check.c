@@ -127,7 +127,7 @@ static void *read_all(void *arg)
 {
     struct reader *r = arg;
     const size_t n = r->at_once * r->n_rows * COLUMNS * sizeof(uint16_t);
-    void *buffer = malloc(n);
+    AUTO_FREE void *buffer = malloc(n);
     fbp_pool *pool = NULL;
 
     r->status = buffer ? fbp_pool_create(&pool, 3) : FBP_ERR_NOMEM;
@@ -138,7 +138,6 @@ static void *read_all(void *arg)
         memset(buffer, 0xff, n); /* the device has it now */
     }
     fbp_pool_destroy(&pool);
-    free(buffer);
     return NULL;
 }
 

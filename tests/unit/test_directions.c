@@ -44,12 +44,11 @@ TEST(rings_have_the_known_counts)
         assert_int_equal(count_of(&set), known[i][1]);
     }
     const struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
-    vector *n = make(&set, &count);
+    AUTO_FREE vector *n = make(&set, &count);
     for (size_t i = 0; i < 18; at += rings[i++]) /* directions of a ring share their height */
         for (size_t j = 0; j < rings[i]; j++)
             assert_true(fabs(n[at + j][2] - cos((9.5 - (double)(i + 1)) * PI / 18)) < 1e-15);
     assert_int_equal(at, count);
-    free(n);
 }
 
 TEST(linear_angles_are_a_grid)
@@ -60,7 +59,7 @@ TEST(linear_angles_are_a_grid)
     assert_int_equal(count_of(&set), 324);
     set.n[0] = 3;
     set.n[1] = 4;
-    vector *n = make(&set, &count);
+    AUTO_FREE vector *n = make(&set, &count);
     assert_int_equal(count, 12);
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 4; j++) { /* phi runs fastest */
@@ -69,7 +68,6 @@ TEST(linear_angles_are_a_grid)
             assert_true(fabs(n[4 * i + j][0] - sin(theta) * cos(phi)) < 1e-15);
             assert_true(fabs(n[4 * i + j][1] - sin(theta) * sin(phi)) < 1e-15);
         }
-    free(n);
 }
 
 /* FLIP: every second ring backwards, the others as they are. */
@@ -78,16 +76,14 @@ TEST(flipped_rings_run_back)
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
     size_t count;
 
-    vector *plain = make(&set, &count);
+    AUTO_FREE vector *plain = make(&set, &count);
     set.order = FBP_ORDER_FLIP;
-    vector *flip = make(&set, &count);
+    AUTO_FREE vector *flip = make(&set, &count);
     assert_memory_equal(plain, flip, 18 * sizeof *plain);
     for (size_t j = 0; j < 17; j++)
         assert_memory_equal(plain[18 + j], flip[34 - j], sizeof *plain);
     assert_memory_equal(plain + 35, flip + 35, 16 * sizeof *plain);
     assert_memory_equal(plain[190], flip[207], sizeof *plain); /* ring 18 of 18 is flipped, too */
-    free(plain);
-    free(flip);
 }
 
 static double field_of(vector *chosen, size_t n, const double *at)
@@ -119,9 +115,9 @@ TEST(the_spaced_order_is_greedy)
     size_t count;
 
     set.order = FBP_ORDER_FLIP;
-    vector *flip = make(&set, &count);
+    AUTO_FREE vector *flip = make(&set, &count);
     set.order = FBP_ORDER_MSPS;
-    vector *msps = make(&set, &count);
+    AUTO_FREE vector *msps = make(&set, &count);
     assert_memory_equal(flip, msps, sizeof *flip);
     for (size_t k = 0; k < count; k++) {
         const size_t i = index_of(flip, count, msps[k]);
@@ -135,8 +131,6 @@ TEST(the_spaced_order_is_greedy)
             }
         used[i] = true;
     }
-    free(flip);
-    free(msps);
 }
 
 /* 828 and 3304 directions: a permutation, and the second is far from the first. */
@@ -147,10 +141,10 @@ TEST(large_orders_are_complete)
     for (size_t r = 0; r < 2; r++) {
         struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, rings[r]);
         size_t count;
-        vector *plain = make(&set, &count);
+        AUTO_FREE vector *plain = make(&set, &count);
         set.order = FBP_ORDER_MSPS;
-        vector *msps = make(&set, &count);
-        bool *used = calloc(count, sizeof *used);
+        AUTO_FREE vector *msps = make(&set, &count);
+        AUTO_FREE bool *used = calloc(count, sizeof *used);
         for (size_t k = 0; k < count; k++) {
             const size_t i = index_of(plain, count, msps[k]);
             assert_true(i < count && !used[i]);
@@ -158,9 +152,6 @@ TEST(large_orders_are_complete)
         }
         const double *a = msps[0], *b = msps[1];
         assert_true(fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) < 0.05);
-        free(used);
-        free(plain);
-        free(msps);
     }
 }
 
@@ -169,18 +160,15 @@ TEST(poles_change_places)
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 10);
     size_t count;
 
-    vector *z = make(&set, &count);
+    AUTO_FREE vector *z = make(&set, &count);
     set.pole = FBP_POLE_X;
-    vector *x = make(&set, &count);
+    AUTO_FREE vector *x = make(&set, &count);
     set.pole = FBP_POLE_Y;
-    vector *y = make(&set, &count);
+    AUTO_FREE vector *y = make(&set, &count);
     for (size_t i = 0; i < count; i++) {
         assert_true(x[i][0] == z[i][2] && x[i][1] == z[i][1] && x[i][2] == z[i][0]);
         assert_true(y[i][0] == z[i][0] && y[i][1] == z[i][2] && y[i][2] == z[i][1]);
     }
-    free(x);
-    free(y);
-    free(z);
 }
 
 TEST(a_spiral_has_any_number)
@@ -188,7 +176,7 @@ TEST(a_spiral_has_any_number)
     const struct fbp_directions set = set_of(FBP_SET_FIBONACCI, 209);
     size_t count;
 
-    vector *n = make(&set, &count);
+    AUTO_FREE vector *n = make(&set, &count);
     assert_int_equal(count, 209);
     for (size_t i = 0; i < count; i++) {
         const double phi = 2 * PI * (double)i / ((1 + sqrt(5)) / 2), z = ((double)i + .5) / 209;
@@ -196,7 +184,6 @@ TEST(a_spiral_has_any_number)
         assert_true(fabs(n[i][0] - sqrt(1 - z * z) * cos(phi)) < 1e-12);
         assert_true(fabs(n[i][1] - sqrt(1 - z * z) * sin(phi)) < 1e-12);
     }
-    free(n);
 }
 
 TEST(what_is_no_set_is_refused)

@@ -22,7 +22,7 @@ TEST(frequencies_are_places)
         struct prj prj = prj_usual();
         for (int i = 0; falls && i < 6; i++)
             prj.b[i] = -prj.b[i];
-        struct fbp_scan scan = load(&prj);
+        AUTO_CLEAR struct fbp_scan scan = load(&prj);
         assert_int_equal(scan.kind, FBP_PLANES);
         assert_int_equal(scan.n_views, 4);
         assert_int_equal(scan.panel.n_columns, 6);
@@ -37,7 +37,6 @@ TEST(frequencies_are_places)
                 assert_true(fabs(scan.views[k].d[i] - sign * mm * n) < 1e-12);
             }
         }
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -49,7 +48,7 @@ TEST(the_real_parts_are_views)
     for (int complex = 0; complex < 2; complex++) {
         struct prj prj = prj_usual();
         prj.complex = complex;
-        struct fbp_scan scan = load(&prj);
+        AUTO_CLEAR struct fbp_scan scan = load(&prj);
         fbp_source *src = open_source(scan.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_true((strstr(fbp_source_info(src)->taken, "real parts") != NULL) == (complex == 1));
@@ -57,7 +56,6 @@ TEST(the_real_parts_are_views)
         for (int i = 0; i < 24; i++)
             assert_true(out[i] == (float)prj.p[0][i]);
         fbp_source_close(&src);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -69,7 +67,7 @@ TEST(delays_are_rows)
     float out[48];
 
     prj.n_delays = 2;
-    struct fbp_scan scan = load(&prj);
+    AUTO_CLEAR struct fbp_scan scan = load(&prj);
     fbp_source *src = open_source(scan.projections, NULL);
     assert_int_equal(scan.panel.n_rows, 2);
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
@@ -77,7 +75,6 @@ TEST(delays_are_rows)
     for (int i = 0; i < 48; i++)
         assert_true(out[i] == (float)prj.p[0][i]);
     fbp_source_close(&src);
-    fbp_scan_clear(&scan);
 }
 
 static void refused(struct prj prj, const char *says)
@@ -216,7 +213,7 @@ TEST(what_is_written_comes_back)
     for (int way = 0; way < 4; way++) {
         const struct fbp_scan scan = make_scan(views, way % 2 ? -2.25 : -3, way / 2 * .3);
         write_prj(&scan, way % 2 ? FBP_F64 : FBP_F32, way % 2 ? 2.7 : 1, values);
-        struct fbp_scan back = {.struct_size = sizeof back};
+        AUTO_CLEAR struct fbp_scan back = {.struct_size = sizeof back};
         OK(fbp_scan_load(&back, PRJ));
         expect_same_views(&scan, &back);
         assert_int_equal(back.n_assumed, 0);
@@ -226,7 +223,6 @@ TEST(what_is_written_comes_back)
         OK(fbp_source_read(src, 0, 5, 0, 2, out));
         assert_memory_equal(out, values, sizeof out);
         fbp_source_close(&src);
-        fbp_scan_clear(&back);
     }
 }
 

@@ -283,7 +283,7 @@ TEST(rows_of_nothing_are_none)
 {
     struct scan scan = {
         .n = 8, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {1, 1}, .panel = {64, 64}};
-    struct fbp_view *views = scan_views(&scan);
+    AUTO_FREE struct fbp_view *views = scan_views(&scan);
     struct fbp_grid grid = {.n = {8, 8, 8}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 0, 200}};
     size_t r0 = 7, r1 = 9;
 
@@ -296,7 +296,6 @@ TEST(rows_of_nothing_are_none)
     OK(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1));
     assert_int_equal(r0, 0);
     assert_int_equal(r1, 64);
-    free(views);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -80,10 +80,9 @@ TEST(dictionaries_come_back)
     };
 
     for (size_t i = 0; i < N_OF(shapes); i++) {
-        struct fbp_scan scan = random_scan(shapes[i].kind, 11, shapes[i].what);
+        AUTO_CLEAR struct fbp_scan scan = random_scan(shapes[i].kind, 11, shapes[i].what);
         comes_back(&scan, in_folder("back.json"), "astra", false);
         assert_true(file_says("back.json", shapes[i].says));
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -121,10 +120,9 @@ TEST(arrays_of_numpy)
             file[128 + 4 * i + b] = (unsigned char)(bits >> (24 - 8 * b));
     }
     write_bytes(in_folder("f4.npy"), file, sizeof file);
-    struct fbp_scan s = load_as(in_folder("f4.npy"), "astra-cone-vec", &known);
+    AUTO_CLEAR struct fbp_scan s = load_as(in_folder("f4.npy"), "astra-cone-vec", &known);
     check_near3(s.views[0].s, v, 0);
     check_near3(s.views[0].v, v + 9, 0);
-    fbp_scan_clear(&s);
 }
 
 /* Rays of parallel beams may have any length. */
@@ -133,9 +131,8 @@ TEST(directions_are_made_unit)
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
 
     write_text("ray.txt", "0 -4 0  0 0 0  1 0 0  0 0 1\n");
-    struct fbp_scan s = load_as(in_folder("ray.txt"), "astra-parallel-vec", &known);
+    AUTO_CLEAR struct fbp_scan s = load_as(in_folder("ray.txt"), "astra-parallel-vec", &known);
     check_near3(s.views[0].s, (double[]){0, -1, 0}, 0);
-    fbp_scan_clear(&s);
 }
 
 /* Twelve numbers say nothing of what they are: nobody guesses. */

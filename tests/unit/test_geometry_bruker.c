@@ -6,7 +6,7 @@
 TEST(a_plain_scan)
 {
     write_changed("a.log", bruker_log, NULL, NULL);
-    struct fbp_scan s = load_file("a.log");
+    AUTO_CLEAR struct fbp_scan s = load_file("a.log");
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.n_views, 4);
     assert_int_equal(s.panel.n_columns, 120);
@@ -20,7 +20,6 @@ TEST(a_plain_scan)
     near3("d", s.views[0].d, -261, 0, 10 * 0.15);
     near3("s", s.views[1].s, 0, -25, 0); /* the stage turns the other way */
     assert_string_equal(strrchr(s.projections, '/'), "/embryo_~00%08d.tif 0 3");
-    fbp_scan_clear(&s);
 }
 
 TEST(variants)

@@ -181,8 +181,7 @@ TEST(spoilt_scenarios)
     refuses_all("w.json", ctsimu_scenario, list, N_OF(list));
     survives_cuts("w.json", ctsimu_scenario);
     write_changed("w.json", ctsimu_scenario, "\"value\": 400, \"unit\": \"mm\"", ignored);
-    struct fbp_scan s = load_file("w.json");
-    fbp_scan_clear(&s);
+    AUTO_CLEAR struct fbp_scan s = load_file("w.json");
 }
 
 TEST_MAIN(make_folder, drop_folder)

@@ -237,10 +237,9 @@ TEST(offset_panel)
     scan.offset[0] = 1.5; /* less than 2 % */
     assert_false(facts(&scan).offset);
     scan.offset[0] = 256 * 0.8 + 3; /* past the axis */
-    struct fbp_view *views = scan_views(&scan);
+    AUTO_FREE struct fbp_view *views = scan_views(&scan);
     struct fbp_geometry_facts none = {.struct_size = sizeof none};
     assert_fails(fbp_views_facts(views_of(&scan, views), NULL, &none), FBP_ERR_INVALID, "axis");
-    free(views);
 }
 
 TEST(turned_panels_are_measured)
@@ -253,7 +252,7 @@ TEST(turned_panels_are_measured)
     check_near3(f.tilt_rad, (double[3]){3 * DEG, 7 * DEG, 5 * DEG}, 1e-12);
     assert_int_equal(f.symmetry, FBP_SYM_ROT180 | FBP_SYM_ROT90);
 
-    struct fbp_view *views = scan_views(&usual);
+    AUTO_FREE struct fbp_view *views = scan_views(&usual);
     struct fbp_geometry_facts upside_down = {.struct_size = sizeof upside_down};
     for (size_t k = 0; k < usual.n; k++)
         for (int i = 0; i < 3; i++)
@@ -264,7 +263,6 @@ TEST(turned_panels_are_measured)
     OK(fbp_views_facts(views_of(&usual, views), NULL, &upside_down));
     check_near3(upside_down.tilt_rad, (double[3]){0, 0, 0}, 1e-12);
     check_near(upside_down.skew_rad, atan(0.1), 1e-12);
-    free(views);
 }
 
 TEST(symmetries_belong_to_scan_and_grid)
@@ -313,10 +311,9 @@ TEST(volume_in_the_field_of_view)
     grid.voxel_mm[0] = 3;
     assert_false(facts_at(&usual, NULL, &grid).volume_inside);
     grid.voxel_mm[0] = 20;
-    struct fbp_view *views = scan_views(&usual);
+    AUTO_FREE struct fbp_view *views = scan_views(&usual);
     assert_fails(fbp_views_facts((struct fbp_views){FBP_CONE, 360, usual.panel, views}, &grid, &f),
                  FBP_ERR_INVALID, "source");
-    free(views);
 }
 
 /* A scan about another axis has the same facts; noise of a C-arm keeps z. */

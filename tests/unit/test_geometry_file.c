@@ -47,23 +47,21 @@ static struct fbp_scan back(const char *path, const struct fbp_geometry_known *k
 
 TEST(matrices_come_back)
 {
-    struct fbp_scan scan = make_scan(FBP_CONE);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(FBP_CONE);
     const char *path = in_folder("m.txt");
     const struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = scan.panel, .pitch_mm = {0.8, 0.7}};
 
     OK(fbp_geometry_save(&scan, path, NULL));
-    struct fbp_scan s = back(path, &known);
+    AUTO_CLEAR struct fbp_scan s = back(path, &known);
     assert_int_equal(s.n_views, N);
     came_back("matrices", s.views, scan.views, N);
-    fbp_scan_clear(&s);
-    fbp_scan_clear(&scan);
 }
 
 TEST(scans_come_back)
 {
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
-        struct fbp_scan scan = make_scan((enum fbp_kind)kind);
+        AUTO_CLEAR struct fbp_scan scan = make_scan((enum fbp_kind)kind);
         const char *path = in_folder("geometry.json");
         for (int other = 0; other < 2; other++) {
             OK(fbp_geometry_save(&scan, path, NULL));
@@ -76,7 +74,6 @@ TEST(scans_come_back)
             for (int i = 0; i < 3; i++) /* of two pitches: no longer one of matrices */
                 scan.views[N - 1].u[i] *= 1.25;
         }
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -112,7 +109,7 @@ TEST(scan_files_name_geometry)
         {"geometry", "\"m3.txt\""},
         {"detector", "{\"pitch_mm\": 0.8}"},
     };
-    struct fbp_scan scan = make_scan(FBP_CONE);
+    AUTO_CLEAR struct fbp_scan scan = make_scan(FBP_CONE);
 
     scan.n_views = VIEWS;
     OK(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL));
@@ -124,7 +121,6 @@ TEST(scan_files_name_geometry)
     OK(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL));
     assert_fails(fbp_scan_load(&s, in_folder("named.json")), FBP_ERR_INVALID,
                  "do not belong together");
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(make_files, drop_files)

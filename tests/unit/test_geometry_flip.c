@@ -23,7 +23,7 @@ static struct fbp_view *circle(const double offset[2], double tilt_deg)
 TEST(twice_is_as_never)
 {
     static const double offset[2] = {3, -2};
-    struct fbp_view *a = circle(offset, 2), *b = circle(offset, 2);
+    AUTO_FREE struct fbp_view *a = circle(offset, 2), *b = circle(offset, 2);
 
     for (unsigned flips = 0; flips < 8; flips++) {
         fbp_views_flip(b, N, flips);
@@ -31,15 +31,13 @@ TEST(twice_is_as_never)
         fbp_views_flip(b, N, flips);
         near_views(a, b, N);
     }
-    free(a);
-    free(b);
 }
 
 /* Angles 20 + d become 20 - d; the panel goes with the source. */
 TEST(direction_turns_about_view_0)
 {
     static const double offset[2] = {3, -2};
-    struct fbp_view *a = circle(offset, 0);
+    AUTO_FREE struct fbp_view *a = circle(offset, 0);
     const double angle = (20 - 300.0 / N) * FBP_PI / 180;
 
     const struct fbp_view first = a[0];
@@ -48,7 +46,6 @@ TEST(direction_turns_about_view_0)
     near3("s", a[1].s, 500 * cos(angle), 500 * sin(angle), 0);
     near3("u", a[1].u, -0.8 * sin(angle), 0.8 * cos(angle), 0);
     near3("d", a[1].d, -300 * cos(angle) - 3 * sin(angle), -300 * sin(angle) + 3 * cos(angle), -2);
-    free(a);
 }
 
 /* The mirror through the axis and the source of view 0 takes a scan of a centred detector to the
@@ -56,7 +53,7 @@ TEST(direction_turns_about_view_0)
 TEST(columns_and_direction_are_a_mirror)
 {
     static const double centred[2] = {0, 4};
-    struct fbp_view *a = circle(centred, 0), *b = circle(centred, 0);
+    AUTO_FREE struct fbp_view *a = circle(centred, 0), *b = circle(centred, 0);
     const double m[3] = {-sin(20 * FBP_PI / 180), cos(20 * FBP_PI / 180), 0};
 
     for (int k = 0; k < N; k++) {
@@ -66,8 +63,6 @@ TEST(columns_and_direction_are_a_mirror)
     }
     fbp_views_flip(b, N, FBP_FLIP_U | FBP_FLIP_DIRECTION);
     near_views(a, b, N);
-    free(a);
-    free(b);
 }
 
 TEST(scan_files_say_flips)

@@ -16,12 +16,11 @@ static void check_notes(const char *name, const char *text, const struct fbp_geo
 {
     for (size_t i = 0; i < n; i++) {
         write_changed(name, text, list[i].from, list[i].to);
-        struct fbp_scan s = load_known(name, known);
+        AUTO_CLEAR struct fbp_scan s = load_known(name, known);
         if (list[i].note && (!s.note || !strstr(s.note, list[i].note) || !strstr(s.note, name)))
             fail_msg("\"%s\" has not \"%s\"", s.note ? s.note : "no note", list[i].note);
         if (!list[i].note && s.note)
             fail_msg("%s: \"%s\"", list[i].to ? list[i].to : "plain", s.note);
-        fbp_scan_clear(&s);
     }
 }
 
@@ -73,10 +72,9 @@ TEST(nikon)
     static const char *const names[] = {"_ctdata.txt", "a_ctdata.txt", "other.ANG"};
     for (size_t i = 0; i < N_OF(names); i++) {
         write_changed(names[i], "x\n", NULL, NULL);
-        struct fbp_scan s = load_file("a.xtekct");
+        AUTO_CLEAR struct fbp_scan s = load_file("a.xtekct");
         if (!s.note || !strstr(s.note, names[i]))
             fail_msg("\"%s\" has not \"%s\"", s.note ? s.note : "no note", names[i]);
-        fbp_scan_clear(&s);
         unlink(in_folder(names[i]));
     }
 }
@@ -167,14 +165,12 @@ TEST(byte_order_marks)
                                                  : files[i].text == plastimatch_txt ? &pixels
                                                                                     : NULL;
         write_changed(files[i].name, files[i].text, NULL, NULL);
-        struct fbp_scan a = load_known(files[i].name, known);
+        AUTO_CLEAR struct fbp_scan a = load_known(files[i].name, known);
         snprintf(text, sizeof text, "\xEF\xBB\xBF%s", files[i].text);
         write_changed(files[i].name, text, NULL, NULL);
-        struct fbp_scan b = load_known(files[i].name, known);
+        AUTO_CLEAR struct fbp_scan b = load_known(files[i].name, known);
         assert_int_equal(a.n_views, b.n_views);
         near_views(a.views, b.views, a.n_views);
-        fbp_scan_clear(&a);
-        fbp_scan_clear(&b);
     }
     write_changed("b.xtekct", "\xFF\xFE[XTekCT]", NULL, NULL);
     refuses("b.xtekct", "is text of UTF-16: save it as UTF-8");
@@ -183,7 +179,7 @@ TEST(byte_order_marks)
 /* A scan file that names such a file as its geometry has the note, too. */
 TEST(through_a_scan_file)
 {
-    struct fbp_scan s = {.struct_size = sizeof s};
+    AUTO_CLEAR struct fbp_scan s = {.struct_size = sizeof s};
     char raw[4 * 100 * 120 * 2] = {0};
     FILE *f = fopen(in_folder("views.raw"), "wb");
 
@@ -198,7 +194,6 @@ TEST(through_a_scan_file)
     OK(fbp_scan_load(&s, in_folder("outer.json")));
     assert_non_null(s.note);
     assert_contains(s.note, "Image Rotation = 0.5 is not applied");
-    fbp_scan_clear(&s);
 }
 
 TEST_MAIN(make_folder, drop_folder)

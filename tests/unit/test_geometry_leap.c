@@ -36,7 +36,7 @@ static struct fbp_scan read_text(const char *text)
 /* LEAP counts in single precision. */
 TEST(their_cone)
 {
-    struct fbp_scan s = read_text(their_helix);
+    AUTO_CLEAR struct fbp_scan s = read_text(their_helix);
 
     assert_int_equal(s.n_views, 4);
     assert_int_equal(s.panel.n_columns, 41);
@@ -51,28 +51,27 @@ TEST(their_cone)
     assert_int_equal(s.volume.n[2], 9);
     check_near3(s.volume.voxel_mm, (double[]){1, 1, 1.5}, 0);
     check_near3(s.volume.centre_mm, (double[]){1, -2, 3}, 0);
-    fbp_scan_clear(&s);
 }
 
 /* Keys of older files, a range instead of angles, and no volume. */
 TEST(legacy_keys)
 {
-    struct fbp_scan s = read_text("proj_geometry = parallel\nproj_nangles = 4\nproj_nrows = 3\n"
-                                  "proj_ncols = 5\nproj_pheight = 0.5\nproj_pwidth = 0.25\n"
-                                  "proj_crow = 1\nproj_ccol = 4\nproj_arange = 180\n");
+    AUTO_CLEAR struct fbp_scan s =
+        read_text("proj_geometry = parallel\nproj_nangles = 4\nproj_nrows = 3\n"
+                  "proj_ncols = 5\nproj_pheight = 0.5\nproj_pwidth = 0.25\n"
+                  "proj_crow = 1\nproj_ccol = 4\nproj_arange = 180\n");
 
     assert_int_equal(s.kind, FBP_PARALLEL);
     check_near3(s.views[0].s, (double[]){0, -1, 0}, 1e-12);
     check_near3(s.views[2].s, (double[]){1, 0, 0}, 1e-12);
     check_near3(s.views[2].d, (double[]){0, -0.5, 0}, 1e-12);
     assert_int_equal(s.volume.n[0], 0);
-    fbp_scan_clear(&s);
 }
 
 /* Of a fan, row and source lie at the height of centerRow; slices are rows. */
 TEST(fans)
 {
-    struct fbp_scan s = read_text(
+    AUTO_CLEAR struct fbp_scan s = read_text(
         "numX = 4\nnumY = 4\nnumZ = 1\nvoxelWidth = 0.5\nvoxelHeight = 0.5\noffsetX = 0\n"
         "offsetY = 0\noffsetZ = 0\ngeometry = fan\nnumAngles = 2\nnumRows = 1\nnumCols = 5\n"
         "pixelHeight = 0.5\npixelWidth = 0.25\ncenterRow = -2\ncenterCol = 2\nphis = 0, 90\n"
@@ -82,11 +81,9 @@ TEST(fans)
     check_near3(s.views[0].d, (double[]){-3, 50, 1}, 1e-12);
     check_near3(s.volume.centre_mm, (double[]){0, 0, 1}, 1e-12);
     save_as(&s, in_folder("fan.cfg"), NULL);
-    struct fbp_scan again = load_as(in_folder("fan.cfg"), NULL, NULL);
+    AUTO_CLEAR struct fbp_scan again = load_as(in_folder("fan.cfg"), NULL, NULL);
     same_views(again.views, s.views, 2, 1e-10);
     check_near3(again.volume.centre_mm, s.volume.centre_mm, 1e-12);
-    fbp_scan_clear(&again);
-    fbp_scan_clear(&s);
 }
 
 /* A cone where LEAP's FBP can use one, vectors where they are needed. */

@@ -9,7 +9,7 @@ TEST(a_plain_scan)
     const double tilt = atan2(-1.5, 800), c = cos(tilt), s = sin(tilt);
 
     write_changed("a.xtekct", nikon_xtekct, NULL, NULL);
-    struct fbp_scan scan = load_file("a.xtekct");
+    AUTO_CLEAR struct fbp_scan scan = load_file("a.xtekct");
     assert_int_equal(scan.n_views, 4);
     assert_int_equal(scan.panel.n_columns, 200);
     assert_int_equal(scan.panel.n_rows, 160);
@@ -22,7 +22,6 @@ TEST(a_plain_scan)
     near3("s", scan.views[1].s, -100 * c, -100 * s, 0); /* counter-clockwise */
     const char *name = strrchr(scan.projections, '/');
     assert_string_equal(name, "/walnut 1_%04d.tif 1 4");
-    fbp_scan_clear(&scan);
 }
 
 /* Older files have the axis on the panel, newer ones in the object's plane. */

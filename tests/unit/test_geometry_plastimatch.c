@@ -12,7 +12,7 @@ TEST(their_file)
     double foot[3];
 
     write_text("their.txt", plastimatch_txt);
-    struct fbp_scan s = load_as(in_folder("their.txt"), NULL, &known);
+    AUTO_CLEAR struct fbp_scan s = load_as(in_folder("their.txt"), NULL, &known);
     assert_int_equal(s.n_views, 1);
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.row_order, FBP_ROWS_BOTTOM_UP);
@@ -21,7 +21,6 @@ TEST(their_file)
     check_near3(foot, (double[]){400 * n[0], 400 * n[1], 0}, 1e-5);
     check_near3(s.views[0].u, (double[]){10 * n[1], -10 * n[0], 0}, 1e-7);
     check_near3(s.views[0].v, (double[]){0, 0, -8}, 1e-7);
-    fbp_scan_clear(&s);
 }
 
 /* One view under a plain name, several by a pattern or in a folder. */

@@ -165,7 +165,7 @@ TEST(axes_are_rtks)
 /* Points land where the matrices of RTK's own file put them. */
 TEST(their_file)
 {
-    struct fbp_scan s = read_text(theirs);
+    AUTO_CLEAR struct fbp_scan s = read_text(theirs);
     double P[12], Q[12];
 
     assert_int_equal(s.n_views, 2);
@@ -181,7 +181,6 @@ TEST(their_file)
             check_near((r - (ROWS - 1) / 2.0) * 0.7, V, 1e-10);
         }
     }
-    fbp_scan_clear(&s);
 }
 
 TEST(geometries_come_back)
@@ -193,15 +192,14 @@ TEST(geometries_come_back)
         for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
             if (kind == FBP_PARALLEL && shapes[i] & TILTED)
                 continue;
-            struct fbp_scan scan = random_scan((enum fbp_kind)kind, 11, shapes[i]);
+            AUTO_CLEAR struct fbp_scan scan = random_scan((enum fbp_kind)kind, 11, shapes[i]);
             comes_back(&scan, in_folder("back.xml"), "rtk", false);
-            fbp_scan_clear(&scan);
         }
 }
 
 TEST(values_stay)
 {
-    struct fbp_scan s = read_text(
+    AUTO_CLEAR struct fbp_scan s = read_text(
         HEAD "<sourcetoisocenterdistance>600</sourcetoisocenterdistance>\n"
              "<SourceToDetectorDistance>1100</SourceToDetectorDistance><Anything>x</Anything>\n"
              "<Projection><Angle>0</Angle><SourceOffsetX>2</SourceOffsetX></Projection>\n"
@@ -213,12 +211,11 @@ TEST(values_stay)
     check_near3(s.views[0].s, (double[]){2, -600, 0}, 1e-10);
     check_near3(s.views[1].s, (double[]){2, -600, 5}, 1e-10);
     check_near3(s.views[2].s, (double[]){0, -600, 5}, 1e-10);
-    fbp_scan_clear(&s);
 }
 
 TEST(version_2_and_parallel)
 {
-    struct fbp_scan s = read_text(
+    AUTO_CLEAR struct fbp_scan s = read_text(
         "<RTKThreeDCircularGeometry version=\"2\">"
         "<SourceToIsocenterDistance>1000</SourceToIsocenterDistance>"
         "<SourceToDetectorDistance>0</SourceToDetectorDistance>"
@@ -228,7 +225,6 @@ TEST(version_2_and_parallel)
     assert_int_equal(s.kind, FBP_PARALLEL);
     check_near3(s.views[0].s, (double[]){1, 0, 0}, 1e-12);
     check_near3(s.views[0].d, (double[]){0, 4, 0}, 1e-12);
-    fbp_scan_clear(&s);
 }
 
 #define ONE(members) HEAD DISTANCES "<Projection>" members "</Projection>" TAIL

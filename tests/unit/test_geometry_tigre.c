@@ -10,7 +10,7 @@ enum { N_VIEWS = 5 };
 TEST(numbers_mean_what_tigre_does)
 {
     write_changed("a.json", tigre_json, NULL, NULL);
-    struct fbp_scan s = load_file("a.json");
+    AUTO_CLEAR struct fbp_scan s = load_file("a.json");
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.n_views, 3);
     assert_int_equal(s.panel.n_columns, 6);
@@ -27,7 +27,6 @@ TEST(numbers_mean_what_tigre_does)
     assert_true(s.volume.n[0] == 5 && s.volume.n[1] == 4 && s.volume.n[2] == 3);
     near3("voxel", s.volume.voxel_mm, 3, 2, 1);
     near3("centre", s.volume.centre_mm, 9, 8, 7);
-    fbp_scan_clear(&s);
 }
 
 /* Rz(a0) Ry(a1) Rz(a2), and a panel turned about z, then y, then x. */
@@ -89,7 +88,7 @@ static struct fbp_scan random_scan(enum fbp_kind kind)
 TEST(what_is_written_comes_back)
 {
     for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
-        struct fbp_scan scan = random_scan((enum fbp_kind)kind);
+        AUTO_CLEAR struct fbp_scan scan = random_scan((enum fbp_kind)kind);
         for (int round = 0; round < 3; round++) {
             OK(fbp_geometry_save(&scan, in_folder("r.json"), "tigre"));
             struct fbp_scan s = load_file("r.json");
@@ -106,7 +105,6 @@ TEST(what_is_written_comes_back)
                     else if (kind == FBP_CONE)
                         scan.views[k].s[2] = 0;
         }
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -133,7 +131,7 @@ TEST(mat_files_of_both_orders)
 {
     for (int columns = 0; columns < 2; columns++) {
         put_tigre(in_folder("g.mat"), columns);
-        struct fbp_scan s = load_file("g.mat");
+        AUTO_CLEAR struct fbp_scan s = load_file("g.mat");
         assert_int_equal(s.n_views, 2);
         assert_int_equal(s.panel.n_columns, 6);
         assert_int_equal(s.panel.n_rows, 4);
@@ -143,7 +141,6 @@ TEST(mat_files_of_both_orders)
         near3("d", s.views[1].d, 499, -4, 2);
         near3("u", s.views[0].u, 0, 0.8, 0);
         near3("v", s.views[0].v, 0, 0, 0.7);
-        fbp_scan_clear(&s);
     }
 }
 
@@ -163,10 +160,9 @@ TEST(sizes_may_be_of_any_type)
     mat_put(f, mat_struct("geo", N_OF(fields), fields, members), false);
     mat_put(f, mat_matrix("angles", 1, 2, angles), false);
     fclose(f);
-    struct fbp_scan s = load_file("i8.mat");
+    AUTO_CLEAR struct fbp_scan s = load_file("i8.mat");
     assert_int_equal(s.panel.n_columns, 6);
     assert_int_equal(s.panel.n_rows, 4);
-    fbp_scan_clear(&s);
 }
 
 static void refused_mat(const char *name, const char *format, const char *message)

@@ -38,14 +38,13 @@ static bool compiles(const char *path)
     FILE *out = popen(command, "r");
 
     assert_non_null(out);
-    char *said = calloc(1, 1 << 16);
+    AUTO_FREE char *said = calloc(1, 1 << 16);
     size_t n = 0;
     while (said && fgets(line, sizeof line, out))
         n += (size_t)snprintf(said + n, n < 65000 ? (1 << 16) - n : 0, "%s", line);
     const bool fine = pclose(out) == 0;
     if (!fine)
         print_message("%s", said);
-    free(said);
     return fine;
 }
 

@@ -32,7 +32,7 @@ TEST(data_exchange)
         const hid_t file = new_file(H5);
         put_exchange(file, radians ? "radians" : NULL, radians ? 3.14159265358979 / 180 : 1, NZ);
         H5Fclose(file);
-        struct fbp_scan scan = load();
+        AUTO_CLEAR struct fbp_scan scan = load();
         assert_int_equal(scan.n_views, NZ);
         assert_string_equal(scan.projections, H5 ":/exchange/data");
         assert_string_equal(scan.flat, H5 ":/exchange/data_white");
@@ -45,7 +45,6 @@ TEST(data_exchange)
         assert_contains(line, "unless --pitch says");
         assert_contains(line, "detector.offset_mm, taken as 0");
         assert_contains(line, "middle column, 3,");
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -73,7 +72,7 @@ TEST(nxtomo)
         const hid_t file = new_file(H5);
         put_tomo(file, units[i].unit);
         H5Fclose(file);
-        struct fbp_scan scan = load();
+        AUTO_CLEAR struct fbp_scan scan = load();
         assert_int_equal(scan.n_views, 3);
         assert_string_equal(scan.projections, H5 ":/entry/instrument/detector/data?image_key=0");
         assert_string_equal(scan.flat, H5 ":/entry/instrument/detector/data?image_key=1");
@@ -85,7 +84,6 @@ TEST(nxtomo)
         assert_true(near(v, known ? 13 * units[i].mm : 1));
         assert_int_equal(scan.n_assumed, known ? 1 : 2);
         assert_string_equal(scan.assumed[scan.n_assumed - 1].key, "detector.offset_mm");
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -167,7 +165,7 @@ TEST(units_of_angles)
             put_list(file, set, H5T_IEEE_F64LE, NZ, angles);
             put_text(file, set, "units", rows[i].unit);
             H5Fclose(file);
-            struct fbp_scan scan = {.struct_size = sizeof scan};
+            AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
             const fbp_status st = fbp_scan_load(&scan, H5);
             if (st != (rows[i].degree > 0 ? FBP_OK : FBP_ERR_UNSUPPORTED))
                 fail_msg("\"%s\": %s", rows[i].unit, fbp_message());
@@ -175,7 +173,6 @@ TEST(units_of_angles)
                 assert_true(near(angle_of(&scan.views[4]), 80));
             else
                 assert_says(rows[i].unit);
-            fbp_scan_clear(&scan);
         }
 }
 
@@ -381,7 +378,8 @@ TEST(scan_file_names_data_sets)
         "\"angles_deg\": {\"start\": 0, \"step\": 30}}";
     const char *path = FBP_TEST_DIR "/hdf5_scan.json", *copy = FBP_TEST_DIR "/hdf5_scan2.json";
     const hid_t file = new_file(H5);
-    struct fbp_scan scan = {.struct_size = sizeof scan}, again = {.struct_size = sizeof again};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan},
+                               again = {.struct_size = sizeof again};
     size_t n;
 
     put_exchange(file, NULL, 1, 0);
@@ -396,8 +394,6 @@ TEST(scan_file_names_data_sets)
     free(text);
     OK(fbp_scan_load(&again, copy));
     assert_string_equal(again.flat, H5 ":/exchange/data_white");
-    fbp_scan_clear(&scan);
-    fbp_scan_clear(&again);
     remove(path);
     remove(copy);
 }

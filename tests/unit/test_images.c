@@ -110,7 +110,7 @@ TEST(the_bits_of_files)
 TEST(reduced)
 {
     for (int before = 0; before < 2; before++) {
-        struct fbp_scan file = scan_of_panel(), memory = scan_of_panel();
+        AUTO_CLEAR struct fbp_scan file = scan_of_panel(), memory = scan_of_panel();
         for (struct fbp_scan *s = &file; s; s = s == &file ? &memory : NULL) {
             s->n_views = 4;
             s->views = calloc(4, sizeof *s->views);
@@ -124,15 +124,13 @@ TEST(reduced)
             from_files_and_memory(&file, &memory, 7);
         assert_true(hash_of(&memory, true) == hash_of(&file, true));
         file.dark = file.flat = file.bad_pixels = NULL; /* not on the heap */
-        fbp_scan_clear(&file);
-        fbp_scan_clear(&memory);
     }
 }
 
 /* One replaces the other, a file's name or a picture. */
 TEST(replaced)
 {
-    struct fbp_scan scan = scan_of_panel();
+    AUTO_CLEAR struct fbp_scan scan = scan_of_panel();
     float one[N] = {0};
 
     assert_false(fbp_scan_is_intensity(&scan));
@@ -149,12 +147,11 @@ TEST(replaced)
     assert_false(fbp_prep_is_needed(&scan));
     OK(use(&scan, FBP_IMAGE_BAD_PIXELS, 1, one));
     assert_true(fbp_prep_is_needed(&scan) && !fbp_scan_is_intensity(&scan));
-    fbp_scan_clear(&scan);
 }
 
 TEST(refused)
 {
-    struct fbp_scan scan = scan_of_panel();
+    AUTO_CLEAR struct fbp_scan scan = scan_of_panel();
     struct fbp_prep p;
     fbp_source *source = NULL;
     const float one[N + NC] = {0};
@@ -173,7 +170,6 @@ TEST(refused)
     scan.projections = strdup("views.npy");
     assert_fails(fbp_scan_save(&scan, FBP_TEST_DIR "/images.json", NULL), FBP_ERR_UNSUPPORTED,
                  "flat is a picture in memory");
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

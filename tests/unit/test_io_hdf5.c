@@ -422,7 +422,7 @@ static void put_pieces(void)
 TEST(volumes_of_several_files_are_read)
 {
     const size_t n = (size_t)MANY * NY * NX;
-    float *out = malloc(n * sizeof *out);
+    AUTO_FREE float *out = malloc(n * sizeof *out);
     struct rlimit before, few;
     fbp_source *src = NULL;
 
@@ -443,7 +443,6 @@ TEST(volumes_of_several_files_are_read)
     assert_int_equal(fbp_source_open(&src, PIECES_DIR "_moved/v.h5", NULL), FBP_ERR_INVALID);
     assert_says("v.h5.0123abcd/slices_007-007.h5:volume: that file is not there");
     assert_int_equal(system("rm -r " PIECES_DIR "_moved"), 0);
-    free(out);
 }
 
 /* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
@@ -752,7 +751,7 @@ TEST(damage)
     H5Pset_deflate(how, 1);
     put_volume(file, "a", H5T_STD_U16LE, how);
     H5Fclose(file);
-    char *bytes = get_file(H5, &n);
+    AUTO_FREE char *bytes = get_file(H5, &n);
     for (size_t cut = 0; cut < n; cut += n / 40) {
         fbp_source *src;
         put_file(VOL, bytes, cut);
@@ -776,7 +775,6 @@ TEST(damage)
         }
         fbp_source_close(&src);
     }
-    free(bytes);
     remove(VOL);
 }
 

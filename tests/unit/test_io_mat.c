@@ -291,7 +291,7 @@ TEST(damage)
     size_t n;
 
     put_struct(MAT, 400, VIEWS, true);
-    char *bytes = get_file(MAT, &n);
+    AUTO_FREE char *bytes = get_file(MAT, &n);
     for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
         fbp_source *src;
         struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -311,7 +311,6 @@ TEST(damage)
             assert_says("io_mat_bad.mat");
         fbp_source_close(&src);
     }
-    free(bytes);
     remove(BAD);
 }
 
@@ -322,7 +321,7 @@ TEST(cut_scans)
     size_t n;
 
     put_prj(MAT, &prj);
-    char *bytes = get_file(MAT, &n);
+    AUTO_FREE char *bytes = get_file(MAT, &n);
     for (size_t end = 0; end < n; end++) {
         struct fbp_scan scan = {.struct_size = sizeof scan};
         put_file(BAD, bytes, end);
@@ -330,7 +329,6 @@ TEST(cut_scans)
             fail_msg("of %zu bytes %zu are taken for a scan", n, end);
         assert_says("io_mat_bad.mat");
     }
-    free(bytes);
     remove(BAD);
 }
 

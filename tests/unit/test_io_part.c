@@ -66,10 +66,9 @@ static void write_some(const char *path)
 static void assert_text(const char *path, const char *text)
 {
     size_t n;
-    char *got = get_file(path, &n);
+    AUTO_FREE char *got = get_file(path, &n);
 
     assert_string_equal(got, text);
-    free(got);
 }
 
 static const char *const ends[] = {".part", ".part.log", ".part.z", ".part.side"};

@@ -93,7 +93,7 @@ TEST(damaged)
     float out[PAGE];
     size_t n;
     put_png(FILE_, &w, 0);
-    char *whole = get_file(FILE_, &n);
+    AUTO_FREE char *whole = get_file(FILE_, &n);
     for (size_t k = 0; k < n; k++) {
         fbp_source *src;
         put_file(FILE_, whole, k);
@@ -113,7 +113,6 @@ TEST(damaged)
                 assert_true(out[j] == (float)value(0, j, 16));
         fbp_source_close(&src);
     }
-    free(whole);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -162,11 +162,9 @@ static void interrupt(const char *path, bool pack)
 static void assert_same_file(const char *a, const char *b)
 {
     size_t na, nb;
-    char *ta = get_file(a, &na), *tb = get_file(b, &nb);
+    AUTO_FREE char *ta = get_file(a, &na), *tb = get_file(b, &nb);
     assert_int_equal(na, nb);
     assert_memory_equal(ta, tb, na);
-    free(ta);
-    free(tb);
 }
 
 static void write_plain(const char *path, bool pack)
@@ -205,10 +203,9 @@ TEST(resume_goes_on)
 static void flip_byte(const char *path, size_t from_end)
 {
     size_t n;
-    char *text = get_file(path, &n);
+    AUTO_FREE char *text = get_file(path, &n);
     text[n - from_end] ^= 1;
     put_file(path, text, n);
-    free(text);
 }
 
 TEST(damage_is_found)
@@ -245,10 +242,10 @@ TEST(torn_journal)
 {
     size_t n;
     interrupt(RESUME, false);
-    char *whole = get_file(RESUME ".part.log", &n);
+    AUTO_FREE char *whole = get_file(RESUME ".part.log", &n);
     const char *first = strchr(whole, '\n') + 1, *second = strchr(first, '\n') + 1;
     size_t np;
-    char *part = get_file(RESUME ".part", &np);
+    AUTO_FREE char *part = get_file(RESUME ".part", &np);
     write_plain(PLAIN, false);
     for (size_t cut = 0; cut <= n; cut++) {
         put_file(RESUME ".part.log", whole, cut);
@@ -271,8 +268,6 @@ TEST(torn_journal)
         finish(&s);
         assert_same_file(RESUME, PLAIN);
     }
-    free(part);
-    free(whole);
 }
 
 /* Lines that no run of ours wrote are not believed. */

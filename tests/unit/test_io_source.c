@@ -357,7 +357,7 @@ static uint16_t big_value(size_t i)
 static void *read_at_random(void *user)
 {
     struct reader *r = user;
-    float *out = malloc(sizeof(float) * BIG_X * BIG_Y);
+    AUTO_FREE float *out = malloc(sizeof(float) * BIG_X * BIG_Y);
     r->good = out != NULL;
     for (int k = 0; r->good && k < 60; k++) {
         r->seed = r->seed * 1664525u + 1013904223u;
@@ -366,7 +366,6 @@ static void *read_at_random(void *user)
         for (size_t i = 0; r->good && i < BIG_X * (BIG_Y - row); i++)
             r->good &= out[i] == (float)big_value((z * BIG_Y + row) * BIG_X + i);
     }
-    free(out);
     return NULL;
 }
 
@@ -374,9 +373,9 @@ static void *read_at_random(void *user)
 TEST(threads_share_a_stream)
 {
     const size_t n = (size_t)BIG_X * BIG_Y * BIG_Z;
-    uint16_t *v = malloc(n * sizeof *v);
+    AUTO_FREE uint16_t *v = malloc(n * sizeof *v);
     uLongf nz = compressBound(n * sizeof *v);
-    unsigned char *z = malloc(nz);
+    AUTO_FREE unsigned char *z = malloc(nz);
     struct reader r[THREADS];
     char head[300];
     assert_true(v && z);
@@ -398,8 +397,6 @@ TEST(threads_share_a_stream)
         assert_true(r[i].good);
     }
     fbp_source_close(&src);
-    free(v);
-    free(z);
 }
 
 /* One picture is a table of views of one row where its name says so; complex numbers are two. */

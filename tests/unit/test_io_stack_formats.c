@@ -62,12 +62,11 @@ static void put_pair(const char *path, size_t k)
     snprintf(nii, sizeof nii, "%s.nii", path);
     snprintf(img, sizeof img, "%.*s.img", (int)strlen(path) - 4, path);
     put_plain(nii, k);
-    char *whole = get_file(nii, &n);
+    AUTO_FREE char *whole = get_file(nii, &n);
     memcpy(whole + 108, &zero, sizeof zero);
     memcpy(whole + 344, "ni1", 4);
     put_file(path, whole, 348);
     put_file(img, whole + n - VIEW * sizeof(float), VIEW * sizeof(float));
-    free(whole);
     remove(nii);
 }
 

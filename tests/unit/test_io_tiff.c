@@ -424,7 +424,7 @@ TEST(damaged)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         size_t n;
         put_tiff(FILE_, &ways[i], NX, NY, 2, counts);
-        char *whole = get_file(FILE_, &n);
+        AUTO_FREE char *whole = get_file(FILE_, &n);
         for (size_t k = 0; k < 2 * n; k += k < n ? 7 : 1) {
             fbp_source *src;
             const char was = whole[k % n];
@@ -447,7 +447,6 @@ TEST(damaged)
             assert_true(st == FBP_OK || fbp_message()[0]);
             fbp_source_close(&src);
         }
-        free(whole);
     }
 }
 

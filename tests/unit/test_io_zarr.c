@@ -101,11 +101,10 @@ static void put_text(const char *path, const char *text)
 static void assert_text(const char *path, const char *what)
 {
     size_t n;
-    char *text = get_file(path, &n);
+    AUTO_FREE char *text = get_file(path, &n);
 
     if (!strstr(text, what))
         fail_msg("%s does not say %s: %s", path, what, text);
-    free(text);
 }
 
 /* A sample of a level, out of its file: as the specification says, and nothing of fbp's. */
@@ -116,10 +115,9 @@ static void get_sample(const char *path, int level, const size_t at[3], size_t s
 
     snprintf(name, sizeof name, "%s/%d/%zu/%zu/%zu", path, level, at[2] / EDGE, at[1] / EDGE,
              at[0] / EDGE);
-    char *chunk = get_file(name, &n);
+    AUTO_FREE char *chunk = get_file(name, &n);
     assert_int_equal(n, CHUNK * size);
     memcpy(out, chunk + ((at[2] % EDGE * EDGE + at[1] % EDGE) * EDGE + at[0] % EDGE) * size, size);
-    free(chunk);
 }
 
 /* Samples of all chunks of a level, with those beyond its end; free() it. */
@@ -136,14 +134,13 @@ static unsigned char *get_level(const char *path, int level, size_t size, size_t
         char name[300];
         size_t bytes;
         snprintf(name, sizeof name, "%s/%d/%zu/%zu/%zu", path, level, kz, ky, kx);
-        char *chunk = get_file(name, &bytes);
+        AUTO_FREE char *chunk = get_file(name, &bytes);
         assert_int_equal(bytes, CHUNK * size);
         for (size_t i = 0; i < EDGE * EDGE; i++)
             memcpy(all +
                        (((kz * EDGE + i / EDGE) * n[1] + ky * EDGE + i % EDGE) * n[0] + kx * EDGE) *
                            size,
                    chunk + i * EDGE * size, EDGE * size);
-        free(chunk);
     }
     return all;
 }
@@ -281,8 +278,8 @@ static void check_level(enum fbp_type type)
     size_t n0[3], n1[3];
 
     write_all("levels.zarr", type, false);
-    unsigned char *below = get_level("levels.zarr", 0, size, n0);
-    unsigned char *above = get_level("levels.zarr", 1, size, n1);
+    AUTO_FREE unsigned char *below = get_level("levels.zarr", 0, size, n0);
+    AUTO_FREE unsigned char *above = get_level("levels.zarr", 1, size, n1);
     for (size_t z = 0; z < n1[2]; z++)
         for (size_t y = 0; y < n1[1]; y++)
             for (size_t x = 0; x < n1[0]; x++) {
@@ -292,8 +289,6 @@ static void check_level(enum fbp_type type)
                 if (!(fabs(found - wanted) <= (type == FBP_F32 ? 6e-8 : 1e-16)))
                     fail_msg("level 1 at %zu %zu %zu: %g, not %g", x, y, z, found, wanted);
             }
-    free(below);
-    free(above);
 }
 
 TEST(levels_are_means)
@@ -316,12 +311,10 @@ TEST(compressed_chunks_are_streams_of_zlib)
         size_t n, m;
         snprintf(a, sizeof a, "plain.zarr/%s", names[i]);
         snprintf(b, sizeof b, "packed.zarr/%s", names[i]);
-        char *plain = get_file(a, &n), *packed = get_file(b, &m);
+        AUTO_FREE char *plain = get_file(a, &n), *packed = get_file(b, &m);
         assert_int_equal(uncompress((Bytef *)out, &got, (Bytef *)packed, m), Z_OK);
         assert_int_equal(got, n);
         assert_memory_equal(out, plain, n);
-        free(plain);
-        free(packed);
     }
     assert_int_not_equal(system("find packed.zarr -name '*.part' | grep -q ."), 0);
 }
@@ -564,7 +557,7 @@ static void assert_volume(const char *path, enum fbp_type type)
 {
     fbp_source *src = open_source(path, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
-    float *all = calloc(N, sizeof *all);
+    AUTO_FREE float *all = calloc(N, sizeof *all);
 
     assert_memory_equal(i->n, info.n, sizeof info.n);
     assert_int_equal(i->type, type);
@@ -579,7 +572,6 @@ static void assert_volume(const char *path, enum fbp_type type)
     OK(fbp_source_read(src, 9, 2, 5, 6, all)); /* back, and a part */
     if (type == FBP_F32)
         assert_memory_equal(all + 6 * NX, volume + 10 * SLICE + 5 * NX, 6 * NX * sizeof *all);
-    free(all);
     fbp_source_close(&src);
 }
 

@@ -363,7 +363,7 @@ static void write_older(const struct output *o)
 {
     const struct fbp_array_info i = info();
     struct fbp_sink_params params = params_of(o);
-    float *zeros = calloc(NZ * SLICE, sizeof *zeros);
+    AUTO_FREE float *zeros = calloc(NZ * SLICE, sizeof *zeros);
     fbp_sink *s = NULL;
 
     params.fingerprint = 9;
@@ -371,7 +371,6 @@ static void write_older(const struct output *o)
     OK(fbp_sink_write(s, 0, NZ, zeros));
     OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
-    free(zeros);
 }
 
 /* All was there and about to get its name, and then a user removed it: an older output under that

@@ -91,13 +91,12 @@ static void refuse_circles(const struct fbp_scan *scan, const struct refusal *r)
                                       .n_sdd = 1,
                                       .pitch_mm = {1, 1}};
     struct fbp_view views[2];
-    char *path = temporary("circle.json");
+    AUTO_FREE char *path = temporary("circle.json");
 
     REFUSED(fbp_circle_views(&circle, views));
     REFUSED(fbp_c_arm_views(&circle, &scan->panel, views));
     REFUSED(fbp_scan_save(scan, path, &circle));
     assert_int_not_equal(access(path, F_OK), 0);
-    free(path);
 }
 
 static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
@@ -105,7 +104,7 @@ static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
     struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
     const struct fbp_geometry_facts facts = {.struct_size = sizeof facts, .n_angles = 1};
     const size_t n = fbp_geometry_formats(formats, 40);
-    char *path = temporary("refused");
+    AUTO_FREE char *path = temporary("refused");
     size_t written = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -118,14 +117,13 @@ static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
     REFUSED(fbp_scan_save(scan, path, NULL));
     REFUSED(fbp_geometry_svg(fbp_scan_views(scan), NULL, &facts, path));
     assert_int_not_equal(access(path, F_OK), 0);
-    free(path);
 }
 
 static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
 {
     struct fbp_phantom phantom;
     struct fbp_centre centre = {.struct_size = sizeof centre};
-    char *path = temporary("refused.mha");
+    AUTO_FREE char *path = temporary("refused.mha");
     float *views = calloc((size_t)VIEWS * COLUMNS * ROWS, sizeof *views), volume[64];
     fbp_plan *plan;
 
@@ -141,7 +139,6 @@ static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
     assert_int_equal(scan->n_views, VIEWS);
     fbp_phantom_clear(&phantom);
     free(views);
-    free(path);
 }
 
 static void refuse_lab(const struct fbp_scan *scan, const struct refusal *r)
@@ -151,7 +148,7 @@ static void refuse_lab(const struct fbp_scan *scan, const struct refusal *r)
     struct fbp_host_time time;
     fbp_bench *bench;
     fbp_s1 *s1;
-    char *path = temporary("refused.rct");
+    AUTO_FREE char *path = temporary("refused.rct");
 
     OK(fbp_bench_create(&bench, fbp_recon_params(.device = "ref")));
     REFUSED(fbp_bench_scan(bench, scan, 0, 0));
@@ -160,19 +157,17 @@ static void refuse_lab(const struct fbp_scan *scan, const struct refusal *r)
     REFUSED(fbp_s1_open(&s1, scan, NULL));
     REFUSED(fbp_rabbitct_create(path, scan, &make));
     assert_int_not_equal(access(path, F_OK), 0);
-    free(path);
 }
 
 static void refuse_all(enum fbp_kind kind, const struct refusal *r)
 {
-    struct fbp_scan scan = scan_of(kind);
+    AUTO_CLEAR struct fbp_scan scan = scan_of(kind);
 
     refuse_geometry(&scan, r);
     refuse_circles(&scan, r);
     refuse_files(&scan, r);
     refuse_work(&scan, r);
     refuse_lab(&scan, r);
-    fbp_scan_clear(&scan);
 }
 
 /* A kind that has a name, and a reason why no call takes it. */
@@ -211,11 +206,11 @@ TEST(planes_are_refused_by_what_works_on_lines)
     const struct refusal formats = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind planes"};
     struct fbp_geometry_format_info written[40] = {{.struct_size = sizeof *written}};
     const size_t n = fbp_geometry_formats(written, 40);
-    struct fbp_scan scan = scan_of_planes();
+    AUTO_CLEAR struct fbp_scan scan = scan_of_planes();
     struct fbp_centre centre = {.struct_size = sizeof centre};
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_weights *weights;
-    char *path = temporary("refused");
+    AUTO_FREE char *path = temporary("refused");
 
     r = &lines;
     OK(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts));
@@ -228,8 +223,6 @@ TEST(planes_are_refused_by_what_works_on_lines)
         if (written[i].writes && strcmp(written[i].name, "fbp") != 0)
             refused(fbp_geometry_save(&scan, path, written[i].name), r, written[i].name);
     assert_int_not_equal(access(path, F_OK), 0);
-    free(path);
-    fbp_scan_clear(&scan);
 }
 
 TEST(what_is_no_kind_is_refused)
@@ -282,7 +275,7 @@ static void plug_in(void)
 
 static float *volume_of(const struct fbp_scan *scan, const struct fbp_grid *grid)
 {
-    char *out = temporary("volume.mha");
+    AUTO_FREE char *out = temporary("volume.mha");
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "cpu", .volume = *grid)));
@@ -290,27 +283,25 @@ static float *volume_of(const struct fbp_scan *scan, const struct fbp_grid *grid
     fbp_plan_destroy(&plan);
     float *values = read_array(out);
     remove(out);
-    free(out);
     return values;
 }
 
 /* Simulated as its own kind, kept in a scan file and read from there. */
 static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
 {
-    char *path = temporary("pencils.json");
+    AUTO_FREE char *path = temporary("pencils.json");
 
     OK(fbp_scan_save(scan, path, NULL));
     OK(fbp_scan_load(again, path));
     assert_int_equal(again->kind, made_up);
     assert_memory_equal(again->views, scan->views, VIEWS * sizeof *scan->views);
     remove(path);
-    free(path);
 }
 
 TEST(a_kind_goes_all_the_way_with_one_table)
 {
-    struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up),
-                    again = {.struct_size = sizeof again};
+    AUTO_CLEAR struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up),
+                               again = {.struct_size = sizeof again};
     struct fbp_grid usual, halved;
 
     plug_in();
@@ -332,17 +323,14 @@ TEST(a_kind_goes_all_the_way_with_one_table)
     fbp_kind_plug_in(made_up, NULL);
     remove(scan.projections);
     remove(parallel.projections);
-    fbp_scan_clear(&again);
-    fbp_scan_clear(&scan);
-    fbp_scan_clear(&parallel);
 }
 
 TEST(other_programs_have_no_word_for_it)
 {
     struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
     const size_t n = fbp_geometry_formats(formats, 40);
-    struct fbp_scan scan = scan_of(made_up);
-    char *path = temporary("refused");
+    AUTO_CLEAR struct fbp_scan scan = scan_of(made_up);
+    AUTO_FREE char *path = temporary("refused");
     const struct refusal r = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind pencils"};
 
     plug_in();
@@ -354,8 +342,6 @@ TEST(other_programs_have_no_word_for_it)
     assert_fails(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID,
                  "view 1: s is no unit vector");
     fbp_kind_plug_in(made_up, NULL);
-    fbp_scan_clear(&scan);
-    free(path);
 }
 
 /* Names of options come from here. */

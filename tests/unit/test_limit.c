@@ -63,7 +63,7 @@ TEST(beside_what_is_held)
 {
     struct fbp_plan_summary info;
     const size_t held = 200 * MIB, plan = 60 * MIB;
-    char *much = allocated(malloc(held));
+    AUTO_FREE char *much = allocated(malloc(held));
 
     memset(much, 1, held);
     OK(plan_of(&cube, "cpu", plan, &info));
@@ -77,7 +77,6 @@ TEST(beside_what_is_held)
     assert_int_equal(info.memory_limit, held + 150 * MIB);
     fbp_limit_memory(0);
     assert_true(much[held / 2] == 1);
-    free(much);
 }
 
 TEST(slices_have_tables)
@@ -107,14 +106,13 @@ TEST(pretended_devices_count)
 static void write_mat(const char *path, size_t n[3])
 {
     const size_t all = n[0] * n[1] * n[2];
-    float *values = allocated(malloc(all * sizeof *values));
+    AUTO_FREE float *values = allocated(malloc(all * sizeof *values));
     FILE *f = mat_create(path);
 
     for (size_t i = 0; i < all; i++)
         values[i] = (float)(i % 1000);
     mat_put(f, mat_array("A", FBP_MX_SINGLE, FBP_MI_SINGLE, 3, n, values, NULL), false);
     fclose(f);
-    free(values);
 }
 
 /* The reader of MAT files holds an array and its samples at the same time: both count. */

@@ -29,8 +29,8 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
                                 .input.unpacks = unpacks};
     const struct fbp_batch batch = {
         .view0 = 1, .n_views = 2, .load_row0 = FIRST, .load_rows = n, .row0 = FIRST, .n_rows = n};
-    uint16_t *samples = malloc(N_VIEWS * view * sizeof *samples);
-    float *out = calloc(2 * n * n_columns + 1, sizeof *out);
+    AUTO_FREE uint16_t *samples = malloc(N_VIEWS * view * sizeof *samples);
+    AUTO_FREE float *out = calloc(2 * n * n_columns + 1, sizeof *out);
     fbp_source *src = NULL;
 
     assert_true(samples && out);
@@ -44,8 +44,6 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
         assert_true(as_is ? ((uint16_t *)(void *)out)[i] == wanted : out[i] == (float)wanted);
     }
     fbp_source_close(&src);
-    free(samples);
-    free(out);
 }
 
 TEST(rows_run_upwards)

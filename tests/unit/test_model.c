@@ -362,7 +362,7 @@ TEST(chooses_as_cards_do)
 /* A plan is made without the device, and nothing of it runs. */
 TEST(nodes_have_a_bound)
 {
-    struct fbp_scan scan = circle_scan(24, 16, 0);
+    AUTO_CLEAR struct fbp_scan scan = circle_scan(24, 16, 0);
     struct cluster_time found;
     struct prediction p;
     fbp_source *source = NULL;
@@ -388,12 +388,11 @@ TEST(nodes_have_a_bound)
     assert_fails(prediction_cluster(&p, plan, 2, 0, &found), FBP_ERR_INVALID, "give nodes=");
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
-    fbp_scan_clear(&scan);
 }
 
 TEST(plans_do_not_run)
 {
-    struct fbp_scan scan = circle_scan(24, 16, 0);
+    AUTO_CLEAR struct fbp_scan scan = circle_scan(24, 16, 0);
     fbp_plan *plan = NULL;
     struct prediction p;
     const struct fbp_array_info info = {
@@ -418,7 +417,6 @@ TEST(plans_do_not_run)
                                      &plan),
                      FBP_ERR_INVALID);
     fbp_source_close(&source);
-    fbp_scan_clear(&scan);
 }
 
 TEST_MAIN(NULL, NULL)

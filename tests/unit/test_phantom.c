@@ -121,7 +121,7 @@ TEST(voxels_by_brute_force)
     };
     const struct fbp_phantom p = {.n = 3, .items = e};
     const struct fbp_grid g = {{17, 19, 9}, {1.5, 1.25, 2.5}, {1, -1, .5}};
-    float *v = allocated(malloc(17 * 19 * 9 * sizeof *v));
+    AUTO_FREE float *v = allocated(malloc(17 * 19 * 9 * sizeof *v));
 
     OK(fbp_phantom_voxels(&p, &g, 0, 9, v));
     double squares = 0;
@@ -131,7 +131,6 @@ TEST(voxels_by_brute_force)
         squares += ((double)v[i] - mean) * ((double)v[i] - mean);
     }
     NEAR(sqrt(squares / (17 * 19 * 9)), 0, 2e-3);
-    free(v);
 }
 
 /* A part of a volume is the same bits as the whole. */
@@ -140,7 +139,7 @@ TEST(slabs_are_the_same_bits)
     struct fbp_phantom p;
     const struct fbp_grid g = {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}};
     const size_t n = 32 * 32;
-    float *whole = malloc(32 * n * sizeof *whole), *part = malloc(3 * n * sizeof *part);
+    AUTO_FREE float *whole = malloc(32 * n * sizeof *whole), *part = malloc(3 * n * sizeof *part);
 
     assert_true(whole && part);
     OK(fbp_phantom_create(&p, "shepp-logan", 16, 1));
@@ -149,8 +148,6 @@ TEST(slabs_are_the_same_bits)
     assert_memory_equal(part, whole + 14 * n, 3 * n * sizeof *part);
     assert_true(whole[16 * n + 16 * 32 + 1] == 0); /* outside is exactly nothing */
     fbp_phantom_clear(&p);
-    free(whole);
-    free(part);
 }
 
 TEST(total_mass)
@@ -158,7 +155,7 @@ TEST(total_mass)
     static const char *const names[] = {"shepp-logan", "shepp-logan-original", "defrise"};
     const struct fbp_grid g = {{64, 64, 64}, {2, 2, 2}, {0, 0, 0}};
     const size_t n = 64 * 64 * 64;
-    float *v = allocated(malloc(n * sizeof *v));
+    AUTO_FREE float *v = allocated(malloc(n * sizeof *v));
 
     for (int k = 0; k < 3; k++) {
         struct fbp_phantom p;
@@ -172,7 +169,6 @@ TEST(total_mass)
         NEAR(mass / exact, 1, 1e-3);
         fbp_phantom_clear(&p);
     }
-    free(v);
 }
 
 TEST(table_values)

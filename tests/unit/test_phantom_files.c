@@ -234,7 +234,7 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
                                   .n_views = 1,
                                   .views = &view,
                                   .panel = {N, N}};
-    float *values = allocated(malloc(sizeof(float) * N * N));
+    AUTO_FREE float *values = allocated(malloc(sizeof(float) * N * N));
     double sum = 0;
 
     fbp_source *source;
@@ -245,7 +245,6 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
     fbp_source_close(&source);
     for (int i = 0; i < N * N; i++)
         sum += (double)values[i];
-    free(values);
     return sum;
 }
 

@@ -272,7 +272,7 @@ TEST(voxels_add_up_to_volumes)
     struct fbp_shape s[4];
     double volume[4];
     const struct fbp_grid g = {.n = {64, 64, 64}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 1, 2}};
-    float *v = allocated(malloc(64 * 64 * 64 * sizeof *v));
+    AUTO_FREE float *v = allocated(malloc(64 * 64 * 64 * sizeof *v));
 
     some_shapes(s, volume);
     for (int i = 0; i < 4; i++) {
@@ -285,7 +285,6 @@ TEST(voxels_add_up_to_volumes)
         }
         NEAR(sum / volume[i], 1, 2e-4);
     }
-    free(v);
 }
 
 /* Whole views leave out bodies that a row of pixels cannot see; line by line nothing is left out.

@@ -64,21 +64,20 @@ TEST(projections_show_everything)
 /* Slices of 300 x 2 x 4 voxels of 1 x 10 x 5 mm: heights are drawn to scale. */
 TEST(voxels_to_scale)
 {
-    float *v = allocated(calloc(300 * 2 * 4, sizeof *v));
+    AUTO_FREE float *v = allocated(calloc(300 * 2 * 4, sizeof *v));
     write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
     OK(fbp_picture_write(VOLUME, PNG, NULL));
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 300 + 300 + 20 + 8);
     assert_int_equal(im.h, 20);
     free(im.samples);
-    free(v);
 }
 
 /* Pixels that fall together are averaged, the short last bin too. */
 TEST(large_volumes_are_reduced)
 {
     enum { N = 2501 };
-    float *v = allocated(calloc(N, sizeof *v));
+    AUTO_FREE float *v = allocated(calloc(N, sizeof *v));
     for (int i = 0; i < N; i++)
         v[i] = (float)(i % 3); /* three a bin: 1 everywhere */
     write_volume((size_t[]){N, 1, 1}, (double[]){1, 1, 1}, v);
@@ -89,7 +88,6 @@ TEST(large_volumes_are_reduced)
         assert_int_equal(im.samples[x], 128);
     assert_int_equal(im.samples[833], 64); /* (0 + 1) / 2 of 2 */
     free(im.samples);
-    free(v);
 }
 
 /* Rows of a packed file that were left behind have to be unpacked again. */

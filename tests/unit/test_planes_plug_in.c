@@ -261,20 +261,17 @@ TEST(planes_plug_in)
                                 .views = view,
                                 .rows = rows_of_the_kind,
                                 .n_threads = 1};
-    char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
+    AUTO_FREE char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
 
     make_views();
     fbp_backend_complete(&least, &planes);
     write_profiles(in, profiles);
     expect(profiles, &job, wanted);
     run_ranks(&job, in, out);
-    float *got = read_array(out);
+    AUTO_FREE float *got = read_array(out);
     assert_memory_equal(got, wanted, sizeof wanted);
-    free(got);
     remove(in);
     remove(out);
-    free(in);
-    free(out);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -38,13 +38,13 @@ static double *weights_of(vector *n, size_t count, enum fbp_quadrature q, const 
 /* An even permutation with a long stride, and the other side of the sphere for some. */
 static void shuffle(vector *n, size_t count)
 {
-    vector *was = malloc(count * sizeof *was);
+    AUTO_FREE vector *was = malloc(count * sizeof *was);
     size_t stride = count * 5 / 8;
 
     while (count > 1 && (stride % 2 == 0 || count % stride == 0 || stride % 3 == 0))
         stride++; /* crude, checked below */
     memcpy(was, n, count * sizeof *n);
-    bool *used = calloc(count, sizeof *used);
+    AUTO_FREE bool *used = calloc(count, sizeof *used);
     for (size_t i = 0, at = 0; i < count; i++) {
         at = (at + stride) % count;
         while (used[at])
@@ -53,8 +53,6 @@ static void shuffle(vector *n, size_t count)
         for (int k = 0; k < 3; k++)
             n[i][k] = at % 3 == 1 ? -was[at][k] : was[at][k];
     }
-    free(used);
-    free(was);
 }
 
 /* Sums 2 pi to 1e-12, of every set, even and odd, of every quadrature. */
@@ -90,9 +88,10 @@ TEST(bands_are_those_of_the_formula)
         for (int pole = FBP_POLE_Z; pole <= FBP_POLE_Y; pole++) {
             size_t count;
             const double delta = PI / (double)rings[r];
-            vector *n = make(FBP_SET_SOLID_ANGLE, rings[r], 0, (enum fbp_pole)pole, &count);
+            AUTO_FREE vector *n =
+                make(FBP_SET_SOLID_ANGLE, rings[r], 0, (enum fbp_pole)pole, &count);
             shuffle(n, count);
-            double *w = weights_of(n, count, FBP_QUADRATURE_AUTO, "exact bands of");
+            AUTO_FREE double *w = weights_of(n, count, FBP_QUADRATURE_AUTO, "exact bands of");
             for (size_t i = 0; i < count; i++) {
                 const double up = fabs(n[i][pole == FBP_POLE_Z ? 2 : pole == FBP_POLE_X ? 0 : 1]);
                 const double sine = sqrt(fmax(0, 1 - up * up));
@@ -101,8 +100,6 @@ TEST(bands_are_those_of_the_formula)
                                                        : 2 * PI * sine * sin(delta / 2) / m;
                 assert_true(fabs(w[i] - expected) < 1e-13);
             }
-            free(w);
-            free(n);
         }
 }
 
@@ -112,17 +109,16 @@ TEST(grids_of_angles_have_bands)
     size_t count;
     const double step = PI / 15;
 
-    vector *n = make(FBP_SET_LINEAR_ANGLE, 15, 14, FBP_POLE_Z, &count);
+    AUTO_FREE vector *n = make(FBP_SET_LINEAR_ANGLE, 15, 14, FBP_POLE_Z, &count);
     shuffle(n, count);
-    double *w = weights_of(n, count, FBP_QUADRATURE_BANDS, "exact bands of 8 rings about z");
+    AUTO_FREE double *w =
+        weights_of(n, count, FBP_QUADRATURE_BANDS, "exact bands of 8 rings about z");
     for (size_t i = 0; i < count; i++) {
         const double sine = hypot(n[i][0], n[i][1]);
         const double expected =
             sine < 1e-9 ? 2 * PI * (1 - cos(step / 2)) / 14 : 2 * sin(step / 2) * sine * PI / 14;
         assert_true(fabs(w[i] - expected) < 1e-13);
     }
-    free(w);
-    free(n);
 }
 
 /* The vertices of an icosahedron, of which 6 lie on one half: each has a sixth; the three axes: a
@@ -156,19 +152,15 @@ TEST(equal_directions_share_a_cell)
 {
     size_t count;
 
-    vector *n = make(FBP_SET_FIBONACCI, 60, 0, FBP_POLE_Z, &count);
-    vector *twice = malloc(3 * count * sizeof *twice);
+    AUTO_FREE vector *n = make(FBP_SET_FIBONACCI, 60, 0, FBP_POLE_Z, &count);
+    AUTO_FREE vector *twice = malloc(3 * count * sizeof *twice);
     for (size_t i = 0; i < 3 * count; i++)
         for (int k = 0; k < 3; k++)
             twice[i][k] = i / count == 1 ? -n[i % count][k] : n[i % count][k];
-    double *once = weights_of(n, count, FBP_QUADRATURE_VORONOI, NULL);
-    double *w = weights_of(twice, 3 * count, FBP_QUADRATURE_VORONOI, NULL);
+    AUTO_FREE double *once = weights_of(n, count, FBP_QUADRATURE_VORONOI, NULL);
+    AUTO_FREE double *w = weights_of(twice, 3 * count, FBP_QUADRATURE_VORONOI, NULL);
     for (size_t i = 0; i < 3 * count; i++)
         assert_true(fabs(3 * w[i] - once[i % count]) < 1e-13);
-    free(once);
-    free(w);
-    free(twice);
-    free(n);
 }
 
 /* x^2, and even products of higher degree, over the half sphere: 2 pi / (a + b + c + 1) times the
@@ -186,7 +178,7 @@ TEST(harmonics_are_exact)
 {
     size_t count;
 
-    vector *n = make(FBP_SET_SOLID_ANGLE, 18, 0, FBP_POLE_Z, &count);
+    AUTO_FREE vector *n = make(FBP_SET_SOLID_ANGLE, 18, 0, FBP_POLE_Z, &count);
     shuffle(n, count);
     double *w = weights_of(n, count, FBP_QUADRATURE_HARMONICS, "up to degree 16");
     assert_true(fabs(moment(n, w, count, 2, 0, 0) - 2 * PI / 3) < 1e-12);
@@ -199,7 +191,6 @@ TEST(harmonics_are_exact)
     w = weights_of(n, count, FBP_QUADRATURE_VORONOI, NULL);
     assert_true(fabs(moment(n, w, count, 0, 0, 16) - 2 * PI / 17) > 1e-6);
     free(w);
-    free(n);
 }
 
 static void refused(vector *n, size_t count, enum fbp_quadrature q, double *w, const char *says)
@@ -229,11 +220,9 @@ TEST(what_cannot_be_weighted_is_refused)
     some[1][0] = NAN;
     refused(some, 3, FBP_QUADRATURE_AUTO, w, "give unit vectors");
     size_t count;
-    vector *n = make(FBP_SET_FIBONACCI, 40, 0, FBP_POLE_Z, &count);
-    double *room = calloc(count, sizeof *room);
+    AUTO_FREE vector *n = make(FBP_SET_FIBONACCI, 40, 0, FBP_POLE_Z, &count);
+    AUTO_FREE double *room = calloc(count, sizeof *room);
     refused(n, count, FBP_QUADRATURE_BANDS, room, "these 40 are not: use auto");
-    free(room);
-    free(n);
 }
 
 TEST(given_weights_stay)

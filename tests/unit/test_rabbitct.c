@@ -76,20 +76,19 @@ static void write_file(const char *path, const void *bytes, size_t n)
 static void assert_file(const char *path, const void *bytes, size_t n)
 {
     FILE *f = fopen(path, "rb");
-    unsigned char *found = malloc(n + 1);
+    AUTO_FREE unsigned char *found = malloc(n + 1);
 
     assert_non_null(f);
     assert_non_null(found);
     assert_int_equal(fread(found, 1, n + 1, f), n);
     assert_memory_equal(found, bytes, n);
     fclose(f);
-    free(found);
 }
 
 static void check_reading(const char *path, int version)
 {
     struct fbp_rabbitct_info info;
-    uint16_t *reference = malloc(n_reference * sizeof *reference);
+    AUTO_FREE uint16_t *reference = malloc(n_reference * sizeof *reference);
     float rows[2 * NX];
     fbp_source *source;
     double *P;
@@ -114,14 +113,13 @@ static void check_reading(const char *path, int version)
     for (size_t i = 0; i < n_reference; i++)
         assert_int_equal(reference[i], grey(i));
     assert_int_equal(fbp_rabbitct_reference(path, 256, reference), FBP_ERR_INVALID);
-    free(reference);
 }
 
 /* Both versions are read, and each becomes the other byte for byte. */
 TEST(test_versions)
 {
     size_t n1, n2;
-    unsigned char *one = make(1, true, &n1), *two = make(2, true, &n2);
+    AUTO_FREE unsigned char *one = make(1, true, &n1), *two = make(2, true, &n2);
 
     write_file(V1, one, n1);
     write_file(V2, two, n2);
@@ -133,15 +131,13 @@ TEST(test_versions)
     assert_file(STEM "-b.rct", one, n1);
     OK(fbp_rabbitct_convert(V2, V2, 1)); /* whole, over what was read */
     assert_file(V2, one, n1);
-    free(one);
-    free(two);
 }
 
 TEST(test_split)
 {
     size_t n1, n_views;
-    unsigned char *one = make(1, false, &n1);
-    uint16_t *reference = allocated(malloc(n_reference * sizeof *reference));
+    AUTO_FREE unsigned char *one = make(1, false, &n1);
+    AUTO_FREE uint16_t *reference = allocated(malloc(n_reference * sizeof *reference));
     struct fbp_rabbitct_info info;
     fbp_source *source;
     double *P;
@@ -164,8 +160,6 @@ TEST(test_split)
     remove(STEM "-parts/RabbitGeometry.rct");
     remove(STEM "-parts/Reference128.vol");
     assert_int_equal(rmdir(STEM "-parts"), 0); /* there was nothing else */
-    free(one);
-    free(reference);
 }
 
 /* Every length but the right ones, and every field of the header spoilt. */
@@ -182,7 +176,7 @@ TEST(test_damaged)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     double *P;
     size_t n, n_views;
-    unsigned char *whole = make(2, true, &n), *bytes = allocated(malloc(n + 1));
+    AUTO_FREE unsigned char *whole = make(2, true, &n), *bytes = allocated(malloc(n + 1));
 
     const size_t lengths[] = {
         0, 1, 23, 24, 119, 24 + VIEW, 24 + K * VIEW - 1, 24 + K * VIEW + 1, n - 1, n + 1};
@@ -215,8 +209,6 @@ TEST(test_damaged)
     assert_int_equal(fbp_rabbitct_reference(STEM ".vol", SIDE, (uint16_t *)(void *)bytes),
                      FBP_ERR_INVALID);
     assert_says("100 bytes");
-    free(whole);
-    free(bytes);
 }
 
 /* f, reference, and what follows: grey value floor(2 f + 1.5) of f > 0, 0 otherwise. */

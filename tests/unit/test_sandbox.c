@@ -49,12 +49,11 @@ static fbp_status take_much(void *arg, struct fbp_blob *reply)
 {
     (void)arg;
     (void)reply;
-    char *p = malloc(200u << 20);
+    AUTO_FREE char *p = malloc(200u << 20);
     if (!p)
         return fbp_fail(FBP_ERR_INVALID, "scan.h5: cannot be opened");
     for (size_t i = 0; i < 200u << 20; i += 1024) /* compilers leave out what nobody sees */
         ((volatile char *)p)[i] = 1;
-    free(p);
     return FBP_OK;
 }
 
@@ -109,7 +108,7 @@ TEST(what_was_held)
 
     if (!LIMITED)
         skip();
-    char *held = allocated(malloc(300u << 20));
+    AUTO_FREE char *held = allocated(malloc(300u << 20));
     memset(held, 1, 300u << 20); /* of this process, not of the child */
     fbp_sandbox_forget();
     assert_int_equal(fbp_sandbox_bytes(), 0);
@@ -123,7 +122,6 @@ TEST(what_was_held)
     expect_answer(&much, 40u << 20);
     assert_true(fbp_sandbox_bytes() >= (80u << 20));
     assert_true(held[100] == 1);
-    free(held);
 }
 
 /* Of what it puts beside itself a child may hold half of what is left. */
@@ -288,10 +286,9 @@ TEST(libraries_are_silent)
     fflush(stdout);
     dup2(keep, STDOUT_FILENO);
     close(keep);
-    char *text = get_file(path, &n);
+    AUTO_FREE char *text = get_file(path, &n);
     OK(st);
     assert_string_equal(text, "before after");
-    free(text);
     free(reply.bytes);
     unlink(path);
 }

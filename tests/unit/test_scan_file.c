@@ -264,7 +264,7 @@ TEST(test_matrix_forms_agree)
     write_scan("a.json", c_arm, N_OF(c_arm), NULL, NULL);
     write_scan("b.json", c_arm, N_OF(c_arm), "matrices", "\"m.txt\"");
     write_scan("c.json", c_arm, N_OF(c_arm), "matrix_origin", "\"corner\"");
-    struct fbp_scan a = load("a.json"), b = load("b.json"), c = load("c.json");
+    AUTO_CLEAR struct fbp_scan a = load("a.json"), b = load("b.json"), c = load("c.json");
     assert_true(fabs(a.views[0].s[0] - 500) < 1e-9);
     assert_true(fabs(fbp_norm(a.views[0].u) - 0.5) < 1e-12);
     same_views(a.views, b.views, VIEWS, 1e-12);
@@ -274,9 +274,6 @@ TEST(test_matrix_forms_agree)
         assert_true(fabs(c.views[1].d[i] - a.views[1].d[i] - shift) < 1e-10);
         assert_true(fabs(c.views[1].s[i] - a.views[1].s[i]) < 1e-9);
     }
-    fbp_scan_clear(&a);
-    fbp_scan_clear(&b);
-    fbp_scan_clear(&c);
 }
 
 TEST(test_matrix_files)
@@ -356,10 +353,9 @@ TEST(test_fan_volume_is_flat)
     memcpy(fan, parallel, sizeof parallel);
     fan[2].value = "\"fan.mha\"";
     write_scan("f.json", fan, N_OF(fan), "volume", "{\"size\": 8, \"voxel_mm\": 1}");
-    struct fbp_scan s = load("f.json");
+    AUTO_CLEAR struct fbp_scan s = load("f.json");
     assert_int_equal(s.volume.n[1], 8);
     assert_int_equal(s.volume.n[2], 1);
-    fbp_scan_clear(&s);
 }
 
 /* Save, load, compare; returns the text of the file, to be freed. */
@@ -408,7 +404,7 @@ TEST(test_round_trip_of_circles)
 
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
     for (int i = 0; i < 8; i++) {
-        struct fbp_scan s = load("whole.json");
+        AUTO_CLEAR struct fbp_scan s = load("whole.json");
         const bool tilted = i & 1, uneven = i & 2;
         circle.kind = s.kind = i & 4 ? FBP_PARALLEL : FBP_CONE;
         for (int k = 0; k < VIEWS; k++)
@@ -425,7 +421,6 @@ TEST(test_round_trip_of_circles)
         s.views[2].d[1] += 0.1;
         expect_message(fbp_scan_save(&s, in_folder("x.json"), &circle), FBP_ERR_INVALID, "view 2");
         assert_int_not_equal(access(in_folder("x.json"), F_OK), 0);
-        fbp_scan_clear(&s);
     }
 }
 
@@ -444,18 +439,16 @@ TEST(test_even_angles_are_short)
 
     for (int k = 0; k < VIEWS; k++)
         angles[k] = (10 - 0.7 * k) * FBP_PI / 180;
-    struct fbp_scan s = load("whole.json");
+    AUTO_CLEAR struct fbp_scan s = load("whole.json");
     OK(fbp_circle_views(&circle, s.views));
-    char *text = round_trip(&s, &circle);
+    AUTO_FREE char *text = round_trip(&s, &circle);
     assert_contains(text, "{\"start\": 10, \"step\": -0.7}");
-    free(text);
-    fbp_scan_clear(&s);
 }
 
 TEST(test_round_trip_of_matrices)
 {
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
-    struct fbp_scan s = load("whole.json");
+    AUTO_CLEAR struct fbp_scan s = load("whole.json");
     s.views[1].s[2] += 1.2345678901234; /* not a circle any more */
     char *text = round_trip(&s, NULL);
     assert_contains(text, "\"matrices\"");
@@ -466,7 +459,6 @@ TEST(test_round_trip_of_matrices)
     free(text);
     s.kind = FBP_PARALLEL;
     free(round_trip(&s, NULL));
-    fbp_scan_clear(&s);
 }
 
 TEST(test_paths)
@@ -502,14 +494,14 @@ TEST(test_paths)
 /* Two owners of equal scans: what one changes or frees the other does not see. */
 TEST(test_copy)
 {
-    struct fbp_scan copy = {.struct_size = sizeof copy};
+    AUTO_CLEAR struct fbp_scan copy = {.struct_size = sizeof copy};
 
     write_scan("whole.json", cone, N_OF(cone), "assumed", "{\"i0\": \"a guess\"}");
     struct fbp_scan s = load("whole.json");
     const struct fbp_corrections harder = {.struct_size = sizeof harder,
                                            .beam_hardening = {1, 0.1}};
     OK(fbp_scan_correct(&s, &harder));
-    char *text = round_trip(&s, NULL);
+    AUTO_FREE char *text = round_trip(&s, NULL);
     OK(fbp_scan_copy(&copy, &s));
     assert_int_equal(copy.n_assumed, s.n_assumed);
     assert_true(copy.n_assumed > 0 && copy.assumed[0].key != s.assumed[0].key);
@@ -518,12 +510,9 @@ TEST(test_copy)
     s.views[0].s[0] += 1;
     fbp_scan_confirm(&s, "i0");
     fbp_scan_clear(&s);
-    char *again = round_trip(&copy, NULL);
+    AUTO_FREE char *again = round_trip(&copy, NULL);
     assert_string_equal(again, text);
     assert_int_equal(copy.n_assumed, 1);
-    free(text);
-    free(again);
-    fbp_scan_clear(&copy);
 }
 
 TEST_MAIN(make_files, drop_files)

@@ -28,7 +28,7 @@ static void expect_view(const struct fbp_scan *scan, size_t k, double spacing, d
 
 TEST(samples_are_symmetric_about_0)
 {
-    struct fbp_scan scan = load_with(NULL, NULL);
+    AUTO_CLEAR struct fbp_scan scan = load_with(NULL, NULL);
 
     assert_int_equal(scan.kind, FBP_PLANES);
     for (size_t k = 0; k < VIEWS; k++)
@@ -36,7 +36,6 @@ TEST(samples_are_symmetric_about_0)
     assert_int_equal(scan.volume.n[0], 4);
     assert_int_equal(scan.volume.n[2], 4); /* a row is no slice */
     assert_true(scan.volume.centre_mm[0] == 0 && scan.quadrature == FBP_QUADRATURE_AUTO);
-    fbp_scan_clear(&scan);
 }
 
 TEST(samples_may_begin_anywhere)
@@ -133,12 +132,12 @@ TEST(directions_may_be_a_set)
     set.pole = FBP_POLE_X;
     set.order = FBP_ORDER_MSPS;
     OK(fbp_directions_make(&set, n));
-    struct fbp_scan scan = load_with("directions", "{\"set\": \"fibonacci\", \"n\": 5, "
-                                                   "\"order\": \"msps\", \"pole\": \"x\"}");
+    AUTO_CLEAR struct fbp_scan scan =
+        load_with("directions", "{\"set\": \"fibonacci\", \"n\": 5, "
+                                "\"order\": \"msps\", \"pole\": \"x\"}");
     for (size_t k = 0; k < VIEWS; k++)
         for (int i = 0; i < 3; i++)
             assert_true(fabs(scan.views[k].u[i] - .5 * n[k][i]) < 1e-15);
-    fbp_scan_clear(&scan);
 }
 
 TEST(weights_are_a_word_a_list_or_a_file)
@@ -169,9 +168,9 @@ TEST(scans_go_round)
                                           {"weights", "[1, 2, 3, 4, 5]"}};
 
     for (size_t i = 0; i < N_OF(with); i++) {
-        struct fbp_scan scan = load_with(with[i][0], with[i][1]);
+        AUTO_CLEAR struct fbp_scan scan = load_with(with[i][0], with[i][1]);
         OK(fbp_scan_save(&scan, in_folder("again.json"), NULL));
-        struct fbp_scan again = load("again.json");
+        AUTO_CLEAR struct fbp_scan again = load("again.json");
         assert_int_equal(again.kind, FBP_PLANES);
         same_views(again.views, scan.views, VIEWS, 1e-15);
         assert_memory_equal(&again.volume, &scan.volume, sizeof scan.volume);
@@ -179,8 +178,6 @@ TEST(scans_go_round)
         assert_int_equal(again.plane_weights != NULL, scan.plane_weights != NULL);
         for (size_t k = 0; again.plane_weights && k < VIEWS; k++)
             assert_true(again.plane_weights[k] == scan.plane_weights[k]);
-        fbp_scan_clear(&scan);
-        fbp_scan_clear(&again);
     }
 }
 
@@ -228,14 +225,13 @@ TEST(what_is_wrong_is_named)
     write_text("four.csv", "1 0 0 1\n");
     write_text("nan.csv", "nan, 0, 1\n");
     for (size_t i = 0; i < N_OF(wrong); i++) {
-        struct fbp_scan scan = {.struct_size = sizeof scan};
+        AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
         write_scan("w.json", planes, N_OF(planes), wrong[i].key, wrong[i].value);
         const fbp_status st = fbp_scan_load(&scan, in_folder("w.json"));
         if (st == FBP_OK || !strstr(fbp_message(), wrong[i].says) ||
             !strstr(fbp_message(), "w.json"))
             fail_msg("%s %s: %d \"%s\", expected \"%s\"", wrong[i].key,
                      wrong[i].value ? wrong[i].value : "missing", st, fbp_message(), wrong[i].says);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -243,7 +239,7 @@ TEST(what_is_wrong_is_named)
 TEST(geometry_needs_no_samples)
 {
     struct fbp_geometry_known known = {.struct_size = sizeof known};
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
 
     write_text("g.json", "{\"fbp_scan\": 1, \"kind\": \"planes\", \"spacing_mm\": 1,\n"
                          "\"detector\": {\"columns\": 112, \"rows\": 1},\n"
@@ -251,7 +247,6 @@ TEST(geometry_needs_no_samples)
     OK(fbp_geometry_load(&scan, in_folder("g.json"), NULL, &known));
     assert_int_equal(scan.n_views, 208);
     assert_int_equal(scan.panel.n_columns, 112);
-    fbp_scan_clear(&scan);
 }
 
 TEST(facts_are_those_of_the_set)

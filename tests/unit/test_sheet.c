@@ -55,7 +55,7 @@ TEST(nothing_is_cut)
 TEST(large_pictures_are_reduced)
 {
     enum { N = 1000 };
-    float *v = allocated(malloc((size_t)N * N * sizeof *v));
+    AUTO_FREE float *v = allocated(malloc((size_t)N * N * sizeof *v));
     struct fbp_tile tiles[7];
     const struct fbp_sheet_params p = {
         .struct_size = sizeof p, .n = {N, N}, .title = "seven", .lo = 0, .hi = 1};
@@ -70,7 +70,6 @@ TEST(large_pictures_are_reduced)
     const uint8_t grey = pixel(&im, 12 + 100, im.h / 2)[0];
     assert_in_range(grey, 112, 143); /* a chequerboard's mean, of nine values */
     free(im.samples);
-    free(v);
 }
 
 TEST(nothing_is_no_sheet)

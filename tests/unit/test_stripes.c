@@ -75,14 +75,13 @@ TEST(wavelets_are_daubechies)
 TEST(sorting_takes_the_middle)
 {
     enum { NV = 90, NC = 40 };
-    float *s = allocated(malloc(NV * NC * sizeof *s));
+    AUTO_FREE float *s = allocated(malloc(NV * NC * sizeof *s));
 
     for (size_t i = 0; i < NV * NC; i++)
         s[i] = (float)((i / NC * 37 + i % NC * 11) % NV) + (i % NC == 17 ? 0.25f : 0);
     take_away("sorting:5", NV, NC, s, NC);
     for (size_t i = 0; i < NV * NC; i++)
         assert_true(s[i] == (float)((i / NC * 37 + i % NC * 11) % NV));
-    free(s);
 }
 
 /* The median of a window by its definition, ends mirrored; of even size the upper one. */
@@ -110,7 +109,7 @@ TEST(sorting_is_its_definition)
 {
     enum { NV = 70, NC = 33 };
     static const size_t sizes[] = {3, 8, 21, 33};
-    float *s = malloc(NV * NC * sizeof *s), *out = malloc(NV * NC * sizeof *out);
+    AUTO_FREE float *s = malloc(NV * NC * sizeof *s), *out = malloc(NV * NC * sizeof *out);
 
     assert_true(s && out);
     for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++) {
@@ -139,8 +138,6 @@ TEST(sorting_is_its_definition)
             assert_true(out[i] == median_at(rank, NC, i % NC, sizes[t]));
         }
     }
-    free(s);
-    free(out);
 }
 
 /* What is removed of object and stripes together is what is removed of both; and of stripes that
@@ -150,8 +147,8 @@ TEST(wavelets_are_linear)
     enum { NV = 181, NC = 128 };
     static const char *const texts[] = {"wavelet", "wavelet:3,2,db5", "wavelet:4,1,db1",
                                         "wavelet:2,0.5,db20"};
-    float *a = malloc(NV * NC * sizeof *a), *b = malloc(NV * NC * sizeof *b);
-    float *both = malloc(NV * NC * sizeof *both);
+    AUTO_FREE float *a = malloc(NV * NC * sizeof *a), *b = malloc(NV * NC * sizeof *b);
+    AUTO_FREE float *both = malloc(NV * NC * sizeof *both);
 
     assert_true(a && b && both);
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
@@ -175,9 +172,6 @@ TEST(wavelets_are_linear)
         const double levels = (double)stripes_of(texts[t], NV, NC).levels;
         assert_true(sqrt(left / was) < 1.35 * pow(2, -levels / 2));
     }
-    free(a);
-    free(b);
-    free(both);
 }
 
 /* Whatever else is in the views beside a row's samples; and how the samples lie. */
@@ -185,7 +179,8 @@ TEST(rows_are_alone)
 {
     enum { NV = 64, NC = 30, STRIDE = 3 * NC };
     static const char *const texts[] = {"sorting", "wavelet"};
-    float *tight = malloc(NV * NC * sizeof *tight), *wide = malloc(NV * STRIDE * sizeof *wide);
+    AUTO_FREE float *tight = malloc(NV * NC * sizeof *tight),
+                    *wide = malloc(NV * STRIDE * sizeof *wide);
 
     assert_true(tight && wide);
     for (size_t t = 0; t < 2; t++) {
@@ -199,8 +194,6 @@ TEST(rows_are_alone)
             assert_true(i % STRIDE >= NC ? isnan(wide[i])
                                          : wide[i] == tight[i / STRIDE * NC + i % STRIDE]);
     }
-    free(tight);
-    free(wide);
 }
 
 TEST(texts_are_read)
@@ -255,7 +248,7 @@ TEST(defaults_fit_the_size)
 static int convert(char **argv)
 {
     const size_t nv = strtoul(argv[3], NULL, 10), nc = strtoul(argv[4], NULL, 10);
-    float *s = malloc(nv * nc * sizeof *s);
+    AUTO_FREE float *s = malloc(nv * nc * sizeof *s);
     FILE *in = fopen(argv[1], "rb"), *out = fopen(argv[2], "wb");
     int rc = 1;
 
@@ -267,7 +260,6 @@ static int convert(char **argv)
         (void)fclose(in);
     if (out && fclose(out) != 0)
         rc = 1;
-    free(s);
     return rc;
 }
 

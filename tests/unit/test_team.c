@@ -32,7 +32,7 @@ static void gathers(fbp_team *t)
     const size_t rank = fbp_team_rank(t), size = fbp_team_size(t);
     enum { N = 300000 }; /* several messages */
     uint64_t mine[3] = {rank, 10 * rank, 7}, all[3 * 16];
-    unsigned char *letter = malloc(N);
+    AUTO_FREE unsigned char *letter = malloc(N);
 
     CHECK(size <= 16 && letter);
     for (int again = 0; again < 20; again++) {
@@ -48,7 +48,6 @@ static void gathers(fbp_team *t)
         CHECK(letter[i] == i % 251);
     CHECK(fbp_team_local_size(t) == size && fbp_team_local_rank(t) == rank);
     CHECK(fbp_team_leave(&t, NULL) == FBP_OK && !t);
-    free(letter);
 }
 
 /* The last one fails; all others work on until they are told. */
@@ -333,7 +332,7 @@ TEST(refuses)
 
     assert_int_equal(fbp_team_create(&t, &none), FBP_ERR_INVALID);
     const char *set = getenv("FBP_TEAM_MODULE");
-    char *module = set ? strdup(set) : NULL;
+    AUTO_FREE char *module = set ? strdup(set) : NULL;
     setenv("FBP_TEAM_MODULE", "/no/module.so", 1);
     assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
     assert_true(says("FBP_TEAM_MODULE: /no/module.so"));
@@ -358,7 +357,6 @@ TEST(refuses)
     unsetenv("SLURM_STEP_NUM_TASKS");
     if (module)
         setenv("FBP_TEAM_MODULE", module, 1);
-    free(module);
 }
 
 TEST(processes_work_together)

@@ -89,7 +89,7 @@ static void make_directions(double (*out)[3])
 static void put_traces(bool twice, double phase, double more_phase)
 {
     double(*n)[3] = malloc(DIRECTIONS * sizeof *n);
-    double complex *v = malloc(DIRECTIONS * SAMPLES * sizeof *v);
+    AUTO_FREE double complex *v = malloc(DIRECTIONS * SAMPLES * sizeof *v);
 
     make_directions(n);
     for (size_t k = 0; k < DIRECTIONS; k++)
@@ -98,7 +98,6 @@ static void put_traces(bool twice, double phase, double more_phase)
                                   2 * I + (.05 + .02 * I) * (double)j) *
                                  cexp(I * (phase + more_phase * (double)k));
     put_complex(ROWS_, v, DIRECTIONS, SAMPLES, twice);
-    free(v);
     free(n);
 }
 
@@ -157,23 +156,22 @@ TEST(traces_become_projections)
             char text[300];
             put_traces(twice, 40 * PI / 180, i == 2 ? .3 : 0);
             snprintf(text, sizeof text, "\"prepare\": {" FFT "%s}", phases[i]);
-            struct fbp_scan scan = load(text);
+            AUTO_CLEAR struct fbp_scan scan = load(text);
             assert_int_equal(scan.panel.n_columns, SPECTRUM);
             const double error = worst(&scan);
             if (!(error < 3e-3))
                 fail_msg("%s: %g", phases[i], error);
-            fbp_scan_clear(&scan);
         }
 }
 
 TEST(a_volume_has_its_density)
 {
-    float *volume = malloc(16 * 16 * 16 * sizeof *volume);
+    AUTO_FREE float *volume = malloc(16 * 16 * 16 * sizeof *volume);
     fbp_sink *sink;
     fbp_plan *plan;
 
     put_traces(true, 1, 0);
-    struct fbp_scan scan = load("\"prepare\": {" FFT "\"phase\": \"all\"}");
+    AUTO_CLEAR struct fbp_scan scan = load("\"prepare\": {" FFT "\"phase\": \"all\"}");
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     assert_string_equal(fbp_plan_info(plan)->prepared,
                         "baseline of order 1, FFT of traces to 128 samples, time 0 at sample 30.4, "
@@ -195,8 +193,6 @@ TEST(a_volume_has_its_density)
         fail_msg("error %g", most);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_scan_clear(&scan);
-    free(volume);
 }
 
 /* A cubic in the place of sample i, whatever the places are. */
@@ -215,7 +211,7 @@ TEST(cubics_are_resampled_exactly)
         }
         strcat(text, "]}");
         put_complex(ROWS_, v, DIRECTIONS, 16, true);
-        struct fbp_scan scan = load(text);
+        AUTO_CLEAR struct fbp_scan scan = load(text);
         fbp_source *src = open_traces(&scan);
         double row[16];
         const double first = falls ? 7 : -7, last = (falls ? -1 : 1) * (15 + .3 * sin(15) - 7);
@@ -234,7 +230,6 @@ TEST(cubics_are_resampled_exactly)
             assert_true(fabs(step - scale * fabs(last - first) / 15) < 1e-9);
         }
         fbp_source_close(&src);
-        fbp_scan_clear(&scan);
     }
 }
 
@@ -287,8 +282,9 @@ TEST(derivatives_get_one_sign)
             v[i] = -x * exp(-x * x) * cexp(I * (1.5 + (which ? .4 * sin((double)(i / 16)) : 0)));
         }
         put_complex(ROWS_, v, DIRECTIONS, 16, true);
-        struct fbp_scan scan = load(which ? "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"view\"}"
-                                          : "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"all\"}");
+        AUTO_CLEAR struct fbp_scan scan =
+            load(which ? "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"view\"}"
+                       : "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"all\"}");
         fbp_source *src = open_traces(&scan);
         for (size_t k = 0; k < DIRECTIONS; k++) {
             OK(fbp_source_read_double(src, k, 1, 0, 1, row));
@@ -298,7 +294,6 @@ TEST(derivatives_get_one_sign)
             assert_true(row[6] * first > 0);
         }
         fbp_source_close(&src);
-        fbp_scan_clear(&scan);
     }
 }
 

@@ -173,7 +173,7 @@ static struct image drawn(double degrees)
 TEST(quarters_show_the_other_sides)
 {
     enum { N = 64, NZ = 64, SIDE = 256 };
-    float *v = some_voxels((size_t)N * N * NZ);
+    AUTO_FREE float *v = some_voxels((size_t)N * N * NZ);
 
     for (size_t i = 0; i < (size_t)N * N * NZ; i++)
         v[i] *= v[i] * v[i] * (i % N > N / 3); /* seldom bright, and another from all sides */
@@ -193,7 +193,6 @@ TEST(quarters_show_the_other_sides)
     free(was.samples);
     free(is.samples);
     free(same.samples);
-    free(v);
 }
 
 /* A device that takes three slices at once. */
@@ -281,7 +280,7 @@ TEST(a_device_draws_the_same)
     struct fbp_projector projector = {pretended_open, pretended_close, pretended_project,
                                       pretended_top};
     const size_t n[3] = {1100, 301, 8}; /* more than a pixel has, and more rows than are fetched */
-    float *v = some_voxels(n[0] * n[1] * n[2]);
+    AUTO_FREE float *v = some_voxels(n[0] * n[1] * n[2]);
     fbp_source *source = NULL;
 
     v[12345] = NAN;
@@ -307,7 +306,6 @@ TEST(a_device_draws_the_same)
                      FBP_ERR_DEVICE);
     fbp_source_close(&source);
     assert_null(fopen(OTHER, "r"));
-    free(v);
 }
 
 static void picture_fails(const struct fbp_picture_params *params, fbp_status expected,

@@ -104,7 +104,7 @@ enum { DISKS = 2 };
 /* The largest deviation [%] of a disk's mean from that of a full turn in fine steps. */
 static double deviation(const struct scan *scan, const double *angles, enum fbp_coverage *coverage)
 {
-    struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
+    AUTO_FREE struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
     static double fine[DISKS]; /* of the scan without angles of its own */
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_weights *w;
@@ -122,7 +122,6 @@ static double deviation(const struct scan *scan, const double *angles, enum fbp_
     if (coverage)
         *coverage = facts.coverage;
     fbp_weights_destroy(&w);
-    free(views);
     return worst;
 }
 
@@ -230,7 +229,7 @@ TEST(weights_of_few_views_add_up)
         struct scan scan = scan_of(fan, 30 + (size_t)uniform(0, 30));
         for (size_t k = 0; k < scan.n; k++)
             angles[k] = half * ((double)k + uniform(-0.5, 0.5)) / (double)scan.n * DEG;
-        struct fbp_view *views = scan_views_at(&scan, angles);
+        AUTO_FREE struct fbp_view *views = scan_views_at(&scan, angles);
         struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
         struct fbp_weights *w;
         OK(fbp_views_facts(views_of(&scan, views), NULL, &facts));
@@ -243,7 +242,6 @@ TEST(weights_of_few_views_add_up)
             check_near(sum, 2 * FBP_PI, 1e-11);
         }
         fbp_weights_destroy(&w);
-        free(views);
     }
 }
 

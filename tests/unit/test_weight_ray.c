@@ -81,9 +81,8 @@ TEST(float_is_enough)
         scan.sdd = 1200;
         scan.pitch[0] = scan.pitch[1] = 0.32;
         scan.panel = (struct fbp_panel){1248, 96};
-        struct fbp_view *views = scan_views(&scan);
+        AUTO_FREE struct fbp_view *views = scan_views(&scan);
         print_message("%-18s %.1e of the greatest weight\n", cases[i].name, check(&scan, views));
-        free(views);
     }
 }
 
@@ -97,7 +96,7 @@ TEST(float_is_enough_for_any_view)
                             .pitch = {0.32, 0.32},
                             .arc_deg = i % 2 ? 360 : 210,
                             .panel = {1248, 96}};
-        struct fbp_view *views = scan_views(&scan);
+        AUTO_FREE struct fbp_view *views = scan_views(&scan);
         for (size_t k = 0; k < scan.n; k++)
             for (int a = 0; a < 3; a++) {
                 views[k].s[a] += uniform(-3, 3);
@@ -106,7 +105,6 @@ TEST(float_is_enough_for_any_view)
                 views[k].v[a] += uniform(-0.01, 0.01);
             }
         print_message("any views          %.1e of the greatest weight\n", check(&scan, views));
-        free(views);
     }
 }
 

@@ -109,15 +109,15 @@ TEST(honours_wishes)
  * after; each view is read once a worker if filtered views are kept. */
 static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 {
-    size_t *next = allocated(calloc(job->grid.n[2], sizeof *next)),
-           *finished = calloc(job->grid.n[2], 1 * sizeof *finished);
+    AUTO_FREE size_t *next = allocated(calloc(job->grid.n[2], sizeof *next)),
+                     *finished = calloc(job->grid.n[2], 1 * sizeof *finished);
     size_t read = 0;
 
     assert_non_null(finished);
     for (size_t i = 0; i < w->n_slabs; i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         const bool first = i < w->n_workers;
-        struct fbp_task *tasks = allocated(calloc(w->n_batches + 1, sizeof *tasks));
+        AUTO_FREE struct fbp_task *tasks = allocated(calloc(w->n_batches + 1, sizeof *tasks));
         const size_t n = fbp_work_tasks(w, job, &slab, first, NULL);
         assert_true(n <= w->n_batches + 1);
         assert_int_equal(fbp_work_tasks(w, job, &slab, first, tasks), n);
@@ -137,13 +137,10 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
                 assert_int_equal(t->batch.n_rows, w->filter_rows);
             }
         }
-        free(tasks);
     }
     for (size_t z = 0; z < job->grid.n[2]; z++)
         assert_true(next[z] == job->n_views && finished[z]);
     assert_int_equal(read, job->n_views * (w->kept ? w->n_workers : w->n_slabs));
-    free(next);
-    free(finished);
 }
 
 /* As of a card on a bus: a sample is uploaded in 0.07 ns, filtered in 0.02. */

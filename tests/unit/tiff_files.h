@@ -46,20 +46,19 @@ static inline void put_tags(TIFF *t, const struct tiff_way *w, uint32_t nx, uint
 static inline void put_strips(TIFF *t, uint32_t ny, size_t row_bytes, uint32_t rows,
                               const char *page)
 {
-    char *copy = allocated(malloc(ny * row_bytes));
+    AUTO_FREE char *copy = allocated(malloc(ny * row_bytes));
     memcpy(copy, page, ny * row_bytes);
     for (uint32_t y = 0; y < ny; y += rows) {
         const uint32_t n = ny - y < rows ? ny - y : rows;
         assert_true(TIFFWriteEncodedStrip(t, y / rows, copy + y * row_bytes,
                                           (tmsize_t)(n * row_bytes)) >= 0);
     }
-    free(copy);
 }
 
 static inline void put_tiles(TIFF *t, uint32_t nx, uint32_t ny, size_t size, uint32_t side,
                              const char *page)
 {
-    char *tile = allocated(malloc(side * side * size));
+    AUTO_FREE char *tile = allocated(malloc(side * side * size));
     for (uint32_t y = 0; y < ny; y += side)
         for (uint32_t x = 0; x < nx; x += side) {
             memset(tile, 0x55, side * side * size); /* beyond the edge, too */
@@ -68,7 +67,6 @@ static inline void put_tiles(TIFF *t, uint32_t nx, uint32_t ny, size_t size, uin
                        (nx - x < side ? nx - x : side) * size);
             assert_true(TIFFWriteTile(t, tile, x, y, 0, 0) > 0);
         }
-    free(tile);
 }
 
 /* Pages [n][ny][nx] of native samples. */
