@@ -58,10 +58,11 @@ static inline void free_local(void *variable)
     free(memory);
 }
 
-/** Before the declaration of a local variable: a pointer whose memory is freed, or a scan that is
- *  cleared, where its block ends. */
-#define AUTO_FREE  __attribute__((cleanup(free_local)))
-#define AUTO_CLEAR __attribute__((cleanup(fbp_scan_clear)))
+/** Before the declaration of a local variable: the function that gets its address where its block
+ *  ends. */
+#define CLEANUP(function) __attribute__((cleanup(function)))
+#define AUTO_FREE         CLEANUP(free_local) /**< a pointer whose memory is freed */
+#define AUTO_CLEAR        CLEANUP(fbp_scan_clear)
 
 /** The tests of a file, in their order there. */
 static struct CMUnitTest file_tests[64];

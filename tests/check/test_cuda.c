@@ -38,14 +38,13 @@ static struct fbp_scan make_scan(size_t n_views, const struct size *size)
 /* Is there a kernel of this name and this very precision for the scan? */
 static bool is_there(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     bool yes = false;
 
     if (fbp_plan_create(&plan, scan, p) == FBP_OK) {
         const char *isa = fbp_plan_info(plan)->isa, *is = precisions[p->precision - 1];
         yes = strlen(isa) > strlen(is) && strcmp(isa + strlen(isa) - strlen(is), is) == 0;
     }
-    fbp_plan_destroy(&plan);
     return yes;
 }
 

@@ -39,14 +39,13 @@ TEST(threads_agree)
     H5Fclose(file);
     OK(fbp_pool_create(&pool, 4));
     for (int turn = 0; turn < 20; turn++) {
-        fbp_source *src = open_source(H5, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(H5, NULL);
         struct job j = {.src = src, .out = (char *)all, .view_bytes = NX * NY * 4};
         fbp_pool_for(pool, NZ, read_view, &j);
         assert_int_equal(j.failed, 0);
         OK(fbp_source_read(src, 0, NZ, 0, NY, all));
         for (size_t i = 0; i < N; i++)
             assert_true((double)all[i] == value(i));
-        fbp_source_close(&src);
     }
     fbp_pool_destroy(&pool);
     remove(H5);
@@ -92,11 +91,10 @@ TEST(large_view)
         samples[i] = (unsigned char)(i * 2654435761u >> 13);
     put_file(path, samples, sizeof samples);
     assert_true(fbp_past_caches(1 << 20) == fbp_past_caches(SIDE * SIDE));
-    fbp_source *src = open_source(path, &raw);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, &raw);
     OK(fbp_source_read(src, 0, 1, 0, SIDE, out));
     for (size_t i = 0; i < SIDE * SIDE; i++)
         assert_true(out[i] == (float)(int16_t)(samples[2 * i] << 8 | samples[2 * i + 1]));
-    fbp_source_close(&src);
     remove(path);
 }
 

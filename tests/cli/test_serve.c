@@ -230,7 +230,7 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
                                         .row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
     const struct reduced_wish wish = {.name = "v", .frame = SIZE_MAX, .bytes = 4000, .quiet = true};
     AUTO_FREE float *v = malloc(all * sizeof *v);
-    fbp_source *source;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     struct reduced r;
     struct slices s;
 
@@ -245,7 +245,6 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
     }
     slices_close(&s);
     reduced_clear(&r);
-    fbp_source_close(&source);
 }
 
 /* More rows and columns than come together, and than are read at a time. */

@@ -83,7 +83,7 @@ static void CUDART_CB wait_a_little(void *user)
 /* Views come late, in the caller's stream. */
 static void run_once(struct job *j, bool late, struct fbp_report *report)
 {
-    fbp_source *source;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     fbp_sink *sink;
 
     if (late) {
@@ -97,7 +97,6 @@ static void run_once(struct job *j, bool late, struct fbp_report *report)
     OK(fbp_sink_device_memory(&sink, j->card_volume, FBP_F32, j->scan.volume.n, "cuda", j->stream));
     OK(fbp_plan_run_to(j->plan, source, sink, report));
     fbp_sink_close(&sink);
-    fbp_source_close(&source);
 }
 
 static void check(const struct job *j)

@@ -27,7 +27,7 @@ static const char sizes_mha[] = "NDims = 3\nDimSize = 24 10 3\nElementType = MET
 /* Open and read everything: N elements at most. */
 static fbp_status read_all(const char *path, float *out)
 {
-    fbp_source *src = NULL;
+    CLEANUP(fbp_source_close) fbp_source *src = NULL;
     fbp_status st = fbp_source_open(&src, path, NULL);
     if (st != FBP_OK) {
         assert_null(src);
@@ -44,7 +44,6 @@ static fbp_status read_all(const char *path, float *out)
     if (more && st == FBP_OK)
         fail_msg("%s: %zu x %zu x %zu elements were read", path, n[0], n[1], n[2]);
     free(more);
-    fbp_source_close(&src);
     return st;
 }
 
@@ -78,12 +77,11 @@ static void write_by_sink(const char *path, bool pack, float *v)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {NX, NY, NZ}, .spacing_mm = {1, 2, 3}, .unit = "1/mm"};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = pack};
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
     fill(v);
     OK(fbp_sink_open(&s, path, &info, &p));
     OK(fbp_sink_write(s, 0, NZ, v));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 /* Every length: only the whole file is read. */

@@ -144,12 +144,11 @@ static void write_whole(const char *path, uint64_t fingerprint, const float *v)
 {
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .fingerprint = fingerprint};
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     OK(fbp_sink_open(&s, path, &volume_info, &params));
     OK(fbp_sink_write(s, 0, NZ, v));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 static void shell(const char *line)
@@ -224,11 +223,10 @@ TEST(a_part_is_killed_at_every_call)
 /* What a reader sees in a file under its name. */
 static void read_volume(const char *path, float *out)
 {
-    fbp_source *s = NULL;
+    CLEANUP(fbp_source_close) fbp_source *s = NULL;
 
     OK(fbp_source_open(&s, path, NULL));
     OK(fbp_source_read(s, 0, NZ, 0, NY, out));
-    fbp_source_close(&s);
 }
 
 static float old_values[NZ * SLICE];
@@ -334,13 +332,12 @@ static fbp_status run_part(const struct fbp_scan *scan, struct shared *s, const 
                            size_t part, size_t n)
 {
     const struct fbp_recon_params p = params_of(s, part, n);
-    fbp_plan *plan = NULL;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_status st = fbp_plan_create(&plan, scan, &p);
 
     s->done = s->total = 0; /* planning is no update */
     if (st == FBP_OK)
         st = fbp_plan_run(plan, path, NULL);
-    fbp_plan_destroy(&plan);
     return st;
 }
 

@@ -54,11 +54,10 @@ static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *pha
 /** Simulate a head of this half width, whose water is 0.02/mm. */
 static inline void simulate_head(struct fbp_scan *scan, double half_mm)
 {
-    struct fbp_phantom phantom;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
 
     OK(fbp_phantom_create(&phantom, "shepp-logan", half_mm, 0.02));
     simulate(scan, &phantom);
-    fbp_phantom_clear(&phantom);
 }
 
 /** Remove the files of a scan that tests have made, and free it. */
@@ -73,17 +72,25 @@ static inline void drop_scan(struct fbp_scan *scan)
 }
 
 /** Before the declaration of a local scan: it is dropped where its block ends. */
-#define AUTO_DROP __attribute__((cleanup(drop_scan)))
+#define AUTO_DROP CLEANUP(drop_scan)
+
+static inline void remove_local(char **path)
+{
+    remove(*path);
+    free(*path);
+}
+
+/** Before the declaration of the path of a file: both are removed where its block ends. */
+#define AUTO_REMOVE CLEANUP(remove_local)
 
 /** All values of an array; free() them. */
 static inline float *read_array(const char *path)
 {
-    fbp_source *source;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     OK(fbp_source_open(&source, path, NULL));
     const size_t *n = fbp_source_info(source)->n;
     float *out = allocated(malloc(n[0] * n[1] * n[2] * sizeof *out));
     OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
-    fbp_source_close(&source);
     return out;
 }
 
@@ -93,12 +100,11 @@ static inline char *write_array(const char *name, size_t nx, size_t ny, size_t n
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nx, ny, nz}};
     char *path = temporary(name);
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     OK(fbp_sink_open(&sink, path, &info, NULL));
     OK(fbp_sink_write(sink, 0, nz, values));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
     return path;
 }
 
@@ -151,11 +157,10 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
                                         const struct fbp_recon_params *params)
 {
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, params));
     OK(fbp_plan_run(plan, "hash:", &report));
-    fbp_plan_destroy(&plan);
     return report.hash;
 }
 

@@ -147,7 +147,7 @@ static void bench(void)
     AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     double least = INFINITY, sum = 0;
-    fbp_adder *adder = NULL;
+    CLEANUP(fbp_adder_destroy) fbp_adder *adder = NULL;
 
     OK(fbp_adder_create(&adder, &scan, fbp_recon_params(.device = "cpu")));
     for (size_t k = 0; k < scan.n_views; k++) {
@@ -159,7 +159,6 @@ static void bench(void)
     }
     printf("a view into 64^3: least %.3f ms, mean %.3f ms\n", 1e3 * least,
            1e3 * sum / (double)scan.n_views);
-    fbp_adder_destroy(&adder);
 }
 
 int main(int argc, char **argv)

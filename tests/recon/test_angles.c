@@ -35,11 +35,12 @@ static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_rin
     struct fbp_view_step *step = rings_step(scan, n, how);
     double wrong = 0, all = 0;
 
-    float *views = plane_samples(scan, &solid, 1), *wanted = plane_samples(&step->scan, &solid, 1);
+    AUTO_FREE float *views = plane_samples(scan, &solid, 1),
+                    *wanted = plane_samples(&step->scan, &solid, 1);
     fbp_source *source = memory_of(scan, views);
     OK(fbp_source_wrap(&source, step->set_up, &step, source, true));
     const size_t size = step->scan.n_views * scan->panel.n_columns;
-    float *got = calloc(size, sizeof *got);
+    AUTO_FREE float *got = calloc(size, sizeof *got);
     OK(fbp_source_read(source, 0, step->scan.n_views, 0, 1, got));
     for (size_t i = 0; i < size; i++) {
         wrong += ((double)got[i] - wanted[i]) * ((double)got[i] - wanted[i]);
@@ -47,9 +48,6 @@ static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_rin
     }
     fbp_source_close(&source);
     step->destroy(step);
-    free(views);
-    free(wanted);
-    free(got);
     return sqrt(wrong / all);
 }
 

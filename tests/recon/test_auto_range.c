@@ -24,14 +24,13 @@ static fbp_status run(struct fbp_scan *scan, const struct fbp_recon_params *para
                       const char *output, struct fbp_report *report)
 {
     struct fbp_recon_params p = *params;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.struct_size = sizeof p;
     p.device = "cpu";
     p.output.auto_range = true;
     OK(fbp_plan_create(&plan, scan, &p));
     const fbp_status st = fbp_plan_run(plan, output, report);
-    fbp_plan_destroy(&plan);
     return st;
 }
 
@@ -73,7 +72,7 @@ static void assert_same_files(const char *a, const char *b)
 static void assert_values(const char *path, const float *want, enum fbp_type type, double lo,
                           double hi)
 {
-    fbp_source *src;
+    CLEANUP(fbp_source_close) fbp_source *src = NULL;
     OK(fbp_source_open(&src, path, NULL));
     const double step = (hi - lo) / (type == FBP_U8 ? 255 : 65535);
     AUTO_FREE float *got = allocated(malloc(VOXELS * sizeof *got));
@@ -82,7 +81,6 @@ static void assert_values(const char *path, const float *want, enum fbp_type typ
     for (size_t i = 0; i < VOXELS; i++)
         if (!(fabs((double)got[i] - (double)want[i]) <= step * 0.5001 + 1e-9))
             fail_msg("%s: voxel %zu: %g, not %g", path, i, (double)got[i], (double)want[i]);
-    fbp_source_close(&src);
 }
 
 TEST(range_is_the_volumes)
@@ -143,7 +141,7 @@ static int stop(void *user, const struct fbp_progress *p)
 TEST(interrupted)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    AUTO_FREE char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
+    AUTO_REMOVE char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
     struct fbp_recon_params p = {.output.type = FBP_U16, .tuning.slab_slices = 4, .n_threads = 1};
     struct fbp_report report = {.struct_size = sizeof report};
 
@@ -158,9 +156,8 @@ TEST(interrupted)
         p.output.resume = false;
         assert_int_equal(run(&scan, &p, path, &report), FBP_ERR_CANCELLED);
         size_t n;
-        char *old = bytes_of(path, &n);
+        AUTO_FREE char *old = bytes_of(path, &n);
         assert_int_equal(n, 5);
-        free(old);
         assert_true(files_at(path) > 1);
         p.callbacks.progress = NULL;
         p.output.resume = true;
@@ -169,8 +166,6 @@ TEST(interrupted)
         assert_same_files(path, want);
         assert_int_equal(files_at(path), 1);
     }
-    remove(path);
-    remove(want);
 }
 
 /* A stack's floats are beside its folder. */

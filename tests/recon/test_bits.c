@@ -209,7 +209,7 @@ TEST(kept_views_change_nothing)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             for (unsigned slow = 0; slow <= FBP_N_STAGES; slow += 2) {
                 struct fbp_recon_params p = cases[i];
-                fbp_plan *plan;
+                CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
                 struct fbp_report r = {.struct_size = sizeof r};
                 fbp_mock_faults =
                     (struct fbp_mock_faults){.rates = card, .delay_us = 300, .slow_stage = slow};
@@ -222,7 +222,6 @@ TEST(kept_views_change_nothing)
                     OK(fbp_plan_run(plan, "hash:", &r));
                     assert_true(r.hash == right);
                 }
-                fbp_plan_destroy(&plan);
             }
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
@@ -275,7 +274,7 @@ TEST(stages_can_be_kept_apart)
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         struct fbp_report r = {.struct_size = sizeof r};
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = devices[i], .tuning.batch_views = 8,
                                             .tuning.slab_slices = 6, .tuning.no_overlap = true)));
@@ -284,7 +283,6 @@ TEST(stages_can_be_kept_apart)
         assert_true(r.open + r.read + r.filter + r.backproject + r.write + r.finish <= r.total);
         assert_true(r.upload <= r.filter && r.fetch <= r.write);
         assert_true(i == 0 ? r.upload == 0 && r.fetch == 0 : r.upload > 0 && r.fetch > 0);
-        fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -299,7 +297,7 @@ TEST(planted_mistakes_are_found)
                                        .tuning.slab_slices = 12};
     const uint64_t right = reconstruct_hash(&scan, &p);
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
 #ifdef __SANITIZE_THREAD__
     skip(); /* a forgotten order is a race, which is what that sanitizer would report */
@@ -324,7 +322,6 @@ TEST(planted_mistakes_are_found)
     fbp_mock_faults = (struct fbp_mock_faults){0};
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.hash == right);
-    fbp_plan_destroy(&plan);
 }
 
 /* A kernel can be asked for; one that the geometry does not allow is refused, not replaced. */

@@ -200,14 +200,13 @@ static void same_bits(struct fbp_scan *scan, const void *views, enum fbp_type ty
     for (int i = 0; i < 2 * N_WAYS; i++) {
         struct program p = {.scan = scan, .views = views, .type = type};
         const size_t concurrent = (size_t)i % 2;
-        float *want = from_file(scan, ways[i / 2]);
+        AUTO_FREE float *want = from_file(scan, ways[i / 2]);
         OK(run_program(ways[i / 2], &p, whole, concurrent, 0));
         assert_memory_equal(p.volume, want, p.n[0] * p.n[1] * p.n[2] * sizeof *want);
         assert_true(p.begun == 1 && p.ended == 1 && p.complete == 1);
         assert_int_equal(p.writes, p.n[2]);
         if (!concurrent) /* one reads while another writes */
             assert_true(p.most_inside <= 2);
-        free(want);
         free_program(&p);
     }
 }
@@ -423,8 +422,8 @@ TEST(awaited_views)
         struct detector d = {.p = {.scan = &scan, .views = views, .type = FBP_F32}};
         const struct fbp_source_functions in = {
             .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
-        fbp_source *source;
-        fbp_plan *plan;
+        CLEANUP(fbp_source_close) fbp_source *source = NULL;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         fbp_sink *sink;
         pthread_t other;
         if (rings)
@@ -442,8 +441,6 @@ TEST(awaited_views)
         assert_int_equal(d.asked, 0);
         assert_memory_equal(volume, want, voxels * sizeof *want);
         fbp_sink_close(&sink);
-        fbp_plan_destroy(&plan);
-        fbp_source_close(&source);
     }
 }
 

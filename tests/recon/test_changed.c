@@ -61,7 +61,7 @@ static void run(const char *output)
 {
     AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
     struct plot plot = {0};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     make_scan(&scan);
     plot.file = scan.projections;
@@ -74,7 +74,6 @@ static void run(const char *output)
     assert_false(is_there(output, "") || is_there(output, ".part") ||
                  is_there(output, ".part.log"));
     OK(fbp_plan_run(plan, output, NULL)); /* as it is now, and stays, it can be read */
-    fbp_plan_destroy(&plan);
     unlink(scan.projections);
     unlink(output);
 }

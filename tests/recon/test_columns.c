@@ -181,13 +181,12 @@ TEST(rows_are_read_as_needed)
     double reads[2];
 
     for (int i = 0; i < 2; i++) {
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(
             &plan, &scan,
             fbp_recon_params(.device = "cpu", .tuning.slab_slices = 5, .filtering.cutoff_v = i)));
         reads[i] = fbp_plan_info(plan)->view_reads;
         assert_true((strstr(fbp_plan_info(plan)->weights, "Hann along columns") != NULL) == i);
-        fbp_plan_destroy(&plan);
     }
     print_message("rows are read %.2f times, with the window %.2f\n", reads[0], reads[1]);
     assert_true(reads[1] > reads[0] && reads[1] < reads[0] + 2 * 9. / ROWS + 1e-9);
@@ -195,12 +194,11 @@ TEST(rows_are_read_as_needed)
 
 static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
 {
-    struct fbp_job_tables t;
+    CLEANUP(fbp_job_clear) struct fbp_job_tables t;
 
     OK(fbp_job_create(&t, scan, fbp_recon_params(.filtering.cutoff_v = cutoff), false));
     OK(fbp_job_arrange(&t.job, fbp_backend_find("cpu")));
     const uint64_t h = fbp_job_fingerprint(&t, fbp_backend_find("cpu"));
-    fbp_job_clear(&t);
     return h;
 }
 

@@ -116,7 +116,7 @@ TEST(each_sample_counts_once)
                                             {{10, 10, 5}, {20, 20, 29}, {0, 0, 0}}};
 
     for (size_t rows = 30; rows <= 31; rows++) {
-        struct fbp_scan scan = scan_spoilt(rows, false);
+        AUTO_DROP struct fbp_scan scan = scan_spoilt(rows, false);
         for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
             scan.volume = grids[g];
             check(&scan, "a circle", 0, 0);
@@ -124,12 +124,10 @@ TEST(each_sample_counts_once)
         scan.volume = grids[0];
         scan.volume.n[2] = 5;
         check(&scan, "a window along columns", 1, 1);
-        drop_scan(&scan);
     }
-    struct fbp_scan scan = scan_spoilt(30, true);
+    AUTO_DROP struct fbp_scan scan = scan_spoilt(30, true);
     scan.volume = grids[2];
     check(&scan, "wobbling", 0, 0);
-    drop_scan(&scan);
 }
 
 /* Bad pixels are bridged from rows that nothing else needs. */
@@ -141,11 +139,10 @@ TEST(bad_pixels_change_no_count)
     for (size_t c = 10; c < 20; c++) /* too wide to be bridged along the row */
         mask[14 * N + c] = mask[15 * N + c] = 1;
     scan.bad_pixels = write_array("mask.mha", N, 30, 1, mask);
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < (size_t)VIEWS * 30 * N; i++)
         p[i] = mask[i % (30 * N)] > 0 ? 500 : p[i]; /* what they say does not count */
     replace_samples(&scan, p);
-    free(p);
     scan.volume = (struct fbp_grid){{32, 32, 6}, {6, 6, 6}, {0, 0, 0}};
     check(&scan, "bad pixels", 0, 0);
 }

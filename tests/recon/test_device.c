@@ -283,14 +283,13 @@ TEST(values_of_counts)
 TEST(memory_limits_are_kept)
 {
     const struct variant v = {.n_views = 141};
-    struct fbp_scan scan = make_scan(&v);
+    AUTO_DROP struct fbp_scan scan = make_scan(&v);
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = tested)));
     const uint64_t wants = fbp_plan_info(plan)->device_bytes;
     fbp_plan_destroy(&plan);
     if (wants == 0) { /* all lies in the host's memory */
-        drop_scan(&scan);
         skip();
     }
     const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = tested));
@@ -306,7 +305,6 @@ TEST(memory_limits_are_kept)
         fbp_plan_create(&plan, &scan,
                         fbp_recon_params(.device = tested, .device_memory_bytes = 1 << 20)),
         FBP_ERR_NOMEM, "--device-memory");
-    drop_scan(&scan);
 }
 
 static uint64_t free_bytes(void)
@@ -354,7 +352,7 @@ TEST(memory_is_foretold)
                                      .tuning.slab_slices = i / 2 ? 40 : 0,
                                      .callbacks.progress = note_least,
                                      .callbacks.user = &least};
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(&plan, &scan, &p));
         OK(fbp_plan_run(plan, "null:", NULL)); /* what is loaded at the first use is not counted */
         const uint64_t before = free_bytes();
@@ -365,7 +363,6 @@ TEST(memory_is_foretold)
         print_message("%s: %.1f MiB taken, %.1f MiB foretold\n", i % 2 ? "fast" : "exact",
                       taken / (1 << 20), foretold / (1 << 20));
         assert_true(taken <= foretold);
-        fbp_plan_destroy(&plan);
     }
 }
 

@@ -18,14 +18,13 @@ static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_para
                         const size_t n[3])
 {
     float *out = allocated(malloc(n[0] * n[1] * n[2] * sizeof *out));
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     OK(fbp_plan_create(&plan, scan, params));
     OK(fbp_sink_memory(&sink, out, n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
     return out;
 }
 
@@ -193,15 +192,14 @@ TEST(elsewhere_it_is_copied)
     uint64_t copied;
 
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        float *right = volume_of(&f->scan, fbp_recon_params(.device = devices[i]), f->n);
+        AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = devices[i]), f->n);
         run(f, fbp_recon_params(.device = devices[i], .tuning.slab_slices = 9), f->views, &f->info,
             NULL, &copied);
         check(f, right, devices[i]);
         assert_true(copied >= 2 * f->n_voxels / 4 * sizeof(float) || i == 1 || i == 2);
-        free(right);
     }
 
-    float *turned = allocated(malloc(row * rows * f->info.n[2] * sizeof *turned));
+    AUTO_FREE float *turned = allocated(malloc(row * rows * f->info.n[2] * sizeof *turned));
     for (size_t k = 0; k < f->info.n[2] * rows; k++)
         memcpy(turned + k * row, f->views + (k / rows * rows + rows - 1 - k % rows) * row,
                row * sizeof *turned);
@@ -209,17 +207,15 @@ TEST(elsewhere_it_is_copied)
         f->info.row_order == FBP_ROWS_TOP_DOWN ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
     run(f, fbp_recon_params(.device = "mock:0"), turned, &down, NULL, &copied);
     check(f, f->right, "rows that run down");
-    free(turned);
 
     const struct fbp_recon_params masked = {.struct_size = sizeof masked,
                                             .device = "mock:0",
                                             .output.fill = true,
                                             .output.fill_value = -7,
                                             .region.shape = "ball:0,0,0,60"};
-    float *right = volume_of(&f->scan, &masked, f->n);
+    AUTO_FREE float *right = volume_of(&f->scan, &masked, f->n);
     run(f, &masked, f->views, &f->info, NULL, &copied);
     check(f, right, "with a mask");
-    free(right);
 }
 
 /* What the run says of volume and views is what it says of those in files. */
@@ -278,7 +274,7 @@ TEST(the_callers_queue_is_awaited)
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
     AUTO_FREE float *late = calloc(n, sizeof *late);
     struct caller c = {.busy = true, .to = late, .from = f->views, .n = n};
-    fbp_source *source, *like;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL, *like = NULL;
     fbp_plan *plan = plan_for(f, fbp_recon_params(.device = "mock:0"), &f->info, &like);
     fbp_sink *sink;
     pthread_t thread;
@@ -292,7 +288,7 @@ TEST(the_callers_queue_is_awaited)
     pthread_join(thread, NULL);
     check(f, f->right, "after the caller's queue");
 
-    char *path = temporary("awaited.mha"); /* a run into a file waits, too */
+    AUTO_FREE char *path = temporary("awaited.mha"); /* a run into a file waits, too */
     fbp_plan_destroy(&plan);
     OK(fbp_plan_create(&plan, &f->scan,
                        fbp_recon_params(.device = "mock:0", .input.source = source)));
@@ -301,11 +297,9 @@ TEST(the_callers_queue_is_awaited)
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
     OK(fbp_plan_run(plan, path, NULL));
     pthread_join(thread, NULL);
-    float *volume = read_array(path);
+    AUTO_FREE float *volume = read_array(path);
     assert_memory_equal(volume, f->right, f->n_voxels * sizeof *volume);
     remove(path);
-    free(path);
-    free(volume);
 
     memset(late, 0, n * sizeof *late); /* whoever reads it waits, too */
     atomic_store(&c.busy, true);
@@ -316,8 +310,6 @@ TEST(the_callers_queue_is_awaited)
     assert_memory_equal(read, f->views, n * sizeof *read);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
-    fbp_source_close(&like);
 }
 
 /* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */

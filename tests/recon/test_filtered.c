@@ -59,7 +59,7 @@ TEST(test_two_steps)
 {
     static const char *const devices[] = {"ref", "cpu", "mock", "cuda", "gl"};
     AUTO_DROP struct fbp_scan scan = c_arm_scan();
-    AUTO_FREE char *path = temporary("set.rctd"), *json = temporary("set.json");
+    AUTO_REMOVE char *path = temporary("set.rctd"), *json = temporary("set.json");
     AUTO_CLEAR struct fbp_scan filtered = filtered_scan(&scan, path),
                                saved = {.struct_size = sizeof saved};
     AUTO_FREE float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
@@ -80,8 +80,6 @@ TEST(test_two_steps)
         assert_true(fabs(saved.depths[k] - filtered.depths[k]) < 1e-12);
     AUTO_FREE float *again = reconstruct(&saved, fbp_recon_params(.device = "ref"));
     assert_alike(again, right, 120, "saved");
-    remove(path);
-    remove(json);
 }
 
 /* Views that were never filtered are only summed up: kernels of circular scans agree with the
@@ -100,14 +98,12 @@ TEST(test_symmetric)
         depths[k] = 1.25;
     for (int equal = 1; equal >= 0; equal--) {
         scan.depths = depths;
-        float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-        float *values = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+        AUTO_FREE float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        AUTO_FREE float *values = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
         assert_alike(values, right, 105, equal ? "equal depths" : "unequal depths");
         OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
         assert_true((strstr(fbp_plan_info(plan)->kernel, "rot90") != NULL) == equal);
         fbp_plan_destroy(&plan);
-        free(right);
-        free(values);
         depths[5] = 1.5;
     }
     scan.depths = NULL;
@@ -164,8 +160,8 @@ TEST(test_in_order)
     AUTO_DROP struct fbp_scan scan = c_arm_scan();
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
-    struct fbp_job_tables tables;
-    fbp_source *source;
+    CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
 
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 8), false));
     OK(fbp_source_memory(&source, NULL, &info));
@@ -178,8 +174,6 @@ TEST(test_in_order)
         assert_int_equal(next_view, VIEWS - 1);
         assert_false(went_back);
     }
-    fbp_source_close(&source);
-    fbp_job_clear(&tables);
 }
 
 /* A feed of the scan's views, in order. */
@@ -232,7 +226,7 @@ static float *fed(const struct fbp_scan *s, const float *views, const struct fee
                                       .n_views = c->n_views,
                                       .batch_views = c->batch};
     float *volume = allocated(malloc(grid_size(&s->volume) * sizeof *volume));
-    fbp_feed *feed;
+    CLEANUP(fbp_feed_close) fbp_feed *feed = NULL;
 
     OK(fbp_feed_open(&feed, &p));
     feed_views(feed, s, views, 0, 13, c->in_place);
@@ -242,7 +236,6 @@ static float *fed(const struct fbp_scan *s, const float *views, const struct fee
     feed_views(feed, s, views, 0, 21, c->in_place);
     feed_views(feed, s, views, 21, VIEWS, c->in_place);
     OK(fbp_feed_fetch(feed, volume));
-    fbp_feed_close(&feed);
     return volume;
 }
 
@@ -257,7 +250,7 @@ TEST(test_feed)
         {"gl", 8, VIEWS, false},   {"gl", 16, 0, true},
     };
     AUTO_DROP struct fbp_scan scan = c_arm_scan();
-    AUTO_FREE char *path = temporary("feed.rctd");
+    AUTO_REMOVE char *path = temporary("feed.rctd");
     AUTO_CLEAR struct fbp_scan filtered = filtered_scan(&scan, path);
     AUTO_FREE float *views = read_array(path);
     AUTO_FREE float *right = reconstruct(&filtered, fbp_recon_params(.device = "ref"));
@@ -275,7 +268,6 @@ TEST(test_feed)
         first = volume;
     }
     free(first);
-    remove(path);
 }
 
 /* All views to the mock device and the volume back, which may fail. */
@@ -288,7 +280,7 @@ static fbp_status fed_late(const struct fbp_scan *s, const float *views, float *
                                       .volume = s->volume,
                                       .n_views = VIEWS,
                                       .batch_views = 8};
-    fbp_feed *feed;
+    CLEANUP(fbp_feed_close) fbp_feed *feed = NULL;
     double P[12];
     fbp_status st = fbp_feed_open(&feed, &p);
 
@@ -298,7 +290,6 @@ static fbp_status fed_late(const struct fbp_scan *s, const float *views, float *
     }
     if (st == FBP_OK)
         st = fbp_feed_fetch(feed, volume);
-    fbp_feed_close(&feed);
     return st;
 }
 

@@ -56,7 +56,7 @@ TEST(tissues)
                                       .n_views = VIEWS,
                                       .panel = {256, 25},
                                       .volume = {.n = {N, N, SLICES}, .voxel_mm = {2, 2, 2}}};
-    struct fbp_phantom phantom;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
 
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);
@@ -70,7 +70,6 @@ TEST(tissues)
         if (!(fabs(mean - parts[i].want) < 0.005))
             fail_msg("%s: %.4f instead of %.4f", parts[i].name, mean, parts[i].want);
     }
-    fbp_phantom_clear(&phantom);
 }
 
 TEST_MAIN(NULL, NULL)

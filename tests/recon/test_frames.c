@@ -201,12 +201,11 @@ static int stop(void *user, const struct fbp_progress *p)
 static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params *p, const char *path,
                       struct fbp_report *report)
 {
-    fbp_plan *plan = NULL;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_status st = fbp_plan_create(&plan, scan, p);
 
     if (st == FBP_OK)
         st = fbp_plan_run(plan, path, report);
-    fbp_plan_destroy(&plan);
     return st;
 }
 
@@ -256,7 +255,7 @@ TEST(files_are_series)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 2};
         const bool has_no_place = strstr(names[i], ".tif") || strstr(names[i], ".png");
-        AUTO_FREE char *path = temporary(names[i]);
+        AUTO_REMOVE char *path = temporary(names[i]);
         if (strstr(names[i], ".png")) {
             p.output.type = FBP_U8;
             p.output.range[1] = 1;
@@ -269,7 +268,6 @@ TEST(files_are_series)
             fail_msg("%s: %d, \"%s\"", path, st, fbp_message());
         if (!has_no_place)
             check_file(path, &scan.volume, wanted);
-        remove(path);
     }
     free(series);
 }
@@ -283,7 +281,7 @@ static void check_resumed(struct fbp_recon_params p)
     float *series;
     AUTO_DROP struct fbp_scan scan = scan_of_file(&series);
     AUTO_FREE float *wanted = volume_of(&plain, &scan, series, &report);
-    AUTO_FREE char *path = temporary("resumed.mha");
+    AUTO_REMOVE char *path = temporary("resumed.mha");
 
     p.device = "cpu";
     p.n_threads = 2;
@@ -295,7 +293,6 @@ static void check_resumed(struct fbp_recon_params p)
     OK(run(&scan, &p, path, &report));
     assert_true(report.slabs_resumed >= 3);
     check_file(path, &scan.volume, wanted);
-    remove(path);
     free(series);
 }
 

@@ -274,7 +274,7 @@ TEST(children_end_at_once)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     fork_child(_exit);
@@ -284,7 +284,6 @@ TEST(children_end_at_once)
     fork_child(_exit);
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == before);
-    fbp_plan_destroy(&plan);
 }
 
 /* By exit(), with whatever the driver does then: the parent goes on, or says what may help. */
@@ -292,7 +291,7 @@ TEST(children_end_in_order)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     fork_child(exit);
@@ -303,7 +302,6 @@ TEST(children_end_in_order)
     else if (st != FBP_ERR_DEVICE || !strstr(fbp_message(), "end children by _exit()"))
         fail_msg("status %d: %s", (int)st, fbp_message());
     print_message("after exit(): %s\n", st == FBP_OK ? "goes on" : fbp_message());
-    fbp_plan_destroy(&plan);
 }
 
 int main(int argc, char **argv)

@@ -24,12 +24,11 @@ static struct fbp_scan make_scan(void)
 /* With what is planted; "" in *message: nothing failed. */
 static fbp_status run(const struct fbp_scan *scan, const char *output, char message[600])
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl")));
     const fbp_status st = fbp_plan_run(plan, output, NULL);
     snprintf(message, 600, "%s", st == FBP_OK ? "" : fbp_message());
-    fbp_plan_destroy(&plan);
     return st;
 }
 
@@ -194,7 +193,7 @@ TEST_WITH(the_other_does_its_part, NULL, lift)
     for (uint64_t n = 20; n < 140; n += 7) {
         int lines = 0;
         struct fbp_report r = {.struct_size = sizeof r};
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         lift(NULL);
         plant->lost = n;
         OK(fbp_plan_create(&plan, &scan,
@@ -205,7 +204,6 @@ TEST_WITH(the_other_does_its_part, NULL, lift)
         assert_true(r.hash == right);
         assert_int_equal(lines, r.devices_dropped);
         dropped += r.devices_dropped;
-        fbp_plan_destroy(&plan);
     }
     print_message("%zu devices dropped\n", dropped);
     assert_true(dropped > 5);

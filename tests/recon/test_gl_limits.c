@@ -23,13 +23,12 @@ struct result {
 static struct result run(const struct fbp_scan *scan, const char *kernel)
 {
     struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)));
     OK(fbp_plan_run(plan, "hash:", &r));
     const struct fbp_plan_summary *i = fbp_plan_info(plan);
     const struct result out = {r.hash, i->n_slabs, i->slab_slices, i->batch_views};
-    fbp_plan_destroy(&plan);
     return out;
 }
 

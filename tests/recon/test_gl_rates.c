@@ -61,7 +61,7 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
         const uint64_t whole = reconstruct_hash(&scan, &p);
         for (size_t k = 0; k < 2 * sizeof rates / sizeof *rates; k++) {
             struct fbp_report r = {.struct_size = sizeof r};
-            fbp_plan *plan;
+            CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
             plant->rates = rates[k / 2];
             p.tuning.slab_slices = k % 2 ? 8 : 0;
             OK(fbp_plan_create(&plan, &scan, &p));
@@ -71,7 +71,6 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
             OK(fbp_plan_run(plan, "hash:", &r));
             if (r.hash != whole)
                 fail_msg("%s, division %zu: other bits", ways[i].name, k);
-            fbp_plan_destroy(&plan);
         }
     }
     print_message("%zu divisions keep views, %zu have several slabs\n", kept, several);
@@ -81,11 +80,10 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
 /* Is anything known when a plan is made? */
 static bool known(const struct fbp_scan *scan, const char *kernel)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)));
     const bool out = fbp_plan_info(plan)->predicted.total > 0;
-    fbp_plan_destroy(&plan);
     return out;
 }
 

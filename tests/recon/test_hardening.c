@@ -67,7 +67,7 @@ static struct fbp_scan disc(void)
                             .n_views = VIEWS,
                             .panel = {N, 1},
                             .volume = {{N, N, 1}, {1, 1, 1}, {0, 0, 0}}};
-    double *angles = even_angles(VIEWS, 0, 180.0 / VIEWS);
+    AUTO_FREE double *angles = even_angles(VIEWS, 0, 180.0 / VIEWS);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = FBP_PARALLEL,
                                       .n_views = VIEWS,
@@ -80,7 +80,6 @@ static struct fbp_scan disc(void)
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_true(p && scan.views);
     OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
     for (size_t i = 0; i < (size_t)VIEWS * N; i++) {
         const double t = (double)(i % N) - (N - 1) / 2.0, h = RADIUS * RADIUS - t * t;
         p[i] = (float)measured(h > 0 ? 2 * sqrt(h) : 0);
@@ -111,7 +110,7 @@ static void draw(const char *name, const float *slice)
 {
     const char *folder = getenv("FBP_TEST_PICTURES");
     char path[500];
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
 
     if (!folder)
@@ -120,7 +119,6 @@ static void draw(const char *name, const float *slice)
     OK(fbp_sink_open(&sink, path, &info, NULL));
     OK(fbp_sink_write(sink, 0, 1, slice));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 static const char *const devices[] = {"ref", "cpu", "mock", "gl", "cuda"};
@@ -171,7 +169,7 @@ TEST(samples_are_the_polynomials)
     assert_true(here != plain);
     OK(fbp_scan_correct(&scan, NULL));
     assert_null(scan.corrections);
-    float *p = read_array(scan.projections);
+    AUTO_FREE float *p = read_array(scan.projections);
     for (size_t i = 0; i < (size_t)VIEWS * N; i++) { /* by Horner's rule in float */
         float sum = 0.002f;
         for (int k = 3; k >= 0; k--)
@@ -179,7 +177,6 @@ TEST(samples_are_the_polynomials)
         p[i] *= sum;
     }
     replace_samples(&scan, p);
-    free(p);
     assert_true(reconstruct_hash(&scan, params) == here);
 }
 
@@ -229,7 +226,7 @@ TEST(files_say_the_same)
 {
     static const char *const rings[] = {"none", "sorting", "sorting:9", "wavelet:2,1.5,db3"};
     AUTO_DROP struct fbp_scan scan = disc();
-    AUTO_FREE char *path = temporary("saved.json");
+    AUTO_REMOVE char *path = temporary("saved.json");
 
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         struct fbp_corrections c = {.struct_size = sizeof c,
@@ -250,7 +247,6 @@ TEST(files_say_the_same)
         assert_memory_equal(again.corrections, &c, sizeof c);
         fbp_scan_clear(&again);
     }
-    remove(path);
 }
 
 TEST_MAIN(NULL, NULL)

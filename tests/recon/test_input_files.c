@@ -97,7 +97,7 @@ static char *make_folder(const char *name, void name_of(char *out, int k), doubl
     assert_int_equal(mkdir(folder, 0777), 0);
     for (int k = 0; k < VIEWS; k++) {
         const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, 1, 1}};
-        fbp_sink *sink;
+        CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
         name_of(file, k);
         if (!file[0])
             continue;
@@ -106,7 +106,6 @@ static char *make_folder(const char *name, void name_of(char *out, int k), doubl
         OK(fbp_sink_open(&sink, path, &info, NULL));
         OK(fbp_sink_write(sink, 0, 1, row));
         OK(fbp_sink_finish(sink));
-        fbp_sink_close(&sink);
     }
     return folder;
 }
@@ -221,7 +220,7 @@ TEST(angles_go_with_the_names)
 TEST(virtual_detector)
 {
     float views[VIEWS * N];
-    AUTO_FREE char *json = temporary("scan.json");
+    AUTO_REMOVE char *json = temporary("scan.json");
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     for (int k = 0; k < VIEWS; k++)
@@ -237,7 +236,6 @@ TEST(virtual_detector)
     assert_fails(fbp_scan_load(&scan, json), FBP_ERR_INVALID,
                  "multiply distance and pitch by one factor, such as 2");
     remove(path);
-    remove(json);
 }
 
 /* Are float samples named as intensities? */
@@ -255,7 +253,7 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
         const double x = integrals ? (double)views[i] : air * exp(-(double)views[i]);
         views[i] = (float)(x + noise * ((double)seed / 4294967296. - 0.5));
     }
-    char *path = write_array("views.mha", N, 1, VIEWS, views);
+    AUTO_FREE char *path = write_array("views.mha", N, 1, VIEWS, views);
     snprintf(keys, sizeof keys, "%s \"angles_deg\": {\"start\": 0, \"step\": 2}",
              i0 ? "\"i0\": 1, " : "");
     write_scan(json, "parallel", path, keys);
@@ -268,7 +266,6 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
     fbp_scan_clear(&scan);
     remove(path);
     remove(json);
-    free(path);
     free(json);
     return strstr(logged, "intensities and were taken as line integrals") != NULL;
 }

@@ -32,7 +32,7 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
                             .n_views = VIEWS,
                             .panel = {n_columns, ROWS},
                             .volume = {{40, 40, 16}, {3, 3, 3}, {0, 0, 0}}};
-    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
+    AUTO_FREE double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .n_views = VIEWS,
                                       .angles_rad = angles,
@@ -46,7 +46,6 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);
     OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
     simulate(&scan, &phantom);
     return scan;
 }
@@ -54,7 +53,7 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
 static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
                       struct fbp_report *report, struct said *said)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     *said = (struct said){""};
     p.struct_size = sizeof p;
@@ -62,7 +61,6 @@ static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
     p.callbacks.user = said;
     OK(fbp_plan_create(&plan, scan, &p));
     const fbp_status st = fbp_plan_run(plan, "null:", report);
-    fbp_plan_destroy(&plan);
     return st;
 }
 
@@ -289,14 +287,13 @@ TEST(divisions_see_the_same)
 static void check_refused(const struct fbp_scan *scan, const char *device, const char *sentence)
 {
     AUTO_FREE char *path = temporary("dead.mha");
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .tuning.slab_slices = 5)));
     assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
     if (!strstr(fbp_message(), sentence) || !strstr(fbp_message(), scan->projections))
         fail_msg("%s: said \"%s\", expected \"%s\"", device, fbp_message(), sentence);
     assert_int_equal(access(path, F_OK), -1);
-    fbp_plan_destroy(&plan);
 }
 
 TEST(nothing_measured_is_an_error)

@@ -23,11 +23,10 @@ static void check_report(const struct fbp_report *r, const struct right *right)
 static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                            const char *output, struct fbp_report *r)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, p));
     const fbp_status st = fbp_plan_run(plan, output, r);
-    fbp_plan_destroy(&plan);
     return st;
 }
 
@@ -171,7 +170,7 @@ TEST(each_slice_is_written_once)
             .struct_size = sizeof to, .write = count_slices, .user = &c};
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_sink *sink;
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
         fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}, .rates = *ways[n % WAYS]};
         OK(fbp_plan_create(&plan, &scan,
@@ -185,7 +184,6 @@ TEST(each_slice_is_written_once)
         assert_true(c.total > 0 && c.done == c.total);
         n_dropped += r.devices_dropped;
         fbp_sink_close(&sink);
-        fbp_plan_destroy(&plan);
     }
     assert_true(n_dropped > 10);
     fbp_mock_faults = (struct fbp_mock_faults){0};
@@ -196,7 +194,7 @@ TEST(clipped_values_are_counted_once)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_report right = {.struct_size = sizeof right}, r = right;
-    AUTO_FREE char *out = temporary("lost.mha");
+    AUTO_REMOVE char *out = temporary("lost.mha");
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock:0,1",
                                        .tuning.slab_slices = 9,
@@ -213,14 +211,13 @@ TEST(clipped_values_are_counted_once)
         assert_int_equal(r.output_clipped, right.output_clipped);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    remove(out);
 }
 
 /* Slices from `z` on are of an earlier run. */
 static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, float *volume)
 {
     const size_t slice = 41 * 37;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     OK(fbp_plan_create(&plan, scan,
@@ -232,7 +229,6 @@ static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, 
         OK(fbp_sink_write(sink, z, 3 * SLABS - z, right + z * slice));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
 }
 
 /* Of four devices three fail, one after another.  Those that have nothing to do, or no more, do
@@ -262,7 +258,7 @@ TEST(whoever_is_left_does_it)
 TEST(a_timeline_of_failing_devices)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    AUTO_FREE char *svg = temporary("lost.svg");
+    AUTO_REMOVE char *svg = temporary("lost.svg");
     size_t n_dropped = 0;
     bool failed = true;
 
@@ -270,7 +266,7 @@ TEST(a_timeline_of_failing_devices)
     for (uint64_t n = 1; failed; n += 7) {
         const uint64_t before = atomic_load(&fbp_mock_failures);
         struct fbp_report r = {.struct_size = sizeof r};
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
         fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}};
         OK(fbp_plan_create(&plan, &scan,
@@ -282,11 +278,9 @@ TEST(a_timeline_of_failing_devices)
         assert_true(r.hash == right);
         failed = atomic_load(&fbp_mock_failures) > before;
         n_dropped += r.devices_dropped;
-        fbp_plan_destroy(&plan);
     }
     assert_true(n_dropped > 10);
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    remove(svg);
 }
 
 /* The device is dropped, and the run goes on until it is cancelled, or the sink refuses. */
@@ -318,7 +312,7 @@ static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int n
 {
     const struct fbp_sink_functions to = {.struct_size = sizeof to, .write = refuse, .user = b};
     fbp_sink *sink;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan,
                        fbp_recon_params(.device = "mock:0,1,2", .tuning.slab_slices = 3,
@@ -327,7 +321,6 @@ static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int n
     OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
     return st;
 }
 

@@ -38,7 +38,7 @@ static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_
 {
     struct fbp_report report = {.struct_size = sizeof report};
     struct fbp_plan_summary info;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     p.struct_size = sizeof p;
@@ -47,7 +47,6 @@ static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_
     OK(fbp_sink_memory(&sink, v, info.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, &report));
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
     return report;
 }
 
@@ -144,9 +143,8 @@ TEST(files_and_integers_are_masked)
                                  .output.range = {0, 0.05}};
     fbp_plan *plan;
 
-    float *v = reconstruct(&scan, &p);
+    AUTO_FREE float *v = reconstruct(&scan, &p);
     assert_true(v[0] == 0);
-    free(v);
     p.output.fill_value = -1;
     assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID,
                  "is not in the range 0 to 0.05");

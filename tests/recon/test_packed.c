@@ -45,12 +45,11 @@ static char *put_again(const struct fbp_scan *scan, const char *name, bool count
                                 .range = {-0.5, 6}};
     AUTO_FREE float *views = read_array(scan->projections);
     char *path = temporary(name);
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     OK(fbp_sink_open(&sink, path, &info, &p));
     OK(fbp_sink_write(sink, 0, scan->n_views, views));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
     return path;
 }
 
@@ -74,7 +73,7 @@ static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_reco
 {
     struct fbp_recon_params p = *params;
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.struct_size = sizeof p;
     p.callbacks.log = listen;
@@ -84,7 +83,6 @@ static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_reco
     if (strcmp(fbp_plan_info(plan)->kernel, kernel) != 0)
         fail_msg("%s: %s, not %s", path, fbp_plan_info(plan)->kernel, kernel);
     OK(fbp_plan_run(plan, "hash:", &report));
-    fbp_plan_destroy(&plan);
     return report.hash;
 }
 
@@ -138,13 +136,12 @@ TEST(too_little_memory_is_said)
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {COLUMNS, ROWS, large.views}};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
-    float *zeros = allocated(calloc(large.views * PIXELS, sizeof *zeros));
+    AUTO_FREE float *zeros = allocated(calloc(large.views * PIXELS, sizeof *zeros));
     fbp_sink *sink;
     OK(fbp_sink_open(&sink, scan.projections, &info, &params));
     OK(fbp_sink_write(sink, 0, large.views, zeros));
     OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
-    free(zeros);
 
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "cpu", .n_threads = 1, .callbacks.log = listen};
@@ -176,7 +173,7 @@ static struct fbp_scan make_noise(size_t n_views)
                             .volume = {{40, 40, 44}, {4, 4, 4}, {0, 0, 0}}};
     AUTO_FREE float *noise = allocated(malloc(n_views * PIXELS * sizeof *noise));
     uint32_t random = 1;
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     for (size_t i = 0; i < n_views * PIXELS; i++)
         noise[i] = (float)((random = random * 1664525u + 1013904223u) >> 8);
@@ -185,7 +182,6 @@ static struct fbp_scan make_noise(size_t n_views)
     OK(fbp_sink_open(&sink, scan.projections, &info, &params));
     OK(fbp_sink_write(sink, 0, n_views, noise));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
     return scan;
 }
 

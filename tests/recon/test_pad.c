@@ -38,7 +38,8 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
                              : panel->fov_mm;
     const double pitch = 2 * (reach - fabs(panel->offset_mm)) / N;
     const size_t n = panel->step_deg != 0 ? (size_t)(236 / panel->step_deg) : VIEWS;
-    double *angles = even_angles(n, 0, panel->step_deg != 0 ? panel->step_deg : 360.0 / VIEWS);
+    AUTO_FREE double *angles =
+        even_angles(n, 0, panel->step_deg != 0 ? panel->step_deg : 360.0 / VIEWS);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = panel->kind,
                                       .n_views = n,
@@ -61,7 +62,6 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
     scan.views = calloc(n, sizeof *scan.views);
     assert_non_null(scan.views);
     OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
     scan.projections = temporary("wide.mha");
     OK(fbp_phantom_project(&phantom, &scan, scan.projections, i0, 1, 2));
     return scan;

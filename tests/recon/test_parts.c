@@ -73,7 +73,7 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
 {
     struct fbp_recon_params p = w->p;
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.struct_size = sizeof p;
     p.device = device;
@@ -83,7 +83,6 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
     OK(fbp_plan_create(&plan, scan, &p));
     if (fbp_plan_run(plan, path, &report) != FBP_OK)
         fail_msg("%s, part %zu of %zu: %s", w->name, k, n, fbp_message());
-    fbp_plan_destroy(&plan);
     return report.slices_missing;
 }
 
@@ -91,7 +90,7 @@ static char *whole(const struct what *w, const struct fbp_scan *scan, const char
 {
     char name[40];
     struct fbp_recon_params p = w->p;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     snprintf(name, sizeof name, "whole-%s", w->output);
     char *path = temporary(name);
@@ -99,7 +98,6 @@ static char *whole(const struct what *w, const struct fbp_scan *scan, const char
     p.device = device;
     OK(fbp_plan_create(&plan, scan, &p));
     OK(fbp_plan_run(plan, path, NULL));
-    fbp_plan_destroy(&plan);
     return path;
 }
 
@@ -268,12 +266,12 @@ TEST(parts_that_differ_do_not_meet)
         {.output.type = FBP_U8, .output.range = {0, 1}},
         {.tuning.kernel = "matrix"}};
     AUTO_DROP struct fbp_scan scan = cone();
-    AUTO_FREE char *path = temporary("v.mha");
+    AUTO_REMOVE char *path = temporary("v.mha");
 
     do_part(&all[0], &scan, "cpu", path, 1, 2);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct fbp_recon_params p = others[i];
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         p.struct_size = sizeof p;
         p.device = "cpu";
         p.cluster.part = 2;
@@ -282,10 +280,8 @@ TEST(parts_that_differ_do_not_meet)
         assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
         if (!strstr(fbp_message(), "other options, another scan or another release"))
             fail_msg("%s", fbp_message());
-        fbp_plan_destroy(&plan);
     }
     assert_int_equal(do_part(&all[0], &scan, "cpu", path, 2, 2), 0);
-    remove(path);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -184,7 +184,7 @@ static void check(const char *name, const char *device, float *volume, const flo
 static void run(const char *name, const struct fbp_scan *scan, const struct fbp_grid *fine,
                 bool means, const struct limits *limits)
 {
-    struct fbp_phantom phantom = low_dynamic_range(fine);
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = low_dynamic_range(fine);
     AUTO_FREE float *drawn = draw_centres(&phantom, fine);
     AUTO_FREE float *views = project_voxels(scan, fine, drawn);
     AUTO_FREE float *truth = draw_centres(&phantom, &scan->volume);
@@ -200,7 +200,6 @@ static void run(const char *name, const struct fbp_scan *scan, const struct fbp_
         mask_slices(&scan->volume, volume);
         check(name, peer_devices[i], volume, truth, grid_size(&scan->volume), limits);
     }
-    fbp_phantom_clear(&phantom);
 }
 
 TEST(parallel)

@@ -176,9 +176,8 @@ static const float *usual_truth(const struct fbp_phantom *phantom, const struct 
 static void run_case(const struct rtk_scan *r, const struct how *how)
 {
     AUTO_CLEAR struct fbp_scan scan = make_scan(r);
-    struct fbp_phantom phantom = shepp_logan(how->half);
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = shepp_logan(how->half);
     run(&scan, &phantom, usual_truth(&phantom, &scan.volume, how->half), how);
-    fbp_phantom_clear(&phantom);
 }
 
 /* A scan and phantom seen from axes that are the columns of R: x' = R^T x. */
@@ -228,13 +227,12 @@ static void turned_volume(const char *name, const double R[3][3])
     r.source_x = 20;
     r.source_y = 15;
     AUTO_CLEAR struct fbp_scan scan = make_scan(&r);
-    struct fbp_phantom phantom = shepp_logan(116);
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = shepp_logan(116);
     turn_scan(R, &scan);
     turn_phantom(R, &phantom);
     AUTO_FREE float *truth = draw_centres(&phantom, &scan.volume);
     run(&scan, &phantom, truth,
         &(struct how){.name = name, .half = 116, .e = 0.03, .p = 26, .mask = true});
-    fbp_phantom_clear(&phantom);
 }
 
 /* rtkfdktest: a source 20 mm beside and 15 mm above the middle of the detector. */
@@ -294,7 +292,7 @@ static void oblique(const char *name, const double origin[3], size_t n)
     r.source_x = 20;
     r.source_y = 15;
     AUTO_CLEAR struct fbp_scan scan = make_scan(&r);
-    struct fbp_phantom phantom = shepp_logan(116);
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = shepp_logan(116);
     scan.volume = around(origin, n);
     AUTO_FREE float *views = project(&scan, &phantom), *all = draw_centres(&phantom, &scan.volume);
     AUTO_FREE float *truth = pick(all, &scan.volume, n);
@@ -308,7 +306,6 @@ static void oblique(const char *name, const double origin[3], size_t n)
         check_quality(name, peer_devices[i], picked, truth, n * n * n, 0.03, 26);
         free(volume);
     }
-    fbp_phantom_clear(&phantom);
 }
 
 TEST(fdk_oblique)

@@ -158,7 +158,7 @@ static void draw(const char *name, const float *volume)
     const char *folder = getenv("FBP_TEST_PICTURES");
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
     char path[500];
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     if (!folder)
         return;
@@ -166,7 +166,6 @@ static void draw(const char *name, const float *volume)
     OK(fbp_sink_open(&sink, path, &info, NULL));
     OK(fbp_sink_write(sink, 0, 1, volume + (size_t)ROWS / 2 * N * N));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 /* Of the two middle slices. */
@@ -514,18 +513,16 @@ TEST(phases_are_retrieved_once)
     atomic_size_t asked = 0;
     const struct fbp_source_functions functions = {
         .struct_size = sizeof functions, .read = give_views, .user = &asked, .concurrent = 1};
-    fbp_source *source;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
 
     add_views(&scan, &(struct orbit){.sod_mm = 100, .sdd_mm = 150, .pitch_mm = {0.03, 0.03}});
     retrieve(&scan, 0);
     OK(fbp_source_callback(&source, &functions, &info));
-    fbp_plan *plan = plan_of_least_memory(&scan, source);
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = plan_of_least_memory(&scan, source);
     asked = 0;
     OK(fbp_plan_run(plan, "hash:", NULL));
     print_message("%zu views were read for %d\n", (size_t)asked, FEW);
     assert_int_equal(asked, FEW);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
 }
 
 static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, const char *word)

@@ -255,13 +255,12 @@ TEST(circles_anywhere)
 
 static struct fbp_plan_summary prepared(const struct fbp_scan *scan, struct log *log)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(
         &plan, scan,
         fbp_recon_params(.device = "cpu", .callbacks.log = keep_warnings, .callbacks.user = log)));
     const struct fbp_plan_summary out = *fbp_plan_info(plan);
-    fbp_plan_destroy(&plan);
     return out;
 }
 
@@ -350,20 +349,17 @@ TEST(bits_are_those_of_one_run)
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "mock:0,1",
                                                          .tuning.slab_slices = 9)) == mock);
 
-    char *path = temporary("parts.mha");
+    AUTO_FREE char *path = temporary("parts.mha");
     for (size_t part = 1; part <= 2; part++) {
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(
             &plan, &scan,
             fbp_recon_params(.device = "cpu", .cluster.part = part, .cluster.n_parts = 2)));
         OK(fbp_plan_run(plan, path, NULL));
-        fbp_plan_destroy(&plan);
     }
-    float *parts = read_array(path);
+    AUTO_FREE float *parts = read_array(path);
     assert_memory_equal(parts, values, (size_t)N * N * N * sizeof *parts);
     remove(path);
-    free(path);
-    free(parts);
 
     for (size_t k = 0; k < VIEWS; k++)
         for (size_t r = 0; r < nr; r++)

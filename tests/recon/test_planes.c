@@ -229,12 +229,11 @@ TEST(oversampling_halves_the_error)
  * refuses. */
 static const char *kernel_of(const struct fbp_scan *scan, const char *device, const char *asked)
 {
-    struct fbp_job_tables tables;
+    CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
 
     OK(fbp_job_create(&tables, scan, fbp_recon_params(.tuning.kernel = asked), false));
     const fbp_status st = fbp_job_arrange(&tables.job, fbp_backend_find(device));
     const char *name = st == FBP_OK ? tables.job.selection.name : NULL;
-    fbp_job_clear(&tables);
     return name;
 }
 
@@ -366,13 +365,12 @@ TEST(a_device_may_lack_them)
 
     simple.can.any_filter = false;
     for (int f = 0; f <= FBP_FILTER_LAST; f++) {
-        struct fbp_job_tables tables;
+        CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
         OK(fbp_job_create(&tables, &scan, fbp_recon_params(.filter = (enum fbp_filter)f), false));
         const fbp_status st = fbp_job_arrange(&tables.job, &simple);
         assert_int_equal(st, f == FBP_FILTER_TWO_RAMPS_UNPADDED ? FBP_ERR_UNSUPPORTED : FBP_OK);
         if (st != FBP_OK)
             assert_says("filters rows once");
-        fbp_job_clear(&tables);
     }
 }
 

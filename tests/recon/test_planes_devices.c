@@ -75,13 +75,12 @@ TEST(every_filter_is_there)
 static bool takes(const struct fbp_scan *scan, const float *views, const char *device,
                   struct fbp_recon_params p)
 {
-    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+    AUTO_FREE float *out = calloc(grid_size(&scan->volume), sizeof *out);
 
     p.struct_size = sizeof p;
     p.device = device;
     memcpy(p.box, (size_t[3][2]){{0, 1}, {0, 1}, {0, 1}}, sizeof p.box);
     const fbp_status st = fbp_reconstruct(scan, &p, views, out, NULL);
-    free(out);
     if (st == FBP_OK)
         return true;
     assert_int_equal(st, FBP_ERR_UNSUPPORTED);

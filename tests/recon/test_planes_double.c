@@ -86,7 +86,7 @@ static void check_row(const struct table_row *row)
 {
     double first_mm, weights[23];
     AUTO_CLEAR struct fbp_scan scan = small_scan(row->spiral, &first_mm);
-    double *views = samples_of(&scan, first_mm);
+    AUTO_FREE double *views = samples_of(&scan, first_mm);
 
     if (row->spiral)
         give_weights(&scan, weights);
@@ -107,7 +107,6 @@ static void check_row(const struct table_row *row)
                               p.device, error);
         }
     }
-    free(views);
     scan.plane_weights = NULL;
 }
 
@@ -226,23 +225,21 @@ static void write_views(const char *path, enum fbp_type type, const struct fbp_s
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {S, 1, scan->n_views}, .type = type};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .type = type};
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     OK(fbp_sink_open(&sink, path, &info, &params));
     OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 static double *volume_in(const char *path, enum fbp_type type)
 {
     double *out = calloc((size_t)N * N * N, sizeof *out);
-    fbp_source *src;
+    CLEANUP(fbp_source_close) fbp_source *src = NULL;
 
     OK(fbp_source_open(&src, path, NULL));
     assert_int_equal(fbp_source_info(src)->type, type);
     OK(fbp_source_read_double(src, 0, N, 0, N, out));
-    fbp_source_close(&src);
     return out;
 }
 
@@ -252,8 +249,8 @@ TEST(files_hold_doubles)
     static const char *const names[] = {"v.npy", "v.mha", "v.mat", "v.h5"};
     double first_mm;
     AUTO_CLEAR struct fbp_scan scan = small_scan(false, &first_mm);
-    double *views = samples_of(&scan, first_mm);
-    double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
+    AUTO_FREE double *views = samples_of(&scan, first_mm);
+    AUTO_FREE double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
     AUTO_FREE char *projections = temporary("double-views.npy");
     fbp_plan *plan;
 
@@ -263,28 +260,22 @@ TEST(files_hold_doubles)
     assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
     assert_int_equal(fbp_plan_info(plan)->output_bytes, (size_t)N * N * N * sizeof(double));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = temporary(names[i]);
+        AUTO_REMOVE char *path = temporary(names[i]);
         OK(fbp_plan_run(plan, path, NULL));
         AUTO_FREE double *got = volume_in(path, FBP_F64);
         assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
-        remove(path);
-        free(path);
     }
     fbp_plan_destroy(&plan);
-    char *path = temporary("v32.npy");
+    AUTO_FREE char *path = temporary("v32.npy");
     OK(fbp_plan_create(
         &plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output.type = FBP_F32)));
     OK(fbp_plan_run(plan, path, NULL));
     fbp_plan_destroy(&plan);
-    double *rounded = volume_in(path, FBP_F32);
+    AUTO_FREE double *rounded = volume_in(path, FBP_F32);
     for (size_t i = 0; i < (size_t)N * N * N; i++)
         assert_true(rounded[i] == (double)(float)wanted[i]);
     remove(path);
     remove(projections);
-    free(path);
-    free(rounded);
-    free(wanted);
-    free(views);
     scan.projections = NULL;
 }
 
@@ -293,10 +284,10 @@ TEST(other_views_become_doubles)
 {
     double first_mm;
     AUTO_CLEAR struct fbp_scan scan = small_scan(false, &first_mm);
-    double *views = samples_of(&scan, first_mm);
+    AUTO_FREE double *views = samples_of(&scan, first_mm);
     const size_t n = scan.n_views * S;
     struct fbp_report report = {.struct_size = sizeof report};
-    char *path = temporary("float-views.npy"), *volume = temporary("float-volume.npy");
+    AUTO_FREE char *path = temporary("float-views.npy"), *volume = temporary("float-volume.npy");
     fbp_plan *plan;
 
     write_views(path, FBP_F32, &scan, views);
@@ -307,7 +298,7 @@ TEST(other_views_become_doubles)
     OK(fbp_plan_run(plan, volume, NULL));
     fbp_plan_destroy(&plan);
     double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
-    double *got = volume_in(volume, FBP_F64);
+    AUTO_FREE double *got = volume_in(volume, FBP_F64);
     assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
     views[5 * S + 7] = NAN;
     OK(fbp_reconstruct_double(&scan, fbp_recon_params(.device = "cpu"), views, got, &report));
@@ -318,12 +309,8 @@ TEST(other_views_become_doubles)
     assert_true(differ(got, wanted, (size_t)N * N * N) < 1e-14);
     remove(path);
     remove(volume);
-    free(volume);
     free(wanted);
-    free(got);
-    free(views);
     scan.projections = NULL;
-    free(path);
 }
 
 TEST(who_lacks_it_says_so)

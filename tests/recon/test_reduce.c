@@ -64,12 +64,11 @@ static void make_counts(struct counts *c, enum fbp_row_order order, bool some_ba
     c->scan.projections = write_bytes("counts.raw", c->views, VIEWS * c->n * 2);
     c->scan.dark = write_bytes("dark.raw", c->dark, FLATS * c->n * 2);
     c->scan.flat = write_bytes("flat.raw", c->flat, FLATS * c->n * 2);
-    float *mask = allocated(calloc(c->n, sizeof *mask));
+    AUTO_FREE float *mask = allocated(calloc(c->n, sizeof *mask));
     for (size_t i = 0; i < c->n; i++)
         mask[i] = c->mask[i];
     if (some_bad)
         c->scan.bad_pixels = write_array("mask.mha", COLUMNS, ROWS, 1, mask);
-    free(mask);
     c->scan.volume = (struct fbp_grid){{31, 29, 33}, {6, 6, 6}, {2, -1, 3}};
 }
 

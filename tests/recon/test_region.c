@@ -232,12 +232,11 @@ static const struct scan_case plain = {
 static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *region)
 {
     struct fbp_plan_summary out;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan,
                        fbp_recon_params(.device = "cpu", .n_threads = 2, .region.shape = region)));
     out = *fbp_plan_info(plan);
-    fbp_plan_destroy(&plan);
     return out;
 }
 
@@ -312,17 +311,15 @@ TEST(slabs_between_two_parts_are_skipped)
         struct counted c;
         for (size_t z = 5; z < 30 && !gap; z += 3)
             x[z * 1600 + 820] = 1;
-        float *whole = reconstruct(&scan, &p);
+        AUTO_FREE float *whole = reconstruct(&scan, &p);
         OK(fbp_source_memory(&p.region.mask, x, &of_mask));
         p.input.source = open_counted(&scan, &c);
-        float *v = reconstruct(&scan, &p);
+        AUTO_FREE float *v = reconstruct(&scan, &p);
         for (size_t i = 0; i < n; i++)
             assert_true(v[i] == (x[i] ? whole[i] : 0));
         fbp_source_close(&p.region.mask);
         fbp_source_close(&p.input.source);
         fbp_source_close(&c.file);
-        free(whole);
-        free(v);
         rows[gap] = c.rows;
         if (gap == 0 && !(rows[1] * 3 < rows[0]))
             fail_msg("%zu rows are read, without a gap %zu", rows[1], rows[0]);
@@ -360,7 +357,7 @@ static char *write_mask(const char *name, const struct fbp_grid *g, double shift
     const struct fbp_sink_params params = {
         .struct_size = sizeof params, .type = FBP_U8, .range = {0, 255}};
     char *path = temporary(name);
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
@@ -370,7 +367,6 @@ static char *write_mask(const char *name, const struct fbp_grid *g, double shift
     OK(fbp_sink_open(&sink, path, &info, &params));
     OK(fbp_sink_write(sink, 0, g->n[2], x));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
     return path;
 }
 
@@ -471,7 +467,7 @@ static int stop(void *user, const struct fbp_progress *p)
 TEST(a_region_is_resumed)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(&plain);
-    AUTO_FREE char *path = temporary("resumed.mha");
+    AUTO_REMOVE char *path = temporary("resumed.mha");
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
                                  .tuning.slab_slices = 4,
@@ -501,7 +497,6 @@ TEST(a_region_is_resumed)
     p.output.resume = false;
     AUTO_FREE float *right = reconstruct(&scan, &p);
     assert_memory_equal(resumed, right, grid_size(&scan.volume) * sizeof *right);
-    remove(path);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -33,12 +33,11 @@ static int stop(void *user, const struct fbp_progress *p)
 
 static fbp_status go(const struct run *r, const char *path, struct fbp_report *report)
 {
-    fbp_plan *plan = NULL;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_status st = fbp_plan_create(&plan, &r->scan, &r->p);
 
     if (st == FBP_OK)
         st = fbp_plan_run(plan, path, report);
-    fbp_plan_destroy(&plan);
     return st;
 }
 
@@ -225,7 +224,7 @@ static void try_pair(int before, int after)
         .scan = make_scan(),
         .p = {.struct_size = sizeof r.p, .device = "cpu", .n_threads = 2, .tuning.slab_slices = 4}};
     struct run other = {.scan = r.scan, .p = r.p};
-    char *path = temporary("resume.mha");
+    AUTO_FREE char *path = temporary("resume.mha");
     struct fbp_report report = {.struct_size = sizeof report};
     const char *from = before < 0 ? "nothing" : changes[before].name;
     const char *to = after < 0 ? "nothing" : changes[after].name;
@@ -248,13 +247,11 @@ static void try_pair(int before, int after)
     if (!touched && go(&r, path, &report) != FBP_OK)
         fail_msg("from %s to the same: %s", from, fbp_message());
     assert_true(touched || report.slabs_resumed > 0);
-    char *part = allocated(malloc(strlen(path) + 16));
+    AUTO_FREE char *part = allocated(malloc(strlen(path) + 16));
     for (int i = 0; i < 3; i++) {
         sprintf(part, "%s%s", path, (const char *[]){"", ".part", ".part.log"}[i]);
         remove(part);
     }
-    free(part);
-    free(path);
     OK(fbp_scan_correct(&other.scan, NULL));
     free(other.scan.views);
     drop_scan(&r.scan);

@@ -45,7 +45,7 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
 {
     struct fbp_report report = {.struct_size = sizeof report};
     struct fbp_progress told = {0};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.callbacks.progress = watch;
     p.callbacks.user = &told;
@@ -60,7 +60,6 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     assert_report(&report, box, grid_size(&info->volume), p.output.fill);
     assert_work(c, info, scan->n_views);
     assert_true(told.done == info->updates && told.total == info->updates);
-    fbp_plan_destroy(&plan);
 }
 
 static void check_boxes(const struct scan_case *c, const struct fbp_scan *scan,
@@ -80,11 +79,10 @@ TEST(the_volume_chooses_the_kernel)
 {
     for (size_t i = 0; i < 2; i++) {
         AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "cpu", .box = {{3, 5}, {7, 9}, {3, 4}})));
         assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
-        fbp_plan_destroy(&plan);
     }
 }
 
@@ -97,9 +95,9 @@ TEST(a_box_lies_where_it_lies)
     AUTO_DROP struct fbp_scan scan = make_scan(&odd_grid);
     const struct fbp_grid *g = &scan.volume;
     const size_t first[] = {5, 30, 44};
-    AUTO_FREE char *path = temporary("place.mha");
-    fbp_source *source;
-    fbp_plan *plan;
+    AUTO_REMOVE char *path = temporary("place.mha");
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix",
@@ -117,9 +115,6 @@ TEST(a_box_lies_where_it_lies)
         assert_true(fabs(fbp_grid_coordinate(&info->volume, i, 0) - file->origin_mm[i]) < 1e-9);
         assert_true(fabs(file->spacing_mm[i] - g->voxel_mm[i]) < 1e-9);
     }
-    fbp_source_close(&source);
-    fbp_plan_destroy(&plan);
-    remove(path);
 }
 
 static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *kernel,
@@ -128,12 +123,11 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "cpu", .n_threads = 2, .tuning.kernel = kernel};
     struct fbp_plan_summary out;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     memcpy(p.box, roi, sizeof p.box);
     OK(fbp_plan_create(&plan, scan, &p));
     out = *fbp_plan_info(plan);
-    fbp_plan_destroy(&plan);
     return out;
 }
 
@@ -209,7 +203,7 @@ TEST(integers_are_the_volumes)
                                  .device = "cpu",
                                  .output.type = FBP_U16,
                                  .output.range = {0.001, 0.02}};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     AUTO_FREE float *whole = reconstruct(&scan, &p);
     const size_t roi[3][2] = {{3, 40}, {0, 17}, {16, 29}};
@@ -217,7 +211,6 @@ TEST(integers_are_the_volumes)
     OK(fbp_plan_create(&plan, &scan, &p));
     AUTO_FREE float *box = run_plan(plan, false, NULL);
     assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->roi);
-    fbp_plan_destroy(&plan);
 }
 
 /* Stop after the first slab. */
@@ -234,7 +227,7 @@ TEST(a_box_is_resumed)
         if (!can_compute(&cases[i]))
             continue;
         AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
-        AUTO_FREE char *path = temporary("resumed.mha");
+        AUTO_REMOVE char *path = temporary("resumed.mha");
         struct fbp_recon_params p = {.struct_size = sizeof p,
                                      .device = cases[i].device,
                                      .tuning.kernel = cases[i].kernel,
@@ -263,7 +256,6 @@ TEST(a_box_is_resumed)
         assert_memory_equal(resumed, right,
                             grid_size(&fbp_plan_info(plan)->volume) * sizeof *right);
         fbp_plan_destroy(&plan);
-        remove(path);
     }
 }
 

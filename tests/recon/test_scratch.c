@@ -13,12 +13,11 @@ static struct fbp_report run_plan(const struct fbp_scan *scan, const struct fbp_
                                   struct fbp_plan_summary *info)
 {
     struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, scan, p));
     *info = *fbp_plan_info(plan);
     OK(fbp_plan_run(plan, "hash:", &r));
-    fbp_plan_destroy(&plan);
     return r;
 }
 
@@ -274,7 +273,7 @@ TEST(a_folder_that_vanishes)
     AUTO_FREE char *folder = make_folder();
     const struct fbp_recon_params p = in_slabs("cpu", folder);
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     struct fbp_report r = {.struct_size = sizeof r};
 
     OK(fbp_plan_create(&plan, &scan, &p));
@@ -283,7 +282,6 @@ TEST(a_folder_that_vanishes)
     rmdir(folder);
     assert_int_equal(fbp_plan_run(plan, "hash:", &r), FBP_ERR_IO); /* it is not there any more */
     assert_says("name a folder that is there");
-    fbp_plan_destroy(&plan);
 }
 
 /* A device that fails while rows are filtered ends the run, with its reason. */

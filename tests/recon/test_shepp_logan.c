@@ -14,7 +14,7 @@ static double midplane_rmse(size_t n, const char *device)
                             .panel = {nd, 9},
                             .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
     struct fbp_phantom phantom;
-    float *truth = allocated(malloc(n * n * sizeof *truth));
+    AUTO_FREE float *truth = allocated(malloc(n * n * sizeof *truth));
     double sum = 0;
 
     add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
@@ -22,13 +22,11 @@ static double midplane_rmse(size_t n, const char *device)
     simulate(&scan, &phantom);
     OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth));
     fbp_phantom_clear(&phantom);
-    float *volume = reconstruct(&scan, fbp_recon_params(.device = device));
+    AUTO_FREE float *volume = reconstruct(&scan, fbp_recon_params(.device = device));
     for (size_t i = 0; i < n * n; i++) {
         const double d = (double)volume[i] - (double)truth[i];
         sum += d * d;
     }
-    free(truth);
-    free(volume);
     drop_scan(&scan);
     return sqrt(sum / (double)(n * n));
 }

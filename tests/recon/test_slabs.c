@@ -66,7 +66,7 @@ TEST(shared_views_are_read_once)
     for (size_t n = 2; n <= FBP_MOCK_DEVICES; n++) {
         static const char *const devices[] = {"mock:0,1", "mock:0,0,1", "mock:all"};
         struct fbp_report r = {.struct_size = sizeof r};
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = devices[n - 2], .tuning.batch_views = 8,
@@ -83,7 +83,6 @@ TEST(shared_views_are_read_once)
             assert_true(bytes > 0);
             assert_int_equal(fbp_mock_shared - shared, (n - 1) * bytes);
         }
-        fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -161,7 +160,7 @@ TEST(devices_of_two_sorts)
     for (int way = 0; way < WAYS; way++) {
         const struct shares before = slabs_so_far();
         struct fbp_report r = {.struct_size = sizeof r};
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
         fbp_mock_faults =
             (struct fbp_mock_faults){.other_sort = {false, true}, .rates = *ways[way]};
@@ -176,7 +175,6 @@ TEST(devices_of_two_sorts)
         const struct shares after = slabs_so_far();
         assert_int_equal(after.n[0] - before.n[0] + after.n[1] - before.n[1], n);
         assert_true(after.n[1] - before.n[1] <= AHEAD);
-        fbp_plan_destroy(&plan);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -263,7 +261,7 @@ static void give_memory_back(struct hog *h)
 TEST(a_gpu_without_memory_is_dropped)
 {
     struct fbp_device_info devices[16];
-    struct fbp_scan scan = make_scan();
+    AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_report r = {.struct_size = sizeof r};
     struct hog hog;
     fbp_plan *plan;
@@ -275,7 +273,6 @@ TEST(a_gpu_without_memory_is_dropped)
     for (size_t i = 0; i < n && i < 16; i++)
         n_cuda += strncmp(devices[i].name, "cuda:", 5) == 0;
     if (n_cuda < 2) {
-        drop_scan(&scan);
         skip();
     }
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cuda"));
@@ -290,7 +287,6 @@ TEST(a_gpu_without_memory_is_dropped)
     assert_int_equal(lines, 1);
     fbp_plan_destroy(&plan);
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "cuda:all")) == right);
-    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)

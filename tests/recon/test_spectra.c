@@ -153,7 +153,7 @@ static void refused(const struct fbp_scan *scan, struct fbp_recon_params *p, con
 TEST(what_cannot_be_divided_is_refused)
 {
     AUTO_CLEAR struct fbp_scan scan = sweep(6);
-    fbp_source *source = NULL;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     const float *views = calloc(scan.n_views * S, sizeof *views);
 
     const struct fbp_array_info info = {
@@ -183,7 +183,6 @@ TEST(what_cannot_be_divided_is_refused)
     for (int i = 0; i < 3; i++)
         scan.views[3].d[i] += .01 * scan.views[3].u[i];
     refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = .1}, "one sweep");
-    fbp_source_close(&source);
     free((void *)(uintptr_t)views);
 }
 

@@ -209,7 +209,7 @@ TEST(memory_may_be_little)
     for (int little = 0; little < 2; little++) {
         struct fbp_report report = {.struct_size = sizeof report};
         struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         params.volume = (struct fbp_grid){.n = {160, 160, 160}};
         params.memory_bytes = little ? (size_t)26 << 20 : 0;
         OK(fbp_plan_create(&plan, &scan, &params));
@@ -218,7 +218,6 @@ TEST(memory_may_be_little)
         assert_true(!little || (p->memory_limit > 0 && p->memory_bytes <= p->memory_limit));
         OK(fbp_plan_run(plan, "hash:", &report));
         hash[little] = report.hash;
-        fbp_plan_destroy(&plan);
     }
     assert_true(hash[0] == hash[1]);
 }
@@ -254,9 +253,9 @@ TEST(a_plan_runs_again)
                                         .row_order = FBP_ROWS_BOTTOM_UP};
     struct fbp_report report = {.struct_size = sizeof report};
     struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
-    fbp_source *source;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     fbp_sink *sink;
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     AUTO_FREE float *wanted = by_params(&scan, views, &params);
     OK(fbp_source_memory(&source, views, &info));
@@ -277,8 +276,6 @@ TEST(a_plan_runs_again)
         views[5 * PLANES_S + 50] = NAN; /* in the second run */
         views[7 * PLANES_S + 60] = INFINITY;
     }
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
 }
 
 /* Refused, with this sentence. */

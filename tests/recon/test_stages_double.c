@@ -113,14 +113,12 @@ TEST(two_stages_are_as_one)
     static const double usual[2] = {.003, .001}, turned_most[2] = {.0045, .0013};
 
     for (int pole = 0; pole < 3; pole++) {
-        struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
+        AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
         check_axis(&scan, names[pole], usual);
-        fbp_scan_clear(&scan);
     }
-    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     turn_scan(&scan);
     check_axis(&scan, "a turned axis", turned_most);
-    fbp_scan_clear(&scan);
 }
 
 /* 162 directions, 50 samples, a volume of no cubes whose sides are no multiples of a vector. */
@@ -311,12 +309,11 @@ static void write_views(const char *path, const struct fbp_scan *scan, const dou
                                         .n = {scan->panel.n_columns, 1, scan->n_views},
                                         .type = FBP_F64};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .type = FBP_F64};
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     OK(fbp_sink_open(&sink, path, &info, &params));
     OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 /* From file to file; little memory makes many slabs, of the same bits. */
@@ -324,7 +321,7 @@ TEST(files_hold_doubles)
 {
     AUTO_DROP struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     AUTO_FREE double *views = samples_of(&scan);
-    AUTO_FREE char *path = temporary("stages-double.npy");
+    AUTO_REMOVE char *path = temporary("stages-double.npy");
     const struct fbp_recon_params small = STAGES(2, "auto", .precision = FBP_PRECISION_DOUBLE);
     uint64_t hash[2];
 
@@ -361,7 +358,6 @@ TEST(files_hold_doubles)
         fbp_plan_destroy(&plan);
     }
     assert_true(hash[0] == hash[1]);
-    remove(path);
 }
 
 static void refused(const struct fbp_scan *scan, const double *views,

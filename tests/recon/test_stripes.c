@@ -59,7 +59,7 @@ static void draw(const char *name, const float *slice)
     const char *folder = getenv("FBP_TEST_PICTURES");
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {PICTURE, PICTURE, 1}};
     char path[500];
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     if (!folder)
         return;
@@ -67,7 +67,6 @@ static void draw(const char *name, const float *slice)
     OK(fbp_sink_open(&sink, path, &info, NULL));
     OK(fbp_sink_write(sink, 0, 1, slice));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 /* Root of the mean square of a - b within 60 mm of the axis. */
@@ -149,13 +148,12 @@ static struct fbp_scan counted_scan(void)
 static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                          struct fbp_report *report, struct fbp_plan_summary *info)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     *report = (struct fbp_report){.struct_size = sizeof *report};
     OK(fbp_plan_create(&plan, scan, params));
     *info = *fbp_plan_info(plan);
     OK(fbp_plan_run(plan, "hash:", report));
-    fbp_plan_destroy(&plan);
     return report->hash;
 }
 
@@ -246,11 +244,10 @@ TEST(rows_may_run_down)
             memcpy(turned + (ROWS - 1 - r) * N, image + r * N, N * sizeof *image);
         remove(images[k]);
         const struct fbp_array_info one = {.struct_size = sizeof one, .n = {N, ROWS, 1}};
-        fbp_sink *sink;
+        CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
         OK(fbp_sink_open(&sink, images[k], &one, NULL));
         OK(fbp_sink_write(sink, 0, 1, turned));
         OK(fbp_sink_finish(sink));
-        fbp_sink_close(&sink);
     }
     scan.row_order = FBP_ROWS_TOP_DOWN;
     assert_true(run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info) == up);

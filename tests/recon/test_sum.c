@@ -49,7 +49,7 @@ static char *half_of(const struct fbp_scan *scan, size_t part)
 static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p, struct fbp_sum *sum,
                       float *out, struct fbp_report *report)
 {
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     p.struct_size = sizeof p;
@@ -62,7 +62,6 @@ static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p, st
     OK(fbp_sink_memory(&sink, out, fbp_plan_info(plan)->volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, report);
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
     return st;
 }
 

@@ -33,7 +33,7 @@ static struct fbp_scan make_scan(const struct scan_case *c)
                             .n_views = c->views,
                             .panel = {c->columns, c->rows},
                             .volume = c->grid};
-    struct fbp_phantom phantom;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
 
     add_views(&scan, &(struct orbit){.start_deg = 11,
                                      .step_deg = c->arc_deg / (double)c->views,
@@ -45,7 +45,6 @@ static struct fbp_scan make_scan(const struct scan_case *c)
         phantom.items[i].centre_mm[2] += 5;
     }
     simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
     return scan;
 }
 
@@ -145,10 +144,9 @@ static struct fbp_recon_params cuda_params(const struct cuda_case *c)
 static bool applies(const struct fbp_scan *scan, const struct cuda_case *c)
 {
     const struct fbp_recon_params p = cuda_params(c);
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     const bool ok = fbp_plan_create(&plan, scan, &p) == FBP_OK;
 
-    fbp_plan_destroy(&plan);
     return ok;
 }
 

@@ -40,7 +40,7 @@ typedef int process_fn(const struct fbp_scan *scan, const float *views);
 static int sinks(const struct fbp_scan *scan, const float *views)
 {
     const size_t n = grid_size(&scan->volume);
-    float *volume = calloc(n, sizeof *volume), *whole = calloc(n, sizeof *whole);
+    AUTO_FREE float *volume = calloc(n, sizeof *volume), *whole = calloc(n, sizeof *whole);
     struct fbp_report report, of_whole;
     fbp_team *team;
 
@@ -64,8 +64,6 @@ static int sinks(const struct fbp_scan *scan, const float *views)
             fabs(report.max - of_whole.max) > 1e-6 * of_whole.max)
             return 6;
     }
-    free(volume);
-    free(whole);
     return fbp_team_leave(&team, NULL) == FBP_OK ? 0 : 7;
 }
 
@@ -109,7 +107,7 @@ static bool adds_up(const fbp_plan *plan, size_t size, size_t z, size_t n, unsig
 static bool is_shared_out(fbp_team *team, const unsigned char *mine, size_t nz)
 {
     const size_t size = fbp_team_size(team);
-    unsigned char *all = calloc(size, nz);
+    AUTO_FREE unsigned char *all = calloc(size, nz);
     size_t own = 0;
     bool right = all && fbp_team_gather(team, "owners", FBP_OK, mine, nz, all) == FBP_OK;
 
@@ -120,7 +118,6 @@ static bool is_shared_out(fbp_team *team, const unsigned char *mine, size_t nz)
         right = owners == 1;
         own += mine[z];
     }
-    free(all);
     return right && own <= (nz + size - 1) / size + 1;
 }
 
@@ -136,7 +133,7 @@ static int sums(const struct fbp_scan *scan, const float *views)
     for (size_t h = 0; h < sizeof heights / sizeof *heights; h++) {
         const size_t nz = heights[h];
         struct fbp_scan thin = *scan;
-        fbp_plan *plan = NULL;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         unsigned char mine[64] = {0};
         thin.volume.n[2] = nz;
         if (fbp_plan_create(&plan, &thin,
@@ -151,7 +148,6 @@ static int sums(const struct fbp_scan *scan, const float *views)
         }
         if (!is_shared_out(team, mine, nz))
             return 5;
-        fbp_plan_destroy(&plan);
     }
     return fbp_team_leave(&team, NULL) == FBP_OK ? 0 : 7;
 }

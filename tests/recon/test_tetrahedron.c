@@ -20,11 +20,10 @@ static char *data_path(const char *name)
 /* As the scenario and the metadata beside it describe it, but for a smaller volume. */
 static struct fbp_scan load_scan(const char *name)
 {
-    char *path = data_path(name);
+    AUTO_FREE char *path = data_path(name);
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     OK(fbp_scan_load(&scan, path));
-    free(path);
     assert_int_equal(scan.n_views, VIEWS);
     assert_int_equal(scan.panel.n_columns, N);
     assert_true(scan.volume.n[2] == N && fabs(scan.volume.voxel_mm[2] - VOXEL) < 1e-12);
@@ -155,11 +154,11 @@ TEST(stands_where_it_was_put)
     static const double flips[4][3] = {{1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {1, 1, -1}};
     struct fbp_scan scan = load_scan("tetra.json");
     const struct fbp_grid *g = &scan.volume;
-    char *stl = data_path("tetra.stl");
+    AUTO_FREE char *stl = data_path("tetra.stl");
     const struct mesh mesh = read_stl(stl);
     double fit[4], ours[3], theirs[3];
 
-    float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < grid_size(g); i++)
         assert_true(isfinite(v[i]));
     const double mean = mean_inside(v, g, &mesh);
@@ -177,9 +176,7 @@ TEST(stands_where_it_was_put)
     assert_true(fit[1] < 0.2 && fit[3] < 0.2);
     for (int a = 0; a < 3; a++)
         assert_true(fabs(ours[a] - theirs[a]) < 3);
-    free(v);
     free(mesh.triangles);
-    free(stl);
     fbp_scan_clear(&scan); /* the data stay */
 }
 

@@ -51,7 +51,7 @@ static void read_bars(const char *path, size_t count[LANES], double last_end[LAN
 static void draws(const char *device, struct fbp_rates rates, const size_t expected[LANES])
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    AUTO_FREE char *svg = temporary("timeline.svg"), *volume = temporary("timeline.mha");
+    AUTO_REMOVE char *svg = temporary("timeline.svg"), *volume = temporary("timeline.mha");
     size_t count[LANES] = {0};
     double end[LANES] = {0};
     struct fbp_report report = {.struct_size = sizeof report};
@@ -70,8 +70,6 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
             fail_msg("%s: %zu bars of %s, expected %zu", device, count[i], lanes[i], expected[i]);
         assert_true(end[i] <= 1e3 * report.total + 1e-3);
     }
-    remove(svg);
-    remove(volume);
 }
 
 /* Five batches; 12 slices are one block, fetched and written once. */
@@ -84,12 +82,11 @@ TEST(a_bar_a_batch_and_a_lane_a_stage)
 TEST(a_failing_folder_is_an_error)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     fbp_plan_timeline(plan, "/no/such/folder/t.svg");
     assert_fails(fbp_plan_run(plan, "null:", NULL), FBP_ERR_IO, "/no/such/folder/t.svg");
-    fbp_plan_destroy(&plan);
 }
 
 /* Devices whose queues keep their own time. */
@@ -98,11 +95,11 @@ static void device_draws(const char *device)
     if (!usable(device))
         skip();
     AUTO_DROP struct fbp_scan scan = make_scan();
-    AUTO_FREE char *svg = temporary("timeline.svg");
+    AUTO_REMOVE char *svg = temporary("timeline.svg");
     size_t count[LANES] = {0};
     double end[LANES] = {0};
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = device, .tuning.batch_views = BATCH)));
@@ -117,8 +114,6 @@ static void device_draws(const char *device)
         assert_int_equal(count[2], VIEWS / BATCH);
         assert_int_equal(count[3], VIEWS / BATCH);
     }
-    fbp_plan_destroy(&plan);
-    remove(svg);
 }
 
 TEST(cuda_draws)

@@ -21,7 +21,7 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
 {
     struct fbp_recon_params p = w->p;
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
-    fbp_adder *adder = NULL;
+    CLEANUP(fbp_adder_destroy) fbp_adder *adder = NULL;
 
     p.struct_size = sizeof p;
     p.output.unit = unit;
@@ -34,7 +34,6 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
     for (size_t k = 0; k < scan->n_views; k++)
         OK(fbp_adder_add(adder, k, views + k * scan->panel.n_columns));
     OK(fbp_adder_volume(adder, out));
-    fbp_adder_destroy(&adder);
     return out;
 }
 
@@ -105,7 +104,7 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
 {
     const struct fbp_scan scan = {
         .struct_size = sizeof scan, .kind = kind, .volume = {{9, 9, 9}, {1, 1, 1}, {0, 0, 0}}};
-    AUTO_FREE char *path = temporary("truth.mha");
+    AUTO_REMOVE char *path = temporary("truth.mha");
     fbp_source *source;
 
     OK(fbp_phantom_truth(phantom, &scan, unit, path, 2));
@@ -117,12 +116,11 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
         found = v[i] > found ? v[i] : found;
     assert_true(fabs((double)found - most) <= 1e-6 * most);
     free(v);
-    remove(path);
 }
 
 TEST(truth_has_the_unit_of_its_scan)
 {
-    struct fbp_phantom phantom;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
 
     OK(fbp_phantom_create(&phantom, "ball", 5, 0.25));
     expect_truth(&phantom, FBP_CONE, FBP_UNIT_MM, "1/mm", 0.25);
@@ -133,7 +131,6 @@ TEST(truth_has_the_unit_of_its_scan)
                                   .volume = {{1, 1, 1}, {1, 1, 1}, {0}}};
     assert_int_equal(fbp_phantom_truth(&phantom, &none, (enum fbp_unit)2, "null:", 1),
                      FBP_ERR_INVALID);
-    fbp_phantom_clear(&phantom);
 }
 
 /* Hounsfield units hold no length. */

@@ -86,7 +86,7 @@ static double ball_mean(struct fbp_scan *scan, struct fbp_ellipsoid ball)
     scan->volume = (struct fbp_grid){.n = {N, N, N},
                                      .voxel_mm = {1.6 * r / N, 1.6 * r / N, 1.6 * r / N},
                                      .centre_mm = {ball.centre_mm[0], 0, ball.centre_mm[2]}};
-    float *v = reconstruct(scan, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE float *v = reconstruct(scan, fbp_recon_params(.device = "cpu"));
     for (int z = 0; z < N; z++)
         for (int y = 0; y < N; y++)
             for (int x = 0; x < N; x++, at++) {
@@ -96,7 +96,6 @@ static double ball_mean(struct fbp_scan *scan, struct fbp_ellipsoid ball)
                 sum += (double)v[at];
                 n++;
             }
-    free(v);
     remove(scan->projections);
     free(scan->projections);
     scan->projections = NULL;

@@ -59,7 +59,7 @@ TEST(slices_of_several_pieces_at_once)
     const struct fbp_sink_functions out = {
         .struct_size = sizeof out, .write = meet, .user = &m, .concurrent = 1};
     AUTO_DROP struct fbp_scan scan = large_slices();
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
@@ -67,7 +67,6 @@ TEST(slices_of_several_pieces_at_once)
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     assert_int_equal(m.most, WRITERS);
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
 }
 
 static uint64_t hash_with(const struct fbp_scan *scan, int n_threads, size_t memory, bool apart)
@@ -100,13 +99,12 @@ TEST(integers_count_in_the_memory)
     uint64_t bytes[2];
 
     for (int i = 0; i < 2; i++) {
-        fbp_plan *plan;
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "mock:0,1", .n_threads = THREADS,
                                             .output.type = i ? FBP_U16 : FBP_F32,
                                             .output.range = {0, i})));
         bytes[i] = fbp_plan_info(plan)->memory_bytes;
-        fbp_plan_destroy(&plan);
     }
     assert_true(bytes[1] > bytes[0] + ((uint64_t)DEVICES * THREADS << 20));
 }
@@ -125,7 +123,7 @@ static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *w
 TEST(a_failure_of_any_is_the_runs)
 {
     AUTO_DROP struct fbp_scan scan = small_slices();
-    fbp_plan *plan;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
     for (size_t bad = 0; bad < 700; bad += 233) {
@@ -139,7 +137,6 @@ TEST(a_failure_of_any_is_the_runs)
         assert_says(says);
         fbp_sink_close(&sink);
     }
-    fbp_plan_destroy(&plan);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static struct fbp_scan make_scan(void)
 TEST(truth_is_the_specification)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    struct fbp_job_tables tables;
+    CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
     struct fbp_bench_truth truth;
     fbp_pool *pool;
     AUTO_FREE float *views = allocated(malloc(VIEWS * 31 * 31 * sizeof *views));
@@ -56,14 +56,13 @@ TEST(truth_is_the_specification)
 
     fbp_pool_destroy(&pool);
     fbp_bench_truth_clear(&truth);
-    fbp_job_clear(&tables);
 }
 
 /* Of larger slices whole ones are few, and of the others each part gives one voxel. */
 TEST(samples_are_everywhere)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    struct fbp_job_tables tables;
+    CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
     struct fbp_bench_truth t;
     fbp_pool *pool;
     AUTO_FREE float *views = allocated(calloc(VIEWS * 31 * 31, sizeof *views));
@@ -87,7 +86,6 @@ TEST(samples_are_everywhere)
     assert_int_equal(t.n_random, n_random);
     fbp_pool_destroy(&pool);
     fbp_bench_truth_clear(&t);
-    fbp_job_clear(&tables);
 }
 
 static fbp_bench *open_bench(const char *device, const struct fbp_scan *scan)

@@ -73,7 +73,7 @@ static void put_files(char format, bool big, int parts)
 
 static void assert_holds(const char *path, char format, int sign, const size_t n[3])
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     float out[N];
 
     assert_memory_equal(fbp_source_info(src)->n, n, 3 * sizeof *n);
@@ -82,7 +82,6 @@ static void assert_holds(const char *path, char format, int sign, const size_t n
         assert_true(out[i] == number(format, sign * i));
     OK(fbp_source_read(src, n[2] - 1, 1, n[1] - 1, 1, out));
     assert_true(out[NX - 1] == number(format, sign * (N - 1)));
-    fbp_source_close(&src);
 }
 
 TEST(all_types_and_orders_are_read)

@@ -77,6 +77,7 @@ TEST(gaussian_lines_are_taken_out)
         for (size_t o = 1; o <= 2; o++) {
             const double b = widths[i], both = a * a + b * b, k = sqrt(2 * FBP_PI / both) * a * b;
             const struct fbp_reference r = a_line(b, centres[i], phases[i]);
+            CLEANUP(fbp_filter_design_clear)
             struct fbp_filter_design d = make(&r, FBP_FILTER_RAM_LAK, .45, o * (N - 1) + 1, o);
             memset(row, 0, sizeof row);
             for (size_t c = 0; c < N; c++) {
@@ -88,7 +89,6 @@ TEST(gaussian_lines_are_taken_out)
                 const double x = (double)c / (double)o - middle + s0, y = x * x / (a * a);
                 check_near(out[c], (1 - y) * exp(-y / 2) / (a * a) / (4 * FBP_PI * FBP_PI), 1e-9);
             }
-            fbp_filter_design_clear(&d);
         }
 }
 
@@ -98,6 +98,7 @@ TEST(kernels_are_integrals)
     const long double pi = 3.14159265358979323846264338327950288L;
     const double noise[] = {.3, -.2, 1, .4, -1.1, .1, -.35};
     const struct fbp_reference r = {.h = noise, .n = 7, .centre = 2.3, .wiener = .05};
+    CLEANUP(fbp_filter_design_clear)
     struct fbp_filter_design d = make(&r, FBP_FILTER_HANN, .9, 40, 1);
     enum { STEPS = 40000 };
     static complex double ratio[STEPS];
@@ -123,7 +124,6 @@ TEST(kernels_are_integrals)
         }
         check_near(n < 0 ? d.kernel_back[-n] : d.kernel[n], sum, 2e-8);
     }
-    fbp_filter_design_clear(&d);
 }
 
 /* The row through the circle of n_fft points is the convolution. */
@@ -132,6 +132,7 @@ TEST(both_forms_are_one_filter)
     enum { SHORT = 23 };
     struct fbp_reference r = a_line(2, 50.5, .3);
     r.wiener = 1e-3;
+    CLEANUP(fbp_filter_design_clear)
     struct fbp_filter_design d = make(&r, FBP_FILTER_SHEPP_LOGAN, .7, SHORT, 1);
     const size_t n = d.n_fft;
 
@@ -150,7 +151,6 @@ TEST(both_forms_are_one_filter)
         }
         check_near(sum, out[c], 1e-13);
     }
-    fbp_filter_design_clear(&d);
 }
 
 static void refused(const struct fbp_reference *r, enum fbp_filter filter, double cutoff,

@@ -46,14 +46,13 @@ TEST(both_kernels_give_the_sums_and_what_ref_gives)
     for (int ends = 0; ends < 2; ends++)
         for (int i = 0; i < 2; i++) {
             struct epr_case c = epr_make(14, 23, 20, ends);
-            double *object = new_object(&c, 2);
+            AUTO_FREE double *object = new_object(&c, 2);
             launch(kernels[i], &c, grid_of(c.N), (unsigned)c.N, object);
             epr_check_sums(&c, object, 2);
             for (size_t k = 0; k < epr_voxels(&c); k++)
                 object[k] -= 2;
             if (ends)
                 epr_check_ref(&c, object);
-            free(object);
             epr_free(&c);
         }
 }
@@ -68,11 +67,10 @@ TEST(the_better_kernel_takes_any_launch_and_any_size)
 
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         struct epr_case c = epr_make(13, 17, i % 2 ? 21 : 19, true);
-        double *object = new_object(&c, 0);
+        AUTO_FREE double *object = new_object(&c, 0);
         launch(fbp_epr_registers, &c, launches[i].grid, launches[i].block, object);
         epr_check_sums(&c, object, 0);
         epr_check_ref(&c, object);
-        free(object);
         epr_free(&c);
     }
 }

@@ -49,13 +49,12 @@ TEST(the_real_parts_are_views)
         struct prj prj = prj_usual();
         prj.complex = complex;
         AUTO_CLEAR struct fbp_scan scan = load(&prj);
-        fbp_source *src = open_source(scan.projections, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(scan.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_true((strstr(fbp_source_info(src)->taken, "real parts") != NULL) == (complex == 1));
         OK(fbp_source_read(src, 0, 4, 0, 1, out));
         for (int i = 0; i < 24; i++)
             assert_true(out[i] == (float)prj.p[0][i]);
-        fbp_source_close(&src);
     }
 }
 
@@ -68,13 +67,12 @@ TEST(delays_are_rows)
 
     prj.n_delays = 2;
     AUTO_CLEAR struct fbp_scan scan = load(&prj);
-    fbp_source *src = open_source(scan.projections, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(scan.projections, NULL);
     assert_int_equal(scan.panel.n_rows, 2);
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
     OK(fbp_source_read(src, 0, 4, 0, 2, out));
     for (int i = 0; i < 48; i++)
         assert_true(out[i] == (float)prj.p[0][i]);
-    fbp_source_close(&src);
 }
 
 static void refused(struct prj prj, const char *says)
@@ -176,7 +174,7 @@ static struct fbp_scan make_scan(struct fbp_view views[5], double first, double 
 static void write_prj(const struct fbp_scan *scan, enum fbp_type type, double gradient,
                       const float *values)
 {
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     remove(PRJ);
     OK(fbp_scan_sink_prj(
@@ -186,7 +184,6 @@ static void write_prj(const struct fbp_scan *scan, enum fbp_type type, double gr
     OK(fbp_sink_write(sink, 0, 3, values));
     assert_int_equal(access(PRJ, F_OK), -1); /* it has another name until it is whole */
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 static void expect_same_views(const struct fbp_scan *a, const struct fbp_scan *b)
@@ -217,12 +214,11 @@ TEST(what_is_written_comes_back)
         OK(fbp_scan_load(&back, PRJ));
         expect_same_views(&scan, &back);
         assert_int_equal(back.n_assumed, 0);
-        fbp_source *src = open_source(back.projections, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(back.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_int_equal(fbp_source_info(src)->type, way % 2 ? FBP_F64 : FBP_F32);
         OK(fbp_source_read(src, 0, 5, 0, 2, out));
         assert_memory_equal(out, values, sizeof out);
-        fbp_source_close(&src);
     }
 }
 

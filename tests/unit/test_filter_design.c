@@ -36,13 +36,13 @@ TEST(ram_lak_is_kak_and_slaney_3_61)
  * that of the sampled ramp, so they meet as the period grows. */
 TEST(shepp_logan_meets_its_closed_form)
 {
+    CLEANUP(fbp_filter_design_clear)
     struct fbp_filter_design d = make(FBP_FILTER_SHEPP_LOGAN, 1, 8192, 0);
 
     for (size_t i = 0; i < 50; i++) {
         const double n = (double)i;
         check_near(d.kernel[i], -2 / (FBP_PI * FBP_PI * (4 * n * n - 1)), 1e-7);
     }
-    fbp_filter_design_clear(&d);
 }
 
 TEST(windows_are_their_formulas)
@@ -66,6 +66,7 @@ TEST(windows_are_their_formulas)
 TEST(response_is_window_times_transformed_kernel)
 {
     const double cutoff = 0.7;
+    CLEANUP(fbp_filter_design_clear)
     struct fbp_filter_design d = make(FBP_FILTER_HAMMING, cutoff, 60, 0);
     const size_t n = d.n_fft;
 
@@ -85,7 +86,6 @@ TEST(response_is_window_times_transformed_kernel)
         check_near(sum, f / 2, 2.0 / (double)n); /* the ramp, |f| of unit pitch, but for its foot */
     }
     assert_true(d.response[0] > 0);
-    fbp_filter_design_clear(&d);
 }
 
 /* out = filtered row through the response, by direct sums. */
@@ -110,6 +110,7 @@ TEST(both_forms_are_one_filter)
     double row[N], want[N];
 
     for (int f = 0; f < N_FILTERS; f++) {
+        CLEANUP(fbp_filter_design_clear)
         struct fbp_filter_design d = make(all[f], f % 2 ? 0.6 : 1, N, 0);
         for (int i = 0; i < N; i++)
             row[i] = uniform(-1, 1);
@@ -120,7 +121,6 @@ TEST(both_forms_are_one_filter)
                 sum += d.kernel[abs(i - j)] * row[j];
             check_near(sum, want[i], 1e-12);
         }
-        fbp_filter_design_clear(&d);
     }
 }
 
@@ -130,10 +130,10 @@ TEST(lengths_are_small_products)
     const size_t n_fft[] = {2, 4, 6, 16, 512, 540, 1000, 2048};
 
     for (size_t i = 0; i < sizeof n_columns / sizeof *n_columns; i++) {
+        CLEANUP(fbp_filter_design_clear)
         struct fbp_filter_design d = make(FBP_FILTER_HANN, 1, n_columns[i], 0);
         assert_int_equal(d.n_fft, n_fft[i]);
         assert_int_equal(d.half_width, n_columns[i] - 1);
-        fbp_filter_design_clear(&d);
     }
     struct fbp_filter_design d = make(FBP_FILTER_HANN, 1, 100, 12);
     assert_int_equal(d.half_width, 12);

@@ -88,7 +88,7 @@ TEST(metadata_name_the_files)
     write_changed("flat_0000.raw", "x", NULL, NULL);
     write_changed("flat_0001.raw", "x", NULL, NULL);
     for (int i = 0; i < 2; i++) {
-        struct fbp_scan s = load_file(i ? "m.json" : "m_metadata.json");
+        AUTO_CLEAR struct fbp_scan s = load_file(i ? "m.json" : "m_metadata.json");
         ends_with(s.projections, "/p.raw");
         ends_with(s.dark, "/dark.raw");
         ends_with(s.flat, "/flat_%04d.raw 0 1");
@@ -99,7 +99,6 @@ TEST(metadata_name_the_files)
         assert_true(s.volume.n[0] == 5 && s.volume.n[1] == 6 && s.volume.n[2] == 7);
         near3("voxel", s.volume.voxel_mm, 1, 2, 3);
         assert_false(s.i0 > 0);
-        fbp_scan_clear(&s);
     }
     /* corrected already: the level of air is what is left to know */
     write_changed("m_metadata.json", ctsimu_metadata,

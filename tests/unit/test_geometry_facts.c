@@ -18,9 +18,8 @@ static struct fbp_geometry_facts facts_at(const struct scan *scan, const double 
                                           const struct fbp_grid *grid)
 {
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
-    struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
+    AUTO_FREE struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
     const fbp_status st = fbp_views_facts(views_of(scan, views), grid, &f);
-    free(views);
     if (st != FBP_OK)
         fail_msg("%s", fbp_message());
     return f;

@@ -103,15 +103,13 @@ TEST(geometries_come_back)
     };
 
     for (size_t i = 0; i < N_OF(shapes); i++) {
-        struct fbp_scan scan = random_scan(FBP_CONE, 11, shapes[i].what);
+        AUTO_CLEAR struct fbp_scan scan = random_scan(FBP_CONE, 11, shapes[i].what);
         comes_back(&scan, in_folder("back.cfg"), "leap", false);
         assert_true(file_says("back.cfg", shapes[i].says));
-        fbp_scan_clear(&scan);
     }
-    struct fbp_scan scan = random_scan(FBP_PARALLEL, 11, OFFSET | SHORT);
+    AUTO_CLEAR struct fbp_scan scan = random_scan(FBP_PARALLEL, 11, OFFSET | SHORT);
     comes_back(&scan, in_folder("back.cfg"), "leap", false);
     assert_true(file_says("back.cfg", "geometry = parallel"));
-    fbp_scan_clear(&scan);
 }
 
 /* tau, tilt and helix are found again. */

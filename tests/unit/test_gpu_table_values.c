@@ -254,7 +254,7 @@ TEST_WITH(cells_are_wanted, start, NULL)
 {
     static const size_t box[3][2] = {{0, SIDE}, {0, SIDE}, {0, SLICES}},
                         n[3] = {SIDE, SIDE, SLICES};
-    struct fbp_region *region;
+    CLEANUP(fbp_region_destroy) struct fbp_region *region = NULL;
 
     OK(fbp_region_create(&region, n, box, ball_row, NULL));
     for (int i = 0; i < 3; i++) {
@@ -278,7 +278,6 @@ TEST_WITH(cells_are_wanted, start, NULL)
                          found[c].end, right[c].first, right[c].end);
         close_block(&b);
     }
-    fbp_region_destroy(&region);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -233,7 +233,7 @@ TEST_WITH(chains_hold_two_rows_and_are_permutations, start, NULL)
 
     for (size_t i = 0; i < COUNT(radices); i++) {
         const size_t n = radices[i] * GPU_CHAIN_INNER, bytes = gpu_chain_row_bytes(n);
-        char *seen = allocated(calloc(n, 1));
+        AUTO_FREE char *seen = allocated(calloc(n, 1));
 
         assert_int_equal(gpu_chain_length(n / 2, bytes), n);
         assert_int_equal(gpu_chain_length(n / 2, bytes - 1), 0);
@@ -242,7 +242,6 @@ TEST_WITH(chains_hold_two_rows_and_are_permutations, start, NULL)
         for (size_t k = 0; k < n; k++)
             seen[gpu_chain_frequency(n, k)]++;
         assert_null(memchr(seen, 0, n));
-        free(seen);
         for (size_t k = 0; k < gpu_chain_twiddles(n); k++)
             assert_true(gpu_chain_twiddle(n, k) >= 0 && gpu_chain_twiddle(n, k) < 1);
     }

@@ -118,18 +118,16 @@ TEST(ignored_facts_are_named)
         put_tomo(file, "mm");
         put_list(file, rows[i].name, H5T_IEEE_F64LE, NZ, moves ? v : same);
         H5Fclose(file);
-        struct fbp_scan scan = load();
+        AUTO_CLEAR struct fbp_scan scan = load();
         assert_int_equal(scan.note != NULL, rows[i].note != NULL);
         if (rows[i].note && !strstr(scan.note, rows[i].note))
             fail_msg("\"%s\" has not \"%s\"", scan.note, rows[i].note);
-        fbp_scan_clear(&scan);
     }
     const hid_t file = new_file(H5);
     put_tomo(file, "furlong");
     H5Fclose(file);
-    struct fbp_scan scan = load();
+    AUTO_CLEAR struct fbp_scan scan = load();
     assert_contains(scan.note, "x_pixel_size = 6.5 \"furlong\" is not applied");
-    fbp_scan_clear(&scan);
 }
 
 /* Units of angles, and those that are none. */
@@ -216,11 +214,10 @@ TEST(turned_panels_are_named)
         H5Sclose(space);
         H5Dclose(data);
         H5Fclose(file);
-        struct fbp_scan scan = load();
+        AUTO_CLEAR struct fbp_scan scan = load();
         assert_int_equal(scan.note != NULL, rows[i].note != NULL);
         if (rows[i].note && !strstr(scan.note, rows[i].note))
             fail_msg("\"%s\" has not \"%s\"", scan.note, rows[i].note);
-        fbp_scan_clear(&scan);
     }
     const hid_t file = new_file(H5), type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
     put_tomo(file, "mm");
@@ -232,9 +229,8 @@ TEST(turned_panels_are_named)
     H5Sclose(space);
     H5Tclose(type);
     H5Fclose(file);
-    struct fbp_scan scan = load();
+    AUTO_CLEAR struct fbp_scan scan = load();
     assert_contains(scan.note, "field_of_view, which is Half, is not applied: the axis is");
-    fbp_scan_clear(&scan);
 }
 
 /* Frames that alignment is seen from are images of the sample, but not of the scan. */
@@ -389,9 +385,8 @@ TEST(scan_file_names_data_sets)
         fail_msg("%s", fbp_message());
     assert_string_equal(scan.projections, H5 ":/exchange/data");
     OK(fbp_scan_save(&scan, copy, NULL));
-    char *text = get_file(copy, &n);
+    AUTO_FREE char *text = get_file(copy, &n);
     assert_contains(text, "\"hdf5_scan.h5:/exchange/data\"");
-    free(text);
     OK(fbp_scan_load(&again, copy));
     assert_string_equal(again.flat, H5 ":/exchange/data_white");
     remove(path);

@@ -28,21 +28,19 @@ static const struct fbp_array_info *info_of(size_t n)
 
 static void put(const char *path, size_t n, const float *v)
 {
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     OK(fbp_sink_open(&s, path, info_of(n), NULL));
     OK(fbp_sink_write(s, 0, n, v));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 static fbp_status use(struct fbp_scan *scan, enum fbp_image which, size_t n, const float *v)
 {
-    fbp_source *source = NULL;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
 
     OK(fbp_source_memory(&source, v, info_of(n)));
     const fbp_status st = fbp_scan_use_image(scan, which, source);
-    fbp_source_close(&source);
     return st;
 }
 

@@ -45,7 +45,7 @@ static void put(fbp_sink *s, size_t z0, size_t nz)
 
 static void assert_holds(const char *path, enum fbp_type type, const double *wanted)
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     double out[N];
 
     assert_int_equal(fbp_source_info(src)->type, type);
@@ -56,7 +56,6 @@ static void assert_holds(const char *path, enum fbp_type type, const double *wan
     OK(fbp_source_read_double(src, 2, 3, 1, 2, out));
     for (size_t z = 0; z < 3; z++)
         assert_memory_equal(out + z * 2 * NX, wanted + (z + 2) * SLICE + NX, 2 * NX * sizeof *out);
-    fbp_source_close(&src);
 }
 
 TEST(every_format_stores_doubles)
@@ -150,7 +149,7 @@ TEST(memory_of_doubles)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {NX, NY, NZ}, .type = FBP_F64};
     double out[N] = {0}, again[N];
-    fbp_source *src = NULL;
+    CLEANUP(fbp_source_close) fbp_source *src = NULL;
     fbp_sink *s = NULL;
 
     OK(fbp_sink_memory_double(&s, out, n));
@@ -160,7 +159,6 @@ TEST(memory_of_doubles)
     OK(fbp_source_memory(&src, out, &info));
     OK(fbp_source_read_double(src, 0, NZ, 0, NY, again));
     assert_memory_equal(again, values, sizeof again);
-    fbp_source_close(&src);
 }
 
 static int take(void *user, size_t z0, size_t nz, const double *slices, char *why, size_t n_why)

@@ -240,10 +240,9 @@ TEST(can_be_interrupted)
 {
     int calls = 0;
     remove(FILE_RAW);
-    fbp_source *src = follow(FILE_RAW, &raw, 0);
+    CLEANUP(fbp_source_close) fbp_source *src = follow(FILE_RAW, &raw, 0);
     assert_int_equal(fbp_source_await(src, 1, stop_at_third, &calls, NULL), FBP_ERR_CANCELLED);
     assert_int_equal(calls, 3);
-    fbp_source_close(&src);
 }
 
 /* Something is done to a file of three views while the fourth is awaited. */
@@ -251,12 +250,11 @@ static void check_fault(void (*fault)(void), const char *message)
 {
     float out[VIEW];
     put_array(FILE_MHA, mha, views, sizeof(float) * 3 * VIEW);
-    fbp_source *src = follow(FILE_MHA, NULL, 10);
+    CLEANUP(fbp_source_close) fbp_source *src = follow(FILE_MHA, NULL, 10);
     OK(fbp_source_read(src, 2, 1, 0, NY, out));
     fault();
     assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), FBP_ERR_IO);
     assert_says(message);
-    fbp_source_close(&src);
 }
 
 static void shrink(void)
@@ -297,7 +295,7 @@ TEST(headers_are_those_that_were_read)
         const char *path = headerless ? FILE_RAW : FILE_NRRD;
         put_file(path, headerless ? nrrd + 1 : nrrd, sizeof nrrd - 1);
         append(path, views, sizeof(float) * 3 * VIEW);
-        fbp_source *src = follow(path, headerless ? &behind : NULL, 10);
+        CLEANUP(fbp_source_close) fbp_source *src = follow(path, headerless ? &behind : NULL, 10);
         OK(fbp_source_read(src, 2, 1, 0, NY, out));
         const int fd = open(path, O_WRONLY);
         assert_int_equal(pwrite(fd, "x", 1, sizeof nrrd - 3), 1);
@@ -306,7 +304,6 @@ TEST(headers_are_those_that_were_read)
         assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), headerless ? FBP_OK : FBP_ERR_IO);
         if (!headerless)
             assert_says("was given another header");
-        fbp_source_close(&src);
     }
 }
 

@@ -51,12 +51,11 @@ static void check_set(const char *name, enum fbp_type type)
     char path[600];
 
     snprintf(path, sizeof path, H5 ":%s", name);
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     assert_int_equal(fbp_source_info(src)->type, type);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_TOP_DOWN);
     assert_string_equal(fbp_source_info(src)->format, "hdf5");
     check_parts(src);
-    fbp_source_close(&src);
 }
 
 TEST(every_type)
@@ -224,7 +223,7 @@ TEST(unread_data_set)
 
     put_volume(file, "/d", H5T_STD_U16LE, H5P_DEFAULT);
     H5Fclose(file);
-    char *bytes = get_file(H5, &n);
+    AUTO_FREE char *bytes = get_file(H5, &n);
     for (size_t i = 0; i + 26 < n; i++) /* layout: type 8, 24 bytes; version 3, contiguous */
         if (memcmp(bytes + i, "\x08\0\x18\0", 4) == 0 && bytes[i + 8] == 3 && bytes[i + 9] == 1) {
             bytes[i + 8] = 99;
@@ -232,7 +231,6 @@ TEST(unread_data_set)
         }
     assert_int_equal(found, 1);
     put_file(H5, bytes, n);
-    free(bytes);
     for (int named = 0; named < 2; named++) {
         assert_int_equal(fbp_source_open(&src, named ? H5 ":/d" : H5, NULL), FBP_ERR_INVALID);
         assert_says("/d cannot be opened, the library says: ");
@@ -266,6 +264,7 @@ TEST(truth_values)
     }
     H5Fclose(file);
     for (int packed = 0; packed < 3; packed++) {
+        CLEANUP(fbp_source_close)
         fbp_source *src = open_source(packed == 0   ? H5 ":/run"
                                       : packed == 1 ? H5 ":/chunks"
                                                     : H5 ":/filter",
@@ -274,7 +273,6 @@ TEST(truth_values)
         OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         for (int i = 0; i < N; i++)
             assert_true((double)out[i] == (i % 3 == 0));
-        fbp_source_close(&src);
     }
 }
 
@@ -469,11 +467,10 @@ static void assert_missing(const char *set, const char *what)
     char path[300];
 
     snprintf(path, sizeof path, "%s:%s", H5, set);
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const char *is = fbp_source_info(src)->missing;
     if (what ? !strstr(is, what) : *is)
         fail_msg("%s: \"%s\" instead of \"%s\"", set, is, what ? what : "");
-    fbp_source_close(&src);
 }
 
 /* A data set of NZ slices of which [first, first + n) are written. */
@@ -559,10 +556,9 @@ TEST(unwritten_chunks_are_filled)
     H5Dwrite(set, H5T_NATIVE_UINT16, memory, space, H5P_DEFAULT, &value_there);
     H5Dclose(set);
     H5Fclose(file);
-    fbp_source *src = open_source(H5 ":/holes", NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(H5 ":/holes", NULL);
     OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     assert_true(out[0] == 9 && out[1] == 513 && out[N - 1] == 513);
-    fbp_source_close(&src);
 }
 
 TEST(two_dimensions)
@@ -583,7 +579,7 @@ TEST(two_dimensions)
                                             ":chunked?sinogram"};
         char path[600];
         snprintf(path, sizeof path, "%s%s", H5, names[i]);
-        fbp_source *src = open_source(path, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_int_equal(info->n[0], 3);
         assert_int_equal(info->n[1], i < 2 ? 4 : 1);
@@ -591,7 +587,6 @@ TEST(two_dimensions)
         OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out));
         for (int k = 0; k < 12; k++)
             assert_true((double)out[k] == k);
-        fbp_source_close(&src);
     }
 }
 
@@ -612,14 +607,13 @@ TEST(images_by_key)
             static const size_t slices[3][3] = {{2, 3, 5}, {1}, {0}};
             char path[600];
             snprintf(path, sizeof path, "%s:%s?image_key=%d", H5, sets[s], key);
-            fbp_source *src = open_source(path, NULL);
+            CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
             const size_t n = fbp_source_info(src)->n[2];
             assert_int_equal(n, key == 0 ? 3 : 1);
             OK(fbp_source_read(src, 0, n, 0, NY, out));
             for (size_t i = 0; i < n * NY * NX; i++)
                 assert_true((double)out[i] ==
                             value(slices[key][i / (NY * NX)] * NY * NX + i % (NY * NX)));
-            fbp_source_close(&src);
         }
     fbp_source *src;
     assert_int_equal(fbp_source_open(&src, H5 ":/entry/data/plain?image_key=7", NULL),
@@ -650,6 +644,7 @@ TEST(threads)
     H5Pset_deflate(how, 1);
     put_volume(file, "a", H5T_STD_U16LE, how);
     H5Fclose(file);
+    CLEANUP(fbp_source_close)
     fbp_source *src = open_source(H5, NULL); /* the only one needs no name */
     for (int i = 0; i < 6; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, read_all, src), 0);
@@ -658,7 +653,6 @@ TEST(threads)
         pthread_join(thread[i], &what);
         assert_null(what);
     }
-    fbp_source_close(&src);
 }
 
 /* A v7.3 file of MATLAB is HDF5 with the axes the other way round. */
@@ -676,13 +670,12 @@ TEST(matlab_turns_axes)
     put_set(file, "A", H5T_IEEE_F64LE, 3, n, H5P_DEFAULT, v);
     put_text(file, "A", "MATLAB_class", "double");
     H5Fclose(file);
-    fbp_source *src = open_source(H5 ":A", NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(H5 ":A", NULL);
     const struct fbp_array_info *info = fbp_source_info(src);
     assert_true(info->n[0] == 3 && info->n[1] == 2 && info->n[2] == 4);
     OK(fbp_source_read(src, 0, 4, 0, 2, out));
     for (int i = 0; i < 24; i++)
         assert_true((double)out[i] == 100 * (i / 6) + 10 * (i / 3 % 2) + i % 3);
-    fbp_source_close(&src);
 }
 
 TEST(wrong_names)
@@ -761,7 +754,7 @@ TEST(damage)
     }
     for (size_t i = 0; i < 300; i++) {
         const size_t at = i * 37 % n;
-        fbp_source *src;
+        CLEANUP(fbp_source_close) fbp_source *src = NULL;
         bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
         put_file(VOL, bytes, n);
         bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
@@ -773,7 +766,6 @@ TEST(damage)
         } else {
             assert_says("io_hdf5_volume.h5");
         }
-        fbp_source_close(&src);
     }
     remove(VOL);
 }
@@ -866,7 +858,7 @@ TEST(sink)
         H5Dclose(set);
         H5Fclose(file);
 
-        fbp_source *src = open_source(VOL, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(VOL, NULL);
         const struct fbp_array_info *found = fbp_source_info(src);
         assert_true(found->has_spacing);
         assert_memory_equal(found->spacing_mm, info.spacing_mm, sizeof info.spacing_mm);
@@ -874,7 +866,6 @@ TEST(sink)
         assert_string_equal(found->unit, "1/mm");
         assert_int_equal(found->row_order, FBP_ROWS_BOTTOM_UP);
         check_parts(src);
-        fbp_source_close(&src);
     }
 }
 
@@ -971,10 +962,9 @@ TEST(sink_spares_what_it_cannot_read)
         H5Pclose(how);
         OK(fbp_sink_open(&s, VOL, &info, NULL));
         fbp_sink_close(&s);
-        char *bytes = get_file(VOL, &n);
+        AUTO_FREE char *bytes = get_file(VOL, &n);
         bytes[marks[i] + 8] = 99; /* its version */
         put_file(VOL, bytes, n);
-        free(bytes);
         assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
         assert_says("which may hold data sets that cannot be read: choose another file");
     }

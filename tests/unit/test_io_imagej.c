@@ -64,7 +64,7 @@ static void assert_described(size_t slices, bool integers)
 
 static void assert_place(const double spacing[3], const double origin[3], const char *unit)
 {
-    fbp_source *src = open_source(FILE_, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
 
     assert_true(i->has_spacing);
@@ -73,7 +73,6 @@ static void assert_place(const double spacing[3], const double origin[3], const 
         assert_true(fabs(i->spacing_mm[k] - spacing[k]) <= 1e-6 * spacing[k]);
         assert_true(fabs(i->origin_mm[k] - origin[k]) <= 1e-6);
     }
-    fbp_source_close(&src);
 }
 
 TEST(written)
@@ -110,12 +109,11 @@ TEST(beyond_4_gib)
     assert_int_equal(TIFFNumberOfDirectories(t), 1100);
     TIFFClose(t);
     assert_place(large.spacing_mm, large.origin_mm, "1/mm");
-    fbp_source *src = open_source(FILE_, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 1100);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
     OK(fbp_source_read(src, 1099, 1, 7, 1, row));
     assert_true(row[8] == 0 && row[9] == value);
-    fbp_source_close(&src);
     unlink(FILE_);
 }
 

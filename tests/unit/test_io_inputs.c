@@ -87,11 +87,10 @@ static void nifti_pair(void)
     OK(fbp_sink_write(s, 0, NZ, zero));
     OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
-    char *whole = get_file(FOLDER "/p.nii", &n);
+    AUTO_FREE char *whole = get_file(FOLDER "/p.nii", &n);
     memcpy(whole + 108, zero, sizeof *zero); /* where the samples start */
     memcpy(whole + 344, "ni1", 4);
     put_file(FOLDER "/p.hdr", whole, 348);
-    free(whole);
     remove(FOLDER "/p.nii");
     put_samples("p.img");
 }

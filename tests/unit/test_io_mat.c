@@ -10,7 +10,7 @@ static void check_array(const char *name, enum fbp_type type)
     float out[N];
 
     snprintf(path, sizeof path, MAT ":%s", name);
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
     assert_int_equal(i->type, type);
     assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
@@ -21,7 +21,6 @@ static void check_array(const char *name, enum fbp_type type)
                     30 * (k / (ROWS * COLUMNS)) + 10 * (k / COLUMNS % ROWS) + k % COLUMNS);
     OK(fbp_source_read(src, 2, 1, 1, 1, out));
     assert_true((double)out[2] == 72);
-    fbp_source_close(&src);
 }
 
 TEST(every_class)
@@ -133,7 +132,7 @@ TEST(structs_are_limited)
         assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_INVALID);
         assert_says(levels < 64 ? "has no array" : "too many levels of structs");
     }
-    char *names = calloc(1, 70000);
+    AUTO_FREE char *names = calloc(1, 70000);
     struct mat_var v = mat_head(FBP_MX_STRUCT, false, "s", 2, (const size_t[2]){1, 1});
     const int32_t length = 1;
     mat_element(&v, FBP_MI_INT32, &length, 1, 4);
@@ -141,7 +140,6 @@ TEST(structs_are_limited)
     FILE *f = mat_create(MAT);
     mat_put(f, v, true);
     fclose(f);
-    free(names);
     assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_UNSUPPORTED);
     assert_says("more than 65536 members of structs");
 }
@@ -153,13 +151,13 @@ TEST(fields_by_dots)
     put_struct(MAT, 400, VIEWS, true);
     check_array("ct.parameters.deep", FBP_F64);
     for (int s = 0; s < 2; s++) {
+        CLEANUP(fbp_source_close)
         fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
         const struct fbp_array_info *i = fbp_source_info(src);
         assert_true(i->n[0] == COLUMNS && i->n[1] == (s ? 1 : VIEWS) && i->n[2] == (s ? VIEWS : 1));
         OK(fbp_source_read(src, 0, i->n[2], 0, i->n[1], out));
         for (int k = 0; k < 12; k++)
             assert_true((double)out[k] == 10 * (k / COLUMNS) + k % COLUMNS);
-        fbp_source_close(&src);
     }
 }
 
@@ -303,13 +301,12 @@ TEST(damage)
     }
     for (size_t i = 0; i < 200; i++) {
         const size_t at = i * 13 % n;
-        fbp_source *src;
+        CLEANUP(fbp_source_close) fbp_source *src = NULL;
         bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
         put_file(BAD, bytes, n);
         bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
         if (fbp_source_open(&src, BAD ":ct.sinogram", NULL) != FBP_OK)
             assert_says("io_mat_bad.mat");
-        fbp_source_close(&src);
     }
     remove(BAD);
 }
@@ -346,7 +343,7 @@ static void write_volume(const char *path, enum fbp_type type)
         .struct_size = sizeof params,
         .type = type,
         .range = {0, type == FBP_U8 || type == FBP_U16 ? 44 : 0}};
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
     float values[45];
 
     for (int i = 0; i < 45; i++)
@@ -355,7 +352,6 @@ static void write_volume(const char *path, enum fbp_type type)
         fail_msg("%s", fbp_message());
     OK(fbp_sink_write(sink, 0, 3, values));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 TEST(written_volumes_come_back)
@@ -379,7 +375,7 @@ TEST(written_volumes_come_back)
         assert_true(size->count == 3 && ((double *)size->real)[1] == 0.5);
         fbp_mat_free(size);
         fbp_mat_close(file);
-        fbp_source *src = open_source(t ? path : VOL, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(t ? path : VOL, NULL);
         const struct fbp_array_info *i = fbp_source_info(src);
         assert_true(i->n[0] == 3 && i->n[1] == 5 && i->n[2] == 3 && i->type == types[t]);
         assert_true(i->has_spacing && i->spacing_mm[1] == 1 && i->origin_mm[2] == -3);
@@ -388,7 +384,6 @@ TEST(written_volumes_come_back)
         OK(fbp_source_read(src, 0, 3, 0, 5, out));
         for (int k = 0; k < 45; k++)
             assert_true(fabs((double)out[k] - k) < (t == 2 ? 0.1 : 1e-3));
-        fbp_source_close(&src);
     }
 }
 
@@ -415,11 +410,10 @@ TEST(frames_are_a_fourth_index)
     const struct fbp_mat_array *v = fbp_mat_find(file, "mat_recFXD");
     assert_true(v->rank == 4 && v->sizes[2] == 2 && v->sizes[3] == 3);
     fbp_mat_close(file);
-    fbp_source *src = open_source(VOL, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(VOL, NULL);
     assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->frames == 3);
     OK(fbp_source_read(src, 0, 6, 0, 2, out));
     assert_memory_equal(out, values, sizeof out);
-    fbp_source_close(&src);
 }
 
 TEST(no_variable_is_lost)

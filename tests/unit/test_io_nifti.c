@@ -9,7 +9,7 @@
 
 static void assert_values(const char *path, double scale, double offset)
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const size_t n[3] = {NX, NY, NZ};
     float out[N];
 
@@ -18,7 +18,6 @@ static void assert_values(const char *path, double scale, double offset)
     OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     for (size_t i = 0; i < N; i++)
         assert_true(out[i] == (float)(scale * (double)(int16_t)(i * 300) + offset));
-    fbp_source_close(&src);
 }
 
 static void gz_file(const char *path, const void *data, size_t n)
@@ -181,7 +180,7 @@ TEST(scales)
 static void assert_place(double sx, double sy, double sz, double ox, double oy, double oz)
 {
     const double spacing[3] = {sx, sy, sz}, origin[3] = {ox, oy, oz};
-    fbp_source *src = open_source(NII, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(NII, NULL);
     const struct fbp_array_info *info = fbp_source_info(src);
 
     assert_true(info->has_spacing);
@@ -189,7 +188,6 @@ static void assert_place(double sx, double sy, double sz, double ox, double oy, 
         assert_true(fabs(info->spacing_mm[i] - spacing[i]) < 1e-6 * spacing[i]);
         assert_true(fabs(info->origin_mm[i] - origin[i]) < 1e-5);
     }
-    fbp_source_close(&src);
 }
 
 TEST(where_it_lies)
@@ -225,9 +223,8 @@ TEST(where_it_lies)
     for (size_t i = 1; i < 4; i++)
         put_pixdim(&im, i, 0);
     put_file(NII, im.b, im.n);
-    fbp_source *src = open_source(NII, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(NII, NULL);
     assert_false(fbp_source_info(src)->has_spacing);
-    fbp_source_close(&src);
 }
 
 /* One field wrong; at2 is 0, as all are NIfTI-1. */
@@ -263,7 +260,7 @@ TEST(refused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int gz = 0; gz < 2; gz++) {
             const char *path = gz ? STEM ".nii.gz" : NII;
-            fbp_source *src = NULL;
+            CLEANUP(fbp_source_close) fbp_source *src = NULL;
             make(&im, 1, false);
             put(&im, cases[i].at, &cases[i].value, cases[i].size);
             (gz ? gz_file : put_file)(path, im.b, im.n);
@@ -278,7 +275,6 @@ TEST(refused)
             }
             assert_int_not_equal(st, FBP_OK);
             assert_says(gz ? "io_nifti.nii.gz: " : "io_nifti.nii: ");
-            fbp_source_close(&src);
         }
 }
 
@@ -340,7 +336,7 @@ TEST(round_trip)
         OK(fbp_sink_write(s, 0, 2, volume));
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
-        fbp_source *src = open_source(paths[i], NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(paths[i], NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_memory_equal(info->n, wanted.n, sizeof info->n);
         assert_string_equal(info->unit, "1/mm");
@@ -350,7 +346,6 @@ TEST(round_trip)
         }
         OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         assert_memory_equal(out, volume, sizeof out);
-        fbp_source_close(&src);
     }
     struct fbp_array_info large = wanted;
     large.n[0] = 32768;
@@ -410,7 +405,7 @@ TEST(integers)
         OK(fbp_sink_write(s, 0, NZ, volume));
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
-        fbp_source *src = open_source(NII, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(NII, NULL);
         assert_int_equal(fbp_source_info(src)->type, kinds[t]);
         assert_false(fbp_source_info(src)->has_spacing);
         assert_true(fbp_source_info(src)->scale == (double)(float)(1.25 / top));
@@ -418,7 +413,6 @@ TEST(integers)
         OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         for (size_t i = 0; i < N; i++)
             assert_true(fabs((double)(out[i] - volume[i])) <= 0.625 / top + 1e-6);
-        fbp_source_close(&src);
     }
 }
 

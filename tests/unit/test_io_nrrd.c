@@ -24,7 +24,7 @@ static int fill(void **state)
 
 static void assert_holds_bytes(const char *path)
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const size_t n[3] = {NX, NY, NZ};
     float out[N];
 
@@ -35,7 +35,6 @@ static void assert_holds_bytes(const char *path)
     OK(fbp_source_read(src, 1, 2, 2, 1, out)); /* back, and a part */
     assert_true(out[1] == (float)bytes[SLICE + 2 * NX + 1]);
     assert_true(out[NX] == (float)bytes[2 * SLICE + 2 * NX]);
-    fbp_source_close(&src);
 }
 
 /* gzip's frame around n bytes; *packed bytes in out. */
@@ -129,13 +128,12 @@ TEST(types_and_orders)
         const struct named *t = &types[i / 2];
         float out = 0;
         put_sample(t, i % 2 == 1);
-        fbp_source *src = open_source(FILE_, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
         assert_int_equal(fbp_source_info(src)->type, t->type);
         assert_string_equal(fbp_source_info(src)->format, "nrrd");
         assert_false(fbp_source_info(src)->has_spacing);
         OK(fbp_source_read(src, 0, 1, 0, 1, &out));
         assert_true((double)out == sample_of(t));
-        fbp_source_close(&src);
     }
 }
 
@@ -235,7 +233,7 @@ TEST(where_it_lies)
         char header[600];
         snprintf(header, sizeof header, HEAD "sample units: \"HU\"\n%s\n", cases[i].text);
         put_array(FILE_, header, bytes, N);
-        fbp_source *src = open_source(FILE_, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_int_equal(info->has_spacing, cases[i].given);
         assert_string_equal(info->unit, "HU");
@@ -243,7 +241,6 @@ TEST(where_it_lies)
             assert_true(fabs(info->spacing_mm[k] - cases[i].spacing[k]) < 1e-12);
             assert_true(fabs(info->origin_mm[k] - cases[i].origin[k]) < 1e-12);
         }
-        fbp_source_close(&src);
     }
 }
 
@@ -351,7 +348,7 @@ TEST(round_trip)
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         assert_true(is_there(cases[i].data));
-        fbp_source *src = open_source(cases[i].path, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(cases[i].path, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_memory_equal(info->n, wanted.n, sizeof info->n);
         assert_memory_equal(info->spacing_mm, wanted.spacing_mm, sizeof info->spacing_mm);
@@ -359,7 +356,6 @@ TEST(round_trip)
         assert_string_equal(info->unit, "1/mm");
         OK(fbp_source_read(src, 0, NZ, 0, NY, out));
         assert_memory_equal(out, volume, sizeof out);
-        fbp_source_close(&src);
     }
 }
 

@@ -45,12 +45,11 @@ static fbp_status open_sink(fbp_sink **out, const char *path, bool resume)
 
 static void write_all(const char *path)
 {
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     OK(open_sink(&s, path, false));
     OK(fbp_sink_write(s, 0, NZ, volume));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 /* Slice 0 only, of a run that did not go on. */
@@ -154,10 +153,9 @@ TEST_WITH(leftovers, make_folder, NULL)
             size_t n;
             make_folder(NULL);
             write_some(FOLDER "/v.mha");
-            char *log = get_file(FOLDER "/v.mha.part.log", &n);
+            AUTO_FREE char *log = get_file(FOLDER "/v.mha.part.log", &n);
             log[strlen("fbp-journal ")] = (char)('0' + version);
             put_file(FOLDER "/v.mha.part.log", log, n);
-            free(log);
             put_file(FOLDER "/v.mha.part.z", "half", 4);
             OK(open_sink(&s, FOLDER "/v.mha", resume));
             assert_int_equal(fbp_sink_has(s, 0, 1), resume);

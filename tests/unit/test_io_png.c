@@ -58,13 +58,12 @@ TEST(description)
                                          "\"scale\": 0.25, \"offset\": 1}"};
     float out[PAGE];
     put_png(FILE_, &w, 0);
-    fbp_source *src = open_source(FILE_, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
     assert_string_equal(fbp_source_info(src)->unit, "1/mm");
     OK(fbp_source_read(src, 0, 1, 0, NY, out));
     for (size_t j = 0; j < PAGE; j++)
         assert_true(out[j] == (float)value(0, j, 8) / 4 + 1);
-    fbp_source_close(&src);
 }
 
 TEST(refused_with_a_remedy)
@@ -101,7 +100,7 @@ TEST(damaged)
         assert_true(fbp_message()[0]);
     }
     for (size_t k = 8; k < n; k++) { /* checksums find a changed byte, or zlib does */
-        fbp_source *src;
+        CLEANUP(fbp_source_close) fbp_source *src = NULL;
         whole[k] ^= 0x41;
         put_file(FILE_, whole, n);
         whole[k] ^= 0x41;
@@ -111,7 +110,6 @@ TEST(damaged)
         if (m[0] == NX && m[1] == NY && fbp_source_read(src, 0, 1, 0, NY, out) == FBP_OK)
             for (size_t j = 0; j < PAGE; j++)
                 assert_true(out[j] == (float)value(0, j, 16));
-        fbp_source_close(&src);
     }
 }
 

@@ -51,7 +51,7 @@ static void assert_holds_volume(const char *path, bool place)
 {
     const struct fbp_array_info wanted = some_info();
     const struct fbp_raw raw = {FBP_F32, {NX, NY, NZ}, false, 0};
-    fbp_source *src = open_source(path, &raw);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, &raw);
     const struct fbp_array_info *info = fbp_source_info(src);
     float out[N];
     assert_memory_equal(info->n, wanted.n, sizeof info->n);
@@ -64,7 +64,6 @@ static void assert_holds_volume(const char *path, bool place)
     }
     OK(fbp_source_read(src, 0, NZ, 0, NY, out));
     assert_memory_equal(out, volume, sizeof out);
-    fbp_source_close(&src);
 }
 
 TEST(write_and_read_back)
@@ -286,9 +285,8 @@ TEST(strange_journal)
     size_t n;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         interrupt(RESUME, false);
-        char *whole = get_file(RESUME ".part.log", &n);
+        AUTO_FREE char *whole = get_file(RESUME ".part.log", &n);
         put_array(RESUME ".part.log", whole, lines[i], strlen(lines[i]));
-        free(whole);
         fbp_sink *s = sink(RESUME, 0xabcdef, true, false);
         for (size_t z = 0; z < NZ; z++)
             assert_int_equal(fbp_sink_has(s, z, 1), z < 2 || z == 4);

@@ -61,7 +61,7 @@ static size_t files_in(const char *folder)
 static void assert_holds_volume(const char *path, enum fbp_type type, bool place)
 {
     const struct fbp_array_info wanted = some_info();
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
     const double top = type == FBP_U8 ? 255 : 65535, step = 0.018 / top;
     float out[N];
@@ -83,7 +83,6 @@ static void assert_holds_volume(const char *path, enum fbp_type type, bool place
         if (!(fabs((double)out[k] - want) <= (type == FBP_F32 ? 0 : step / 2 + 1e-9)))
             fail_msg("%s: %zu: %g instead of %g", path, k, (double)out[k], want);
     }
-    fbp_source_close(&src);
 }
 
 TEST(every_type_and_format)
@@ -155,16 +154,14 @@ TEST(stale_description)
         snprintf(json, sizeof json, "%s.json", cases[i].described);
         write_whole(cases[i].described, FBP_U16);
         assert_true(is_there(json));
-        char *text = get_file(json, &n);
+        AUTO_FREE char *text = get_file(json, &n);
         write_whole(cases[i].path, FBP_F32);
         assert_false(is_there(json));
         put_file(json, text, n);
-        free(text);
         if (i == 1) /* of which nothing else is known */
             continue;
-        fbp_source *src = open_source(cases[i].path, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(cases[i].path, NULL);
         assert_true(fbp_source_info(src)->scale == 0);
-        fbp_source_close(&src);
     }
     put_file(json, "{\"mine\": 1}", 11); /* somebody else's */
     write_whole(STEM ".mhd", FBP_F32);
@@ -247,11 +244,10 @@ TEST(not_a_number)
     assert_int_equal(fbp_sink_clipped(s), 5);
     OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
-    fbp_source *src = open_source(STEM "_odd.tif", NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(STEM "_odd.tif", NULL);
     OK(fbp_source_read(src, 0, 1, 0, 1, out));
     assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0 && out[3] == 0 && out[5] == 1);
     assert_true(fabsf(out[4] - 0.5f) < 0.003f);
-    fbp_source_close(&src);
 }
 
 /* To even at halves, both ends included, as rint() does. */
@@ -514,11 +510,10 @@ TEST(big_tiff)
         close(fd);
         const off_t bytes = (off_t)header_bytes + (off_t)cases[i].nz * (4 << 20);
         if (truncate(STEM "_big.tif", bytes) == 0) {
-            fbp_source *src = open_source(STEM "_big.tif", NULL);
+            CLEANUP(fbp_source_close) fbp_source *src = open_source(STEM "_big.tif", NULL);
             assert_int_equal(fbp_source_info(src)->n[2], cases[i].nz);
             assert_null(src->read); /* one run */
             assert_int_equal(src->offset, header_bytes);
-            fbp_source_close(&src);
         }
     }
     remove(STEM "_big.tif");

@@ -319,10 +319,9 @@ TEST(scaled_integers_lose_nothing)
                            "ElementToIntensityFunctionOffset = -8589934590\n"
                            "ElementDataFile = LOCAL\n",
                   packed ? (const void *)bytes : v, packed ? n : sizeof v);
-        fbp_source *src = open_source(MHA, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(MHA, NULL);
         OK(fbp_source_read(src, 0, 1, 0, 2, out));
         assert_true(out[0] == 0 && out[1] == -2 && out[2] == -4 && out[3] == -510);
-        fbp_source_close(&src);
     }
 }
 
@@ -387,7 +386,7 @@ TEST(threads_share_a_stream)
              "ElementType = MET_USHORT\nElementDataFile = LOCAL\n",
              BIG_X, BIG_Y, BIG_Z, nz);
     put_array(MHA, head, z, nz);
-    fbp_source *src = open_source(MHA, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(MHA, NULL);
     for (unsigned i = 0; i < THREADS; i++) {
         r[i] = (struct reader){.src = src, .seed = i + 1};
         assert_int_equal(pthread_create(&r[i].thread, NULL, read_at_random, &r[i]), 0);
@@ -396,7 +395,6 @@ TEST(threads_share_a_stream)
         pthread_join(r[i].thread, NULL);
         assert_true(r[i].good);
     }
-    fbp_source_close(&src);
 }
 
 /* One picture is a table of views of one row where its name says so; complex numbers are two. */
@@ -416,7 +414,7 @@ TEST(tables_are_views)
         v[i] = (float)i;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char head[129];
-        fbp_source *src = NULL;
+        CLEANUP(fbp_source_close) fbp_source *src = NULL;
         float out[12];
         const bool complex = rows[i].descr[1] == 'c';
         memset(head, ' ', sizeof head);
@@ -442,7 +440,6 @@ TEST(tables_are_views)
         OK(fbp_source_read(src, 0, 4, 0, 1, out));
         for (int k = 0; k < 12; k++)
             assert_true(out[k] == (float)(complex ? 2 * k : k));
-        fbp_source_close(&src);
     }
 }
 

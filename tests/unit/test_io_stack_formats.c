@@ -198,7 +198,7 @@ static const struct {
 static void check_views(const char *name, const char *path)
 {
     float out[VIEWS * VIEW];
-    fbp_source *src = NULL;
+    CLEANUP(fbp_source_close) fbp_source *src = NULL;
 
     if (fbp_source_open(&src, path, NULL) != FBP_OK)
         fail_msg("%s: %s", name, fbp_message());
@@ -218,7 +218,6 @@ static void check_views(const char *name, const char *path)
     for (size_t i = 0; i < 6 * NX; i++)
         if (!(out[i] == sample(4 + i / (3 * NX), NX + i % (3 * NX))))
             fail_msg("%s: rows from 1 on, sample %zu: %g", name, i, (double)out[i]);
-    fbp_source_close(&src);
 }
 
 static void empty_folder(void)

@@ -44,7 +44,7 @@ static void fill(enum fbp_type type, void *samples, float *values)
 
 static void check(const char *path, enum fbp_type type, size_t nz, const float *values)
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
     static float out[N];
     assert_true(i->n[0] == NX && i->n[1] == NY && i->n[2] == nz && i->type == type);
@@ -58,7 +58,6 @@ static void check(const char *path, enum fbp_type type, size_t nz, const float *
             OK(fbp_source_read(src, z, 1, y, n, out));
             assert_memory_equal(out, values + z * PAGE + y * NX, n * NX * sizeof *out);
         }
-    fbp_source_close(&src);
 }
 
 TEST(every_type_and_codec)
@@ -171,14 +170,13 @@ TEST(imagej_run)
     /* One tall page, its directory changed to that of the first third. */
     const struct tiff_way tall = {.description = w.description, .rows = NY};
     put_tiff(FILE_, &tall, NX, NY * NZ, 1, counts);
-    char *whole = get_file(FILE_, &n);
+    AUTO_FREE char *whole = get_file(FILE_, &n);
     for (size_t k = 0; k + 12 <= n; k++) { /* ImageLength, RowsPerStrip: NY * NZ to NY */
         const uint16_t tag = (uint16_t)((unsigned char)whole[k] | (unsigned char)whole[k + 1] << 8);
         if (k >= n - 400 && (tag == 257 || tag == 278) && whole[k + 8] == NY * NZ)
             whole[k + 8] = NY;
     }
     put_file(FILE_, whole, n);
-    free(whole);
     check(FILE_, FBP_U16, NZ, values_of);
 }
 
@@ -426,7 +424,7 @@ TEST(damaged)
         put_tiff(FILE_, &ways[i], NX, NY, 2, counts);
         AUTO_FREE char *whole = get_file(FILE_, &n);
         for (size_t k = 0; k < 2 * n; k += k < n ? 7 : 1) {
-            fbp_source *src;
+            CLEANUP(fbp_source_close) fbp_source *src = NULL;
             const char was = whole[k % n];
             if (k >= n && k - n > 60 && k - n < n - 500)
                 continue; /* samples */
@@ -445,7 +443,6 @@ TEST(damaged)
             if (m[0] * m[1] * m[2] <= N)
                 st = fbp_source_read(src, 0, m[2], 0, m[1], out);
             assert_true(st == FBP_OK || fbp_message()[0]);
-            fbp_source_close(&src);
         }
     }
 }
@@ -497,7 +494,7 @@ TEST(several_threads)
     put_tiff(FILE_, &w, NX, NY, NZ, counts);
     for (int folder = 0; folder < 2; folder++) {
         struct reader r[4];
-        fbp_source *src = open_source(folder ? FOLDER : FILE_, NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(folder ? FOLDER : FILE_, NULL);
         for (unsigned i = 0; i < 4; i++) {
             r[i] = (struct reader){.src = src, .seed = i + 1};
             assert_int_equal(pthread_create(&r[i].thread, NULL, read_at_random, &r[i]), 0);
@@ -506,7 +503,6 @@ TEST(several_threads)
             pthread_join(r[i].thread, NULL);
             assert_true(r[i].good);
         }
-        fbp_source_close(&src);
     }
 }
 

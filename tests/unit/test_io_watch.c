@@ -20,12 +20,11 @@ static void write_volume(const char *path, enum fbp_type type, bool compress)
                                       .range = {type ? -1 : 0, type ? 1 : 0},
                                       .compress = compress};
     const struct fbp_array_info info = some_info();
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     OK(fbp_sink_open(&s, path, &info, &p));
     OK(fbp_sink_write(s, 0, NZ, volume));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 /* Ways to change a file. */
@@ -51,10 +50,9 @@ static void change(const char *file, int way)
         assert_int_equal(pwrite(fd, "x", 1, 0), 1);
         close(fd);
     } else if (way == REPLACE) {
-        char *all = get_file(file, &n);
+        AUTO_FREE char *all = get_file(file, &n);
         snprintf(other, sizeof other, "%s.new", file);
         put_file(other, all, n);
-        free(all);
         assert_int_equal(rename(other, file), 0);
     } else {
         assert_int_equal(unlink(file), 0);
@@ -91,7 +89,7 @@ TEST_WITH(every_format, make_folder, NULL)
         for (int way = 0; way < WAYS; way++) {
             static float out[N];
             char output[600], input[600], samples[600];
-            fbp_source *s = NULL;
+            CLEANUP(fbp_source_close) fbp_source *s = NULL;
             make_folder(NULL);
             snprintf(output, sizeof output, FOLDER "/%s", cases[i].output);
             snprintf(input, sizeof input, FOLDER "/%s", cases[i].input);
@@ -105,7 +103,6 @@ TEST_WITH(every_format, make_folder, NULL)
                 fail_msg("%s: way %d was not seen", input, way);
             assert_says(samples);
             assert_says("while it was read");
-            fbp_source_close(&s);
         }
 }
 

@@ -151,7 +151,7 @@ TEST(every_sample_is_at_its_place)
     float one;
 
     write_all("v.ome.zarr", FBP_F32, false);
-    float *all = (float *)(void *)get_level("v.ome.zarr", 0, sizeof *all, n);
+    AUTO_FREE float *all = (float *)(void *)get_level("v.ome.zarr", 0, sizeof *all, n);
     for (size_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y++)
             for (size_t x = 0; x < n[0]; x++) {
@@ -159,7 +159,6 @@ TEST(every_sample_is_at_its_place)
                 const float wanted = inside ? volume[(z * NY + y) * NX + x] : 0;
                 assert_memory_equal(&all[(z * n[1] + y) * n[0] + x], &wanted, sizeof wanted);
             }
-    free(all);
     get_sample("v.ome.zarr", 0, (const size_t[]){36, 21, 40}, sizeof one, &one);
     assert_memory_equal(&one, &volume[N - 1], sizeof one);
     assert_false(is_there("v.ome.zarr.part") || is_there("v.ome.zarr.part.log") ||
@@ -205,9 +204,8 @@ TEST(a_unit_may_be_any_text)
         OK(fbp_sink_open(&s, "unit.zarr", &odd, &params));
         OK(fbp_sink_write(s, 0, NZ, volume));
         finish(s);
-        fbp_source *src = open_source("unit.zarr", NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source("unit.zarr", NULL);
         assert_string_equal(fbp_source_info(src)->unit, units[i]);
-        fbp_source_close(&src);
     }
     assert_text("unit.zarr/0/.zattrs", "\"units\": \"%s\"");
 }
@@ -555,7 +553,7 @@ TEST(an_image_that_stepped_aside_comes_back)
 
 static void assert_volume(const char *path, enum fbp_type type)
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
     AUTO_FREE float *all = calloc(N, sizeof *all);
 
@@ -572,7 +570,6 @@ static void assert_volume(const char *path, enum fbp_type type)
     OK(fbp_source_read(src, 9, 2, 5, 6, all)); /* back, and a part */
     if (type == FBP_F32)
         assert_memory_equal(all + 6 * NX, volume + 10 * SLICE + 5 * NX, 6 * NX * sizeof *all);
-    fbp_source_close(&src);
 }
 
 TEST(what_was_written_is_read)
@@ -617,13 +614,12 @@ TEST(arrays_of_others_are_read)
     put_file("o.zarr/s0/0.0.0.0", a, sizeof a);
     put_file("o.zarr/s0/0.0.0.1", b, sizeof b);
     put_file("o.zarr/s0/0.1.0.0", c, sizeof c);
-    fbp_source *src = open_source("o.zarr", NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source("o.zarr", NULL);
     OK(fbp_source_read(src, 0, 2, 0, 1, got));
     assert_memory_equal(got, wanted, sizeof wanted);
     assert_true(fbp_source_info(src)->has_spacing);
     assert_true(fbp_source_info(src)->spacing_mm[0] == 2 &&
                 fbp_source_info(src)->spacing_mm[2] == 0.5);
-    fbp_source_close(&src);
 }
 
 /* Where no chunk was written; a picture, whose third axis has no place. */
@@ -651,25 +647,23 @@ TEST(fill_values_and_pictures)
                  "\"order\": \"C\", \"compressor\": null, \"fill_value\": %s}",
                  fills[i].json);
         put_text("p.zarr/0/.zarray", text);
-        fbp_source *src = open_source("p.zarr", NULL);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source("p.zarr", NULL);
         const struct fbp_array_info *is = fbp_source_info(src);
         OK(fbp_source_read(src, 0, 1, 6, 1, got));
         assert_true(got[4] == fills[i].value);
         assert_true(is->has_spacing && is->spacing_mm[0] == 3 && is->spacing_mm[1] == 2 &&
                     is->spacing_mm[2] == 1);
         assert_true(fbp_source_bytes(src, 1) - fbp_source_bytes(src, 0) >= 4 * sizeof got);
-        fbp_source_close(&src);
     }
 }
 
 static void assert_missing(const char *path, const char *what)
 {
-    fbp_source *src = open_source(path, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const char *is = fbp_source_info(src)->missing;
 
     if (what ? !strstr(is, what) : *is)
         fail_msg("%s: \"%s\" instead of \"%s\"", path, is, what ? what : "");
-    fbp_source_close(&src);
 }
 
 /* [6][4][4] of 3 x 1 x 2 chunks. */
@@ -742,6 +736,7 @@ static void assert_change_is_noticed(const char *at, const char *data, const cha
     put_text("w.zarr/1.0.0", "efgh");
     const struct timespec before[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     assert_int_equal(utimensat(AT_FDCWD, "w.zarr/1.0.0", before, 0), 0);
+    CLEANUP(fbp_source_close)
     fbp_source *src = open_source("w.zarr", NULL); /* the third chunk is not there */
     OK(fbp_source_read(src, 1, 1, 0, 1, got));
     OK(fbp_source_unchanged(src));
@@ -749,7 +744,6 @@ static void assert_change_is_noticed(const char *at, const char *data, const cha
     assert_int_equal(fbp_source_unchanged(src), FBP_ERR_IO);
     assert_says(at);
     assert_says(how);
-    fbp_source_close(&src);
 }
 
 TEST(chunks_that_change_are_noticed)

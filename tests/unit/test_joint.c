@@ -166,7 +166,7 @@ TEST(no_two_processes_write_to_one_page)
         size_t n, whole = 0;
         begin_output(&o);
         setenv("FBP_STRIPE", stripes[i], 1);
-        char *wanted = get_file(FOLDER "/alone/v.mha", &n);
+        AUTO_FREE char *wanted = get_file(FOLDER "/alone/v.mha", &n);
         const size_t offset = n - sizeof volume;
         char *before = calloc(n, 1), *after;
         for (size_t p = 0; p < PARTS; p++) {
@@ -194,7 +194,6 @@ TEST(no_two_processes_write_to_one_page)
             fbp_sink_close(&s[p]);
         }
         free(before);
-        free(wanted);
         assert_same_folders();
     }
     unsetenv("FBP_STRIPE");
@@ -364,13 +363,12 @@ static void write_older(const struct output *o)
     const struct fbp_array_info i = info();
     struct fbp_sink_params params = params_of(o);
     AUTO_FREE float *zeros = calloc(NZ * SLICE, sizeof *zeros);
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     params.fingerprint = 9;
     OK(fbp_sink_open(&s, o->name, &i, &params));
     OK(fbp_sink_write(s, 0, NZ, zeros));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 /* All was there and about to get its name, and then a user removed it: an older output under that
@@ -416,12 +414,11 @@ int setxattr(const char *path, const char *name, const void *value, size_t n, in
 
 static void finds_all(const struct output *o, size_t p, size_t n)
 {
-    fbp_sink *s = join(o, p, n);
+    CLEANUP(fbp_sink_close) fbp_sink *s = join(o, p, n);
 
     assert_int_equal(fbp_sink_missing(s), 0);
     assert_int_equal(write_some(s, p, n, NZ), 0);
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 TEST(a_part_that_is_started_again_has_nothing_to_do)
@@ -522,10 +519,10 @@ TEST(a_journal_that_cannot_be_removed_is_named)
     fbp_sink *s = join(&o, 2, 2);
     write_some(s, 2, 2, NZ);
     const fbp_status st = fbp_sink_finish(s);
-    char *note = strdup(fbp_sink_note(s) ? fbp_sink_note(s) : "");
+    AUTO_FREE char *note = strdup(fbp_sink_note(s) ? fbp_sink_note(s) : "");
     fbp_sink_close(&s);
     const fbp_status next = try_join(&s, &other, 1, 2);
-    char *refused = strdup(fbp_message());
+    AUTO_FREE char *refused = strdup(fbp_message());
     fbp_sink_close(&s);
     (void)!system("chattr -i v.mha.part.log.1of2.*");
     OK(st);
@@ -533,8 +530,6 @@ TEST(a_journal_that_cannot_be_removed_is_named)
     assert_contains(note, "v.mha is complete, and needs it no more: remove it yourself");
     assert_int_equal(next, FBP_ERR_IO);
     assert_contains(refused, "cannot remove");
-    free(note);
-    free(refused);
     do_part(&other, 1, 2);
     assert_int_equal(do_part(&other, 2, 2), 0);
     assert_same_folders();

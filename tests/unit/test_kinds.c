@@ -121,7 +121,7 @@ static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
 
 static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
 {
-    struct fbp_phantom phantom;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
     struct fbp_centre centre = {.struct_size = sizeof centre};
     AUTO_FREE char *path = temporary("refused.mha");
     float *views = calloc((size_t)VIEWS * COLUMNS * ROWS, sizeof *views), volume[64];
@@ -137,7 +137,6 @@ static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
     REFUSED(fbp_reconstruct(scan, NULL, views, volume, NULL));
     REFUSED(fbp_scan_reduce(scan, 2, 2));
     assert_int_equal(scan->n_views, VIEWS);
-    fbp_phantom_clear(&phantom);
     free(views);
 }
 
@@ -289,13 +288,12 @@ static float *volume_of(const struct fbp_scan *scan, const struct fbp_grid *grid
 /* Simulated as its own kind, kept in a scan file and read from there. */
 static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
 {
-    AUTO_FREE char *path = temporary("pencils.json");
+    AUTO_REMOVE char *path = temporary("pencils.json");
 
     OK(fbp_scan_save(scan, path, NULL));
     OK(fbp_scan_load(again, path));
     assert_int_equal(again->kind, made_up);
     assert_memory_equal(again->views, scan->views, VIEWS * sizeof *scan->views);
-    remove(path);
 }
 
 TEST(a_kind_goes_all_the_way_with_one_table)
@@ -313,13 +311,11 @@ TEST(a_kind_goes_all_the_way_with_one_table)
     OK(fbp_grid_default(fbp_scan_views(&again), &halved));
     assert_true(halved.voxel_mm[0] == usual.voxel_mm[0] / 2);
     matrices_made = 0;
-    float *wanted = volume_of(&parallel, &usual);
+    AUTO_FREE float *wanted = volume_of(&parallel, &usual);
     assert_int_equal(matrices_made, 0);
-    float *got = volume_of(&again, &usual);
+    AUTO_FREE float *got = volume_of(&again, &usual);
     assert_true(matrices_made >= VIEWS);
     assert_memory_equal(got, wanted, grid_size(&usual) * sizeof *got);
-    free(got);
-    free(wanted);
     fbp_kind_plug_in(made_up, NULL);
     remove(scan.projections);
     remove(parallel.projections);

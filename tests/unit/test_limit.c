@@ -42,8 +42,8 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
 {
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
-    fbp_source *source = NULL;
-    fbp_plan *plan = NULL;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
     OK(fbp_source_memory(&source, samples, &info));
     const fbp_status st = fbp_plan_create(&plan, &scan,
@@ -51,8 +51,6 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
                                                            .memory_bytes = memory, .n_threads = 2));
     if (plan)
         *out = *fbp_plan_info(plan);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
     return st;
 }
 

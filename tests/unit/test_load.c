@@ -31,7 +31,7 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
         .view0 = 1, .n_views = 2, .load_row0 = FIRST, .load_rows = n, .row0 = FIRST, .n_rows = n};
     AUTO_FREE uint16_t *samples = malloc(N_VIEWS * view * sizeof *samples);
     AUTO_FREE float *out = calloc(2 * n * n_columns + 1, sizeof *out);
-    fbp_source *src = NULL;
+    CLEANUP(fbp_source_close) fbp_source *src = NULL;
 
     assert_true(samples && out);
     for (size_t i = 0; i < N_VIEWS * view; i++)
@@ -43,7 +43,6 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
         const uint16_t wanted = number(1 + i / n_columns / n, row, i % n_columns);
         assert_true(as_is ? ((uint16_t *)(void *)out)[i] == wanted : out[i] == (float)wanted);
     }
-    fbp_source_close(&src);
 }
 
 TEST(rows_run_upwards)

@@ -131,7 +131,7 @@ static void setup(struct work_case *c, const struct size *s, enum fbp_precision 
                   const char *kernel)
 {
     const double sod = 750, sdd = 1200;
-    double *angles = even_angles(s->n_views, 0, 360.0 / (double)s->n_views);
+    AUTO_FREE double *angles = even_angles(s->n_views, 0, 360.0 / (double)s->n_views);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
                                       .kind = FBP_CONE,
                                       .n_views = s->n_views,
@@ -150,7 +150,6 @@ static void setup(struct work_case *c, const struct size *s, enum fbp_precision 
     c->scan.views = calloc(s->n_views, sizeof *c->scan.views);
     assert_non_null(c->scan.views);
     OK(fbp_circle_views(&circle, c->scan.views));
-    free(angles);
     OK(fbp_job_create(
         &c->tables, &c->scan,
         fbp_recon_params(.n_threads = 16, .precision = precision, .tuning.kernel = kernel), false));
@@ -365,7 +364,7 @@ TEST(nodes_have_a_bound)
     AUTO_CLEAR struct fbp_scan scan = circle_scan(24, 16, 0);
     struct cluster_time found;
     struct prediction p;
-    fbp_source *source = NULL;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     fbp_plan *plan = NULL;
 
     scan.volume = (struct fbp_grid){{2, 2, 2}, {1, 1, 1}, {0}};
@@ -387,7 +386,6 @@ TEST(nodes_have_a_bound)
     OK(prediction_plan(&p, "gpus=1", &scan, fbp_recon_params(.input.source = source), &plan));
     assert_fails(prediction_cluster(&p, plan, 2, 0, &found), FBP_ERR_INVALID, "give nodes=");
     fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
 }
 
 TEST(plans_do_not_run)
@@ -397,7 +395,7 @@ TEST(plans_do_not_run)
     struct prediction p;
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {24, 24, 24}, .type = FBP_F32};
-    fbp_source *source = NULL;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
 
     scan.volume = (struct fbp_grid){{2, 2, 2}, {1, 1, 1}, {0}};
     OK(fbp_source_memory(
@@ -416,7 +414,6 @@ TEST(plans_do_not_run)
                                      fbp_recon_params(.device = "cpu", .input.source = source),
                                      &plan),
                      FBP_ERR_INVALID);
-    fbp_source_close(&source);
 }
 
 TEST_MAIN(NULL, NULL)

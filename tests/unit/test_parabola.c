@@ -221,6 +221,7 @@ TEST(both_forms_are_one_filter)
     for (int f = FBP_FILTER_RAM_LAK; f <= FBP_FILTER_TWO_RAMPS; f++)
         for (size_t o = 1; o <= 2; o++)
             for (size_t l = 0; l < 4; l++) {
+                CLEANUP(fbp_filter_design_clear)
                 struct fbp_filter_design d = make((enum fbp_filter)f, .8, lengths[l], o);
                 assert_int_equal(d.passes, 1);
                 assert_true(d.n_fft >= 2 * lengths[l] && !d.imaginary && !d.kernel_back);
@@ -230,7 +231,6 @@ TEST(both_forms_are_one_filter)
                 by_kernel(&d, row, b);
                 for (size_t i = 0; i < lengths[l]; i++)
                     check_near(a[i], b[i], 1e-15);
-                fbp_filter_design_clear(&d);
             }
     struct fbp_filter_design d;
     OK(fbp_parabola_design(&d, FBP_FILTER_3_POINT_DERIVATIVE, 1, 100, 2, 1));
@@ -248,14 +248,14 @@ TEST(samples_between)
     for (size_t i = 0; i < N; i++)
         row[i] = wide[2 * i] = random01(&seed);
     for (int f = FBP_FILTER_RAM_LAK; f <= FBP_FILTER_TWO_RAMPS; f++) {
+        CLEANUP(fbp_filter_design_clear)
         struct fbp_filter_design one = make((enum fbp_filter)f, .9, N, 1);
+        CLEANUP(fbp_filter_design_clear)
         struct fbp_filter_design two = make((enum fbp_filter)f, .9, 2 * N - 1, 2);
         by_kernel(&one, row, a);
         by_kernel(&two, wide, b);
         for (size_t i = 0; i < N; i++)
             check_near(b[2 * i], a[i], 1e-15);
-        fbp_filter_design_clear(&one);
-        fbp_filter_design_clear(&two);
     }
 }
 
@@ -268,6 +268,7 @@ TEST(a_gaussian_becomes_its_second_derivative)
 
     for (size_t o = 1; o <= 2; o++) {
         double row[2 * N] = {0}, out[2 * N];
+        CLEANUP(fbp_filter_design_clear)
         struct fbp_filter_design d = make(FBP_FILTER_RAM_LAK, 1, o * (N - 1) + 1, o);
         for (size_t i = 0; i < N; i++)
             row[o * i] = exp(-pow((double)i - middle, 2) / (2 * s * s));
@@ -276,7 +277,6 @@ TEST(a_gaussian_becomes_its_second_derivative)
             const double x = (double)i / (double)o - middle, g = exp(-x * x / (2 * s * s));
             check_near(out[i], g * (1 - x * x / (s * s)) / (s * s) / (4 * FBP_PI * FBP_PI), 1e-12);
         }
-        fbp_filter_design_clear(&d);
     }
 }
 
@@ -286,7 +286,9 @@ static void of_a_ball(enum fbp_filter filter, double *error, double *at_middle)
 {
     enum { N = 64 };
     double row[N], want[N], out[N], sum = 0, all = 0;
-    struct fbp_filter_design exact = make(FBP_FILTER_RAM_LAK, 1, N, 1), d = make(filter, 1, N, 1);
+    CLEANUP(fbp_filter_design_clear)
+    struct fbp_filter_design exact = make(FBP_FILTER_RAM_LAK, 1, N, 1),
+                             d = make(filter, 1, N, 1);
 
     for (int i = 0; i < N; i++)
         row[i] = fmax(0, .6 * .6 - pow((i - 31.5) / 32, 2));
@@ -302,8 +304,6 @@ static void of_a_ball(enum fbp_filter filter, double *error, double *at_middle)
     }
     *error = sqrt(sum / all);
     *at_middle = out[N / 2] / want[N / 2] - 1;
-    fbp_filter_design_clear(&exact);
-    fbp_filter_design_clear(&d);
 }
 
 /* Two ramps are the parabola where the first one's tail is kept, and far from it where it is cut

@@ -136,7 +136,7 @@ TEST(voxels_by_brute_force)
 /* A part of a volume is the same bits as the whole. */
 TEST(slabs_are_the_same_bits)
 {
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     const struct fbp_grid g = {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}};
     const size_t n = 32 * 32;
     AUTO_FREE float *whole = malloc(32 * n * sizeof *whole), *part = malloc(3 * n * sizeof *part);
@@ -147,7 +147,6 @@ TEST(slabs_are_the_same_bits)
     OK(fbp_phantom_voxels(&p, &g, 14, 17, part));
     assert_memory_equal(part, whole + 14 * n, 3 * n * sizeof *part);
     assert_true(whole[16 * n + 16 * 32 + 1] == 0); /* outside is exactly nothing */
-    fbp_phantom_clear(&p);
 }
 
 TEST(total_mass)
@@ -158,7 +157,7 @@ TEST(total_mass)
     AUTO_FREE float *v = allocated(malloc(n * sizeof *v));
 
     for (int k = 0; k < 3; k++) {
-        struct fbp_phantom p;
+        CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
         double mass = 0, exact = 0;
         OK(fbp_phantom_create(&p, names[k], 64, .5));
         OK(fbp_phantom_voxels(&p, &g, 0, 64, v));
@@ -167,7 +166,6 @@ TEST(total_mass)
         for (size_t i = 0; i < p.n; i++)
             exact += p.items[i].density * ellipsoid_volume(&p.items[i]);
         NEAR(mass / exact, 1, 1e-3);
-        fbp_phantom_clear(&p);
     }
 }
 
@@ -203,7 +201,7 @@ TEST(table_agrees_with_the_peers)
 {
     FILE *f = fopen(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt", "r");
     char line[512];
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     size_t i = 0;
 
     if (!f)
@@ -225,7 +223,6 @@ TEST(table_agrees_with_the_peers)
     }
     assert_int_equal(i, p.n);
     fclose(f);
-    fbp_phantom_clear(&p);
 }
 
 static fbp_status load_text(struct fbp_phantom *p, const char *text)

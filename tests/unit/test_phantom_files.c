@@ -41,7 +41,7 @@ static bool is_there(const char *path)
 /* Theirs is table 3.1 of Kak and Slaney with y reversed, once their axes are ours. */
 TEST(rtk_shepp_logan)
 {
-    struct fbp_phantom ours, theirs;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom ours, theirs;
 
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt"))
         skip();
@@ -59,14 +59,12 @@ TEST(rtk_shepp_logan)
         NEAR(b->turn_deg, -a->turn_deg, 1e-9);
         NEAR(b->density, a->density, 1e-9);
     }
-    fbp_phantom_clear(&ours);
-    fbp_phantom_clear(&theirs);
 }
 
 /* A cylinder of radius 100 without ends about their y, our z, with a double cone in it. */
 TEST(rtk_geometries)
 {
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
 
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt"))
         skip();
@@ -79,7 +77,6 @@ TEST(rtk_geometries)
         NEAR(fbp_phantom_at(&p, outside), 2, 1e-12);
     }
     assert_true(!isfinite(fbp_phantom_line(&p, (double[]){99, 0, 0}, (double[]){0, 0, 1})));
-    fbp_phantom_clear(&p);
 }
 
 TEST(rtk_figures)
@@ -187,7 +184,7 @@ TEST(forbild_points)
         {.3, -11.2, .2, 1.8},  {.3, -10.6, .2, 1.05}, {9.05, 0, 1.3, 1.8},    {8.8, 0, 0, 0},
         {9.3, 0, 0, 1.8},      {9.7, 0, 0, 0},
     };
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
 
     if (!is_there(FORBILD))
         skip();
@@ -196,13 +193,12 @@ TEST(forbild_points)
         const double x[3] = {10 * at[i].x, 10 * at[i].y, 10 * at[i].z};
         NEAR(fbp_phantom_at(&p, x), at[i].density * WATER, 1e-9);
     }
-    fbp_phantom_clear(&p);
 }
 
 /* Lines by fine steps of the point test. */
 TEST(forbild_lines)
 {
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     unsigned seed = 3;
 
     if (!is_there(FORBILD))
@@ -220,7 +216,6 @@ TEST(forbild_lines)
         }
         NEAR(fbp_phantom_line(&p, at, dir) / sum, 1, 2e-3);
     }
-    fbp_phantom_clear(&p);
 }
 
 /* Sum of the values of one parallel view, or of the voxels, times what each stands for. */
@@ -252,7 +247,7 @@ static double mass_by_voxels(const struct fbp_phantom *p)
 {
     enum { N = 104 };
     const struct fbp_grid g = {.n = {N, N, N}, .voxel_mm = {2.5, 2.5, 2.5}};
-    float *slice = allocated(malloc(sizeof(float) * N * N));
+    AUTO_FREE float *slice = allocated(malloc(sizeof(float) * N * N));
     double sum = 0;
 
     for (size_t z = 0; z < N; z++) {
@@ -260,7 +255,6 @@ static double mass_by_voxels(const struct fbp_phantom *p)
         for (int i = 0; i < N * N; i++)
             sum += (double)slice[i];
     }
-    free(slice);
     return sum * 2.5 * 2.5 * 2.5;
 }
 
@@ -268,7 +262,7 @@ static double mass_by_voxels(const struct fbp_phantom *p)
  * heavier by what they would hold. */
 TEST(forbild_mass)
 {
-    struct fbp_phantom p, no_ear;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p, no_ear;
 
     if (!is_there(FORBILD))
         skip();
@@ -285,8 +279,6 @@ TEST(forbild_mass)
     NEAR(front / voxels, 1, 1e-4);
     NEAR(slanted / voxels, 1, 1e-4);
     NEAR((solid - voxels) / cells, 1, 1e-2);
-    fbp_phantom_clear(&p);
-    fbp_phantom_clear(&no_ear);
 }
 
 struct wrong {

@@ -533,7 +533,7 @@ TEST(by_name)
     unsigned seed = 11;
 
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        struct fbp_phantom p;
+        CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
         const double n[3] = {.6, 0, .8}, m[3] = {0, 1, 0};
         OK(fbp_phantom_create(&p, known[k].name, 10, 1));
         assert_int_equal(p.n_shapes, known[k].n);
@@ -548,7 +548,6 @@ TEST(by_name)
         near(all_planes(&p, m, 20), mass, 1e-7 * mass);
         if (known[k].mass > 0)
             near(mass, 1000 * known[k].mass, 1e-9 * mass);
-        fbp_phantom_clear(&p);
     }
 }
 
@@ -587,7 +586,7 @@ TEST(whole_scans)
     static float centres[VIEWS][SAMPLES], means[VIEWS][SAMPLES], noise[VIEWS][SAMPLES],
         again[VIEWS][SAMPLES];
     struct fbp_view views[VIEWS];
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     const struct fbp_scan scan = {.struct_size = sizeof scan,
                                   .kind = FBP_PLANES,
                                   .n_views = VIEWS,
@@ -622,7 +621,6 @@ TEST(whole_scans)
     fbp_message_clear();
     assert_fails(fbp_phantom_simulate(&p, &scan, scan_path, fbp_simulate_params(.seed = 1)),
                  FBP_ERR_UNSUPPORTED, "planes cut");
-    fbp_phantom_clear(&p);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
 {
     static float data[N];
     struct fbp_view views[NK];
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     struct fbp_scan scan = {
         .struct_size = sizeof scan, .kind = kind, .n_views = NK, .panel = {NC, NR}, .views = views};
     struct fbp_array_info info = {.struct_size = sizeof info};
@@ -54,7 +54,6 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
         assert_true(fabs((double)data[i] - line) < 1e-5 + 1e-7 * fabs(line));
     }
     assert_true(hits > N / 8);
-    fbp_phantom_clear(&p);
 }
 
 TEST(cone)
@@ -148,7 +147,7 @@ TEST(volume_is_the_voxels)
 {
     const struct fbp_grid g = {{12, 10, 14}, {1, 2, 1.5}, {0, 1, 0}};
     static float data[12 * 10 * 14], direct[12 * 10 * 14];
-    struct fbp_phantom p;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     OK(fbp_phantom_create(&p, "shepp-logan", 8, 1));
@@ -158,7 +157,6 @@ TEST(volume_is_the_voxels)
     assert_memory_equal(data, direct, sizeof data);
     assert_contains("1/mm", info.unit); /* not every format keeps it */
     assert_true(fabs(info.origin_mm[1] + 8) < 1e-12);
-    fbp_phantom_clear(&p);
 }
 
 /* The wobble is what its comment promises, and smooth. */

@@ -152,7 +152,7 @@ static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES]
     const struct fbp_sink_params params = {.struct_size = sizeof params};
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {SAMPLES, 1, DIRECTIONS}, .spacing_mm = {1, 1, 1}};
-    fbp_sink *sink;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     for (size_t k = 0; k < DIRECTIONS; k++)
         for (size_t i = 0; i < SAMPLES; i++)
@@ -160,7 +160,6 @@ static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES]
     OK(fbp_sink_open(&sink, path, &info, &params));
     OK(fbp_sink_write(sink, 0, DIRECTIONS, profiles[0]));
     OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
 }
 
 /* What the pipeline must give, in one loop. */
@@ -209,8 +208,8 @@ static void run_rank(const struct fbp_job *job, const struct fbp_work *work, siz
         .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
     struct fbp_report report = {.struct_size = sizeof report};
     static const int device = 0;
-    fbp_source *source;
-    fbp_sink *sink;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     OK(fbp_source_open(&source, in, NULL));
     OK(fbp_sink_open(&sink, out, &info, &keep));
@@ -226,8 +225,6 @@ static void run_rank(const struct fbp_job *job, const struct fbp_work *work, siz
     assert_true(fbp_sink_has(sink, 2 * rank, 2));
     if (rank == 2)
         OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
-    fbp_source_close(&source);
 }
 
 /* Three ranks, one after another, each with its share of the slabs of one plan. */
@@ -261,7 +258,7 @@ TEST(planes_plug_in)
                                 .views = view,
                                 .rows = rows_of_the_kind,
                                 .n_threads = 1};
-    AUTO_FREE char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
+    AUTO_REMOVE char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
 
     make_views();
     fbp_backend_complete(&least, &planes);
@@ -270,8 +267,6 @@ TEST(planes_plug_in)
     run_ranks(&job, in, out);
     AUTO_FREE float *got = read_array(out);
     assert_memory_equal(got, wanted, sizeof wanted);
-    remove(in);
-    remove(out);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -16,11 +16,10 @@ static char dark_path[] = DARK, flat_path[] = FLAT, mask_path[] = MASK;
 static void put(const char *path, size_t nc, size_t nr, size_t nz, const float *v)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nc, nr, nz}};
-    fbp_sink *s = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
     OK(fbp_sink_open(&s, path, &info, NULL));
     OK(fbp_sink_write(s, 0, nz, v));
     OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
 }
 
 static struct fbp_scan scan_of(size_t nc, size_t nr)
@@ -55,7 +54,7 @@ TEST(i0_alone)
     struct fbp_prep_counts counts = {0};
     float row[NC] = {1000, 500, 1, 2000};
     scan.i0 = 1000;
-    struct fbp_prep p = prep_of(&scan, false);
+    CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, false);
     assert_true(p.intensity && !p.dark && !p.gain && p.n_bridges == 0 && p.margin_rows == 0);
     fbp_prep_row(&p, 1, row, &counts);
     assert_near(row[0], 0);
@@ -63,7 +62,6 @@ TEST(i0_alone)
     assert_near(row[2], log(1000));
     assert_near(row[3], -log(2));
     assert_true(counts.clipped == 0 && counts.not_finite == 0);
-    fbp_prep_clear(&p);
 }
 
 /* Line integrals are left alone but for what is not finite. */
@@ -72,12 +70,11 @@ TEST(line_integrals)
     struct fbp_scan scan = scan_of(NC, NR);
     struct fbp_prep_counts counts = {0};
     float row[NC] = {-1, 0, NAN, 1e30f};
-    struct fbp_prep p = prep_of(&scan, true);
+    CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, true);
     assert_false(p.intensity);
     fbp_prep_row(&p, 0, row, &counts);
     assert_true(row[0] == -1 && row[1] == 0 && row[2] == 5e29f && row[3] == 1e30f);
     assert_true(counts.clipped == 0 && counts.not_finite == 1);
-    fbp_prep_clear(&p);
 }
 
 /* All four ways to say what unattenuated means, and either order of rows. */
@@ -105,7 +102,7 @@ TEST(dark_flat_i0)
                 assert_says("\"flat\" or \"i0\"");
                 continue;
             }
-            struct fbp_prep p = prep_of(&scan, top_down);
+            CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, top_down);
             for (size_t r = 0; r < NR; r++) {
                 float row[NC] = {100, 200, 300, 400};
                 fbp_prep_row(&p, r, row, &counts);
@@ -117,7 +114,6 @@ TEST(dark_flat_i0)
                 }
             }
             assert_true(counts.clipped == 0 && counts.not_finite == 0 && p.n_bridges == 0);
-            fbp_prep_clear(&p);
         }
 }
 
@@ -127,7 +123,7 @@ TEST(clipped)
     struct fbp_prep_counts counts = {0};
     float row[NC] = {0, -5, 2e-3f, 0.9e-3f};
     scan.i0 = 1000;
-    struct fbp_prep p = prep_of(&scan, false);
+    CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, false);
     fbp_prep_row(&p, 0, row, &counts);
     assert_near(row[0], -log(1e-6));
     assert_near(row[1], -log(1e-6));
@@ -135,7 +131,6 @@ TEST(clipped)
     assert_near(row[3], -log(1e-6));
     assert_int_equal(counts.clipped, 3);
     assert_int_equal(counts.not_finite, 0);
-    fbp_prep_clear(&p);
 }
 
 /* Both ends, the middle, a whole row; as intensities and as line integrals. */
@@ -210,6 +205,7 @@ static double bridged(const struct fbp_prep *p, size_t c, size_t r)
 
 TEST(isolated_pixels)
 {
+    CLEANUP(fbp_prep_clear)
     struct fbp_prep p = masked(5, 3,
                                "....."
                                "..#.."
@@ -218,11 +214,11 @@ TEST(isolated_pixels)
     assert_int_equal(p.margin_rows, 0);
     assert_near(bridged(&p, 2, 1), 2 + 100 + 2); /* linear along the row */
     assert_near(bridged(&p, 0, 0), 1);           /* the corner: its only neighbour */
-    fbp_prep_clear(&p);
 }
 
 TEST(dead_column)
 {
+    CLEANUP(fbp_prep_clear)
     struct fbp_prep p = masked(5, 3,
                                "##..#"
                                "##..#"
@@ -232,11 +228,11 @@ TEST(dead_column)
     assert_near(bridged(&p, 0, 1), 2 + 100 + 2);
     assert_near(bridged(&p, 1, 2), 2 + 200 + 4);
     assert_near(bridged(&p, 4, 0), 3);
-    fbp_prep_clear(&p);
 }
 
 TEST(dead_rows)
 {
+    CLEANUP(fbp_prep_clear)
     struct fbp_prep p = masked(3, 5,
                                "###"
                                "..."
@@ -248,12 +244,12 @@ TEST(dead_rows)
     assert_near(bridged(&p, 1, 1), (2 * 1. + 1 * (1 + 300 + 3)) / 3); /* by inverse distance */
     assert_near(bridged(&p, 1, 2), (1 * 1. + 2 * (1 + 300 + 3)) / 3);
     assert_near(bridged(&p, 2, 4), 2 + 300 + 6);
-    fbp_prep_clear(&p);
 }
 
 /* Good pixels in its row more than three columns away are joined by those of its column. */
 TEST(wide_gap)
 {
+    CLEANUP(fbp_prep_clear)
     struct fbp_prep p = masked(9, 3,
                                "........."
                                ".#######."
@@ -262,7 +258,6 @@ TEST(wide_gap)
     const double left = 100, right = 8 + 100 + 8, below = 4, above = 4 + 200 + 8;
     assert_near(bridged(&p, 4, 1), (left / 4 + right / 4 + below + above) / (0.25 + 0.25 + 2));
     assert_near(bridged(&p, 3, 1), (left / 3 + right / 5) / (1. / 3 + 1. / 5));
-    fbp_prep_clear(&p);
 }
 
 TEST(too_many_bad)
@@ -309,7 +304,7 @@ TEST(bad_flats)
     scan.dark = dark_path;
     scan.flat = flat_path;
     scan.bad_pixels = mask_path;
-    struct fbp_prep p = prep_of(&scan, false);
+    CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, false);
     const size_t wanted[5] = {1, 3, 4, 6, 11};
     assert_int_equal(p.n_bridges, 5);
     for (size_t k = 0; k < 5; k++)
@@ -328,7 +323,6 @@ TEST(bad_flats)
         assert_near(v[i], log(2));
     assert_int_equal(counts.clipped, 0);
     assert_int_equal(counts.not_finite, 0);
-    fbp_prep_clear(&p);
 }
 
 /* The same where one number stands for the flat. */
@@ -341,7 +335,7 @@ TEST(mask_and_i0)
     put(MASK, NC, NR, 1, mask);
     scan.i0 = 100;
     scan.bad_pixels = mask_path;
-    struct fbp_prep p = prep_of(&scan, false);
+    CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, false);
     fbp_prep_row(&p, 0, v, &counts);
     fbp_prep_bridge(&p, 0, 0, 1, v);
     assert_near(v[0], log(2));
@@ -349,7 +343,6 @@ TEST(mask_and_i0)
     assert_near(v[2], 2 * log(2));
     assert_near(v[3], 0);
     assert_int_equal(counts.clipped, 0);
-    fbp_prep_clear(&p);
 }
 
 /* Of transmissions the logarithms are what line integrals are, what is mended or bridged included.
@@ -369,7 +362,7 @@ TEST(transmissions)
     scan.dark = dark_path;
     scan.flat = flat_path;
     scan.bad_pixels = mask_path;
-    struct fbp_prep prep = prep_of(&scan, false);
+    CLEANUP(fbp_prep_clear) struct fbp_prep prep = prep_of(&scan, false);
     assert_int_equal(prep.n_bridges, 2);
     memcpy(p, counted, sizeof p);
     memcpy(t, counted, sizeof t);
@@ -383,12 +376,12 @@ TEST(transmissions)
         assert_near(-log(t[i]), p[i]);
     assert_true(counts.not_finite == 3 && counts.clipped == 1);
     assert_memory_equal(&counts, &others, sizeof counts);
-    fbp_prep_clear(&prep);
 }
 
 /* Part of a view: rows that were not asked for are neither read nor written. */
 TEST(bridge_part)
 {
+    CLEANUP(fbp_prep_clear)
     struct fbp_prep p = masked(3, 5,
                                "..#"
                                "###"
@@ -401,7 +394,6 @@ TEST(bridge_part)
     assert_near(v[4], (2 + 5) / 2.);
     assert_near(v[5], 3); /* above it is no good one */
     assert_true(isnan(v[8]) && v[2] == 3);
-    fbp_prep_clear(&p);
 }
 
 TEST(loading)
@@ -413,7 +405,7 @@ TEST(loading)
     for (size_t i = 0; i < VIEWS * N; i++)
         all[i] = (float)i;
     put(PROJ, NC, NR, VIEWS, all);
-    fbp_source *src = open_source(PROJ, NULL);
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(PROJ, NULL);
     for (int top_down = 0; top_down < 2; top_down++)
         for (size_t v0 = 0; v0 < VIEWS; v0++)
             for (size_t nv = 1; nv <= VIEWS - v0; nv++)
@@ -431,7 +423,6 @@ TEST(loading)
                         }
                         assert_true(out[nv * nr * NC] == -1);
                     }
-    fbp_source_close(&src);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -68,14 +68,13 @@ TEST(all_sums_are_2_pi)
             for (size_t q = rings[r] < 5 ? 2 : 0; q < 4; q++) {
                 if (set == FBP_SET_SOLID_ANGLE && rings[r] < 5)
                     continue; /* all in one plane */
-                vector *n = make((enum fbp_direction_set)set, rings[r], 0, FBP_POLE_Z, &count);
+                AUTO_FREE vector *n =
+                    make((enum fbp_direction_set)set, rings[r], 0, FBP_POLE_Z, &count);
                 if (!(set == FBP_SET_LINEAR_ANGLE && rings[r] == 39 && q == 3)) /* takes long */
                     free(weights_of(n, count, all[q], NULL));
-                free(n);
             }
-    vector *n = make(FBP_SET_FIBONACCI, 208, 0, FBP_POLE_Z, &count);
+    AUTO_FREE vector *n = make(FBP_SET_FIBONACCI, 208, 0, FBP_POLE_Z, &count);
     free(weights_of(n, count, FBP_QUADRATURE_AUTO, "areas of Voronoi cells"));
-    free(n);
 }
 
 /* Rings: 2 pi |sin theta| sin(delta/2) / m; a single direction at the pole: 2 pi (1 -

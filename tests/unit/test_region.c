@@ -126,11 +126,10 @@ static fbp_status fails(void *user, size_t y, size_t z, struct fbp_interval *out
 TEST(a_failed_row_ends_it)
 {
     static const size_t n[3] = {NX, NY, NZ}, box[3][2] = {{0, NX}, {0, NY}, {0, NZ}};
-    struct fbp_region *r;
+    CLEANUP(fbp_region_destroy) struct fbp_region *r = NULL;
 
     assert_int_equal(fbp_region_create(&r, n, box, fails, NULL), FBP_ERR_IO);
     assert_null(r);
-    fbp_region_destroy(&r);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -58,7 +58,7 @@ TEST(corners_are_kept)
     const long double pi = 3.14159265358979323846264338327950288L;
     const double ends[] = {0, .13, .37, .7};
     const struct fbp_spectral_filter s = with(FBP_FILTER_RAM_LAK, .7, table, 3);
-    struct fbp_filter_design d = make(&s, N, 1);
+    CLEANUP(fbp_filter_design_clear) struct fbp_filter_design d = make(&s, N, 1);
 
     for (int n = 0; n < N; n += 7) {
         long double sum = 0;
@@ -74,7 +74,6 @@ TEST(corners_are_kept)
             }
         check_near(d.kernel[n], (double)sum, 1e-14);
     }
-    fbp_filter_design_clear(&d);
 }
 
 static void refused(const double *table, size_t n, const char *says)

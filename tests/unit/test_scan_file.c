@@ -413,11 +413,10 @@ TEST(test_round_trip_of_circles)
             circle.tilt_rad[a] = tilted ? 0.01 * (a + 1) : 0;
         circle.skew_rad = tilted ? -0.02 : 0;
         OK(fbp_circle_views(&circle, s.views));
-        char *text = round_trip(&s, &circle);
+        AUTO_FREE char *text = round_trip(&s, &circle);
         assert_int_equal(strstr(text, "\"step\"") == NULL, uneven);
         assert_int_equal(strstr(text, "tilt_deg") == NULL, !tilted);
         assert_contains(text, "\"projections\": \"p.mha\"");
-        free(text);
         s.views[2].d[1] += 0.1;
         expect_message(fbp_scan_save(&s, in_folder("x.json"), &circle), FBP_ERR_INVALID, "view 2");
         assert_int_not_equal(access(in_folder("x.json"), F_OK), 0);

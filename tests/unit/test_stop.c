@@ -69,7 +69,7 @@ TEST(planning)
 {
     const struct fbp_grid tall = {{12000, 12000, 1000000}, {1e-3, 1e-3, 1e-5}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&tall);
-    fbp_source *source = a_source();
+    CLEANUP(fbp_source_close) fbp_source *source = a_source();
     fbp_plan *plan = NULL;
 
     calls = 0;
@@ -80,7 +80,6 @@ TEST(planning)
                      FBP_ERR_CANCELLED);
     assert_null(plan);
     assert_int_equal(calls, 1); /* and is not asked again */
-    fbp_source_close(&source);
 }
 
 /* One block of the reference takes minutes; nothing is finished when it is cancelled. */
@@ -88,8 +87,8 @@ TEST(computing)
 {
     const struct fbp_grid large = {{250, 250, 250}, {0.1, 0.1, 0.1}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&large);
-    fbp_source *source = a_source();
-    fbp_plan *plan = NULL;
+    CLEANUP(fbp_source_close) fbp_source *source = a_source();
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "ref", .input.source = source,
@@ -97,8 +96,6 @@ TEST(computing)
                                         .callbacks.progress = cancel)));
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_true(most_done < 50);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
 }
 
 static void *stop_soon(void *stopper)
@@ -156,15 +153,13 @@ TEST(plan_in_a_child)
     static const char *const devices[] = {"ref", "cpu", "mock"};
     for (int i = 0; i < 3; i++) {
         const struct fbp_scan scan = a_scan(&small);
-        fbp_source *source = a_source();
-        fbp_plan *plan = NULL;
+        CLEANUP(fbp_source_close) fbp_source *source = a_source();
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = devices[i], .input.source = source)));
         OK(fbp_plan_open(plan));
         assert_int_equal(in_child(use_plan, plan), 0);
         assert_ok(fbp_plan_run(plan, "hash:", NULL)); /* the parent's is whole */
-        fbp_plan_destroy(&plan);
-        fbp_source_close(&source);
     }
 }
 
@@ -187,13 +182,12 @@ TEST(sink_in_a_child)
     static float slices[128];
 
     for (int i = 0; i < 2; i++) {
-        fbp_sink *sink = NULL;
+        CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
         OK(fbp_sink_open(&sink, names[i], &info, NULL));
         OK(fbp_sink_write(sink, 1, 1, slices));
         assert_int_equal(in_child(use_sink, sink), 0);
         OK(fbp_sink_write(sink, 0, 1, slices));
         OK(fbp_sink_finish(sink));
-        fbp_sink_close(&sink);
     }
     assert_int_equal(access(names[0], R_OK), 0);
     assert_int_equal(access(FBP_TEST_DIR "/stop/1.tif", R_OK), 0);
@@ -222,11 +216,10 @@ TEST(feed_in_a_child)
                                       .device = "cpu",
                                       .panel = {8, 8},
                                       .volume = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}}};
-    fbp_feed *feed = NULL;
+    CLEANUP(fbp_feed_close) fbp_feed *feed = NULL;
 
     OK(fbp_feed_open(&feed, &p));
     assert_int_equal(in_child(use_feed, feed), 0);
-    fbp_feed_close(&feed);
 }
 
 /* Every long call, once fbp_stop() was called: there is no way back, so each in a child. */
@@ -291,7 +284,7 @@ TEST(a_stopper)
 {
     static float sum[2];
     fbp_stopper *stopper = NULL;
-    struct fbp_phantom head;
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom head;
     pthread_t other;
     const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
     const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
@@ -309,7 +302,6 @@ TEST(a_stopper)
     OK(fbp_phantom_voxels(&head, &none, 0, 2, sum));
     fbp_stopper_destroy(&stopper);
     assert_null(stopper);
-    fbp_phantom_clear(&head);
 }
 
 TEST(after_a_stop)

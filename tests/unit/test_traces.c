@@ -212,7 +212,7 @@ TEST(cubics_are_resampled_exactly)
         strcat(text, "]}");
         put_complex(ROWS_, v, DIRECTIONS, 16, true);
         AUTO_CLEAR struct fbp_scan scan = load(text);
-        fbp_source *src = open_traces(&scan);
+        CLEANUP(fbp_source_close) fbp_source *src = open_traces(&scan);
         double row[16];
         const double first = falls ? 7 : -7, last = (falls ? -1 : 1) * (15 + .3 * sin(15) - 7);
         for (size_t k = 0; k < DIRECTIONS; k++) {
@@ -229,7 +229,6 @@ TEST(cubics_are_resampled_exactly)
                                      view->u[2] * view->u[2]);
             assert_true(fabs(step - scale * fabs(last - first) / 15) < 1e-9);
         }
-        fbp_source_close(&src);
     }
 }
 
@@ -285,7 +284,7 @@ TEST(derivatives_get_one_sign)
         AUTO_CLEAR struct fbp_scan scan =
             load(which ? "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"view\"}"
                        : "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"all\"}");
-        fbp_source *src = open_traces(&scan);
+        CLEANUP(fbp_source_close) fbp_source *src = open_traces(&scan);
         for (size_t k = 0; k < DIRECTIONS; k++) {
             OK(fbp_source_read_double(src, k, 1, 0, 1, row));
             for (int i = 0; i < 16; i++)
@@ -293,7 +292,6 @@ TEST(derivatives_get_one_sign)
             first = k ? first : row[6];
             assert_true(row[6] * first > 0);
         }
-        fbp_source_close(&src);
     }
 }
 

@@ -222,11 +222,10 @@ static fbp_status pretended_open(void **out, int index, const struct fbp_turn *t
 
 static void pretended_close(void **device)
 {
-    struct pretended *p = *device;
+    AUTO_FREE struct pretended *p = *device;
 
     free(p->turned);
     free(p->top);
-    free(p);
     *device = NULL;
 }
 

@@ -120,9 +120,8 @@ static bool partner(const struct scan *scan, const struct fbp_view *view, const 
     struct fbp_view there;
     struct scan one = *scan;
     one.n = 1;
-    struct fbp_view *v = scan_views_at(&one, angle);
+    AUTO_FREE struct fbp_view *v = scan_views_at(&one, angle);
     there = *v;
-    free(v);
     double P[12];
     OK(fbp_view_to_matrix(&there, FBP_CONE, &scan->panel, P));
     const double *x = view->s; /* the first source, seen from the second */
@@ -145,12 +144,11 @@ static void check_pairs(struct scan scan, double first_deg, double arc_deg, bool
         const double c = uniform(0, (double)scan.panel.n_columns - 1);
         const double r = ((double)scan.panel.n_rows - 1) / 2;
         angles[N] = angles[k];
-        struct fbp_view *views = scan_views_at(&scan, angles);
+        AUTO_FREE struct fbp_view *views = scan_views_at(&scan, angles);
         double pixel[3];
         fbp_view_pixel(&views[k], &scan.panel, c, r, pixel);
         const bool seen = partner(&scan, &views[k], pixel, &angles[N], &column);
         const double along = remainder(angles[N] - (first_deg + arc_deg / 2) * DEG, 2 * FBP_PI);
-        free(views);
         const double half_step = arc_deg / (N - 1) / 2;
         if (fabs(along) > arc_deg / 2 * DEG) {
             if (fabs(along) < (arc_deg / 2 + half_step + 0.1) * DEG)

@@ -107,7 +107,7 @@ static double deviation(const struct scan *scan, const double *angles, enum fbp_
     AUTO_FREE struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
     static double fine[DISKS]; /* of the scan without angles of its own */
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    struct fbp_weights *w;
+    CLEANUP(fbp_weights_destroy) struct fbp_weights *w = NULL;
     double worst = 0;
 
     OK(fbp_views_facts(views_of(scan, views), NULL, &facts));
@@ -121,7 +121,6 @@ static double deviation(const struct scan *scan, const double *angles, enum fbp_
     }
     if (coverage)
         *coverage = facts.coverage;
-    fbp_weights_destroy(&w);
     return worst;
 }
 
@@ -231,7 +230,7 @@ TEST(weights_of_few_views_add_up)
             angles[k] = half * ((double)k + uniform(-0.5, 0.5)) / (double)scan.n * DEG;
         AUTO_FREE struct fbp_view *views = scan_views_at(&scan, angles);
         struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-        struct fbp_weights *w;
+        CLEANUP(fbp_weights_destroy) struct fbp_weights *w = NULL;
         OK(fbp_views_facts(views_of(&scan, views), NULL, &facts));
         assert_int_equal(facts.coverage, FBP_COVERAGE_SHORT);
         OK(fbp_weights_create(&w, views_of(&scan, views), &facts, FBP_ANGULAR_AUTO));
@@ -241,7 +240,6 @@ TEST(weights_of_few_views_add_up)
                 sum += fbp_weights_step(w, k) * fbp_weights_redundancy(w, k, c, 0);
             check_near(sum, 2 * FBP_PI, 1e-11);
         }
-        fbp_weights_destroy(&w);
     }
 }
 

@@ -19,10 +19,9 @@ static const struct ball above_plane = {.centre = {30, 0, 25}, .radius = 30, .mu
 static void check_mean(const struct scan *scan, const double *angles, const struct ball *ball,
                        bool endless, double tol)
 {
-    struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
+    AUTO_FREE struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
     random_state = 1;
     const double mean = fdk_mean(scan, views, FBP_ANGULAR_AUTO, ball, endless, 40);
-    free(views);
     print_message("           turns %3g %3g %3g deg, arc %3g: mean %.5f (%+.3f %%)\n",
                   scan->tilt_deg[0], scan->tilt_deg[1], scan->tilt_deg[2], scan->arc_deg, mean,
                   (mean / ball->mu - 1) * 100);
@@ -96,14 +95,13 @@ TEST(one_row_and_parallel)
 /* d_n: the source comes and goes by 5 %, slowly. */
 TEST(distance_of_its_own_for_every_view)
 {
-    struct fbp_view *views = scan_views(&usual);
+    AUTO_FREE struct fbp_view *views = scan_views(&usual);
 
     for (size_t k = 0; k < usual.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].s[i] *= 1 + 0.05 * sin(2 * FBP_PI * (double)k / (double)usual.n);
     random_state = 1;
     const double mean = fdk_mean(&usual, views, FBP_ANGULAR_AUTO, &near_plane, false, 40);
-    free(views);
     print_message("           d_n: mean %.5f\n", mean);
     check_near(mean / near_plane.mu, 1, 2e-3);
 }
