@@ -43,11 +43,23 @@
                      (int)got_status, fbp_message(), (int)(status), part);               \
     } while (0)
 
-/** Memory, of which there must be enough. */
-static inline void *allocated(void *memory)
+/** A pointer that must not be NULL. */
+static inline void *not_null(const void *pointer)
 {
-    assert_non_null(memory);
-    return memory;
+    assert_non_null(pointer);
+    return (void *)pointer;
+}
+
+/** A text as printf() prints it; malloc'ed. */
+__attribute__((format(printf, 1, 2))) static inline char *printed(const char *format, ...)
+{
+    va_list values;
+    char *out = NULL;
+
+    va_start(values, format);
+    assert_true(vasprintf(&out, format, values) >= 0);
+    va_end(values);
+    return out;
 }
 
 static inline void free_local(void *variable)

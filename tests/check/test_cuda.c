@@ -106,8 +106,7 @@ static void check_shapes(const struct fbp_scan *scan, const char *kernel,
     uint64_t first = 0;
 
     for (int shape = 0; shape < n_shapes; shape++) {
-        char text[16];
-        snprintf(text, sizeof text, "%d", shape);
+        AUTO_FREE char *text = printed("%d", shape);
         setenv("FBP_SHAPE", text, 1);
         const uint64_t hash = reconstruct_hash(
             scan, fbp_recon_params(.device = tested, .n_threads = 2, .tuning.kernel = kernel,

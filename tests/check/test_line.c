@@ -146,7 +146,6 @@ static void convolve_lines(const struct fbp_line_dsp *dsp, const float *in, cons
 static void transpose_view(const struct fbp_line_dsp *dsp, const float *in, const float *k,
                            float *out)
 {
-    (void)k;
     for (size_t r = 0; r < N; r += 16)
         dsp->transpose(in, 16, N, out + 48 + r, STRIDE);
 }

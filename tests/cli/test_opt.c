@@ -178,9 +178,8 @@ static char *help_of(const struct command *c)
 {
     char *text = NULL;
     size_t n;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = not_null(open_memstream(&text, &n));
 
-    assert_non_null(f);
     opt_help(f, c, true);
     fclose(f);
     return text;
@@ -328,8 +327,8 @@ TEST(test_word_table)
     for (size_t i = 0; i < word_table_length; i++) {
         const struct word *w = &word_table[i];
         bool reached = w->kind != WORD_UNKNOWN || w->sentence;
-        char first[48];
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(w->words, " "), w->words);
+
+        AUTO_FREE char *first = printed("%.*s", (int)strcspn(w->words, " "), w->words);
         for (size_t k = 0; k < n_all && !reached; k++) {
             const struct word_meaning m = word_meaning(all[k], first);
             reached = m.option && (strcmp(w->options, ".") == 0 ? m.option->positional

@@ -17,9 +17,8 @@ struct made {
 
 static double number(const cJSON *object, const char *key, int i)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    const cJSON *item = not_null(cJSON_GetObjectItemCaseSensitive(object, key));
 
-    assert_non_null(item);
     return cJSON_IsArray(item) ? cJSON_GetArrayItem(item, i)->valuedouble : item->valuedouble;
 }
 
@@ -34,8 +33,7 @@ static void make(struct made *m, const void *samples, const struct fbp_array_inf
     OK(fbp_source_memory(&m->source, samples, info));
     assert_int_equal(page_view(&m->page, m->source, &wish, &m->reduced), 0);
     assert_false(m->page.data.failed || m->page.viewer.failed);
-    const char *text = element(m->page.viewer.bytes, "id=\"meta\">", 0);
-    assert_non_null(text);
+    const char *text = not_null(element(m->page.viewer.bytes, "id=\"meta\">", 0));
     m->meta = cJSON_Parse(text);
     assert_non_null(m->meta);
     for (int a = 0; a < 3; a++) {
@@ -80,9 +78,8 @@ static double *samples_of(const struct made *m)
 
     for (size_t f = 0, e = 0; f < m->frames; f++)
         for (size_t z = 0; z < m->bins[2]; z += layers, e++) {
-            const char *at = element(m->page.data.bytes, "class=\"samples\">", e);
+            const char *at = not_null(element(m->page.data.bytes, "class=\"samples\">", e));
             size_t n;
-            assert_non_null(at);
             AUTO_FREE uint8_t *bytes = unpacked(at, MOST, &n);
             n /= (size_t)width;
             assert_int_equal(n % layer, 0);

@@ -202,9 +202,8 @@ static void check_slice(struct slices *s, int plane, size_t index, size_t f)
     const struct reduced *r = s->r;
     const int right = reduced_axes[plane][0], up = reduced_axes[plane][1];
     size_t n;
-    float *got = slices_get(s, plane, index, f, &n);
+    float *got = not_null(slices_get(s, plane, index, f, &n));
 
-    assert_non_null(got);
     assert_int_equal(n, r->n[right] * r->n[up]);
     for (size_t i = 0; i < n; i++) {
         size_t at[3];
@@ -258,7 +257,6 @@ TEST(slices_are_the_volumes)
 
 static void hello(void *user, const struct http_request *request, struct answer *out)
 {
-    (void)user;
     answer_text(out, 200, "path %s, query %s", request->path, request->query);
 }
 

@@ -38,7 +38,7 @@ static void *on_device(struct bank *b, const void *data, size_t bytes)
 
 static float *random_values(size_t n, double least, double most)
 {
-    float *x = allocated(malloc(n * sizeof *x));
+    float *x = not_null(malloc(n * sizeof *x));
 
     for (size_t i = 0; i < n; i++)
         x[i] = (float)(least + (most - least) * rand() / RAND_MAX);
@@ -112,7 +112,7 @@ static void close_bank(struct bank *b)
 
 static float2 *filter(const struct bank *b, size_t first, size_t n)
 {
-    float2 *out = allocated(malloc(n * b->n * sizeof *out));
+    float2 *out = not_null(malloc(n * b->n * sizeof *out));
     struct cuda_chain chain = b->chain;
 
     chain.pairs.first = (unsigned)first;
@@ -128,7 +128,7 @@ static double error_of(const struct bank *b, size_t pair, size_t second, const f
     const size_t n = b->n, row = pair % ROWS, view = pair / ROWS * 2 + second;
     const float *x = b->rows + (view * ROWS + row) * n;
     const float *image = b->image + row * n, *line = b->lines + view * n;
-    double *in = allocated(malloc(n * sizeof *in)), worst = 0, peak = 0;
+    double *in = not_null(malloc(n * sizeof *in)), worst = 0, peak = 0;
 
     for (size_t c = 0; c < n; c++) {
         in[c] = (double)(x[c] * (image[c] * line[c]));

@@ -125,7 +125,7 @@ static void launch(const char *name, const struct epr_case *c, unsigned grid, un
 
 static double *new_object(const struct epr_case *c)
 {
-    double *object = allocated(calloc(epr_voxels(c), sizeof *object));
+    double *object = not_null(calloc(epr_voxels(c), sizeof *object));
 
     return object;
 }

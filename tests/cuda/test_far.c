@@ -76,7 +76,6 @@ static void close_job(struct job *j)
 
 static void CUDART_CB wait_a_little(void *user)
 {
-    (void)user;
     usleep(20000);
 }
 

@@ -158,8 +158,7 @@ TEST(pinned_memory_is_near)
         const int node = cuda_node_of(i);
         assert_int_equal(cudaSetDevice(i), cudaSuccess);
         for (size_t k = 0; k < 2; k++) {
-            char *m = cuda_pin(sizes[k], 4, node);
-            assert_non_null(m);
+            char *m = not_null(cuda_pin(sizes[k], 4, node));
             const int n = pages_on(m, sizes[k], node);
             print_message("card %d, node %d (-1: only one, or not known): %d of %d pages of %zu "
                           "MiB are there\n",

@@ -155,7 +155,6 @@ static void handle(int sig, siginfo_t *info, void *context)
     const int before = errno;
     long a[6];
 
-    (void)sig;
     arguments(u, a);
     if (!counts(nr, a) || !fault_now(now_index)) {
         give(u, fault_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]));

@@ -398,15 +398,14 @@ TEST(endless)
     const size_t n = (size_t)64 << 20;
     const double t0 = fbp_seconds();
     for (int kind = 0; kind < 4; kind++) {
-        FILE *f = fopen(MHA, "w");
-        assert_non_null(f);
+        FILE *f = not_null(fopen(MHA, "w"));
         fputs(kind == 0 ? "NDims = 3" : kind == 1 ? "NDims" : kind == 2 ? "NDims = 3\n" : "", f);
         fflush(f);
         assert_int_equal(ftruncate(fileno(f), (off_t)n), 0);
         fclose(f);
         refused(MHA);
     }
-    char *text = allocated(malloc(n));
+    char *text = not_null(malloc(n));
     memset(text, ' ', n);
     put_array(MHA, "NDims = ", text, n);
     refused(MHA);

@@ -120,8 +120,7 @@ static void start(const struct fbp_scan *scan, struct shared *s, size_t size, bo
 {
     memset(s, 0, sizeof *s);
     for (size_t r = 0; r < size; r++) {
-        char place[100];
-        snprintf(place, sizeof place, "%zu/%zu:%s", r, size, folder);
+        AUTO_FREE char *place = printed("%zu/%zu:%s", r, size, folder);
         pids[r] = fork();
         if (pids[r] == 0)
             _exit(take_part(scan, s, place, resume));
@@ -139,9 +138,7 @@ static char *make_folder(char folder[32])
 
 static void remove_folder(const char *folder)
 {
-    char line[64];
-
-    snprintf(line, sizeof line, "rm -r %s", folder);
+    AUTO_FREE char *line = printed("rm -r %s", folder);
     shell(line);
 }
 
@@ -211,8 +208,7 @@ static size_t noted_by(size_t rank)
              "grep -ashE '^[0-9]+ [0-9]+ [0-9a-f]{16}$' "
              "%s.%zuof%d.????????",
              output->log, rank + 1, SIZE);
-    FILE *lines = popen(line, "r");
-    assert_non_null(lines);
+    FILE *lines = not_null(popen(line, "r"));
     while (fscanf(lines, "%zu %zu %*x", &z0, &nz) == 2)
         n += nz;
     pclose(lines);

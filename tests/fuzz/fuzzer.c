@@ -11,8 +11,6 @@ static struct fuzz_target target;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     target = fuzz_target_of(getenv("FBP_FUZZ"));
     fuzz_begin(getenv("FBP_FUZZ_INSIDE") != NULL);
     atexit(fuzz_end);

@@ -92,7 +92,6 @@ static bool run_zarr(const char *path, const char *key)
 {
     char folder[800];
 
-    (void)key;
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     return open_array(folder, NULL) == FBP_OK;
 }
@@ -104,7 +103,6 @@ static bool run_raw(const char *path, const char *key)
     FILE *f = fopen(path, "rb");
     struct fbp_raw raw = {0};
 
-    (void)key;
     if (f) {
         (void)!fread(d, 1, sizeof d, f);
         fclose(f);
@@ -126,7 +124,6 @@ static bool run_compare(const char *path, const char *key)
     char other[128];
     fbp_source *src = NULL;
 
-    (void)key;
     if (fbp_source_open(&src, path, NULL) != FBP_OK)
         return false;
     const size_t *n = fbp_source_info(src)->n;
@@ -211,7 +208,6 @@ static bool run_scan(const char *path, const char *key)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    (void)key;
     const fbp_status st = fbp_scan_load(&scan, path);
     fuzz_refused(st, path);
     if (st == FBP_OK) {
@@ -252,7 +248,6 @@ static bool run_matrices(const char *path, const char *key)
     double *m = NULL;
     size_t n = 0;
 
-    (void)key;
     const fbp_status st = fbp_matrices_load(path, &m, &n);
     fuzz_refused(st, path);
     for (size_t i = 0; st == FBP_OK && i < 12 * n; i++)
@@ -267,7 +262,6 @@ static bool run_directions(const char *path, const char *key)
     double(*v)[3] = NULL;
     size_t n = 0;
 
-    (void)key;
     const fbp_status st = fbp_directions_load(path, &v, &n);
     fuzz_refused(st, path);
     fuzz_check((st == FBP_OK) == (v != NULL && n > 0), "directions that failed");
@@ -282,7 +276,6 @@ static bool run_phantom(const char *path, const char *key)
     struct fbp_phantom p;
     const double at[3] = {1, 2, 3}, dir[3] = {0.6, 0, 0.8};
 
-    (void)key;
     const fbp_status st = fbp_phantom_create(&p, path, 10, 1);
     fuzz_refused(st, path);
     if (st != FBP_OK)
@@ -308,7 +301,6 @@ static bool run_rabbitct(const char *path, const char *key)
     size_t n = 0;
     static uint16_t reference[128 * 128 * 128];
 
-    (void)key;
     fbp_status st = fbp_rabbitct_probe(path, &info);
     const bool accepted = st == FBP_OK;
     fuzz_refused(st, path);
@@ -324,7 +316,6 @@ static bool run_result(const char *path, const char *key)
 {
     struct fbp_rabbitct_result r;
 
-    (void)key;
     const fbp_status st = fbp_rabbitct_result_read(path, &r);
     fuzz_refused(st, path);
     if (st != FBP_OK)

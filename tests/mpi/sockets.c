@@ -240,8 +240,6 @@ bool fbp_mpi_team(unsigned version, double patience, bool (*stopped)(void),
     struct socket_team *s = calloc(1, sizeof *s);
     int at = 0;
 
-    (void)patience;
-    (void)stopped;
     if (!s || version != FBP_MPI_MODULE_VERSION) {
         snprintf(why, n, "the module for tests is of another version");
         free(s);

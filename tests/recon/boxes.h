@@ -124,7 +124,7 @@ static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *re
 
     if (memory) {
         fbp_sink *sink;
-        out = allocated(malloc(n * sizeof *out));
+        out = not_null(malloc(n * sizeof *out));
         memset(out, 0xff, n * sizeof *out);
         OK(fbp_sink_memory(&sink, out, info->volume.n));
         OK(fbp_plan_run_to(plan, NULL, sink, report));

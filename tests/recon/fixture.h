@@ -11,7 +11,7 @@
 static inline char *temporary(const char *name)
 {
     const char *folder = getenv("FBP_TEST_DIR") ? getenv("FBP_TEST_DIR") : FBP_TEST_DIR;
-    char *path = allocated(malloc(strlen(folder) + strlen(name) + 32));
+    char *path = not_null(malloc(strlen(folder) + strlen(name) + 32));
     sprintf(path, "%s/%d-%s", folder, (int)getpid(), name);
     return path;
 }
@@ -44,9 +44,8 @@ static inline size_t grid_size(const struct fbp_grid *g)
 static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *phantom)
 {
     static int n_scans; /* a test may hold several */
-    char name[40];
 
-    snprintf(name, sizeof name, "%d-projections.mha", n_scans++);
+    AUTO_FREE char *name = printed("%d-projections.mha", n_scans++);
     scan->projections = temporary(name);
     OK(fbp_phantom_project(phantom, scan, scan->projections, 0, 1, 2));
 }
@@ -89,7 +88,7 @@ static inline float *read_array(const char *path)
     CLEANUP(fbp_source_close) fbp_source *source = NULL;
     OK(fbp_source_open(&source, path, NULL));
     const size_t *n = fbp_source_info(source)->n;
-    float *out = allocated(malloc(n[0] * n[1] * n[2] * sizeof *out));
+    float *out = not_null(malloc(n[0] * n[1] * n[2] * sizeof *out));
     OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
     return out;
 }
@@ -166,7 +165,7 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
 
 static inline double *even_angles(size_t n, double start_deg, double step_deg)
 {
-    double *out = allocated(malloc(n * sizeof *out));
+    double *out = not_null(malloc(n * sizeof *out));
     for (size_t i = 0; i < n; i++)
         out[i] = (start_deg + step_deg * (double)i) * PI / 180;
     return out;

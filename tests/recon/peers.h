@@ -21,7 +21,7 @@ static inline float *project(struct fbp_scan *scan, const struct fbp_phantom *ph
 static inline float *reconstruct_views(const struct fbp_scan *scan, const float *views,
                                        const struct fbp_recon_params *params)
 {
-    float *volume = allocated(malloc(grid_size(&scan->volume) * sizeof *volume));
+    float *volume = not_null(malloc(grid_size(&scan->volume) * sizeof *volume));
     OK(fbp_reconstruct(scan, params, views, volume, NULL));
     return volume;
 }
@@ -29,7 +29,7 @@ static inline float *reconstruct_views(const struct fbp_scan *scan, const float 
 /** Values of the phantom at the voxels' centres, as RTK and mbirjax draw it; free() them. */
 static inline float *draw_centres(const struct fbp_phantom *phantom, const struct fbp_grid *g)
 {
-    float *out = allocated(malloc(grid_size(g) * sizeof *out));
+    float *out = not_null(malloc(grid_size(g) * sizeof *out));
     size_t i = 0;
     for (size_t z = 0; z < g->n[2]; z++)
         for (size_t y = 0; y < g->n[1]; y++)

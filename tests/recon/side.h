@@ -52,7 +52,7 @@ static inline void filter_views(struct side *s)
     const size_t n = fbp_raw_samples(job, &s->batch);
     const struct fbp_buffer raw = {FBP_FOR_RAW, n * sizeof(float), s->batch.n_views,
                                    s->batch.load_rows};
-    AUTO_FREE float *host = allocated(malloc(n * sizeof *host));
+    AUTO_FREE float *host = not_null(malloc(n * sizeof *host));
     void *device = NULL;
 
     for (size_t i = 0; i < n; i++)

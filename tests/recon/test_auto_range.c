@@ -37,10 +37,9 @@ static fbp_status run(struct fbp_scan *scan, const struct fbp_recon_params *para
 /* Files whose names start with the path; those of a folder that it is count, too. */
 static size_t files_at(const char *path)
 {
-    char pattern[2000];
     glob_t found;
 
-    snprintf(pattern, sizeof pattern, "%s*", path);
+    AUTO_FREE char *pattern = printed("%s*", path);
     const size_t n = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
     globfree(&found);
     return n;
@@ -48,12 +47,11 @@ static size_t files_at(const char *path)
 
 static char *bytes_of(const char *path, size_t *n)
 {
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(path, "rb"));
     fseek(f, 0, SEEK_END);
     *n = (size_t)ftell(f);
     rewind(f);
-    char *out = allocated(malloc(*n));
+    char *out = not_null(malloc(*n));
     assert_int_equal(fread(out, 1, *n, f), *n);
     fclose(f);
     return out;
@@ -75,7 +73,7 @@ static void assert_values(const char *path, const float *want, enum fbp_type typ
     CLEANUP(fbp_source_close) fbp_source *src = NULL;
     OK(fbp_source_open(&src, path, NULL));
     const double step = (hi - lo) / (type == FBP_U8 ? 255 : 65535);
-    AUTO_FREE float *got = allocated(malloc(VOXELS * sizeof *got));
+    AUTO_FREE float *got = not_null(malloc(VOXELS * sizeof *got));
     assert_int_equal(fbp_source_info(src)->type, type);
     OK(fbp_source_read(src, 0, N, 0, N, got));
     for (size_t i = 0; i < VOXELS; i++)
@@ -100,8 +98,8 @@ TEST(range_is_the_volumes)
     for (size_t k = 0; k < 4; k++)
         for (size_t t = 0; t < 2; t++) {
             char *path[2] = {temporary(names[k]), NULL};
-            char other[40];
-            snprintf(other, sizeof other, "other-%s", names[k]);
+
+            AUTO_FREE char *other = printed("other-%s", names[k]);
             path[1] = temporary(other);
             for (size_t w = 0; w < 2; w++) {
                 struct fbp_recon_params p = ways[w];

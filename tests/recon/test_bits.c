@@ -96,8 +96,7 @@ static void check_shapes(const struct fbp_scan *scan, const char *kernel,
     uint64_t first = 0;
 
     for (int shape = 0; shape < n_shapes; shape++) {
-        char text[16];
-        snprintf(text, sizeof text, "%d", shape);
+        AUTO_FREE char *text = printed("%d", shape);
         setenv("FBP_SHAPE", text, 1);
         const uint64_t hash =
             reconstruct_hash(scan, fbp_recon_params(.device = "cuda", .precision = precision,
@@ -148,7 +147,6 @@ TEST(cuda_shapes_change_nothing)
 /* A run that times the shapes, one that finds the fastest kept, and one that does neither. */
 TEST(cuda_tuning_changes_nothing)
 {
-    char file[4096];
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "cuda",
                                        .precision = FBP_PRECISION_EXACT,
@@ -157,7 +155,7 @@ TEST(cuda_tuning_changes_nothing)
     if (!usable("cuda"))
         skip();
     AUTO_FREE char *folder = temporary("cache");
-    snprintf(file, sizeof file, "%s/fbp/cuda-shapes", folder);
+    AUTO_FREE char *file = printed("%s/fbp/cuda-shapes", folder);
     setenv("XDG_CACHE_HOME", folder, 1);
     AUTO_DROP struct fbp_scan scan = make_scan_of(400, 48);
     scan.volume = (struct fbp_grid){{130, 126, 133}, {1.3, 1.3, 1.3}, {3, -2, 5}};

@@ -138,8 +138,8 @@ static fbp_status run_program(const struct fbp_recon_params *params, struct prog
         OK(fbp_sink_callback(&sink, &out, p->n));
         st = fbp_plan_run_to(plan, NULL, sink, NULL);
     }
-    char message[1000];
-    snprintf(message, sizeof message, "%s", fbp_message());
+
+    AUTO_FREE char *message = printed("%s", fbp_message());
     fbp_sink_close(&sink);
     atomic_store(&p->over, 1);
     assert_int_equal(p->wrong, 0);
@@ -239,7 +239,7 @@ TEST(counts)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
     AUTO_FREE float *views = read_array(scan.projections);
-    AUTO_FREE uint16_t *n = allocated(malloc(sizeof *n * ROWS * COLUMNS * VIEWS));
+    AUTO_FREE uint16_t *n = not_null(malloc(sizeof *n * ROWS * COLUMNS * VIEWS));
 
     scan.i0 = 60000;
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS * VIEWS; i++) {
@@ -391,7 +391,7 @@ TEST(live_views)
     OK(fbp_plan_create(&plan, &scan, &params));
     assert_true(fbp_plan_info(plan)->follows);
     const size_t *n = fbp_plan_info(plan)->volume.n, voxels = n[0] * n[1] * n[2];
-    volume = allocated(calloc(voxels, sizeof *volume));
+    volume = not_null(calloc(voxels, sizeof *volume));
     OK(fbp_sink_memory(&sink, volume, n));
     assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
@@ -414,7 +414,7 @@ TEST(awaited_views)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     const size_t *n = scan.volume.n, voxels = n[0] * n[1] * n[2];
-    AUTO_FREE float *volume = allocated(calloc(voxels, sizeof *volume));
+    AUTO_FREE float *volume = not_null(calloc(voxels, sizeof *volume));
 
     for (int rings = 0; rings < 2; rings++) {
         struct fbp_corrections c = {.struct_size = sizeof c};

@@ -46,7 +46,7 @@ TEST(whole_cutoff_is_three_taps)
     static const char *const devices[] = {"ref", "cpu", "cuda"};
     AUTO_DROP struct fbp_scan scan = make_scan(VIEWS);
     AUTO_FREE float *views = read_array(scan.projections),
-                    *smooth = allocated(malloc(sizeof(float[VIEWS][ROWS][COLUMNS])));
+                    *smooth = not_null(malloc(sizeof(float[VIEWS][ROWS][COLUMNS])));
 
     for (size_t k = 0; k < VIEWS; k++)
         for (size_t r = 0; r < ROWS; r++)
@@ -76,7 +76,7 @@ TEST(whole_cutoff_is_three_taps)
 /* Dead pixels in rows, columns and blocks, whose neighbours the window takes in, too. */
 static void spoil(struct fbp_scan *scan)
 {
-    AUTO_FREE float *mask = allocated(calloc(ROWS * COLUMNS, sizeof *mask)),
+    AUTO_FREE float *mask = not_null(calloc(ROWS * COLUMNS, sizeof *mask)),
                     *p = read_array(scan->projections);
 
     for (size_t i = 0; i < ROWS * COLUMNS; i++)

@@ -31,7 +31,7 @@ static double noise(size_t i)
 static void count_with_dead(struct fbp_scan *scan, float *p)
 {
     const size_t nc = scan->panel.n_columns, n = nc * scan->panel.n_rows;
-    AUTO_FREE float *mask = allocated(calloc(n, sizeof *mask));
+    AUTO_FREE float *mask = not_null(calloc(n, sizeof *mask));
 
     for (size_t i = 0; i < n; i++)
         mask[i] =
@@ -208,8 +208,7 @@ TEST(values_of_lengths)
                                      2049, 2560, 2561, 3072, 3073, 4096, 4097};
 
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%zu columns", columns[i]);
+        AUTO_FREE char *name = printed("%zu columns", columns[i]);
         const struct variant v = {
             .name = name, .n_columns = columns[i], .n_views = 9, .n_rows = 4, .step_deg = 40};
         check(&v);
@@ -322,7 +321,6 @@ static int note_least(void *user, const struct fbp_progress *p)
 {
     uint64_t *least = user, now = free_bytes();
 
-    (void)p;
     if (now < *least)
         *least = now;
     return 0;

@@ -17,7 +17,7 @@ struct fixture {
 static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                         const size_t n[3])
 {
-    float *out = allocated(malloc(n[0] * n[1] * n[2] * sizeof *out));
+    float *out = not_null(malloc(n[0] * n[1] * n[2] * sizeof *out));
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
@@ -199,7 +199,7 @@ TEST(elsewhere_it_is_copied)
         assert_true(copied >= 2 * f->n_voxels / 4 * sizeof(float) || i == 1 || i == 2);
     }
 
-    AUTO_FREE float *turned = allocated(malloc(row * rows * f->info.n[2] * sizeof *turned));
+    AUTO_FREE float *turned = not_null(malloc(row * rows * f->info.n[2] * sizeof *turned));
     for (size_t k = 0; k < f->info.n[2] * rows; k++)
         memcpy(turned + k * row, f->views + (k / rows * rows + rows - 1 - k % rows) * row,
                row * sizeof *turned);
@@ -304,7 +304,7 @@ TEST(the_callers_queue_is_awaited)
     memset(late, 0, n * sizeof *late); /* whoever reads it waits, too */
     atomic_store(&c.busy, true);
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
-    AUTO_FREE float *read = allocated(malloc(n * sizeof *read));
+    AUTO_FREE float *read = not_null(malloc(n * sizeof *read));
     OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
     pthread_join(thread, NULL);
     assert_memory_equal(read, f->views, n * sizeof *read);
@@ -415,7 +415,7 @@ TEST(queues_are_waited_for)
 {
     struct fixture *f = *state;
     const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
-    AUTO_FREE float *read = allocated(malloc(n * sizeof *read));
+    AUTO_FREE float *read = not_null(malloc(n * sizeof *read));
     void *queue[2];
     fbp_source *source;
     pthread_t thread;

@@ -138,7 +138,6 @@ static bool went_back;
 
 static fbp_status read_rows(fbp_source *source, size_t view, size_t row0, size_t n_rows, void *out)
 {
-    (void)row0;
     usleep(view % 3 == 0 ? 3000 : 0); /* another thread would be before */
     went_back |= view < next_view;
     next_view = view;
@@ -148,9 +147,6 @@ static fbp_status read_rows(fbp_source *source, size_t view, size_t row0, size_t
 
 static fbp_status forget(void *user, size_t k, const float *samples)
 {
-    (void)user;
-    (void)k;
-    (void)samples;
     return FBP_OK;
 }
 
@@ -192,7 +188,7 @@ static void feed_views(fbp_feed *feed, const struct fbp_scan *s, const float *vi
         OK(fbp_feed_alloc(feed, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy, (void **)&copy));
         memcpy(copy, views, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy);
     } else {
-        copy = allocated(malloc((size_t)COLUMNS * ROWS * sizeof *copy));
+        copy = not_null(malloc((size_t)COLUMNS * ROWS * sizeof *copy));
     }
     for (size_t k = first; k < end; k++) {
         double P[12];
@@ -225,7 +221,7 @@ static float *fed(const struct fbp_scan *s, const float *views, const struct fee
                                       .volume = s->volume,
                                       .n_views = c->n_views,
                                       .batch_views = c->batch};
-    float *volume = allocated(malloc(grid_size(&s->volume) * sizeof *volume));
+    float *volume = not_null(malloc(grid_size(&s->volume) * sizeof *volume));
     CLEANUP(fbp_feed_close) fbp_feed *feed = NULL;
 
     OK(fbp_feed_open(&feed, &p));

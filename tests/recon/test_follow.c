@@ -191,7 +191,7 @@ TEST(same_bits)
 static void make_counts(struct live *l)
 {
     const float *integrals = l->views;
-    uint16_t *counts = allocated(malloc((size_t)N_VIEWS * VIEW * sizeof *counts));
+    uint16_t *counts = not_null(malloc((size_t)N_VIEWS * VIEW * sizeof *counts));
 
     for (size_t i = 0; i < (size_t)N_VIEWS * VIEW; i++)
         counts[i] = (uint16_t)lround(60000 * exp(-0.02 * (double)integrals[i]));

@@ -194,7 +194,6 @@ TEST(together_is_one_by_one)
 
 static int stop(void *user, const struct fbp_progress *p)
 {
-    (void)user;
     return p->slabs_done >= 3;
 }
 

@@ -146,18 +146,15 @@ TEST(nothing_is_left_open)
  */
 static int spoil_all(const char *folder)
 {
-    DIR *d = opendir(folder);
+    DIR *d = not_null(opendir(folder));
     int n = 0;
 
-    assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));) {
-        char path[4600];
         struct stat is;
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        AUTO_FREE char *path = printed("%s/%s", folder, e->d_name);
         if (stat(path, &is) != 0 || !S_ISREG(is.st_mode))
             continue;
-        FILE *f = fopen(path, n % 2 ? "r+" : "w"); /* damaged, or of a few bytes */
-        assert_non_null(f);
+        FILE *f = not_null(fopen(path, n % 2 ? "r+" : "w")); /* damaged, or of a few bytes */
         fseek(f, n % 2 ? (long)is.st_size / 2 : 0, SEEK_SET);
         fputs("damaged", f);
         fclose(f);

@@ -117,8 +117,7 @@ TEST_WITH(texts_that_do_not_compile, NULL, lift)
 
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/prepare.glsl", folder);
-    FILE *text = fopen(path, "w");
-    assert_non_null(text);
+    FILE *text = not_null(fopen(path, "w"));
     fputs("no program at all\n", text);
     fclose(text);
     AUTO_DROP struct fbp_scan scan = make_scan();

@@ -20,10 +20,8 @@ static struct fbp_scan make_scan(size_t n_views, size_t side)
 
 static int start(void **state)
 {
-    char file[4200];
-
     lift(state);
-    snprintf(file, sizeof file, "%s/fbp/gl-rates", cache);
+    AUTO_FREE char *file = printed("%s/fbp/gl-rates", cache);
     remove(file);
     setenv("XDG_CACHE_HOME", cache, 1);
     unsetenv("FBP_TUNE");
@@ -113,8 +111,7 @@ static void spoil(const char *value)
     char file[4200], line[1000], text[8000] = "";
 
     snprintf(file, sizeof file, "%s/fbp/gl-rates", cache);
-    FILE *f = fopen(file, "r");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(file, "r"));
     while (fgets(line, sizeof line, f)) {
         char *tab = strchr(line, '\t');
         if (tab)

@@ -89,7 +89,7 @@ TEST(memory_of_another_plan_needs_no_buffer)
     run(&j, 1, 8);
     assert_int_equal(plant->n_host, n_host);
     assert_int_equal(plant->n_through, through);
-    float *own = allocated(malloc(j.n * sizeof *own)), *kept = j.volume;
+    float *own = not_null(malloc(j.n * sizeof *own)), *kept = j.volume;
     j.volume = own; /* which no card reaches */
     run(&j, 0, 0);
     assert_true(plant->n_host > n_host);

@@ -54,7 +54,6 @@ static char logged[4000];
 
 static void listen(void *user, enum fbp_log_level level, const char *line)
 {
-    (void)user;
     snprintf(logged + strlen(logged), sizeof logged - strlen(logged), "%d %s\n", (int)level, line);
 }
 
@@ -78,9 +77,8 @@ static void check_values(const char *what, const char *path, double part)
 static void write_scan(const char *path, const char *kind, const char *projections,
                        const char *keys)
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = not_null(fopen(path, "w"));
 
-    assert_non_null(f);
     fprintf(f,
             "{\"fbp_scan\": 1, \"kind\": \"%s\", \"projections\": \"%s\", "
             "\"detector\": {\"pitch_mm\": %g}, %s}",

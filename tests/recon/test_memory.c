@@ -181,9 +181,8 @@ static char *write_counts(const struct job *j, const uint16_t *counts)
 {
     const size_t nc = j->scan.panel.n_columns, nr = j->scan.panel.n_rows, k = j->scan.n_views;
     char *path = temporary("counts.mha");
-    FILE *f = fopen(path, "wb");
+    FILE *f = not_null(fopen(path, "wb"));
 
-    assert_non_null(f);
     fprintf(f,
             "NDims = 3\nDimSize = %zu %zu %zu\nElementType = MET_USHORT\n"
             "ElementByteOrderMSB = False\nElementDataFile = LOCAL\n",
@@ -290,7 +289,7 @@ TEST(plans_for_counts_refuse_floats)
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params p = *fbp_recon_params(.device = "mock");
-    AUTO_FREE float *volume = allocated(malloc(grid_size(&j.scan.volume) * sizeof *volume));
+    AUTO_FREE float *volume = not_null(malloc(grid_size(&j.scan.volume) * sizeof *volume));
     OK(fbp_source_memory(&floats, j.views, &info));
     info.type = FBP_U16;
     OK(fbp_source_memory(&p.input.source, NULL, &info));

@@ -59,8 +59,6 @@ static char unpacked[300]; /* the warning of repeated unpacking */
 
 static void listen(void *user, enum fbp_log_level level, const char *line)
 {
-    (void)user;
-    (void)level;
     if (strstr(line, " is unpacked "))
         snprintf(unpacked, sizeof unpacked, "%s", line);
     if (strstr(line, "in order"))
@@ -123,7 +121,6 @@ TEST(bits_are_those_of_the_plain_file)
 TEST(too_little_memory_is_said)
 {
     struct scan_case large = cases[0];
-    char line[120];
     fbp_plan *plan;
 
     large.views = 8000;
@@ -136,7 +133,7 @@ TEST(too_little_memory_is_said)
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {COLUMNS, ROWS, large.views}};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
-    AUTO_FREE float *zeros = allocated(calloc(large.views * PIXELS, sizeof *zeros));
+    AUTO_FREE float *zeros = not_null(calloc(large.views * PIXELS, sizeof *zeros));
     fbp_sink *sink;
     OK(fbp_sink_open(&sink, scan.projections, &info, &params));
     OK(fbp_sink_write(sink, 0, large.views, zeros));
@@ -157,7 +154,7 @@ TEST(too_little_memory_is_said)
     assert_true(fbp_plan_info(plan)->memory_bytes <= limit);
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     fbp_plan_destroy(&plan);
-    snprintf(line, sizeof line, "kernel column in place of rot90");
+    AUTO_FREE char *line = printed("kernel column in place of rot90");
     if (!strstr(told, line) || !strstr(told, "raise --memory to"))
         fail_msg("\"%s\" does not tell the kernels", told);
 }
@@ -171,7 +168,7 @@ static struct fbp_scan make_noise(size_t n_views)
                             .n_views = n_views,
                             .panel = {COLUMNS, ROWS},
                             .volume = {{40, 40, 44}, {4, 4, 4}, {0, 0, 0}}};
-    AUTO_FREE float *noise = allocated(malloc(n_views * PIXELS * sizeof *noise));
+    AUTO_FREE float *noise = not_null(malloc(n_views * PIXELS * sizeof *noise));
     uint32_t random = 1;
     CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
@@ -267,8 +264,7 @@ TEST(damage_is_an_error)
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
     fbp_plan *plan;
 
-    FILE *f = fopen(packed, "r+");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(packed, "r+"));
     fseek(f, -9, SEEK_END);
     fputc(77, f);
     fclose(f);

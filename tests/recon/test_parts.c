@@ -10,7 +10,7 @@ enum { FRAMES = 3 };
 static void randomize(struct fbp_scan *scan)
 {
     const size_t n = scan->n_views * scan->panel.n_rows * scan->panel.n_columns;
-    AUTO_FREE float *p = allocated(malloc(n * sizeof *p));
+    AUTO_FREE float *p = not_null(malloc(n * sizeof *p));
 
     srand(7);
     for (size_t i = 0; i < n; i++)
@@ -88,11 +88,10 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
 
 static char *whole(const struct what *w, const struct fbp_scan *scan, const char *device)
 {
-    char name[40];
     struct fbp_recon_params p = w->p;
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    snprintf(name, sizeof name, "whole-%s", w->output);
+    AUTO_FREE char *name = printed("whole-%s", w->output);
     char *path = temporary(name);
     p.struct_size = sizeof p;
     p.device = device;
@@ -104,18 +103,14 @@ static char *whole(const struct what *w, const struct fbp_scan *scan, const char
 /* A file, or a folder of chunks. */
 static void remove_all(const char *path)
 {
-    char line[1000];
-
-    snprintf(line, sizeof line, "rm -r %s", path);
+    AUTO_FREE char *line = printed("rm -r %s", path);
     assert_int_equal(system(line), 0);
 }
 
 /* Byte for byte, and nothing is left beside it. */
 static void assert_same(const struct what *w, const char *a, const char *b)
 {
-    char line[2000];
-
-    snprintf(line, sizeof line, "diff -rq %s %s && ! ls -d %s.part* 2>/dev/null", a, b, b);
+    AUTO_FREE char *line = printed("diff -rq %s %s && ! ls -d %s.part* 2>/dev/null", a, b, b);
     if (system(line) != 0)
         fail_msg("%s: parts are not the whole", w->name);
     remove_all(b);

@@ -122,7 +122,7 @@ static float *project_voxels(const struct fbp_scan *scan, const struct fbp_grid 
                              const float *volume)
 {
     const size_t pixels = scan->panel.n_columns * scan->panel.n_rows;
-    float *views = allocated(calloc(scan->n_views * pixels, sizeof *views));
+    float *views = not_null(calloc(scan->n_views * pixels, sizeof *views));
 
     for (size_t k = 0; k < scan->n_views; k++)
         for (size_t i = 0; i < grid_size(g); i++) {

@@ -276,7 +276,7 @@ static struct fbp_grid around(const double origin[3], size_t n)
 
 static float *pick(const float *all, const struct fbp_grid *g, size_t n)
 {
-    float *out = allocated(malloc(n * n * n * sizeof *out));
+    float *out = not_null(malloc(n * n * n * sizeof *out));
     for (size_t k = 0; k < n; k++)
         for (size_t j = 0; j < n; j++)
             for (size_t i = 0; i < n; i++) {

@@ -157,12 +157,11 @@ static void draw(const char *name, const float *volume)
 {
     const char *folder = getenv("FBP_TEST_PICTURES");
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
-    char path[500];
     CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     if (!folder)
         return;
-    snprintf(path, sizeof path, "%s/%s.mha", folder, name);
+    AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
     OK(fbp_sink_open(&sink, path, &info, NULL));
     OK(fbp_sink_write(sink, 0, 1, volume + (size_t)ROWS / 2 * N * N));
     OK(fbp_sink_finish(sink));
@@ -238,7 +237,7 @@ TEST(frequencies_are_damped)
     enum { NC = 160, NR = 96, PERIOD = 16 };
     struct fbp_retrieval f;
     const double reach[2] = {2.5, 1.25};
-    AUTO_FREE float *view = allocated(malloc((size_t)NC * NR * sizeof *view));
+    AUTO_FREE float *view = not_null(malloc((size_t)NC * NR * sizeof *view));
     void *work;
 
     OK(fbp_retrieval_open(&f, NC, NR, reach));

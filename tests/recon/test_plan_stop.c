@@ -37,7 +37,6 @@ static void sleep_ms(long ms)
 
 static void stop_now(int signal)
 {
-    (void)signal;
     atomic_store(&stopped_at, now());
     fbp_plan_stop(plan);
 }

@@ -21,9 +21,8 @@ static unsigned draw(unsigned *state)
 static char *write_bytes(const char *name, const void *data, size_t bytes)
 {
     char *path = temporary(name);
-    FILE *f = fopen(path, "wb");
+    FILE *f = not_null(fopen(path, "wb"));
 
-    assert_non_null(f);
     assert_int_equal(fwrite(data, 1, bytes, f), bytes);
     assert_int_equal(fclose(f), 0);
     return path;
@@ -64,7 +63,7 @@ static void make_counts(struct counts *c, enum fbp_row_order order, bool some_ba
     c->scan.projections = write_bytes("counts.raw", c->views, VIEWS * c->n * 2);
     c->scan.dark = write_bytes("dark.raw", c->dark, FLATS * c->n * 2);
     c->scan.flat = write_bytes("flat.raw", c->flat, FLATS * c->n * 2);
-    AUTO_FREE float *mask = allocated(calloc(c->n, sizeof *mask));
+    AUTO_FREE float *mask = not_null(calloc(c->n, sizeof *mask));
     for (size_t i = 0; i < c->n; i++)
         mask[i] = c->mask[i];
     if (some_bad)
@@ -123,7 +122,7 @@ static char *join_images(const struct counts *c, const char *name, const uint16_
                          size_t n_out, size_t every, size_t of, size_t bin)
 {
     const size_t nc = COLUMNS / bin, nr = ROWS / bin, first = COLUMNS % bin / 2;
-    AUTO_FREE float *out = allocated(malloc(n_out * nc * nr * sizeof *out));
+    AUTO_FREE float *out = not_null(malloc(n_out * nc * nr * sizeof *out));
     size_t good;
 
     for (size_t k = 0, i = 0; k < n_out; k++)
@@ -139,7 +138,7 @@ static char *join_images(const struct counts *c, const char *name, const uint16_
 static char *join_mask(const struct counts *c, size_t bin)
 {
     const size_t nc = COLUMNS / bin, nr = ROWS / bin;
-    AUTO_FREE float *out = allocated(calloc(nc * nr, sizeof *out));
+    AUTO_FREE float *out = not_null(calloc(nc * nr, sizeof *out));
 
     for (size_t i = 0; i < nc * nr; i++) {
         size_t good;
@@ -317,7 +316,7 @@ TEST(any_source_is_reduced)
     fbp_source_close(&p.input.source);
 
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}};
-    AUTO_FREE float *values = allocated(malloc(VIEWS * c.n * sizeof *values));
+    AUTO_FREE float *values = not_null(malloc(VIEWS * c.n * sizeof *values));
     char *path = temporary("packed.mha");
     fbp_sink *sink;
     for (size_t i = 0; i < VIEWS * c.n; i++)

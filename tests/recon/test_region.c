@@ -189,7 +189,7 @@ static size_t count_touched(struct side *s, size_t *wanted)
     const struct fbp_job *job = &s->tables.job;
     const struct fbp_slab all = fbp_slab_whole(job, 0, job->grid.n[2]);
     const size_t n = grid_size(&job->grid);
-    AUTO_FREE float *v = allocated(malloc(n * sizeof *v));
+    AUTO_FREE float *v = not_null(malloc(n * sizeof *v));
     size_t touched = 0;
 
     reconstruct_slab(s, &all, v);
@@ -273,8 +273,6 @@ static int read_counted(void *user, size_t k0, size_t n, size_t r0, size_t n_row
 {
     struct counted *c = user;
 
-    (void)why;
-    (void)n_why;
     c->rows += k0 == 0 ? n_rows : 0;
     return fbp_source_read(c->file, k0, n, r0, n_rows, out) != FBP_OK;
 }
@@ -302,7 +300,7 @@ TEST(slabs_between_two_parts_are_skipped)
                                  .device = "cpu",
                                  .tuning.kernel = "matrix",
                                  .tuning.slab_slices = 3};
-    AUTO_FREE unsigned char *x = allocated(calloc(n, 1));
+    AUTO_FREE unsigned char *x = not_null(calloc(n, 1));
 
     for (size_t i = 0; i < 1600; i += 3)
         x[3 * 1600 + i] = x[31 * 1600 + i] = 1;
@@ -387,7 +385,7 @@ TEST(masks_of_files)
     AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     const size_t n = grid_size(&scan.volume);
     struct fbp_grid small = scan.volume;
-    AUTO_FREE float *x = allocated(calloc(n, sizeof *x));
+    AUTO_FREE float *x = not_null(calloc(n, sizeof *x));
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
 
     char *empty = write_mask("empty.mha", &scan.volume, 0, x);
@@ -458,7 +456,6 @@ TEST(words_that_are_none_are_refused)
 /* Stop after the first slab. */
 static int stop(void *user, const struct fbp_progress *p)
 {
-    (void)user;
     return p->slabs_done > 0;
 }
 

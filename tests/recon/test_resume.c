@@ -27,7 +27,6 @@ static struct fbp_scan make_scan(void)
 
 static int stop(void *user, const struct fbp_progress *p)
 {
-    (void)user;
     return p->slabs_done > 0;
 }
 
@@ -247,7 +246,7 @@ static void try_pair(int before, int after)
     if (!touched && go(&r, path, &report) != FBP_OK)
         fail_msg("from %s to the same: %s", from, fbp_message());
     assert_true(touched || report.slabs_resumed > 0);
-    AUTO_FREE char *part = allocated(malloc(strlen(path) + 16));
+    AUTO_FREE char *part = not_null(malloc(strlen(path) + 16));
     for (int i = 0; i < 3; i++) {
         sprintf(part, "%s%s", path, (const char *[]){"", ".part", ".part.log"}[i]);
         remove(part);

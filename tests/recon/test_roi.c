@@ -142,8 +142,7 @@ TEST(a_small_box_is_cheap)
     scan.volume = (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}};
     scan.projections = temporary("sparse.raw");
     scan.raw = (struct fbp_raw){.type = FBP_F32, .n = {256, 256, 90}};
-    FILE *f = fopen(scan.projections, "wb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(scan.projections, "wb"));
     assert_int_equal(ftruncate(fileno(f), 90L * 256 * 256 * (long)sizeof(float)), 0);
     fclose(f);
     const struct fbp_plan_summary all = plan_of(&scan, "rot180", whole),
@@ -216,7 +215,6 @@ TEST(integers_are_the_volumes)
 /* Stop after the first slab. */
 static int stop(void *user, const struct fbp_progress *p)
 {
-    (void)user;
     return p->slabs_done > 0;
 }
 

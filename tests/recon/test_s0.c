@@ -62,8 +62,8 @@ static void check_all(const struct fbp_scan *scan, const struct fbp_recon_params
     compare("s0 against exact", proposed, exact, n, EXACT_DB);
     for (size_t i = 0; i < N_KERNELS; i++) {
         AUTO_FREE float *step = run(scan, kernels[i], FBP_PRECISION_FAST, p);
-        char what[64];
-        snprintf(what, sizeof what, "%s against s0", kernels[i]);
+
+        AUTO_FREE char *what = printed("%s against s0", kernels[i]);
         compare(what, step, proposed, n, EACH_OTHER_DB);
     }
 }

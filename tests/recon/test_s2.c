@@ -174,10 +174,9 @@ TEST(a_forgotten_transfer_is_noticed)
 
 static size_t files_in(const char *folder)
 {
-    DIR *d = opendir(folder);
+    DIR *d = not_null(opendir(folder));
     size_t n = 0;
 
-    assert_non_null(d);
     while (readdir(d))
         n++;
     (void)closedir(d);
@@ -368,8 +367,7 @@ TEST(charts_are_drawn)
     char *path = temporary("s2.svg"), text[20000];
 
     OK(fbp_s2_draw(path, "Fig. 3", charts));
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(path, "r"));
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
     (void)fclose(f);
     size_t points = 0;

@@ -99,9 +99,8 @@ static void check_bits(const struct fbp_scan *scan, const char *kernel,
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = ways[i].p;
-        char what[80];
         p.precision = precision;
-        snprintf(what, sizeof what, "%s, %s", kernel, ways[i].what);
+        AUTO_FREE char *what = printed("%s, %s", kernel, ways[i].what);
         AUTO_FREE float *v = run(scan, kernel, p);
         same_bits(what, scan, whole, v, p.box[0][1] ? part : all, p.region.shape ? 40 : INFINITY);
     }

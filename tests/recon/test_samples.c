@@ -63,7 +63,7 @@ static double chord(const struct ball *b, double t, double u, double v)
 /* Line integrals, means over 3 x 3 rays of a pixel. */
 static double *project(const struct ball *balls, size_t n, size_t n_views)
 {
-    double *p = allocated(calloc(n_views * PIXELS, sizeof *p));
+    double *p = not_null(calloc(n_views * PIXELS, sizeof *p));
 
     for (size_t i = 0; i < n_views * PIXELS; i++) {
         const double t = 2 * PI * (double)(i / PIXELS) / (double)n_views;
@@ -153,7 +153,7 @@ static void run(struct trial *t, const char *device)
     const void *samples = t->type == FBP_U16 ? (const void *)t->counts : t->values;
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = device, .callbacks.log = keep_line};
-    AUTO_FREE float *volume = allocated(malloc(grid_size(&t->scan.volume) * sizeof *volume));
+    AUTO_FREE float *volume = not_null(malloc(grid_size(&t->scan.volume) * sizeof *volume));
     fbp_sink *sink;
 
     t->lines = (struct lines){""};

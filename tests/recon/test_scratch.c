@@ -23,10 +23,9 @@ static struct fbp_report run_plan(const struct fbp_scan *scan, const struct fbp_
 
 static size_t n_files(const char *folder)
 {
-    DIR *d = opendir(folder);
+    DIR *d = not_null(opendir(folder));
     size_t n = 0;
 
-    assert_non_null(d);
     while (readdir(d))
         n++;
     closedir(d);
@@ -240,7 +239,6 @@ static int cancel(void *user, const struct fbp_progress *p)
 {
     struct breaker *b = user;
 
-    (void)p;
     return b->at > 0 && ++b->n == b->at;
 }
 
@@ -399,7 +397,6 @@ TEST(its_time_is_predicted)
 
 static void keep_notes(void *user, enum fbp_log_level level, const char *line)
 {
-    (void)level;
     strncat(user, line, 1999 - strlen(user));
 }
 

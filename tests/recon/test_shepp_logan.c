@@ -14,7 +14,7 @@ static double midplane_rmse(size_t n, const char *device)
                             .panel = {nd, 9},
                             .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
     struct fbp_phantom phantom;
-    AUTO_FREE float *truth = allocated(malloc(n * n * sizeof *truth));
+    AUTO_FREE float *truth = not_null(malloc(n * n * sizeof *truth));
     double sum = 0;
 
     add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});

@@ -17,9 +17,8 @@ static double line_at(double sample)
 
 static void write_line(void)
 {
-    FILE *f = fopen(line_path, "w");
+    FILE *f = not_null(fopen(line_path, "w"));
 
-    assert_non_null(f);
     for (int i = 0; i < S; i++)
         fprintf(f, "%.17g\n", line_at(i));
     assert_int_equal(fclose(f), 0);

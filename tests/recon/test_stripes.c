@@ -58,12 +58,11 @@ static void draw(const char *name, const float *slice)
 {
     const char *folder = getenv("FBP_TEST_PICTURES");
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {PICTURE, PICTURE, 1}};
-    char path[500];
     CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     if (!folder)
         return;
-    snprintf(path, sizeof path, "%s/%s.mha", folder, name);
+    AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
     OK(fbp_sink_open(&sink, path, &info, NULL));
     OK(fbp_sink_write(sink, 0, 1, slice));
     OK(fbp_sink_finish(sink));
@@ -128,7 +127,7 @@ static struct fbp_scan counted(size_t views, size_t rows)
 {
     struct fbp_scan scan = spoilt_scan(views, rows, 0.04);
     AUTO_FREE float *p = read_array(scan.projections),
-                    *mask = allocated(calloc(N * rows, sizeof *mask));
+                    *mask = not_null(calloc(N * rows, sizeof *mask));
 
     for (size_t i = 0; i < N * rows; i++)
         mask[i] = i % 97 == 0 || (i / N == 11 && i % N > 10 && i % N < 40);
@@ -230,7 +229,7 @@ TEST(rows_may_run_down)
     struct fbp_report report;
     struct fbp_plan_summary info;
     AUTO_FREE float *p = read_array(scan.projections),
-                    *turned = allocated(malloc(VIEWS * N * ROWS * sizeof *turned));
+                    *turned = not_null(malloc(VIEWS * N * ROWS * sizeof *turned));
 
     remove_rings(&scan, "wavelet:2,1,db3");
     const uint64_t up = run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info);
@@ -288,7 +287,6 @@ TEST(reduced_scans_too)
 
 static int stop(void *user, const struct fbp_progress *p)
 {
-    (void)user;
     return p->slabs_done > 0 || p->views_read > 0;
 }
 

@@ -106,7 +106,7 @@ TEST(bad_pixels_are_bridged)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(&cases[0]);
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
-    AUTO_FREE float *mask = allocated(calloc(n, sizeof *mask));
+    AUTO_FREE float *mask = not_null(calloc(n, sizeof *mask));
 
     for (size_t i = 0; i < n; i += 37)
         mask[i] = 1;

@@ -127,7 +127,6 @@ static int sums(const struct fbp_scan *scan, const float *views)
     static const size_t heights[] = {1, 3, 5, 24, 37};
     fbp_team *team;
 
-    (void)views;
     if (fbp_team_join(&team) != FBP_OK)
         return 2;
     for (size_t h = 0; h < sizeof heights / sizeof *heights; h++) {

@@ -12,7 +12,7 @@ static const double VOXEL = 0.975;
 
 static char *data_path(const char *name)
 {
-    char *out = allocated(malloc(strlen(FBP_SHARED_DATA) + strlen(name) + 64));
+    char *out = not_null(malloc(strlen(FBP_SHARED_DATA) + strlen(name) + 64));
     sprintf(out, "%s/ctsimu_tetrahedron_cone/%s", FBP_SHARED_DATA, name);
     return out;
 }
@@ -43,10 +43,9 @@ struct mesh {
 static struct mesh read_stl(const char *path)
 {
     struct mesh p = {0};
-    FILE *f = fopen(path, "rb");
+    FILE *f = not_null(fopen(path, "rb"));
     uint32_t count;
 
-    assert_non_null(f);
     assert_int_equal(fseek(f, 80, SEEK_SET), 0);
     assert_int_equal(fread(&count, 4, 1, f), 1);
     p.triangles = malloc(count * sizeof *p.triangles);

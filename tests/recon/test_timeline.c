@@ -21,9 +21,8 @@ static struct fbp_scan make_scan(void)
 static void read_bars(const char *path, size_t count[LANES], double last_end[LANES])
 {
     char line[1000];
-    FILE *f = fopen(path, "r");
+    FILE *f = not_null(fopen(path, "r"));
 
-    assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
         const char *bar = strstr(line, "class=\"bar\""), *title = strstr(line, "<title>");
         double begin, end;

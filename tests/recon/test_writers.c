@@ -113,7 +113,6 @@ static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *w
 {
     const size_t *bad = user;
 
-    (void)slices;
     if (z0 > *bad || z0 + nz <= *bad)
         return 0;
     snprintf(why, n_why, "slice %zu is not wanted", *bad);
@@ -129,11 +128,10 @@ TEST(a_failure_of_any_is_the_runs)
     for (size_t bad = 0; bad < 700; bad += 233) {
         const struct fbp_sink_functions out = {
             .struct_size = sizeof out, .write = refuse, .user = &bad, .concurrent = 1};
-        char says[60];
         fbp_sink *sink;
         OK(fbp_sink_callback(&sink, &out, fbp_plan_info(plan)->volume.n));
         assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_IO);
-        snprintf(says, sizeof says, "slice %zu is not wanted", bad);
+        AUTO_FREE char *says = printed("slice %zu is not wanted", bad);
         assert_says(says);
         fbp_sink_close(&sink);
     }

@@ -116,13 +116,12 @@ static inline void epr_scan(const struct epr_case *c, struct fbp_scan *scan)
 static inline void epr_check_ref(const struct epr_case *c, const double *object)
 {
     const size_t n = epr_voxels(c);
-    double *volume = allocated(calloc(n, sizeof *volume)), most = 0, error = 0;
+    double *volume = not_null(calloc(n, sizeof *volume)), most = 0, error = 0;
     struct fbp_scan scan;
 
     epr_scan(c, &scan);
-    if (fbp_reconstruct_double(&scan, fbp_recon_params(.device = "ref"), c->projection, volume,
-                               NULL) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_reconstruct_double(&scan, fbp_recon_params(.device = "ref"), c->projection, volume,
+                              NULL));
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs(volume[i]));
         error = fmax(error, fabs(volume[i] - object[i]));

@@ -41,9 +41,8 @@ static inline void write_changed(const char *name, const char *text, const char 
                                  const char *to)
 {
     const char *at = from ? strstr(text, from) : NULL;
-    FILE *f = fopen(in_folder(name), "wb");
+    FILE *f = not_null(fopen(in_folder(name), "wb"));
 
-    assert_non_null(f);
     if (from && !at)
         fail_msg("the file has no \"%s\" to replace", from);
     if (at)
@@ -57,8 +56,7 @@ static inline struct fbp_scan load_known(const char *name, const struct fbp_geom
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    if (fbp_geometry_load(&scan, in_folder(name), NULL, known) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_geometry_load(&scan, in_folder(name), NULL, known));
     return scan;
 }
 
@@ -104,8 +102,7 @@ static inline void survives_cuts(const char *name, const char *text)
 {
     for (size_t n = 0; n < strlen(text); n += 7) {
         struct fbp_scan scan = {.struct_size = sizeof scan};
-        FILE *f = fopen(in_folder(name), "wb");
-        assert_non_null(f);
+        FILE *f = not_null(fopen(in_folder(name), "wb"));
         assert_int_equal(fwrite(text, 1, n, f), n);
         fclose(f);
         if (fbp_geometry_load(&scan, in_folder(name), NULL, NULL) == FBP_OK)

@@ -63,8 +63,7 @@ static inline struct fbp_geometry_known known_of(const struct fbp_scan *scan)
 
 static inline void save_as(const struct fbp_scan *scan, const char *path, const char *format)
 {
-    if (fbp_geometry_save(scan, path, format) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_geometry_save(scan, path, format));
 }
 
 static inline struct fbp_scan load_as(const char *path, const char *format,
@@ -72,8 +71,7 @@ static inline struct fbp_scan load_as(const char *path, const char *format,
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    if (fbp_geometry_load(&scan, path, format, known) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_geometry_load(&scan, path, format, known));
     return scan;
 }
 
@@ -97,9 +95,8 @@ static inline void comes_back(const struct fbp_scan *scan, const char *path, con
 static inline bool file_says(const char *name, const char *what)
 {
     char text[1 << 14];
-    FILE *f = fopen(in_folder(name), "r");
+    FILE *f = not_null(fopen(in_folder(name), "r"));
 
-    assert_non_null(f);
     const size_t n = fread(text, 1, sizeof text - 1, f);
     text[n] = '\0';
     fclose(f);
@@ -110,11 +107,9 @@ static inline bool file_says(const char *name, const char *what)
 static inline void is_refused(const struct fbp_scan *scan, const char *path, const char *format,
                               const char *why)
 {
-    char part[700];
-
     unlink(path);
     expect_message(fbp_geometry_save(scan, path, format), FBP_ERR_UNSUPPORTED, why);
-    snprintf(part, sizeof part, "%s.part", path);
+    AUTO_FREE char *part = printed("%s.part", path);
     assert_int_not_equal(access(path, F_OK), 0);
     assert_int_not_equal(access(part, F_OK), 0);
 }

@@ -14,33 +14,28 @@ static bool product;
 
 static bool separable(const fbp_weights *weights)
 {
-    (void)weights;
     return product;
 }
 
 static void image(const fbp_weights *weights, size_t row, double *out)
 {
-    (void)weights;
     for (size_t c = 0; c < 4; c++)
         out[c] = 100 * (double)row + (double)c;
 }
 
 static void line(const fbp_weights *weights, size_t view, double *out)
 {
-    (void)weights;
     for (size_t c = 0; c < 4; c++)
         out[c] = 1000 * (double)view + (double)c;
 }
 
 static void view(const fbp_weights *weights, size_t k, struct fbp_ray_view *out)
 {
-    (void)weights;
     *out = (struct fbp_ray_view){.factor = (double)k};
 }
 
 static void rays(const fbp_weights *weights, struct fbp_rays *out)
 {
-    (void)weights;
     *out = (struct fbp_rays){.redundancy = FBP_SINGLE};
 }
 

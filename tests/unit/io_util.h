@@ -7,8 +7,7 @@
 
 static inline void put_file(const char *path, const void *data, size_t n)
 {
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(path, "w"));
     assert_int_equal(fwrite(data, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
 }
@@ -17,7 +16,7 @@ static inline void put_file(const char *path, const void *data, size_t n)
 static inline void put_array(const char *path, const char *header, const void *data, size_t n)
 {
     const size_t h = strlen(header);
-    AUTO_FREE char *all = allocated(malloc(h + n + 1));
+    AUTO_FREE char *all = not_null(malloc(h + n + 1));
     memcpy(all, header, h);
     if (n)
         memcpy(all + h, data, n);
@@ -27,12 +26,11 @@ static inline void put_array(const char *path, const char *header, const void *d
 /* free() it. */
 static inline char *get_file(const char *path, size_t *n)
 {
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(path, "r"));
     assert_int_equal(fseek(f, 0, SEEK_END), 0);
     *n = (size_t)ftell(f);
     rewind(f);
-    char *data = allocated(malloc(*n + 1));
+    char *data = not_null(malloc(*n + 1));
     assert_int_equal(fread(data, 1, *n, f), *n);
     data[*n] = '\0';
     fclose(f);
@@ -47,8 +45,7 @@ static inline bool is_there(const char *path)
 static inline fbp_source *open_source(const char *path, const struct fbp_raw *raw)
 {
     fbp_source *src = NULL;
-    if (fbp_source_open(&src, path, raw) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_source_open(&src, path, raw));
     return src;
 }
 

@@ -115,9 +115,8 @@ static inline FILE *mat_create(const char *path)
 {
     const uint16_t end[2] = {0x100, 'M' << 8 | 'I'};
     char head[128] = "MATLAB 5.0 MAT-file, of a test";
-    FILE *f = fopen(path, "wb");
+    FILE *f = not_null(fopen(path, "wb"));
 
-    assert_non_null(f);
     for (int i = 0; i < 2; i++) {
         const uint16_t x = mat_swapped ? bswap_16(end[i]) : end[i];
         memcpy(head + 124 + 2 * i, &x, sizeof x);
@@ -135,7 +134,7 @@ static inline void mat_put(FILE *f, struct mat_var v, bool packed)
     mat_member(&all, v);
     if (packed) {
         n = compressBound(all.n);
-        AUTO_FREE unsigned char *bytes = allocated(malloc(n));
+        AUTO_FREE unsigned char *bytes = not_null(malloc(n));
         assert_int_equal(compress(bytes, &n, all.bytes, all.n), Z_OK);
         const uint32_t tag[2] = {FBP_MI_COMPRESSED, (uint32_t)n};
         struct mat_var head = {NULL, 0};
@@ -152,9 +151,8 @@ static inline void mat_put(FILE *f, struct mat_var v, bool packed)
 /* One variable more at the end of a file. */
 static inline void mat_put_more(const char *path, struct mat_var v, bool packed)
 {
-    FILE *f = fopen(path, "ab");
+    FILE *f = not_null(fopen(path, "ab"));
 
-    assert_non_null(f);
     mat_put(f, v, packed);
     fclose(f);
 }

@@ -17,8 +17,6 @@ __attribute__((weak)) fbp_status fbp_sink_open(fbp_sink **out, const char *path,
                                                const struct fbp_array_info *info,
                                                const struct fbp_sink_params *params)
 {
-    (void)path;
-    (void)params;
     free(stub.data);
     stub.info = *info;
     stub.data = calloc(info->n[0] * info->n[1] * info->n[2], sizeof *stub.data);
@@ -30,14 +28,12 @@ __attribute__((weak)) fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_
                                                 const float *data)
 {
     const size_t n = stub.info.n[0] * stub.info.n[1];
-    (void)sink;
     memcpy(stub.data + z0 * n, data, nz * n * sizeof *data);
     return FBP_OK;
 }
 
 __attribute__((weak)) fbp_status fbp_sink_finish(fbp_sink *sink)
 {
-    (void)sink;
     return FBP_OK;
 }
 
@@ -49,14 +45,12 @@ __attribute__((weak)) void fbp_sink_close(fbp_sink **sink)
 __attribute__((weak)) fbp_status fbp_source_open(fbp_source **out, const char *path,
                                                  const struct fbp_raw *raw)
 {
-    (void)raw;
     *out = (fbp_source *)&stub;
     return strstr(path, "missing") ? FBP_ERR_IO : FBP_OK;
 }
 
 __attribute__((weak)) const struct fbp_array_info *fbp_source_info(const fbp_source *src)
 {
-    (void)src;
     return &stub.info;
 }
 
@@ -64,7 +58,6 @@ __attribute__((weak)) fbp_status fbp_source_read(fbp_source *src, size_t slice0,
                                                  size_t row0, size_t n_rows, float *out)
 {
     const size_t *n = stub.info.n;
-    (void)src;
     for (size_t z = 0; z < n_slices; z++)
         memcpy(out + z * n_rows * n[0], stub.data + ((slice0 + z) * n[1] + row0) * n[0],
                n_rows * n[0] * sizeof *out);

@@ -25,8 +25,7 @@ static inline const char *in_folder(const char *name)
 
 static inline void write_bytes(const char *path, const void *bytes, size_t n)
 {
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(path, "wb"));
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
 }
@@ -52,11 +51,9 @@ static inline void write_array(const char *name, size_t nx, size_t ny, size_t nz
 
 static int make_files(void **state)
 {
-    char sub[600];
-
     mkdir(FBP_TEST_DIR, 0777);
     snprintf(folder, sizeof folder, "%s/scan.%ld", FBP_TEST_DIR, (long)getpid());
-    snprintf(sub, sizeof sub, "%s/sub", folder);
+    AUTO_FREE char *sub = printed("%s/sub", folder);
     if (mkdir(folder, 0777) != 0 || mkdir(sub, 0777) != 0)
         return -1;
     write_array("p.mha", COLUMNS, ROWS, VIEWS);
@@ -160,8 +157,7 @@ static inline struct fbp_scan load(const char *name)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    if (fbp_scan_load(&scan, in_folder(name)) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, in_folder(name)));
     return scan;
 }
 

@@ -28,7 +28,7 @@ TEST(truth_is_the_specification)
     CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
     struct fbp_bench_truth truth;
     fbp_pool *pool;
-    AUTO_FREE float *views = allocated(malloc(VIEWS * 31 * 31 * sizeof *views));
+    AUTO_FREE float *views = not_null(malloc(VIEWS * 31 * 31 * sizeof *views));
 
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 3), false));
     OK(fbp_pool_create(&pool, 3));
@@ -42,7 +42,7 @@ TEST(truth_is_the_specification)
     assert_int_equal(truth.n_whole, FBP_BENCH_SLICES);
     assert_int_equal(truth.n, (SIDE - 3) * SIDE * SIDE); /* so small that none is left out */
     AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-    AUTO_FREE float *samples = allocated(calloc(truth.n, sizeof *samples));
+    AUTO_FREE float *samples = not_null(calloc(truth.n, sizeof *samples));
     fbp_bench_truth_pick(&truth, &scan.volume, 2, 9, ref + 2 * SIDE * SIDE, samples);
     fbp_bench_truth_pick(&truth, &scan.volume, 11, SIDE - 12, ref + 11 * SIDE * SIDE, samples);
     struct fbp_bench_difference e = fbp_bench_truth_compare(&truth, samples);
@@ -65,7 +65,7 @@ TEST(samples_are_everywhere)
     CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
     struct fbp_bench_truth t;
     fbp_pool *pool;
-    AUTO_FREE float *views = allocated(calloc(VIEWS * 31 * 31, sizeof *views));
+    AUTO_FREE float *views = not_null(calloc(VIEWS * 31 * 31, sizeof *views));
     size_t n_whole = 0, n_random = 0;
 
     scan.n_views = 2;

@@ -13,9 +13,8 @@ enum { NX = 6, NY = 4, NZ = 2, N = NX * NY * NZ };
 
 static void write_bytes(const char *path, const void *bytes, size_t n)
 {
-    FILE *f = fopen(path, "wb");
+    FILE *f = not_null(fopen(path, "wb"));
 
-    assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
 }
@@ -136,13 +135,11 @@ TEST(real_parts_are_said)
 static struct fbp_scan load_image(const char *width, const char *unit)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    char text[600];
 
     put_files('C', false, 1);
-    snprintf(text, sizeof text, IMAGE, width, unit);
+    AUTO_FREE char *text = printed(IMAGE, width, unit);
     put_text(DSC, text);
-    if (fbp_scan_load(&scan, DSC) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, DSC));
     return scan;
 }
 

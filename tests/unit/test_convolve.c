@@ -42,7 +42,7 @@ static void close_bank(struct bank *b)
 
 static float *random_line(size_t n, float size)
 {
-    float *x = allocated(malloc(n * sizeof *x));
+    float *x = not_null(malloc(n * sizeof *x));
     for (size_t i = 0; i < n; i++)
         x[i] = size * (2 * (float)rand() / (float)RAND_MAX - 1);
     return x;
@@ -119,11 +119,10 @@ TEST(partners_do_not_leak)
 TEST(zeros_stay_zeros)
 {
     enum { N = 100 };
-    AUTO_FREE float *x = random_line(N, 3), *zeros = allocated(calloc(N, sizeof *zeros)),
-                    *again = malloc(N * sizeof *x);
+    AUTO_FREE float *x = random_line(N, 3), *zeros = not_null(calloc(N, sizeof *zeros)),
+                    *again = not_null(malloc(N * sizeof *x));
     struct bank b;
 
-    assert_non_null(again);
     open_bank(&b, N, 0, fbp_cpu_flags());
     memcpy(again, x, N * sizeof *x);
     cpu_convolve(&b.convolution, b.work, (float *const[]){x, zeros}, 2);

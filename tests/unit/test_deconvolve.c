@@ -30,8 +30,7 @@ static struct fbp_filter_design make(const struct fbp_reference *r, enum fbp_fil
     const struct fbp_spectral_filter s = {filter, cutoff, *r, {0}};
 
     fbp_message_clear();
-    if (fbp_deconvolution_design(&d, &s, n, 0, oversampling) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_deconvolution_design(&d, &s, n, 0, oversampling));
     assert_true(d.imaginary && d.kernel_back && d.passes == 1);
     return d;
 }

@@ -32,7 +32,7 @@ static struct place grid_of(int n)
 
 static double *new_object(const struct epr_case *c, double value)
 {
-    double *object = allocated(calloc(epr_voxels(c), sizeof *object));
+    double *object = not_null(calloc(epr_voxels(c), sizeof *object));
 
     for (size_t i = 0; i < epr_voxels(c); i++)
         object[i] = value;

@@ -8,8 +8,7 @@ static struct fbp_scan load(struct prj *prj)
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     put_prj(PRJ, prj);
-    if (fbp_scan_load(&scan, PRJ) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, PRJ));
     return scan;
 }
 

@@ -13,7 +13,6 @@ static int notes;
 
 static void count(void *user, enum fbp_log_level level, const char *line)
 {
-    (void)level;
     assert_ptr_equal(user, &notes);
     assert_true(line[0] != '\0');
     notes++;

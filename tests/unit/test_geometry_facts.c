@@ -20,8 +20,7 @@ static struct fbp_geometry_facts facts_at(const struct scan *scan, const double 
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
     AUTO_FREE struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
     const fbp_status st = fbp_views_facts(views_of(scan, views), grid, &f);
-    if (st != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(st);
     return f;
 }
 

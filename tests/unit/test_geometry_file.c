@@ -40,8 +40,7 @@ static struct fbp_scan back(const char *path, const struct fbp_geometry_known *k
     struct fbp_scan s = {.struct_size = sizeof s};
     const fbp_status st = fbp_geometry_load(&s, path, NULL, known);
 
-    if (st != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(st);
     return s;
 }
 

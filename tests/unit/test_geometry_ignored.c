@@ -44,12 +44,11 @@ TEST(bruker)
         {end, "Program=x\r\nRing Artifact Correction=9\r\nSmoothing=3\r\n", NULL},
         {"Pixel Size (um)=7.5", "Pixel Size (um)=11", "distances give 13.1119"},
     };
-    char text[2000];
     /* the pixel at the object as it follows from the camera's */
     const char *at = strstr(bruker_log, "Image Pixel Size (um)=7.5");
 
-    snprintf(text, sizeof text, "%.*sImage Pixel Size (um)=13.1119%s", (int)(at - bruker_log),
-             bruker_log, at + strlen("Image Pixel Size (um)=7.5"));
+    AUTO_FREE char *text = printed("%.*sImage Pixel Size (um)=13.1119%s", (int)(at - bruker_log),
+                                   bruker_log, at + strlen("Image Pixel Size (um)=7.5"));
     check_notes("a.log", text, NULL, list, N_OF(list) - 1);
     check_notes("a.log", bruker_log, NULL, &list[N_OF(list) - 1], 1);
 }

@@ -26,8 +26,6 @@ TEST(their_file)
 /* One view under a plain name, several by a pattern or in a folder. */
 TEST(geometries_come_back)
 {
-    char pattern[700];
-
     struct fbp_scan scan = random_scan(FBP_CONE, 1, OFFSET | TILTED | WOBBLING | SKEWED);
     comes_back(&scan, in_folder("one.txt"), "plastimatch", false);
     fbp_scan_clear(&scan);
@@ -41,7 +39,7 @@ TEST(geometries_come_back)
     came_back("plastimatch, folder", s.views, scan.views, 12);
     fbp_scan_clear(&s);
 
-    snprintf(pattern, sizeof pattern, "%s 5 16", in_folder("n%03d.txt"));
+    AUTO_FREE char *pattern = printed("%s 5 16", in_folder("n%03d.txt"));
     comes_back(&scan, pattern, "plastimatch", false);
     assert_int_equal(access(in_folder("n016.txt"), F_OK), 0);
     fbp_scan_clear(&scan);

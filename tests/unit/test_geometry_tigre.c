@@ -190,8 +190,7 @@ TEST(mat_files_say_how_to_be_saved)
     refused_mat("nested.mat", NULL, "geo is inside the struct scan: save it by itself");
     refused_mat("nested.mat", "tigre", "geo is inside the struct scan: save it by itself");
 
-    FILE *raw = fopen(in_folder("v73.mat"), "wb");
-    assert_non_null(raw);
+    FILE *raw = not_null(fopen(in_folder("v73.mat"), "wb"));
     assert_int_equal(fwrite(head, sizeof head, 1, raw), 1);
     assert_int_equal(fclose(raw), 0);
     refused_mat("v73.mat", "tigre", "save it as -v7");
@@ -203,8 +202,7 @@ TEST(cut_mat_files_are_refused)
     unsigned char bytes[4096];
 
     put_tigre(in_folder("g.mat"), false);
-    FILE *f = fopen(in_folder("g.mat"), "rb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(in_folder("g.mat"), "rb"));
     const size_t n = fread(bytes, 1, sizeof bytes, f);
     fclose(f);
     for (size_t cut = 0; cut < n; cut += 16) {

@@ -27,8 +27,6 @@ static GLsync make_fence(GLenum condition, GLbitfield flags)
 {
     struct pretended *f = calloc(1, sizeof *f);
 
-    (void)condition;
-    (void)flags;
     f->lane = lane_here;
     f->number = atomic_fetch_add(&made[lane_here], 1) + 1;
     f->looks = atomic_load(&looks) ? (f->number * 2654435761u >> 8) % atomic_load(&looks) : 0;
@@ -39,8 +37,6 @@ static GLenum look(GLsync sync, GLbitfield flags, GLuint64 nanoseconds)
 {
     struct pretended *f = (void *)sync;
 
-    (void)flags;
-    (void)nanoseconds;
     assert_true(f->lane == lane_here); /* nobody waits on another context's fence */
     if (atomic_load(&lost))
         return GL_WAIT_FAILED;
@@ -93,26 +89,22 @@ struct device {
 
 static fbp_status begin(void *device)
 {
-    (void)device;
     lane_here = GL_LANE_COMPUTES;
     return FBP_OK;
 }
 
 static void end(void *device)
 {
-    (void)device;
 }
 
 static fbp_status begin_copies(void *device, enum gl_lane lane)
 {
-    (void)device;
     lane_here = lane;
     return atomic_load(&one_context) ? fbp_fail(FBP_ERR_DEVICE, "no more contexts") : FBP_OK;
 }
 
 static void end_copies(void *device, enum gl_lane lane)
 {
-    (void)device;
     assert_true(lane == lane_here);
 }
 
@@ -136,7 +128,6 @@ static fbp_status linger(void *device, void *command)
 {
     struct device *d = device;
 
-    (void)command;
     while (atomic_load(&d->in_the_way))
         usleep(100);
     return FBP_OK;
@@ -144,8 +135,6 @@ static fbp_status linger(void *device, void *command)
 
 static fbp_status break_down(void *device, void *command)
 {
-    (void)device;
-    (void)command;
     return fbp_fail(FBP_ERR_DEVICE, "a planted failure");
 }
 
@@ -339,7 +328,6 @@ static fbp_status check(void *device, void *command)
 {
     const struct checked *c = command;
 
-    (void)device;
     for (int i = 0; i < 2; i++) {
         const struct gl_list *list = &c->queue->lists[c->after[i].order];
         pthread_mutex_lock(&c->queue->lock);

@@ -19,9 +19,8 @@ static const char *text_of(const char *name)
 static void write_program(const struct gl_program *p, int shape, const char *path)
 {
     char text[GL_SHAPE_TEXT] = "";
-    FILE *f = fopen(path, "w");
+    FILE *f = not_null(fopen(path, "w"));
 
-    assert_non_null(f);
     if (p->shapes)
         gl_shape_text(&p->shapes[shape], text);
     fprintf(f, "#version 430 core\n%s", text);
@@ -35,9 +34,8 @@ static bool compiles(const char *path)
 {
     char command[4608], line[512];
     snprintf(command, sizeof command, COMPILER " -S comp '%s' 2>&1", path);
-    FILE *out = popen(command, "r");
+    FILE *out = not_null(popen(command, "r"));
 
-    assert_non_null(out);
     AUTO_FREE char *said = calloc(1, 1 << 16);
     size_t n = 0;
     while (said && fgets(line, sizeof line, out))
@@ -55,12 +53,11 @@ static bool has_compiler(void)
 
 TEST(every_program_is_glsl)
 {
-    char path[4096];
     size_t refused = 0;
 
     if (!has_compiler())
         skip();
-    snprintf(path, sizeof path, FBP_TEST_DIR "/%d-program.comp", (int)getpid());
+    AUTO_FREE char *path = printed(FBP_TEST_DIR "/%d-program.comp", (int)getpid());
     for (const struct gl_program *p = gl_program_list; p < gl_program_list + GL_N_PROGRAMS; p++) {
         for (int shape = 0; shape == 0 || shape < p->n_shapes; shape++) {
             write_program(p, shape, path);
@@ -77,13 +74,10 @@ TEST(every_program_is_glsl)
 /* That the compiler would have said so. */
 TEST(what_is_not_is_refused)
 {
-    char path[4096];
-
     if (!has_compiler())
         skip();
-    snprintf(path, sizeof path, FBP_TEST_DIR "/%d-wrong.comp", (int)getpid());
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
+    AUTO_FREE char *path = printed(FBP_TEST_DIR "/%d-wrong.comp", (int)getpid());
+    FILE *f = not_null(fopen(path, "w"));
     fputs("#version 430 core\nlayout(local_size_x = 1) in;\n"
           "layout(std430, binding = 0) writeonly buffer B { uint b[]; };\n"
           "void main() { b[0] = b[1]; }\n",

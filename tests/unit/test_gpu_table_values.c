@@ -224,7 +224,6 @@ static bool is_in_ball(int x, int y, int z)
 
 static fbp_status ball_row(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
 {
-    (void)user;
     *n = 0;
     for (int x = SIDE - 1; x >= 0; x--)
         if (is_in_ball(x, (int)y, (int)z)) {

@@ -8,7 +8,6 @@
 
 static size_t of_orbits(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    (void)job;
     return slab->nz;
 }
 
@@ -233,7 +232,7 @@ TEST_WITH(chains_hold_two_rows_and_are_permutations, start, NULL)
 
     for (size_t i = 0; i < COUNT(radices); i++) {
         const size_t n = radices[i] * GPU_CHAIN_INNER, bytes = gpu_chain_row_bytes(n);
-        AUTO_FREE char *seen = allocated(calloc(n, 1));
+        AUTO_FREE char *seen = not_null(calloc(n, 1));
 
         assert_int_equal(gpu_chain_length(n / 2, bytes), n);
         assert_int_equal(gpu_chain_length(n / 2, bytes - 1), 0);

@@ -28,8 +28,7 @@ static int start_empty(void **state)
 static void write_file(const char *text)
 {
     gpu_tuned_write(&file, "folders", 0);
-    FILE *to = fopen(FILE_, "w");
-    assert_non_null(to);
+    FILE *to = not_null(fopen(FILE_, "w"));
     assert_true(fputs(text, to) >= 0);
     assert_int_equal(fclose(to), 0);
 }
@@ -81,10 +80,9 @@ TEST_WITH(damage_is_ignored_and_mended, start_empty, NULL)
 /* Beside "." and "..". */
 static int files_there(void)
 {
-    DIR *folder = opendir(FOLDER "/fbp");
+    DIR *folder = not_null(opendir(FOLDER "/fbp"));
     int n = 0;
 
-    assert_non_null(folder);
     while (readdir(folder))
         n++;
     (void)closedir(folder);

@@ -9,8 +9,7 @@ static struct fbp_scan load(void)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    if (fbp_scan_load(&scan, H5) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, H5));
     assert_int_equal(scan.kind, FBP_PARALLEL);
     assert_true(scan.panel.n_columns == NX && scan.panel.n_rows == NY);
     return scan;
@@ -199,8 +198,8 @@ TEST(turned_panels_are_named)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char set[100];
-        snprintf(set, sizeof set, "/entry/instrument/detector/transformations/%s", rows[i].name);
+        AUTO_FREE char *set =
+            printed("/entry/instrument/detector/transformations/%s", rows[i].name);
         hid_t file = new_file(H5);
         put_tomo(file, "mm");
         put_list(file, set, H5T_IEEE_F64LE, 1, &rows[i].angle);
@@ -322,8 +321,7 @@ TEST(what_lacks)
     put_volume(file, "/geo", H5T_STD_U16LE, H5P_DEFAULT);
     H5Fclose(file);
     H5Pclose(how);
-    FILE *f = fopen(H5, "r+b");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(H5, "r+b"));
     fputs("MATLAB 7.3 MAT-file, Platform: GLNXA64", f);
     assert_int_equal(fclose(f), 0);
     expect("a geometry of TIGRE is read from MAT files saved as -v7");
@@ -381,8 +379,7 @@ TEST(scan_file_names_data_sets)
     put_exchange(file, NULL, 1, 0);
     H5Fclose(file);
     put_file(path, json, sizeof json - 1);
-    if (fbp_scan_load(&scan, path) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, path));
     assert_string_equal(scan.projections, H5 ":/exchange/data");
     OK(fbp_scan_save(&scan, copy, NULL));
     AUTO_FREE char *text = get_file(copy, &n);

@@ -48,8 +48,7 @@ static uint64_t hash_of(const struct fbp_scan *scan, bool top_down)
 {
     struct fbp_prep p;
 
-    if (fbp_prep_create(&p, scan, top_down) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_prep_create(&p, scan, top_down));
     const uint64_t h = fbp_prep_hash(0, &p);
     fbp_prep_clear(&p);
     return h;

@@ -25,22 +25,19 @@ static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool
         .struct_size = sizeof p, .resume = resume, .fingerprint = print, .type = type};
     fbp_sink *s = NULL;
 
-    if (fbp_sink_open(&s, path, &info, &p) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_open(&s, path, &info, &p));
     return s;
 }
 
 static void finish(fbp_sink *s)
 {
-    if (fbp_sink_finish(s) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
 static void put(fbp_sink *s, size_t z0, size_t nz)
 {
-    if (fbp_sink_write_double(s, z0, nz, values + z0 * SLICE) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_write_double(s, z0, nz, values + z0 * SLICE));
 }
 
 static void assert_holds(const char *path, enum fbp_type type, const double *wanted)

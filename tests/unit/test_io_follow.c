@@ -34,8 +34,7 @@ static void make_views(void)
 static fbp_source *follow(const char *path, const struct fbp_raw *r, double timeout_s)
 {
     fbp_source *src = NULL;
-    if (fbp_source_follow(&src, path, r, timeout_s) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_source_follow(&src, path, r, timeout_s));
     assert_true(fbp_source_grows(src));
     return src;
 }
@@ -151,7 +150,6 @@ static void *write_files(void *user)
 {
     static const size_t order[N_VIEWS] = {0, 1, 3, 2, 4, 5, 8, 7, 6, 9};
     char name[sizeof FBP_TEST_DIR + 40];
-    (void)user;
     for (size_t i = 0; i < N_VIEWS; i++) {
         const size_t k = order[i];
         const char *v = (const char *)(views + k * VIEW);

@@ -22,7 +22,6 @@ enum { TOY_BYTES = 16 };
 
 static bool toy_detect(const char *path, const unsigned char *head, size_t n)
 {
-    (void)path;
     return n >= TOY_BYTES && memcmp(head, "TOY", 3) == 0;
 }
 
@@ -50,7 +49,6 @@ static void toy_header(const struct fbp_array_info *info, char head[TOY_BYTES])
 static fbp_status toy_layout(const char *path, const struct fbp_array_info *info,
                              uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    (void)compressed_bytes;
     FBP_TRY(fbp_calloc((void **)&out->header, TOY_BYTES, 1, "a header"));
     toy_header(info, out->header);
     out->header_bytes = TOY_BYTES;
@@ -104,10 +102,9 @@ static const struct fbp_array_format *find(const char *name)
 
 TEST(test_a_format_more_is_listed)
 {
-    const struct fbp_array_format *f = find("toy");
+    const struct fbp_array_format *f = not_null(find("toy"));
     char text[400];
 
-    assert_non_null(f);
     assert_string_equal(f->title, "Toy");
     assert_string_equal(f->read, ".toy");
     assert_string_equal(f->written, ".toy");
@@ -172,10 +169,9 @@ static void round_trip(const struct fbp_array_format *f, const char *extension, 
     float values[N], back[N] = {0};
     fbp_sink *sink = NULL;
     fbp_source *src = NULL;
-    char path[300];
 
     fill(values);
-    snprintf(path, sizeof path, DIR_ "/%s%s", name, extension);
+    AUTO_FREE char *path = printed(DIR_ "/%s%s", name, extension);
     OK(fbp_sink_open(&sink, path, &volume, &params));
     OK(fbp_sink_write(sink, 0, NZ, values));
     OK(fbp_sink_finish(sink));
@@ -193,8 +189,8 @@ static void each(const struct fbp_array_format *f, const char *extensions, const
 {
     for (const char *p = extensions; *p;) {
         const size_t n = strcspn(p, " ");
-        char extension[24];
-        snprintf(extension, sizeof extension, "%.*s", (int)n, p);
+
+        AUTO_FREE char *extension = printed("%.*s", (int)n, p);
         round_trip(f, extension, name);
         if (!f->headerless)
             assert_true(fbp_has_extension(extension, f->read));
@@ -267,8 +263,8 @@ TEST(test_names_are_one_formats)
             assert_string_not_equal(all[i]->name, all[k]->name);
             for (const char *p = all[i]->read; *p;) {
                 const size_t n = strcspn(p, " ");
-                char one[24];
-                snprintf(one, sizeof one, "%.*s", (int)n, p);
+
+                AUTO_FREE char *one = printed("%.*s", (int)n, p);
                 assert_false(fbp_has_extension(one, all[k]->read));
                 p += n + strspn(p + n, " ");
             }

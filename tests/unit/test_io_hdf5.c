@@ -32,8 +32,7 @@ static void check_parts(fbp_source *src)
             for (size_t r0 = 0; r0 < NY; r0++)
                 for (size_t nr = 0; nr <= NY - r0; nr++) {
                     out[nz * nr * NX] = 77;
-                    if (fbp_source_read(src, z0, nz, r0, nr, out) != FBP_OK)
-                        fail_msg("%s", fbp_message());
+                    OK(fbp_source_read(src, z0, nz, r0, nr, out));
                     for (size_t i = 0; i < nz * nr * NX; i++) {
                         const size_t z = z0 + i / (nr * NX), y = r0 + i / NX % nr, x = i % NX;
                         assert_true((double)out[i] == value((z * NY + y) * NX + x));
@@ -48,9 +47,7 @@ static void check_parts(fbp_source *src)
 
 static void check_set(const char *name, enum fbp_type type)
 {
-    char path[600];
-
-    snprintf(path, sizeof path, H5 ":%s", name);
+    AUTO_FREE char *path = printed(H5 ":%s", name);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     assert_int_equal(fbp_source_info(src)->type, type);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_TOP_DOWN);
@@ -155,9 +152,8 @@ TEST(elsewhere)
 static void expect_invalid(const char *set, const char *says)
 {
     fbp_source *src = NULL;
-    char path[600];
 
-    snprintf(path, sizeof path, H5 ":%s", set);
+    AUTO_FREE char *path = printed(H5 ":%s", set);
     assert_int_equal(fbp_source_open(&src, path, NULL), FBP_ERR_INVALID);
     assert_says("io_hdf5.h5");
     assert_says(says);
@@ -464,9 +460,7 @@ TEST(virtual_sources_must_be_there)
 
 static void assert_missing(const char *set, const char *what)
 {
-    char path[300];
-
-    snprintf(path, sizeof path, "%s:%s", H5, set);
+    AUTO_FREE char *path = printed("%s:%s", H5, set);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const char *is = fbp_source_info(src)->missing;
     if (what ? !strstr(is, what) : *is)
@@ -577,8 +571,8 @@ TEST(two_dimensions)
     for (int i = 0; i < 4; i++) {
         static const char *const names[] = {":plain", ":chunked", ":plain?sinogram",
                                             ":chunked?sinogram"};
-        char path[600];
-        snprintf(path, sizeof path, "%s%s", H5, names[i]);
+
+        AUTO_FREE char *path = printed("%s%s", H5, names[i]);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_int_equal(info->n[0], 3);
@@ -605,8 +599,8 @@ TEST(images_by_key)
     for (int s = 0; s < 2; s++)
         for (int key = 0; key < 3; key++) {
             static const size_t slices[3][3] = {{2, 3, 5}, {1}, {0}};
-            char path[600];
-            snprintf(path, sizeof path, "%s:%s?image_key=%d", H5, sets[s], key);
+
+            AUTO_FREE char *path = printed("%s:%s?image_key=%d", H5, sets[s], key);
             CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
             const size_t n = fbp_source_info(src)->n[2];
             assert_int_equal(n, key == 0 ? 3 : 1);
@@ -718,8 +712,7 @@ TEST(wrong_names)
     put_set(file, "/text", type, 2, some, H5P_DEFAULT, NULL);
     H5Fclose(file);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        char path[600];
-        snprintf(path, sizeof path, "%s%s", H5, table[i].name);
+        AUTO_FREE char *path = printed("%s%s", H5, table[i].name);
         assert_int_equal(fbp_source_open(&src, path, NULL), table[i].status);
         assert_null(src);
         assert_says("io_hdf5.h5");
@@ -806,8 +799,7 @@ TEST(numbers_stand_for_values)
     put_number(file, "/bad", "scale_factor", 0);
     H5Fclose(file);
     for (int k = 0; k < 3; k++) {
-        char path[600];
-        snprintf(path, sizeof path, "%s:%s", H5, sets[k]);
+        AUTO_FREE char *path = printed("%s:%s", H5, sets[k]);
         src = open_source(path, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_true(info->scale == 1 && info->offset == -2147483647);
@@ -841,8 +833,7 @@ TEST(sink)
     for (size_t k = 0; k < 3; k++) {
         fbp_sink *s;
         remove(VOL);
-        if (fbp_sink_open(&s, names[k].output, &info, NULL) != FBP_OK)
-            fail_msg("%s", fbp_message());
+        OK(fbp_sink_open(&s, names[k].output, &info, NULL));
         for (size_t z = NZ; z-- > 0;)
             OK(fbp_sink_write(s, z, 1, in + z * NY * NX));
         assert_false(is_there(VOL));

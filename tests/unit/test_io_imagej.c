@@ -39,12 +39,11 @@ static uint64_t put_sparse(const struct fbp_array_info *info)
 /* What libtiff finds on the first page. */
 static void assert_described(size_t slices, bool integers)
 {
-    TIFF *t = TIFFOpen(FILE_, "r");
+    TIFF *t = not_null(TIFFOpen(FILE_, "r"));
     float x = 0, y = 0;
     uint16_t unit = 0, orientation = 0;
     char *text = NULL, line[40];
 
-    assert_non_null(t);
     assert_true(TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text));
     TIFFGetField(t, TIFFTAG_XRESOLUTION, &x);
     TIFFGetField(t, TIFFTAG_YRESOLUTION, &y);
@@ -121,9 +120,8 @@ static void put_described(const char *text, float x, float y)
 {
     static const uint16_t counts[N] = {7};
     const struct tiff_way w = {.description = text};
-    TIFF *t = TIFFOpen(FILE_, "wl");
+    TIFF *t = not_null(TIFFOpen(FILE_, "wl"));
 
-    assert_non_null(t);
     for (size_t k = 0; k < NZ; k++) {
         put_tags(t, &w, NX, NY);
         if (x > 0) {

@@ -14,18 +14,15 @@
 
 static void put_text_file(const char *name, const char *text)
 {
-    char path[600];
-
-    snprintf(path, sizeof path, FOLDER "/%s", name);
+    AUTO_FREE char *path = printed(FOLDER "/%s", name);
     put_file(path, text, strlen(text));
 }
 
 static void put_samples(const char *name)
 {
     static const float zero[N];
-    char path[600];
 
-    snprintf(path, sizeof path, FOLDER "/%s", name);
+    AUTO_FREE char *path = printed(FOLDER "/%s", name);
     put_file(path, zero, sizeof zero);
 }
 
@@ -250,8 +247,7 @@ TEST(all_of_a_scan)
     put_text_file("first.json", "{\"fbp_scan\": 1, \"projections\": \"p.mhd\","
                                 " \"geometry\": \"second.json\"}");
     struct fbp_scan loaded = {.struct_size = sizeof loaded};
-    if (fbp_scan_load(&loaded, FOLDER "/first.json") != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&loaded, FOLDER "/first.json"));
     assert_true(fbp_scan_reads(&loaded, FOLDER "/first.json"));
     assert_true(fbp_scan_reads(&loaded, FOLDER "/second.json"));
     assert_true(fbp_scan_reads(&loaded, FOLDER "/matrices.txt"));

@@ -6,10 +6,9 @@
 
 static void check_array(const char *name, enum fbp_type type)
 {
-    char path[600];
     float out[N];
 
-    snprintf(path, sizeof path, MAT ":%s", name);
+    AUTO_FREE char *path = printed(MAT ":%s", name);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const struct fbp_array_info *i = fbp_source_info(src);
     assert_int_equal(i->type, type);
@@ -166,8 +165,7 @@ TEST(whole_scan)
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     put_struct(MAT, 400, VIEWS, true);
-    if (fbp_scan_load(&scan, MAT) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, MAT));
     assert_int_equal(scan.n_views, VIEWS);
     assert_true(scan.panel.n_columns == COLUMNS && scan.panel.n_rows == 1);
     assert_string_equal(scan.projections, MAT ":ct.sinogram?sinogram");
@@ -203,8 +201,7 @@ TEST(wrong_arrays)
 
     put_struct(MAT, 400, VIEWS, true);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        char path[600];
-        snprintf(path, sizeof path, MAT "%s", table[i].name);
+        AUTO_FREE char *path = printed(MAT "%s", table[i].name);
         assert_int_equal(fbp_source_open(&src, path, NULL), table[i].status);
         assert_null(src);
         assert_says("io_mat.mat");
@@ -348,8 +345,7 @@ static void write_volume(const char *path, enum fbp_type type)
 
     for (int i = 0; i < 45; i++)
         values[i] = (float)i;
-    if (fbp_sink_open(&sink, path, &info, &params) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_open(&sink, path, &info, &params));
     OK(fbp_sink_write(sink, 0, 3, values));
     OK(fbp_sink_finish(sink));
 }
@@ -362,8 +358,7 @@ TEST(written_volumes_come_back)
 
     remove(VOL);
     for (int t = 0; t < 4; t++) {
-        char path[600];
-        snprintf(path, sizeof path, VOL "%s", names[t]);
+        AUTO_FREE char *path = printed(VOL "%s", names[t]);
         write_volume(path, types[t]);
         struct fbp_mat *file;
         struct fbp_mat_array *size;

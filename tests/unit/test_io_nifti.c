@@ -72,8 +72,7 @@ TEST(several_members)
         gz_file(STEM "_2.gz", "", 0); /* bgzip's end */
         all = 0;
         for (int k = 0; k < 3; k++) {
-            char name[200];
-            snprintf(name, sizeof name, STEM "_%d.gz", k);
+            AUTO_FREE char *name = printed(STEM "_%d.gz", k);
             file[k] = get_file(name, &n[k]);
             assert_true(all + n[k] + 100 < sizeof whole);
             memcpy(whole + all, file[k], n[k]);
@@ -372,8 +371,7 @@ TEST(right_and_front)
     OK(fbp_sink_write(s, 0, NZ, volume));
     OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
-    FILE *f = fopen(NII, "rb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(NII, "rb"));
     assert_int_equal(fread(im.b, 1, 352, f), 352);
     fclose(f);
     assert_memory_equal(im.b + 256, form, sizeof form);

@@ -230,8 +230,7 @@ TEST(where_it_lies)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char header[600];
-        snprintf(header, sizeof header, HEAD "sample units: \"HU\"\n%s\n", cases[i].text);
+        AUTO_FREE char *header = printed(HEAD "sample units: \"HU\"\n%s\n", cases[i].text);
         put_array(FILE_, header, bytes, N);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);

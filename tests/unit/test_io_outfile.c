@@ -34,9 +34,8 @@ static size_t files_in(const char *folder)
 static void assert_holds(const char *path, const char *text)
 {
     char got[200] = "";
-    FILE *f = fopen(path, "r");
+    FILE *f = not_null(fopen(path, "r"));
 
-    assert_non_null(f);
     got[fread(got, 1, sizeof got - 1, f)] = '\0';
     fclose(f);
     assert_string_equal(got, text);

@@ -79,12 +79,11 @@ TEST_WITH(others_are_refused, make_folder, NULL)
     for (size_t i = 0; i < N_ENDS; i++)
         for (int kind = 0; kind < 6; kind++)
             for (int force = 0; force < 2; force++) {
-                char name[600];
                 fbp_sink *s = NULL;
                 make_folder(NULL);
                 put_file(FOLDER "/victim", "precious", 8);
                 assert_int_equal(mkdir(FOLDER "/folder", 0777), 0);
-                snprintf(name, sizeof name, FOLDER "/v.mha%s", ends[i]);
+                AUTO_FREE char *name = printed(FOLDER "/v.mha%s", ends[i]);
                 const int made = kind == 0   ? (put_file(name, "precious", 8), 0)
                                  : kind == 1 ? symlink("victim", name)
                                  : kind == 2 ? link(FOLDER "/victim", name)
@@ -128,11 +127,10 @@ TEST_WITH(inputs_are_spared, make_folder, NULL)
 {
     for (size_t i = 0; i < N_ENDS; i++)
         for (int force = 0; force < 2; force++) {
-            char name[600];
             fbp_sink *s = NULL;
             make_folder(NULL);
             write_some(FOLDER "/v.mha"); /* a journal, so that other files pass for leftovers */
-            snprintf(name, sizeof name, FOLDER "/v.mha%s", ends[i]);
+            AUTO_FREE char *name = printed(FOLDER "/v.mha%s", ends[i]);
             if (i >= 2)
                 put_file(name, "precious", 8);
             const char *const keep[] = {name};
@@ -264,8 +262,7 @@ static void put_old_stack(void)
 {
     assert_int_equal(mkdir(FOLDER "/s", 0777), 0);
     for (int z = 0; z < NZ; z++) {
-        char name[600];
-        snprintf(name, sizeof name, FOLDER "/s/%d.tif", z);
+        AUTO_FREE char *name = printed(FOLDER "/s/%d.tif", z);
         put_file(name, "old", 3);
     }
 }
@@ -275,9 +272,8 @@ static int new_slices(void)
     int n = 0;
 
     for (int z = 0; z < NZ; z++) {
-        char name[600];
         size_t bytes;
-        snprintf(name, sizeof name, FOLDER "/s/%d.tif", z);
+        AUTO_FREE char *name = printed(FOLDER "/s/%d.tif", z);
         free(get_file(name, &bytes));
         n += bytes != 3;
     }

@@ -17,8 +17,7 @@ static void check(fbp_source *src, size_t nz, int bits)
         for (size_t y = 0; y < NY; y += 5) /* on, and back to the start */
             for (int again = 0; again < 2; again++) {
                 const size_t y0 = again ? 0 : y, n = NY - y0 < 5 ? NY - y0 : 5;
-                if (fbp_source_read(src, k, 1, y0, n, out) != FBP_OK)
-                    fail_msg("%s", fbp_message());
+                OK(fbp_source_read(src, k, 1, y0, n, out));
                 for (size_t j = 0; j < n * NX; j++)
                     assert_true(out[j] == (float)value(k, y0 * NX + j, bits));
             }

@@ -19,8 +19,7 @@ static fbp_status open_sink(fbp_sink **s, const char *path, uint64_t print, bool
 static fbp_sink *sink(const char *path, uint64_t print, bool resume, bool pack)
 {
     fbp_sink *s = NULL;
-    if (open_sink(&s, path, print, resume, pack) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(open_sink(&s, path, print, resume, pack));
     return s;
 }
 
@@ -31,8 +30,7 @@ static void put(fbp_sink *s, size_t z0, size_t nz)
 
 static void finish(fbp_sink **s)
 {
-    if (fbp_sink_finish(*s) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_finish(*s));
     fbp_sink_close(s);
     assert_null(*s);
 }

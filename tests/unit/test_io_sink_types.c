@@ -30,15 +30,13 @@ static fbp_status open_sink(fbp_sink **s, const char *path, enum fbp_type type, 
 static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool resume)
 {
     fbp_sink *s = NULL;
-    if (open_sink(&s, path, type, print, resume) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(open_sink(&s, path, type, print, resume));
     return s;
 }
 
 static void put(fbp_sink *s, size_t z0, size_t nz)
 {
-    if (fbp_sink_write(s, z0, nz, volume + z0 * SLICE) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_write(s, z0, nz, volume + z0 * SLICE));
 }
 
 static void clear_folder(void)
@@ -121,8 +119,7 @@ TEST(every_type_and_format)
                         (double)volume[k] > 0.008 + 0.009 / (types[t] == FBP_U8 ? 255 : 65535);
                 assert_int_equal(fbp_sink_clipped(s), beyond);
                 assert_true(beyond > 0 || types[t] == FBP_F32);
-                if (fbp_sink_finish(s) != FBP_OK)
-                    fail_msg("%s", fbp_message());
+                OK(fbp_sink_finish(s));
                 fbp_sink_close(&s);
                 assert_holds_volume(cases[i].read, types[t],
                                     types[t] != FBP_F32 || cases[i].place_of_float);
@@ -136,8 +133,7 @@ static void write_whole(const char *path, enum fbp_type type)
 {
     fbp_sink *s = sink(path, type, 0, false);
     put(s, 0, NZ);
-    if (fbp_sink_finish(s) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -182,8 +178,8 @@ TEST(both_files_or_none)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int late = 0; late < 2; late++) {
             fbp_sink *s = NULL;
-            char part[600];
-            snprintf(part, sizeof part, "%s.part", cases[i].path);
+
+            AUTO_FREE char *part = printed("%s.part", cases[i].path);
             if (!late)
                 assert_int_equal(mkdir(cases[i].second, 0777), 0);
             const fbp_status st = open_sink(&s, cases[i].path, FBP_U16, 7, false);
@@ -439,8 +435,7 @@ TEST(resume_goes_on)
             assert_int_equal(fbp_sink_has(s, z, 1), z == 0 || z == 4 || (z == 1 && i == 0));
         put(s, 1, 3);
         put(s, 5, 1);
-        if (fbp_sink_finish(s) != FBP_OK)
-            fail_msg("%s", fbp_message());
+        OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         assert_holds_volume(cases[i].read, cases[i].type, true);
         if (i > 0)

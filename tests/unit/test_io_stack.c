@@ -149,8 +149,7 @@ TEST(knows_its_files)
     assert_says("would replace");
     remove(link);
 
-    char first[sizeof FBP_TEST_DIR + 40];
-    snprintf(first, sizeof first, "%s", name_of(0));
+    AUTO_FREE char *first = printed("%s", name_of(0));
     assert_true(is_input(first, name_of(0)));
     assert_false(is_input(first, name_of(1)));
 

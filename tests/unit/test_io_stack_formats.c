@@ -121,9 +121,7 @@ static void put_checksums(const char *path, size_t k) /* through the library */
 
 static void put_link(const char *path, size_t k)
 {
-    char raw[600];
-
-    snprintf(raw, sizeof raw, "%s.there", path);
+    AUTO_FREE char *raw = printed("%s.there", path);
     put_set_of(raw, "d", k, H5P_DEFAULT);
     const hid_t file = new_file(path);
     assert_true(H5Lcreate_external(raw, "/d", file, "/l", H5P_DEFAULT, H5P_DEFAULT) >= 0);

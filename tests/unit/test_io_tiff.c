@@ -49,8 +49,7 @@ static void check(const char *path, enum fbp_type type, size_t nz, const float *
     static float out[N];
     assert_true(i->n[0] == NX && i->n[1] == NY && i->n[2] == nz && i->type == type);
     assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
-    if (fbp_source_read(src, 0, nz, 0, NY, out) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_source_read(src, 0, nz, 0, NY, out));
     assert_memory_equal(out, values, nz * PAGE * sizeof *out);
     for (size_t z = nz; z-- > 0;) /* backwards, parts of bands */
         for (size_t y = 0; y < NY; y += 9) {
@@ -142,8 +141,7 @@ TEST(order_of_bits)
     for (int wide = 0; wide < 2; wide++)
         for (size_t c = 0; c < 2; c++) {
             const struct tiff_way w = {.compression = codecs[c], .bits = wide ? 16 : 8};
-            TIFF *t = TIFFOpen(FILE_, "wl");
-            assert_non_null(t);
+            TIFF *t = not_null(TIFFOpen(FILE_, "wl"));
             put_tags(t, &w, NX, NY);
             TIFFSetField(t, TIFFTAG_FILLORDER, FILLORDER_LSB2MSB);
             uint8_t narrow[PAGE];
@@ -238,8 +236,7 @@ static void put_views(const char *folder)
 
 static void clear_folder(const char *folder)
 {
-    char command[400];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
+    AUTO_FREE char *command = printed("rm -rf %s", folder);
     assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): a constant
 }
 

@@ -37,8 +37,7 @@ static void change(const char *file, int way)
     size_t n;
 
     if (way == GROW) {
-        FILE *f = fopen(file, "a");
-        assert_non_null(f);
+        FILE *f = not_null(fopen(file, "a"));
         fputc('x', f);
         fclose(f);
     } else if (way == TOUCH) {

@@ -29,7 +29,6 @@ static uint64_t room = (uint64_t)1 << 50;
 
 int fstatvfs(int fd, struct statvfs *out)
 {
-    (void)fd;
     *out = (struct statvfs){.f_frsize = 1, .f_bavail = room};
     return 0;
 }
@@ -66,8 +65,7 @@ static fbp_sink *open_sink(const char *path, const struct fbp_sink_params *param
 {
     fbp_sink *s = NULL;
 
-    if (fbp_sink_open(&s, path, &info, params) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_open(&s, path, &info, params));
     return s;
 }
 
@@ -79,8 +77,7 @@ static void write_slice(fbp_sink *s, size_t z)
 
 static void finish(fbp_sink *s)
 {
-    if (fbp_sink_finish(s) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
 }
 
@@ -110,11 +107,10 @@ static void assert_text(const char *path, const char *what)
 /* A sample of a level, out of its file: as the specification says, and nothing of fbp's. */
 static void get_sample(const char *path, int level, const size_t at[3], size_t size, void *out)
 {
-    char name[300];
     size_t n;
 
-    snprintf(name, sizeof name, "%s/%d/%zu/%zu/%zu", path, level, at[2] / EDGE, at[1] / EDGE,
-             at[0] / EDGE);
+    AUTO_FREE char *name =
+        printed("%s/%d/%zu/%zu/%zu", path, level, at[2] / EDGE, at[1] / EDGE, at[0] / EDGE);
     AUTO_FREE char *chunk = get_file(name, &n);
     assert_int_equal(n, CHUNK * size);
     memcpy(out, chunk + ((at[2] % EDGE * EDGE + at[1] % EDGE) * EDGE + at[0] % EDGE) * size, size);
@@ -131,9 +127,8 @@ static unsigned char *get_level(const char *path, int level, size_t size, size_t
     for (size_t k = 0; k < n[0] * n[1] * n[2] / CHUNK; k++) {
         const size_t kx = k % (n[0] / EDGE), ky = k / (n[0] / EDGE) % (n[1] / EDGE),
                      kz = k / (n[0] / EDGE) / (n[1] / EDGE);
-        char name[300];
         size_t bytes;
-        snprintf(name, sizeof name, "%s/%d/%zu/%zu/%zu", path, level, kz, ky, kx);
+        AUTO_FREE char *name = printed("%s/%d/%zu/%zu/%zu", path, level, kz, ky, kx);
         AUTO_FREE char *chunk = get_file(name, &bytes);
         assert_int_equal(bytes, CHUNK * size);
         for (size_t i = 0; i < EDGE * EDGE; i++)
@@ -319,9 +314,7 @@ TEST(compressed_chunks_are_streams_of_zlib)
 
 static void assert_same(const char *a, const char *b)
 {
-    char line[300];
-
-    snprintf(line, sizeof line, "diff -r %s %s", a, b);
+    AUTO_FREE char *line = printed("diff -r %s %s", a, b);
     assert_int_equal(system(line), 0);
 }
 

@@ -61,7 +61,7 @@ TEST(beside_what_is_held)
 {
     struct fbp_plan_summary info;
     const size_t held = 200 * MIB, plan = 60 * MIB;
-    AUTO_FREE char *much = allocated(malloc(held));
+    AUTO_FREE char *much = not_null(malloc(held));
 
     memset(much, 1, held);
     OK(plan_of(&cube, "cpu", plan, &info));
@@ -104,7 +104,7 @@ TEST(pretended_devices_count)
 static void write_mat(const char *path, size_t n[3])
 {
     const size_t all = n[0] * n[1] * n[2];
-    AUTO_FREE float *values = allocated(malloc(all * sizeof *values));
+    AUTO_FREE float *values = not_null(malloc(all * sizeof *values));
     FILE *f = mat_create(path);
 
     for (size_t i = 0; i < all; i++)

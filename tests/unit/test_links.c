@@ -139,9 +139,8 @@ TEST_WITH(measured_anew, start, NULL)
 
 static void write_line(const char *title, const char *value)
 {
-    FILE *to = fopen(FILE_, "w");
+    FILE *to = not_null(fopen(FILE_, "w"));
 
-    assert_non_null(to);
     assert_true(fprintf(to, "%smock: pretended device 0 at %u; pretended device 1 at %u\t%s\n",
                         title, fbp_mock_faults.links.place, fbp_mock_faults.links.place,
                         value) > 0);

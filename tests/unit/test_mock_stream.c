@@ -13,7 +13,6 @@ static atomic_int n_run;
 /* As a kernel does: it is at work until it sees that the run is stopped. */
 static fbp_status works_long(void *user)
 {
-    (void)user;
     atomic_store(&begun, true);
     while (fbp_check_cancelled() == FBP_OK)
         ;
@@ -23,7 +22,6 @@ static fbp_status works_long(void *user)
 
 static fbp_status counts(void *user)
 {
-    (void)user;
     atomic_fetch_add(&n_run, 1);
     return FBP_OK;
 }

@@ -244,9 +244,8 @@ TEST(predicts_what_was_measured)
     for (size_t i = 0; i < COUNT(measured); i++) {
         const struct row *r = &measured[i];
         struct work_case c;
-        char model[40];
         setup(&c, r->size, r->precision, r->kernel);
-        snprintf(model, sizeof model, "gpus=%zu,gpu=h200", r->cards);
+        AUTO_FREE char *model = printed("gpus=%zu,gpu=h200", r->cards);
         const double ms =
             1e3 * predicted(&c, model, r->cards == 4 ? r->size->side / 4 : 0, r->cards != 4).total;
         drop(&c);

@@ -344,8 +344,7 @@ TEST(plans)
     OK(fbp_source_memory(&source, projections, &of));
     const struct fbp_recon_params params = {
         .struct_size = sizeof params, .input.source = source, .n_threads = 1};
-    if (fbp_plan_create(&plan, &s, &params) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_plan_create(&plan, &s, &params));
     INVALID(fbp_centre_find, NULL, NULL, &centre);
     INVALID(fbp_centre_find, &s, NULL, NULL);
     INVALID(fbp_grid_resolve, NULL, NULL, &grid);
@@ -430,11 +429,10 @@ static bool has_row(const char *name, size_t length)
 /* "FBP_API … name(" of each header. */
 static size_t check_header(const char *path)
 {
-    FILE *f = fopen(path, "r");
+    FILE *f = not_null(fopen(path, "r"));
     static char text[1 << 17];
     size_t count = 0;
 
-    assert_non_null(f);
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
     fclose(f);
     for (const char *at = text; (at = strstr(at, "FBP_API ")); at++) {
@@ -452,12 +450,11 @@ static size_t check_header(const char *path)
 
 TEST(every_function_has_a_row)
 {
-    DIR *dir = opendir(FBP_SOURCE_DIR "/include/fbp");
+    DIR *dir = not_null(opendir(FBP_SOURCE_DIR "/include/fbp"));
     const struct dirent *e;
     size_t count = 0;
     char path[600];
 
-    assert_non_null(dir);
     while ((e = readdir(dir))) {
         snprintf(path, sizeof path, FBP_SOURCE_DIR "/include/fbp/%s", e->d_name);
         if (strstr(e->d_name, ".h") && !strstr(e->d_name, ".hpp"))

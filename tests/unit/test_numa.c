@@ -27,15 +27,12 @@ static void make_folders(const char *path)
 
 static void plant(const char *folder, const char *name, const char *text)
 {
-    char path[500];
-
     make_folders(folder);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    AUTO_FREE char *path = printed("%s/%s", folder, name);
     (void)unlink(path);
     if (!text)
         return;
-    FILE *to = fopen(path, "w");
-    assert_non_null(to);
+    FILE *to = not_null(fopen(path, "w"));
     assert_true(fputs(text, to) >= 0);
     assert_int_equal(fclose(to), 0);
 }

@@ -121,7 +121,7 @@ TEST(voxels_by_brute_force)
     };
     const struct fbp_phantom p = {.n = 3, .items = e};
     const struct fbp_grid g = {{17, 19, 9}, {1.5, 1.25, 2.5}, {1, -1, .5}};
-    AUTO_FREE float *v = allocated(malloc(17 * 19 * 9 * sizeof *v));
+    AUTO_FREE float *v = not_null(malloc(17 * 19 * 9 * sizeof *v));
 
     OK(fbp_phantom_voxels(&p, &g, 0, 9, v));
     double squares = 0;
@@ -154,7 +154,7 @@ TEST(total_mass)
     static const char *const names[] = {"shepp-logan", "shepp-logan-original", "defrise"};
     const struct fbp_grid g = {{64, 64, 64}, {2, 2, 2}, {0, 0, 0}};
     const size_t n = 64 * 64 * 64;
-    AUTO_FREE float *v = allocated(malloc(n * sizeof *v));
+    AUTO_FREE float *v = not_null(malloc(n * sizeof *v));
 
     for (int k = 0; k < 3; k++) {
         CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
@@ -227,8 +227,7 @@ TEST(table_agrees_with_the_peers)
 
 static fbp_status load_text(struct fbp_phantom *p, const char *text)
 {
-    FILE *f = fopen(FBP_TEST_DIR "/phantom.txt", "w");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(FBP_TEST_DIR "/phantom.txt", "w"));
     assert_true(fputs(text, f) >= 0);
     assert_int_equal(fclose(f), 0);
     return fbp_phantom_create(p, FBP_TEST_DIR "/phantom.txt", 1, 10);

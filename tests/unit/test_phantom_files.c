@@ -17,8 +17,7 @@ static double random01(unsigned *state)
 
 static fbp_status load_text(struct fbp_phantom *p, const char *text)
 {
-    FILE *f = fopen(FBP_TEST_DIR "/other-phantom.txt", "w");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(FBP_TEST_DIR "/other-phantom.txt", "w"));
     assert_true(fputs(text, f) >= 0);
     assert_int_equal(fclose(f), 0);
     return fbp_phantom_create(p, FBP_TEST_DIR "/other-phantom.txt", 1, 10);
@@ -26,8 +25,7 @@ static fbp_status load_text(struct fbp_phantom *p, const char *text)
 
 static void load(struct fbp_phantom *p, const char *text)
 {
-    if (load_text(p, text) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(load_text(p, text));
 }
 
 static bool is_there(const char *path)
@@ -229,7 +227,7 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
                                   .n_views = 1,
                                   .views = &view,
                                   .panel = {N, N}};
-    AUTO_FREE float *values = allocated(malloc(sizeof(float) * N * N));
+    AUTO_FREE float *values = not_null(malloc(sizeof(float) * N * N));
     double sum = 0;
 
     fbp_source *source;
@@ -247,7 +245,7 @@ static double mass_by_voxels(const struct fbp_phantom *p)
 {
     enum { N = 104 };
     const struct fbp_grid g = {.n = {N, N, N}, .voxel_mm = {2.5, 2.5, 2.5}};
-    AUTO_FREE float *slice = allocated(malloc(sizeof(float) * N * N));
+    AUTO_FREE float *slice = not_null(malloc(sizeof(float) * N * N));
     double sum = 0;
 
     for (size_t z = 0; z < N; z++) {
@@ -380,8 +378,7 @@ TEST(cut_and_damaged)
         else
             assert_true(strlen(fbp_message()) > 20);
     }
-    FILE *f = fopen(FBP_TEST_DIR "/zero-phantom.txt", "w");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(FBP_TEST_DIR "/zero-phantom.txt", "w"));
     assert_int_equal(fwrite("1 2 3 4 5 6 7 8\n\0junk", 1, 21, f), 21);
     assert_int_equal(fclose(f), 0);
     assert_fails(fbp_phantom_create(&p, FBP_TEST_DIR "/zero-phantom.txt", 1, 1), FBP_ERR_INVALID,

@@ -461,9 +461,8 @@ TEST(refusals)
 static fbp_status load(struct fbp_phantom *p, const char *text)
 {
     static const char path[] = "phantom_planes_lines.txt";
-    FILE *f = fopen(path, "w");
+    FILE *f = not_null(fopen(path, "w"));
 
-    assert_non_null(f);
     fputs(text, f);
     fclose(f);
     const fbp_status st = fbp_phantom_create(p, path, 1, 2);
@@ -575,8 +574,7 @@ static void simulate(const struct fbp_phantom *p, const struct fbp_scan *scan,
 {
     struct fbp_array_info info = {.struct_size = sizeof info};
 
-    if (fbp_phantom_simulate(p, scan, scan_path, params) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_phantom_simulate(p, scan, scan_path, params));
     assert_true(array_read(scan_path, &info, out));
     remove(scan_path);
 }

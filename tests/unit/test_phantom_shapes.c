@@ -272,7 +272,7 @@ TEST(voxels_add_up_to_volumes)
     struct fbp_shape s[4];
     double volume[4];
     const struct fbp_grid g = {.n = {64, 64, 64}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 1, 2}};
-    AUTO_FREE float *v = allocated(malloc(64 * 64 * 64 * sizeof *v));
+    AUTO_FREE float *v = not_null(malloc(64 * 64 * 64 * sizeof *v));
 
     some_shapes(s, volume);
     for (int i = 0; i < 4; i++) {

@@ -64,7 +64,7 @@ TEST(projections_show_everything)
 /* Slices of 300 x 2 x 4 voxels of 1 x 10 x 5 mm: heights are drawn to scale. */
 TEST(voxels_to_scale)
 {
-    AUTO_FREE float *v = allocated(calloc(300 * 2 * 4, sizeof *v));
+    AUTO_FREE float *v = not_null(calloc(300 * 2 * 4, sizeof *v));
     write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
     OK(fbp_picture_write(VOLUME, PNG, NULL));
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
@@ -77,7 +77,7 @@ TEST(voxels_to_scale)
 TEST(large_volumes_are_reduced)
 {
     enum { N = 2501 };
-    AUTO_FREE float *v = allocated(calloc(N, sizeof *v));
+    AUTO_FREE float *v = not_null(calloc(N, sizeof *v));
     for (int i = 0; i < N; i++)
         v[i] = (float)(i % 3); /* three a bin: 1 everywhere */
     write_volume((size_t[]){N, 1, 1}, (double[]){1, 1, 1}, v);
@@ -169,8 +169,7 @@ TEST(full_disk)
 static char *slurp(const char *path)
 {
     static char buf[1 << 18];
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(path, "r"));
     buf[fread(buf, 1, sizeof buf - 1, f)] = 0;
     fclose(f);
     return buf;
@@ -183,9 +182,8 @@ static void assert_well_formed(const char *xml)
     int depth = 0;
 
     for (const char *at = strchr(xml, '<'); at; at = strchr(at + 1, '<')) {
-        const char *end = strchr(at, '>');
+        const char *end = not_null(strchr(at, '>'));
         int quotes = 0, n = 0;
-        assert_non_null(end);
         for (const char *c = at; c < end; c++)
             quotes += *c == '"';
         assert_int_equal(quotes % 2, 0);

@@ -67,7 +67,6 @@ static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *sla
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
 {
-    (void)index;
     FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "device"));
     (*out)->job = job;
     return FBP_OK;
@@ -82,7 +81,6 @@ static void close_device(fbp_device **dev)
 /* Any filter will do: the second difference, the heart of the 3-D inversion. */
 static fbp_status filter(fbp_device *dev, const struct fbp_batch *b, void *raw, void *filtered)
 {
-    (void)dev;
     for (size_t k = 0; k < b->n_views; k++) {
         const float *in = (const float *)raw + k * SAMPLES;
         float *out = (float *)filtered + k * SAMPLES;

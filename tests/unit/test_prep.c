@@ -31,8 +31,7 @@ static struct fbp_scan scan_of(size_t nc, size_t nr)
 static struct fbp_prep prep_of(const struct fbp_scan *scan, bool top_down)
 {
     struct fbp_prep p;
-    if (fbp_prep_create(&p, scan, top_down) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_prep_create(&p, scan, top_down));
     return p;
 }
 

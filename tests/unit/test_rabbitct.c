@@ -66,19 +66,17 @@ static unsigned char *make(int version, bool reference, size_t *n)
 
 static void write_file(const char *path, const void *bytes, size_t n)
 {
-    FILE *f = fopen(path, "wb");
+    FILE *f = not_null(fopen(path, "wb"));
 
-    assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
 }
 
 static void assert_file(const char *path, const void *bytes, size_t n)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = not_null(fopen(path, "rb"));
     AUTO_FREE unsigned char *found = malloc(n + 1);
 
-    assert_non_null(f);
     assert_non_null(found);
     assert_int_equal(fread(found, 1, n + 1, f), n);
     assert_memory_equal(found, bytes, n);
@@ -137,7 +135,7 @@ TEST(test_split)
 {
     size_t n1, n_views;
     AUTO_FREE unsigned char *one = make(1, false, &n1);
-    AUTO_FREE uint16_t *reference = allocated(malloc(n_reference * sizeof *reference));
+    AUTO_FREE uint16_t *reference = not_null(malloc(n_reference * sizeof *reference));
     struct fbp_rabbitct_info info;
     fbp_source *source;
     double *P;
@@ -176,7 +174,7 @@ TEST(test_damaged)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     double *P;
     size_t n, n_views;
-    AUTO_FREE unsigned char *whole = make(2, true, &n), *bytes = allocated(malloc(n + 1));
+    AUTO_FREE unsigned char *whole = make(2, true, &n), *bytes = not_null(malloc(n + 1));
 
     const size_t lengths[] = {
         0, 1, 23, 24, 119, 24 + VIEW, 24 + K * VIEW - 1, 24 + K * VIEW + 1, n - 1, n + 1};
@@ -258,8 +256,7 @@ static void check_result(int version, int32_t magic, int32_t end)
     for (uint32_t i = 0; i < FBP_RABBITCT_BINS; i++)
         r.error.histogram[i] = 1000 + i;
     OK(fbp_rabbitct_result_write(V2, &r));
-    FILE *f = fopen(V2, "rb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(V2, "rb"));
     assert_int_equal(fread(bytes, 1, sizeof bytes, f), tail + 16 + 44 + 4);
     fclose(f);
     memcpy(&found, bytes, 4);

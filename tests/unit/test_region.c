@@ -8,7 +8,6 @@ static unsigned char wanted[NZ][NY][NX];
 
 static fbp_status row(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
 {
-    (void)user;
     *n = 0;
     for (uint32_t x = 0; x < NX; x++)
         if (wanted[z][y][x]) {
@@ -116,10 +115,7 @@ TEST(voxels_are_found_again)
 
 static fbp_status fails(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
 {
-    (void)user;
-    (void)y;
     *n = 0;
-    (void)out;
     return z == 3 ? FBP_ERR_IO : FBP_OK;
 }
 

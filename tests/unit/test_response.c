@@ -17,8 +17,7 @@ static struct fbp_filter_design make(const struct fbp_spectral_filter *s, size_t
     struct fbp_filter_design d;
 
     fbp_message_clear();
-    if (fbp_deconvolution_design(&d, s, n, 0, oversampling) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_deconvolution_design(&d, s, n, 0, oversampling));
     return d;
 }
 

@@ -47,8 +47,6 @@ static void fails(const struct fbp_sandbox_limits *l, fbp_sandbox_fn *fn, void *
 /* Takes 200 MiB, and says that it could. */
 static fbp_status take_much(void *arg, struct fbp_blob *reply)
 {
-    (void)arg;
-    (void)reply;
     AUTO_FREE char *p = malloc(200u << 20);
     if (!p)
         return fbp_fail(FBP_ERR_INVALID, "scan.h5: cannot be opened");
@@ -108,7 +106,7 @@ TEST(what_was_held)
 
     if (!LIMITED)
         skip();
-    AUTO_FREE char *held = allocated(malloc(300u << 20));
+    AUTO_FREE char *held = not_null(malloc(300u << 20));
     memset(held, 1, 300u << 20); /* of this process, not of the child */
     fbp_sandbox_forget();
     assert_int_equal(fbp_sandbox_bytes(), 0);
@@ -150,7 +148,6 @@ TEST(replies_come_whole)
 
 static fbp_status refuse(void *arg, struct fbp_blob *reply)
 {
-    (void)arg;
     FBP_TRY(fbp_blob_put(reply, "half", 4));
     return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.h5: holds no scan: %d arrays are there", 7);
 }
@@ -173,8 +170,6 @@ static fbp_status die(void *arg, struct fbp_blob *reply)
 
 static fbp_status leave(void *arg, struct fbp_blob *reply)
 {
-    (void)arg;
-    (void)reply;
     _exit(0); /* as libraries that call exit() do */
 }
 
@@ -208,8 +203,6 @@ TEST(interruptions_are_no_damage)
 
 static fbp_status loop(void *arg, struct fbp_blob *reply)
 {
-    (void)arg;
-    (void)reply;
     for (volatile int i = 0;; i++)
         ;
     return FBP_OK;
@@ -217,8 +210,6 @@ static fbp_status loop(void *arg, struct fbp_blob *reply)
 
 static fbp_status sleep_long(void *arg, struct fbp_blob *reply)
 {
-    (void)arg;
-    (void)reply;
     sleep(600);
     return FBP_OK;
 }
@@ -236,7 +227,6 @@ static fbp_status take_all(void *arg, struct fbp_blob *reply)
 {
     const size_t piece = (size_t)1 << 20;
 
-    (void)arg;
     for (size_t i = 0; i < 4096; i++) { /* 4 GiB, 64 MiB are allowed */
         char *p = malloc(piece);
         if (!p)
@@ -261,7 +251,6 @@ TEST(memory_is_limited)
 
 static fbp_status talk(void *arg, struct fbp_blob *reply)
 {
-    (void)arg;
     for (int i = 0; i < 100000; i++) {
         printf("a line of a library\n");
         fprintf(stderr, "HDF5-DIAG: Error detected\n");
@@ -309,7 +298,6 @@ static fbp_status count_pipes(void *arg, struct fbp_blob *reply)
 {
     const size_t n = open_pipes();
 
-    (void)arg;
     return fbp_blob_put(reply, &n, sizeof n);
 }
 

@@ -364,8 +364,7 @@ static char *round_trip(const struct fbp_scan *scan, const struct fbp_circle *ci
     char *text = calloc(1, 65536);
     struct fbp_scan again = {.struct_size = sizeof again};
 
-    if (fbp_scan_save(scan, in_folder("trip.json"), circle) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_save(scan, in_folder("trip.json"), circle));
     again = load("trip.json");
     assert_int_equal(again.kind, scan->kind);
     assert_int_equal(again.n_views, scan->n_views);
@@ -377,8 +376,7 @@ static char *round_trip(const struct fbp_scan *scan, const struct fbp_circle *ci
     assert_true(fabs(again.i0 - scan->i0) < 1e-12);
     assert_memory_equal(&again.volume, &scan->volume, sizeof again.volume);
     fbp_scan_clear(&again);
-    FILE *f = fopen(in_folder("trip.json"), "rb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen(in_folder("trip.json"), "rb"));
     assert_non_null(text);
     assert_true(fread(text, 1, 65535, f) > 0);
     fclose(f);
@@ -473,8 +471,7 @@ TEST(test_paths)
     assert_int_equal(chdir(folder), 0);
     OK(fbp_scan_save(&s, "inside.json", NULL));
     OK(fbp_scan_save(&s, "sub/outside.json", NULL));
-    FILE *f = fopen("inside.json", "rb");
-    assert_non_null(f);
+    FILE *f = not_null(fopen("inside.json", "rb"));
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
     assert_int_equal(chdir(here), 0);

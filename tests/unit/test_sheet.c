@@ -55,7 +55,7 @@ TEST(nothing_is_cut)
 TEST(large_pictures_are_reduced)
 {
     enum { N = 1000 };
-    AUTO_FREE float *v = allocated(malloc((size_t)N * N * sizeof *v));
+    AUTO_FREE float *v = not_null(malloc((size_t)N * N * sizeof *v));
     struct fbp_tile tiles[7];
     const struct fbp_sheet_params p = {
         .struct_size = sizeof p, .n = {N, N}, .title = "seven", .lo = 0, .hi = 1};
@@ -107,9 +107,8 @@ TEST(letters_have_dots)
 static char *read_text(const char *path)
 {
     static char text[20000];
-    FILE *f = fopen(path, "rb");
+    FILE *f = not_null(fopen(path, "rb"));
 
-    assert_non_null(f);
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
     fclose(f);
     return text;

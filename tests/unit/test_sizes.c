@@ -101,10 +101,8 @@ TEST(lists_get_sizes)
 
 TEST(the_release_is_one)
 {
-    char text[40];
-
-    snprintf(text, sizeof text, "%d.%d.%d", FBP_VERSION_MAJOR, FBP_VERSION_MINOR,
-             FBP_VERSION_PATCH);
+    AUTO_FREE char *text =
+        printed("%d.%d.%d", FBP_VERSION_MAJOR, FBP_VERSION_MINOR, FBP_VERSION_PATCH);
     assert_string_equal(fbp_version(), text);
     assert_string_equal(FBP_VERSION, text);
     assert_string_equal(FBP_RELEASE, text); /* what CMake calls this release */

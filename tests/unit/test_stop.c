@@ -57,7 +57,6 @@ static int calls, most_done;
 
 static int cancel(void *user, const struct fbp_progress *p)
 {
-    (void)user;
     calls++;
     assert_true(p->total > 0);
     most_done = (int)(100 * (double)p->done / (double)p->total);
@@ -259,7 +258,6 @@ static int stopped_truth(void *arg)
 
 static int stopped_view(void *arg)
 {
-    (void)arg;
     return fbp_picture_write(STOP_VOLUME, FBP_TEST_DIR "/stopped.png", NULL) != FBP_ERR_CANCELLED ||
            access(FBP_TEST_DIR "/stopped.png", F_OK) == 0;
 }
@@ -267,7 +265,6 @@ static int stopped_view(void *arg)
 static int stopped_compare(void *arg)
 {
     struct fbp_comparison c = {.struct_size = sizeof c};
-    (void)arg;
     return fbp_array_compare(STOP_VOLUME, STOP_VOLUME, 0, &c) != FBP_ERR_CANCELLED;
 }
 

@@ -10,8 +10,7 @@ static struct fbp_stripes stripes_of(const char *text, size_t n_views, size_t n_
     struct fbp_corrections c = {.struct_size = sizeof c};
     struct fbp_stripes s;
 
-    if (fbp_corrections_rings(&c, text) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_corrections_rings(&c, text));
     fbp_stripes_of(&c, n_views, n_columns, &s);
     return s;
 }
@@ -75,7 +74,7 @@ TEST(wavelets_are_daubechies)
 TEST(sorting_takes_the_middle)
 {
     enum { NV = 90, NC = 40 };
-    AUTO_FREE float *s = allocated(malloc(NV * NC * sizeof *s));
+    AUTO_FREE float *s = not_null(malloc(NV * NC * sizeof *s));
 
     for (size_t i = 0; i < NV * NC; i++)
         s[i] = (float)((i / NC * 37 + i % NC * 11) % NV) + (i % NC == 17 ? 0.25f : 0);
@@ -113,10 +112,9 @@ TEST(sorting_is_its_definition)
 
     assert_true(s && out);
     for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++) {
-        char text[32];
         for (size_t i = 0; i < NV * NC; i++)
             out[i] = s[i] = (float)(object(i / NC, i % NC, NV, NC) + noise(i) - 0.4);
-        snprintf(text, sizeof text, "sorting:%zu", sizes[t]);
+        AUTO_FREE char *text = printed("sorting:%zu", sizes[t]);
         take_away(text, NV, NC, out, NC);
         for (size_t i = 0; i < NV * NC; i++) {
             float rank[NC];

@@ -279,12 +279,11 @@ static int waits_in_vain(const char *module)
 
 static pid_t start(const char *name, size_t rank, size_t size, const char *folder)
 {
-    char place[200];
     const pid_t child = fork();
 
     if (child != 0)
         return child;
-    snprintf(place, sizeof place, "%zu/%zu:%s", rank, size, folder);
+    AUTO_FREE char *place = printed("%zu/%zu:%s", rank, size, folder);
     setenv("FBP_TEAM", place, 1);
     _exit(take_part(name));
 }

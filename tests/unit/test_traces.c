@@ -109,8 +109,7 @@ static struct fbp_scan load(const char *prepare)
     make_directions(n);
     put_scan((const double(*)[3])n, DIRECTIONS, prepare);
     free(n);
-    if (fbp_scan_load(&scan, SCAN) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_scan_load(&scan, SCAN));
     return scan;
 }
 
@@ -119,8 +118,7 @@ static fbp_source *open_traces(const struct fbp_scan *scan)
     fbp_source *below, *out;
 
     OK(fbp_source_open(&below, scan->projections, &scan->raw));
-    if (fbp_spectra_open(&out, below, scan) != FBP_OK)
-        fail_msg("%s", fbp_message());
+    OK(fbp_spectra_open(&out, below, scan));
     return out;
 }
 
@@ -153,9 +151,8 @@ TEST(traces_become_projections)
 
     for (int twice = 0; twice < 2; twice++)
         for (int i = 0; i < 3; i++) {
-            char text[300];
             put_traces(twice, 40 * PI / 180, i == 2 ? .3 : 0);
-            snprintf(text, sizeof text, "\"prepare\": {" FFT "%s}", phases[i]);
+            AUTO_FREE char *text = printed("\"prepare\": {" FFT "%s}", phases[i]);
             AUTO_CLEAR struct fbp_scan scan = load(text);
             assert_int_equal(scan.panel.n_columns, SPECTRUM);
             const double error = worst(&scan);

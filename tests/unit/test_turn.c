@@ -16,7 +16,7 @@ static const double RAD = 3.14159265358979323846 / 180;
 static float *some_voxels(size_t n)
 {
     unsigned seed = 7;
-    float *v = allocated(malloc(n * sizeof *v));
+    float *v = not_null(malloc(n * sizeof *v));
 
     for (size_t i = 0; i < n; i++)
         v[i] = (float)((seed = seed * 1664525U + 1013904223U) >> 8) / (float)(1 << 24);
@@ -54,7 +54,7 @@ static void compare_slice(const size_t n[2], const double mm[2], double degrees)
         assert_true((double)t.turned[a] * t.mm[a] > side - 1e-5);
         assert_true((double)t.turned[a] * t.mm[a] < side + t.mm[a]);
     }
-    row = allocated(malloc(t.turned[0] * sizeof *row));
+    row = not_null(malloc(t.turned[0] * sizeof *row));
     fbp_turn_prepare(&t, slice);
     for (size_t j = 0; j < t.turned[1]; j++) {
         fbp_turn_row(&t, slice, j, row);
@@ -204,7 +204,7 @@ struct pretended {
 static fbp_status pretended_open(void **out, int index, const struct fbp_turn *turn,
                                  size_t n_slices, size_t *at_once)
 {
-    struct pretended *p = allocated(calloc(1, sizeof *p));
+    struct pretended *p = not_null(calloc(1, sizeof *p));
     const size_t area = turn->turned[0] * turn->turned[1];
 
     assert_int_equal(index, 5);
@@ -266,11 +266,6 @@ static fbp_status pretended_top(void *device, size_t row0, size_t n, float *top)
 
 static fbp_status refused(void *device, const float *slices, size_t n, float *front, float *side)
 {
-    (void)device;
-    (void)slices;
-    (void)n;
-    (void)front;
-    (void)side;
     return FBP_ERR_DEVICE;
 }
 

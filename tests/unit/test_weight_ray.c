@@ -26,7 +26,7 @@ static double check(const struct scan *scan, const struct fbp_view *views)
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_rays rays;
     fbp_weights *w;
-    double *row = allocated(malloc(nc * sizeof *row)), worst = 0;
+    double *row = not_null(malloc(nc * sizeof *row)), worst = 0;
 
     OK(fbp_views_facts(views_of(scan, views), NULL, &facts));
     OK(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO));

@@ -109,15 +109,14 @@ TEST(honours_wishes)
  * after; each view is read once a worker if filtered views are kept. */
 static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 {
-    AUTO_FREE size_t *next = allocated(calloc(job->grid.n[2], sizeof *next)),
-                     *finished = calloc(job->grid.n[2], 1 * sizeof *finished);
+    AUTO_FREE size_t *next = not_null(calloc(job->grid.n[2], sizeof *next)),
+                     *finished = not_null(calloc(job->grid.n[2], 1 * sizeof *finished));
     size_t read = 0;
 
-    assert_non_null(finished);
     for (size_t i = 0; i < w->n_slabs; i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         const bool first = i < w->n_workers;
-        AUTO_FREE struct fbp_task *tasks = allocated(calloc(w->n_batches + 1, sizeof *tasks));
+        AUTO_FREE struct fbp_task *tasks = not_null(calloc(w->n_batches + 1, sizeof *tasks));
         const size_t n = fbp_work_tasks(w, job, &slab, first, NULL);
         assert_true(n <= w->n_batches + 1);
         assert_int_equal(fbp_work_tasks(w, job, &slab, first, tasks), n);

@@ -46,7 +46,7 @@ static inline void put_tags(TIFF *t, const struct tiff_way *w, uint32_t nx, uint
 static inline void put_strips(TIFF *t, uint32_t ny, size_t row_bytes, uint32_t rows,
                               const char *page)
 {
-    AUTO_FREE char *copy = allocated(malloc(ny * row_bytes));
+    AUTO_FREE char *copy = not_null(malloc(ny * row_bytes));
     memcpy(copy, page, ny * row_bytes);
     for (uint32_t y = 0; y < ny; y += rows) {
         const uint32_t n = ny - y < rows ? ny - y : rows;
@@ -58,7 +58,7 @@ static inline void put_strips(TIFF *t, uint32_t ny, size_t row_bytes, uint32_t r
 static inline void put_tiles(TIFF *t, uint32_t nx, uint32_t ny, size_t size, uint32_t side,
                              const char *page)
 {
-    AUTO_FREE char *tile = allocated(malloc(side * side * size));
+    AUTO_FREE char *tile = not_null(malloc(side * side * size));
     for (uint32_t y = 0; y < ny; y += side)
         for (uint32_t x = 0; x < nx; x += side) {
             memset(tile, 0x55, side * side * size); /* beyond the edge, too */
@@ -74,8 +74,7 @@ static inline void put_tiff(const char *path, const struct tiff_way *w, uint32_t
                             size_t n, const void *samples)
 {
     const size_t size = (w->bits ? w->bits : 16u) / 8u * (w->samples ? w->samples : 1u);
-    TIFF *t = TIFFOpen(path, w->mode ? w->mode : "wl");
-    assert_non_null(t);
+    TIFF *t = not_null(TIFFOpen(path, w->mode ? w->mode : "wl"));
     for (size_t k = 0; k < n; k++) {
         const char *page = (const char *)samples + k * nx * ny * size;
         put_tags(t, w, nx, ny);
