@@ -76,6 +76,28 @@ static inline void free_local(void *variable)
 #define AUTO_FREE         CLEANUP(free_local) /**< a pointer whose memory is freed */
 #define AUTO_CLEAR        CLEANUP(fbp_scan_clear)
 
+/** Write an array, all at once. */
+static inline void save_array(const char *path, const struct fbp_array_info *info,
+                              const struct fbp_sink_params *params, const void *values)
+{
+    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
+
+    OK(fbp_sink_open(&sink, path, info, params));
+    OK(fbp_sink_write(sink, 0, info->n[2], values));
+    OK(fbp_sink_finish(sink));
+}
+
+/** A circle with the same distances in all views. */
+#define circle_of(number, angles, sod, sdd, ...)                   \
+    ((struct fbp_circle){.struct_size = sizeof(struct fbp_circle), \
+                         .n_views = (number),                      \
+                         .angles_rad = (angles),                   \
+                         .sod_mm = &(const double){sod},           \
+                         .sdd_mm = &(const double){sdd},           \
+                         .n_sod = 1,                               \
+                         .n_sdd = 1,                               \
+                         __VA_ARGS__})
+
 /** The tests of a file, in their order there. */
 static struct CMUnitTest file_tests[64];
 

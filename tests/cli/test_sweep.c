@@ -58,17 +58,9 @@ static void make_views(struct fbp_scan *scan, struct fbp_view *views, double sod
     double angles[VIEWS];
     for (int k = 0; k < VIEWS; k++)
         angles[k] = k * 30 * rad;
-    const struct fbp_circle c = {.struct_size = sizeof c,
-                                 .kind = FBP_CONE,
-                                 .n_views = VIEWS,
-                                 .angles_rad = angles,
-                                 .sod_mm = &sod,
-                                 .sdd_mm = &sdd,
-                                 .n_sod = 1,
-                                 .n_sdd = 1,
-                                 .pitch_mm = {0.5, 0.7},
-                                 .offset_mm = {offset, 40},
-                                 .tilt_rad = {lean_deg * rad, 0, tilt_deg * rad}};
+    const struct fbp_circle c =
+        circle_of(VIEWS, angles, sod, sdd, .kind = FBP_CONE, .pitch_mm = {0.5, 0.7},
+                  .offset_mm = {offset, 40}, .tilt_rad = {lean_deg * rad, 0, tilt_deg * rad});
 
     *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
                               .kind = FBP_CONE,

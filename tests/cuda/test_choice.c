@@ -22,17 +22,9 @@ static struct fbp_job job_of(size_t side, double (*matrices)[12])
 static void c_arm_matrices(double (*out)[12])
 {
     const struct fbp_panel panel = {1248, 960};
-    const double sod = 745, sdd = 1196;
     AUTO_FREE double *angles = even_angles(VIEWS, 0, 198.0 / (VIEWS - 1));
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_CONE,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {0.308, 0.308}};
+    const struct fbp_circle circle =
+        circle_of(VIEWS, angles, 745, 1196, .kind = FBP_CONE, .pitch_mm = {0.308, 0.308});
     struct fbp_view views[VIEWS];
 
     OK(fbp_c_arm_views(&circle, &panel, views));

@@ -77,11 +77,8 @@ static void write_by_sink(const char *path, bool pack, float *v)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {NX, NY, NZ}, .spacing_mm = {1, 2, 3}, .unit = "1/mm"};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = pack};
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
     fill(v);
-    OK(fbp_sink_open(&s, path, &info, &p));
-    OK(fbp_sink_write(s, 0, NZ, v));
-    OK(fbp_sink_finish(s));
+    save_array(path, &info, &p, v);
 }
 
 /* Every length: only the whole file is read. */

@@ -99,11 +99,8 @@ static inline char *write_array(const char *name, size_t nx, size_t ny, size_t n
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nx, ny, nz}};
     char *path = temporary(name);
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
-    OK(fbp_sink_open(&sink, path, &info, NULL));
-    OK(fbp_sink_write(sink, 0, nz, values));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, NULL, values);
     return path;
 }
 
@@ -186,14 +183,8 @@ static inline void add_views(struct fbp_scan *scan, const struct orbit *o)
     const double sod = o->sod_mm > 0 ? o->sod_mm : 750, sdd = o->sdd_mm > 0 ? o->sdd_mm : 1200;
     double *angles =
         even_angles(n, o->start_deg, o->step_deg != 0 ? o->step_deg : 360.0 / (double)n);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {o->pitch_mm[0], o->pitch_mm[1]}};
+    const struct fbp_circle circle =
+        circle_of(n, angles, sod, sdd, .pitch_mm = {o->pitch_mm[0], o->pitch_mm[1]});
 
     scan->views = calloc(n, sizeof *scan->views);
     assert_non_null(scan->views);

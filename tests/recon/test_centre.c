@@ -103,18 +103,10 @@ static void add_rings(struct fbp_scan *scan, double most)
 static void turn_views(struct fbp_scan *scan, const struct scan_case *c, double offset_mm,
                        double pitch_u, double pitch)
 {
-    const double sod = 500, sdd = 800;
     AUTO_FREE double *angles = even_angles(c->views, 17, c->arc_deg / (double)c->views);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = c->kind,
-                                      .n_views = c->views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch_u, pitch},
-                                      .offset_mm = {offset_mm, 0}};
+    const struct fbp_circle circle =
+        circle_of(c->views, angles, 500, 800, .kind = c->kind, .pitch_mm = {pitch_u, pitch},
+                  .offset_mm = {offset_mm, 0});
 
     if (!scan->views)
         scan->views = calloc(c->views, sizeof *scan->views);

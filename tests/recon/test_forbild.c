@@ -42,16 +42,8 @@ TEST(tissues)
         print_message("skipped: there is no %s\n", path);
         skip();
     }
-    const double sod = 750, sdd = 1200;
     AUTO_FREE double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {2, 2}};
+    const struct fbp_circle circle = circle_of(VIEWS, angles, 750, 1200, .pitch_mm = {2, 2});
     AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
                                       .n_views = VIEWS,
                                       .panel = {256, 25},

@@ -109,15 +109,12 @@ static void middle_and_rim(const float *slice, double *middle, double *rim)
 static void draw(const char *name, const float *slice)
 {
     const char *folder = getenv("FBP_TEST_PICTURES");
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
 
     if (!folder)
         return;
     AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
-    OK(fbp_sink_open(&sink, path, &info, NULL));
-    OK(fbp_sink_write(sink, 0, 1, slice));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, NULL, slice);
 }
 
 static const char *const devices[] = {"ref", "cpu", "mock", "gl", "cuda"};

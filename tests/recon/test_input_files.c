@@ -95,15 +95,12 @@ static char *make_folder(const char *name, void name_of(char *out, int k), doubl
     assert_int_equal(mkdir(folder, 0777), 0);
     for (int k = 0; k < VIEWS; k++) {
         const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, 1, 1}};
-        CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
         name_of(file, k);
         if (!file[0])
             continue;
         project(angle_of(k), 0, row);
         snprintf(path, sizeof path, "%s/%s", folder, file);
-        OK(fbp_sink_open(&sink, path, &info, NULL));
-        OK(fbp_sink_write(sink, 0, 1, row));
-        OK(fbp_sink_finish(sink));
+        save_array(path, &info, NULL, row);
     }
     return folder;
 }

@@ -33,15 +33,8 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
                             .panel = {n_columns, ROWS},
                             .volume = {{40, 40, 16}, {3, 3, 3}, {0, 0, 0}}};
     AUTO_FREE double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch, pitch},
-                                      .offset_mm = {offset_mm, 0}};
+    const struct fbp_circle circle =
+        circle_of(VIEWS, angles, sod, sdd, .pitch_mm = {pitch, pitch}, .offset_mm = {offset_mm, 0});
 
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);

@@ -45,11 +45,8 @@ static char *put_again(const struct fbp_scan *scan, const char *name, bool count
                                 .range = {-0.5, 6}};
     AUTO_FREE float *views = read_array(scan->projections);
     char *path = temporary(name);
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
-    OK(fbp_sink_open(&sink, path, &info, &p));
-    OK(fbp_sink_write(sink, 0, scan->n_views, views));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, &p, views);
     return path;
 }
 
@@ -134,11 +131,7 @@ TEST(too_little_memory_is_said)
                                         .n = {COLUMNS, ROWS, large.views}};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
     AUTO_FREE float *zeros = not_null(calloc(large.views * PIXELS, sizeof *zeros));
-    fbp_sink *sink;
-    OK(fbp_sink_open(&sink, scan.projections, &info, &params));
-    OK(fbp_sink_write(sink, 0, large.views, zeros));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    save_array(scan.projections, &info, &params, zeros);
 
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "cpu", .n_threads = 1, .callbacks.log = listen};
@@ -170,15 +163,12 @@ static struct fbp_scan make_noise(size_t n_views)
                             .volume = {{40, 40, 44}, {4, 4, 4}, {0, 0, 0}}};
     AUTO_FREE float *noise = not_null(malloc(n_views * PIXELS * sizeof *noise));
     uint32_t random = 1;
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     for (size_t i = 0; i < n_views * PIXELS; i++)
         noise[i] = (float)((random = random * 1664525u + 1013904223u) >> 8);
     add_views(&scan, &(struct orbit){.step_deg = 360. / (double)n_views, .pitch_mm = {8, 7.5}});
     scan.projections = temporary("noise.mha");
-    OK(fbp_sink_open(&sink, scan.projections, &info, &params));
-    OK(fbp_sink_write(sink, 0, n_views, noise));
-    OK(fbp_sink_finish(sink));
+    save_array(scan.projections, &info, &params, noise);
     return scan;
 }
 

@@ -40,16 +40,9 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
     const size_t n = panel->step_deg != 0 ? (size_t)(236 / panel->step_deg) : VIEWS;
     AUTO_FREE double *angles =
         even_angles(n, 0, panel->step_deg != 0 ? panel->step_deg : 360.0 / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = panel->kind,
-                                      .n_views = n,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch, pitch},
-                                      .offset_mm = {panel->offset_mm, 0}};
+    const struct fbp_circle circle =
+        circle_of(n, angles, sod, sdd, .kind = panel->kind, .pitch_mm = {pitch, pitch},
+                  .offset_mm = {panel->offset_mm, 0});
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = panel->kind,
                             .n_views = n,

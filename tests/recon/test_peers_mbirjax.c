@@ -45,15 +45,8 @@ static struct fbp_scan make_scan(bool parallel, double voxel)
     const double cone = 2 * atan2(COLUMNS / 2.0, SDD) * 180 / PI;
     const double arc = parallel ? 180 : 360 + cone;
     AUTO_FREE double *angles = even_angles(VIEWS, -arc / 2, arc / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = parallel ? FBP_PARALLEL : FBP_CONE,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &SID,
-                                      .sdd_mm = &SDD,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {1, 1}};
+    const struct fbp_circle circle = circle_of(
+        VIEWS, angles, SID, SDD, .kind = parallel ? FBP_PARALLEL : FBP_CONE, .pitch_mm = {1, 1});
     struct fbp_scan scan = {
         .struct_size = sizeof scan,
         .kind = circle.kind,

@@ -157,14 +157,11 @@ static void draw(const char *name, const float *volume)
 {
     const char *folder = getenv("FBP_TEST_PICTURES");
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     if (!folder)
         return;
     AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
-    OK(fbp_sink_open(&sink, path, &info, NULL));
-    OK(fbp_sink_write(sink, 0, 1, volume + (size_t)ROWS / 2 * N * N));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, NULL, volume + (size_t)ROWS / 2 * N * N);
 }
 
 /* Of the two middle slices. */

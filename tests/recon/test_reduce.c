@@ -318,14 +318,10 @@ TEST(any_source_is_reduced)
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}};
     AUTO_FREE float *values = not_null(malloc(VIEWS * c.n * sizeof *values));
     char *path = temporary("packed.mha");
-    fbp_sink *sink;
     for (size_t i = 0; i < VIEWS * c.n; i++)
         values[i] = c.views[i];
     struct fbp_sink_params packed = {.struct_size = sizeof packed, .compress = true};
-    OK(fbp_sink_open(&sink, path, &info, &packed));
-    OK(fbp_sink_write(sink, 0, VIEWS, values));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    save_array(path, &info, &packed, values);
     remove(c.scan.projections);
     free(c.scan.projections);
     c.scan.projections = path;

@@ -314,19 +314,11 @@ static void off_the_plane(struct fbp_scan *scan, const double at[3], double *mea
 TEST(errors_off_the_plane_are_estimated)
 {
     static const double places[4][3] = {{90, 0, 90}, {-90, 0, 90}, {0, 90, 90}, {0, -90, 90}};
-    const double sod = 500, sdd = 750;
 
     for (int arc = 240; arc <= 360; arc += 120) {
         double *angles = even_angles((size_t)arc, 0, 1), worst = 0, estimated = 0;
-        const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                          .kind = FBP_CONE,
-                                          .n_views = (size_t)arc,
-                                          .angles_rad = angles,
-                                          .sod_mm = &sod,
-                                          .sdd_mm = &sdd,
-                                          .n_sod = 1,
-                                          .n_sdd = 1,
-                                          .pitch_mm = {4.5, 4.5}};
+        const struct fbp_circle circle =
+            circle_of((size_t)arc, angles, 500, 750, .kind = FBP_CONE, .pitch_mm = {4.5, 4.5});
         AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan,
                                            .kind = FBP_CONE,
                                            .n_views = (size_t)arc,

@@ -355,16 +355,13 @@ static char *write_mask(const char *name, const struct fbp_grid *g, double shift
     const struct fbp_sink_params params = {
         .struct_size = sizeof params, .type = FBP_U8, .range = {0, 255}};
     char *path = temporary(name);
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
         info.origin_mm[i] = fbp_grid_coordinate(g, i, 0) + (i == 1 ? shift : 0);
     }
-    OK(fbp_sink_open(&sink, path, &info, &params));
-    OK(fbp_sink_write(sink, 0, g->n[2], x));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, &params, x);
     return path;
 }
 

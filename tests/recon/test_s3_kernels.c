@@ -122,15 +122,8 @@ static struct fbp_scan tilted_scan(bool c_arm)
     static const double deg = 3.14159265358979323846 / 180;
     struct fbp_scan scan = make_scan(360);
     double sod = 750, sdd = 1200, *angles = even_angles(scan.n_views, 20, 360. / 39);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = scan.n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {9, 9},
-                                      .tilt_rad = {4 * deg, 0, 0}}; /* rows stay level */
+    const struct fbp_circle circle = circle_of(scan.n_views, angles, sod, sdd, .pitch_mm = {9, 9},
+                                               .tilt_rad = {4 * deg, 0, 0}); /* rows stay level */
 
     if (c_arm)
         OK(fbp_c_arm_views(&circle, &scan.panel, scan.views));

@@ -92,14 +92,8 @@ struct trial {
 static void begin(struct trial *t, const double *p, size_t n_views, enum fbp_type type, bool noise)
 {
     AUTO_FREE double *angles = malloc(n_views * sizeof *angles);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &SOD,
-                                      .sdd_mm = &SDD,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {PITCH, PITCH}};
+    const struct fbp_circle circle =
+        circle_of(n_views, angles, SOD, SDD, .pitch_mm = {PITCH, PITCH});
 
     assert_non_null(angles);
     for (size_t k = 0; k < n_views; k++)

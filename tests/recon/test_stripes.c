@@ -58,14 +58,11 @@ static void draw(const char *name, const float *slice)
 {
     const char *folder = getenv("FBP_TEST_PICTURES");
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {PICTURE, PICTURE, 1}};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     if (!folder)
         return;
     AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
-    OK(fbp_sink_open(&sink, path, &info, NULL));
-    OK(fbp_sink_write(sink, 0, 1, slice));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, NULL, slice);
 }
 
 /* Root of the mean square of a - b within 60 mm of the axis. */
@@ -243,10 +240,7 @@ TEST(rows_may_run_down)
             memcpy(turned + (ROWS - 1 - r) * N, image + r * N, N * sizeof *image);
         remove(images[k]);
         const struct fbp_array_info one = {.struct_size = sizeof one, .n = {N, ROWS, 1}};
-        CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
-        OK(fbp_sink_open(&sink, images[k], &one, NULL));
-        OK(fbp_sink_write(sink, 0, 1, turned));
-        OK(fbp_sink_finish(sink));
+        save_array(images[k], &one, NULL, turned);
     }
     scan.row_order = FBP_ROWS_TOP_DOWN;
     assert_true(run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info) == up);

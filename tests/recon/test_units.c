@@ -70,19 +70,11 @@ TEST(planes_by_a_thousand)
 TEST(lines_by_ten)
 {
     double angles[12];
-    const double sod = 200, sdd = 300;
 
     for (int k = 0; k < 12; k++)
         angles[k] = 2 * PI * k / 12;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_CONE,
-                                      .n_views = 12,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {3, 3}};
+    const struct fbp_circle circle =
+        circle_of(12, angles, 200, 300, .kind = FBP_CONE, .pitch_mm = {3, 3});
     AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
                                       .kind = FBP_CONE,
                                       .n_views = 12,

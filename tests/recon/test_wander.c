@@ -40,15 +40,8 @@ static struct fbp_scan make_scan(const struct layout *l, enum path path, double 
     const size_t n = l->n_views;
     AUTO_FREE double *angles = even_angles(n, 20, l->arc_deg / (double)n);
     const double sod = l->sod_mm, sdd = 1.5 * sod, mag = l->kind == FBP_CONE ? 1.5 : 1;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = l->kind,
-                                      .n_views = n,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {2 * mag, 2 * mag}};
+    const struct fbp_circle circle =
+        circle_of(n, angles, sod, sdd, .kind = l->kind, .pitch_mm = {2 * mag, 2 * mag});
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = l->kind,
                             .n_views = n,

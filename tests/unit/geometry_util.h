@@ -53,20 +53,11 @@ static inline struct fbp_view random_view(enum fbp_kind kind)
 {
     struct fbp_view view;
     const double angle = uniform(-4, 4), sod = uniform(500, 700), sdd = uniform(900, 1300);
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .kind = kind,
-        .n_views = 1,
-        .angles_rad = &angle,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {uniform(0.3, 2), uniform(0.3, 2)},
-        .offset_mm = {uniform(-30, 30), uniform(-30, 30)},
-        .tilt_rad = {uniform(-0.2, 0.2), uniform(-0.2, 0.2), uniform(-0.2, 0.2)},
-        .skew_rad = uniform(-0.1, 0.1),
-    };
+    const struct fbp_circle circle =
+        circle_of(1, &angle, sod, sdd, .kind = kind, .pitch_mm = {uniform(0.3, 2), uniform(0.3, 2)},
+                  .offset_mm = {uniform(-30, 30), uniform(-30, 30)},
+                  .tilt_rad = {uniform(-0.2, 0.2), uniform(-0.2, 0.2), uniform(-0.2, 0.2)},
+                  .skew_rad = uniform(-0.1, 0.1));
     if (fbp_circle_views(&circle, &view) != FBP_OK)
         abort();
     if (kind == FBP_CONE)
@@ -93,20 +84,12 @@ static inline struct fbp_views views_of(const struct scan *scan, const struct fb
 static inline struct fbp_view *scan_views_at(const struct scan *scan, const double *angles_rad)
 {
     struct fbp_view *views = calloc(scan->n, sizeof *views);
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .kind = scan->kind,
-        .n_views = scan->n,
-        .angles_rad = angles_rad,
-        .sod_mm = &scan->sod,
-        .sdd_mm = &scan->sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {scan->pitch[0], scan->pitch[1]},
-        .offset_mm = {scan->offset[0], scan->offset[1]},
-        .tilt_rad = {scan->tilt_deg[0] * FBP_PI / 180, scan->tilt_deg[1] * FBP_PI / 180,
-                     scan->tilt_deg[2] * FBP_PI / 180},
-    };
+    const struct fbp_circle circle =
+        circle_of(scan->n, angles_rad, scan->sod, scan->sdd, .kind = scan->kind,
+                  .pitch_mm = {scan->pitch[0], scan->pitch[1]},
+                  .offset_mm = {scan->offset[0], scan->offset[1]},
+                  .tilt_rad = {scan->tilt_deg[0] * FBP_PI / 180, scan->tilt_deg[1] * FBP_PI / 180,
+                               scan->tilt_deg[2] * FBP_PI / 180});
     if (!views || fbp_circle_views(&circle, views) != FBP_OK)
         abort();
     return views;

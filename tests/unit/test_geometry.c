@@ -71,15 +71,8 @@ TEST(impossible_views_and_matrices_are_refused)
 TEST(circle_follows_the_convention)
 {
     const double angle = 0.7, sod = 750, sdd = 1200;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = 1,
-                                      .angles_rad = &angle,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {0.8, 0.5},
-                                      .offset_mm = {7, -3}};
+    const struct fbp_circle circle =
+        circle_of(1, &angle, sod, sdd, .pitch_mm = {0.8, 0.5}, .offset_mm = {7, -3});
     struct fbp_view view;
 
     OK(fbp_circle_views(&circle, &view));
@@ -102,15 +95,8 @@ TEST(turns_are_about_turned_axes)
 {
     const double angle = 0, sod = 500, sdd = 900, tilt[3] = {0.4, -0.7, 1.1};
     static const double u[3] = {0, 1, 0}, v[3] = {0, 0, 1}, n[3] = {1, 0, 0}; /* untilted */
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = 1,
-                                      .angles_rad = &angle,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {1, 1},
-                                      .tilt_rad = {tilt[0], tilt[1], tilt[2]}};
+    const struct fbp_circle circle =
+        circle_of(1, &angle, sod, sdd, .pitch_mm = {1, 1}, .tilt_rad = {tilt[0], tilt[1], tilt[2]});
     double Ru[9], Rv[9], Rn[9], Ruv[9], R[9], want[3];
     struct fbp_view view;
 
@@ -129,14 +115,7 @@ TEST(turns_are_about_turned_axes)
 TEST(turns_are_right_handed)
 {
     const double angle = 0, sod = 100, sdd = 200, a = 0.1;
-    struct fbp_circle circle = {.struct_size = sizeof circle,
-                                .n_views = 1,
-                                .angles_rad = &angle,
-                                .sod_mm = &sod,
-                                .sdd_mm = &sdd,
-                                .n_sod = 1,
-                                .n_sdd = 1,
-                                .pitch_mm = {1, 1}};
+    struct fbp_circle circle = circle_of(1, &angle, sod, sdd, .pitch_mm = {1, 1});
     struct fbp_view view; /* untilted: u = y, v = z, normal = x */
 
     circle.tilt_rad[0] = a;
@@ -162,14 +141,7 @@ TEST(turns_are_right_handed)
 TEST(circle_refuses_with_a_reason)
 {
     const double angles[2] = {0, 1}, nan_angles[2] = {0, NAN}, sod = 100, sdd = 200, zero = 0;
-    const struct fbp_circle good = {.struct_size = sizeof good,
-                                    .n_views = 2,
-                                    .angles_rad = angles,
-                                    .sod_mm = &sod,
-                                    .sdd_mm = &sdd,
-                                    .n_sod = 1,
-                                    .n_sdd = 1,
-                                    .pitch_mm = {1, 1}};
+    const struct fbp_circle good = circle_of(2, angles, sod, sdd, .pitch_mm = {1, 1});
     struct fbp_circle bad[8];
     const char *const reason[8] = {
         "source-to-axis", "source-to-detector", "give one",   "angle", "pitch",

@@ -59,11 +59,8 @@ static void write_image(const char *name)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {5, 3, 1}};
     const float zeros[15] = {0};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
-    OK(fbp_sink_open(&sink, in_folder(name), &info, NULL));
-    OK(fbp_sink_write(sink, 0, 1, zeros));
-    OK(fbp_sink_finish(sink));
+    save_array(in_folder(name), &info, NULL, zeros);
 }
 
 /* Logs without sizes: those of the images, which have the name of the log. */

@@ -28,11 +28,7 @@ static const struct fbp_array_info *info_of(size_t n)
 
 static void put(const char *path, size_t n, const float *v)
 {
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
-
-    OK(fbp_sink_open(&s, path, info_of(n), NULL));
-    OK(fbp_sink_write(s, 0, n, v));
-    OK(fbp_sink_finish(s));
+    save_array(path, info_of(n), NULL, v);
 }
 
 static fbp_status use(struct fbp_scan *scan, enum fbp_image which, size_t n, const float *v)

@@ -8,10 +8,7 @@ static void put(const char *path, size_t nx, size_t ny, size_t nz, double mm, co
 {
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {nx, ny, nz}, .spacing_mm = {mm, 2 * mm, mm}};
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
-    OK(fbp_sink_open(&s, path, &info, NULL));
-    OK(fbp_sink_write(s, 0, nz, v));
-    OK(fbp_sink_finish(s));
+    save_array(path, &info, NULL, v);
 }
 
 static bool near(double a, double b)

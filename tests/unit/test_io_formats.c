@@ -143,13 +143,9 @@ TEST(test_a_format_more_is_written_as_integers_and_as_slices)
         .struct_size = sizeof params, .type = FBP_U8, .range = {0, 255}};
     float values[N], back[N] = {0};
     struct fbp_array_info info;
-    fbp_sink *sink = NULL;
 
     fill(values);
-    OK(fbp_sink_open(&sink, DIR_ "/slices/s_%02d.toy", &volume, &params));
-    OK(fbp_sink_write(sink, 0, NZ, values));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    save_array(DIR_ "/slices/s_%02d.toy", &volume, &params, values);
     assert_true(array_read(DIR_ "/slices/s_%02d.toy 0 2", &info, back));
     assert_int_equal(info.type, FBP_U8);
     assert_memory_equal(values, back, sizeof values);
@@ -167,15 +163,11 @@ static void round_trip(const struct fbp_array_format *f, const char *extension, 
                                            .range = {0, 65535}};
     const struct fbp_raw raw = {.type = f->headerless ? FBP_F32 : FBP_TYPE_NONE, .n = {NX, NY, NZ}};
     float values[N], back[N] = {0};
-    fbp_sink *sink = NULL;
     fbp_source *src = NULL;
 
     fill(values);
     AUTO_FREE char *path = printed(DIR_ "/%s%s", name, extension);
-    OK(fbp_sink_open(&sink, path, &volume, &params));
-    OK(fbp_sink_write(sink, 0, NZ, values));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    save_array(path, &volume, &params, values);
     if (strchr(name, '%'))
         strcat(path, " 0 2");
     OK(fbp_source_open(&src, path, &raw));

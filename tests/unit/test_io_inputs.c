@@ -77,13 +77,9 @@ static void nifti_pair(void)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     static const float zero[N];
-    fbp_sink *s = NULL;
     size_t n;
 
-    OK(fbp_sink_open(&s, FOLDER "/p.nii", &info, NULL));
-    OK(fbp_sink_write(s, 0, NZ, zero));
-    OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
+    save_array(FOLDER "/p.nii", &info, NULL, zero);
     AUTO_FREE char *whole = get_file(FOLDER "/p.nii", &n);
     memcpy(whole + 108, zero, sizeof *zero); /* where the samples start */
     memcpy(whole + 344, "ni1", 4);

@@ -340,14 +340,11 @@ static void write_volume(const char *path, enum fbp_type type)
         .struct_size = sizeof params,
         .type = type,
         .range = {0, type == FBP_U8 || type == FBP_U16 ? 44 : 0}};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
     float values[45];
 
     for (int i = 0; i < 45; i++)
         values[i] = (float)i;
-    OK(fbp_sink_open(&sink, path, &info, &params));
-    OK(fbp_sink_write(sink, 0, 3, values));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, &params, values);
 }
 
 TEST(written_volumes_come_back)
@@ -391,15 +388,11 @@ TEST(frames_are_a_fourth_index)
                                         .spacing_mm = {1, 1, 1},
                                         .unit = "1/mm^3"};
     float values[24], out[24];
-    fbp_sink *sink;
 
     for (int i = 0; i < 24; i++)
         values[i] = (float)i;
     remove(VOL);
-    OK(fbp_sink_open(&sink, VOL, &info, NULL));
-    OK(fbp_sink_write(sink, 0, 6, values));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    save_array(VOL, &info, NULL, values);
     struct fbp_mat *file;
     OK(fbp_mat_open(VOL, &file));
     const struct fbp_mat_array *v = fbp_mat_find(file, "mat_recFXD");

@@ -364,13 +364,9 @@ TEST(right_and_front)
     static const float srow[12] = {-0.5f, 0, 0, 7, 0, -1, 0, -8, 0, 0, 2, 9};
     static const float form[6] = {0, 0, 1, 7, -8, 9}; /* half a turn about z */
     float volume[N] = {0};
-    fbp_sink *s = NULL;
     struct image im;
 
-    OK(fbp_sink_open(&s, NII, &info, NULL));
-    OK(fbp_sink_write(s, 0, NZ, volume));
-    OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
+    save_array(NII, &info, NULL, volume);
     FILE *f = not_null(fopen(NII, "rb"));
     assert_int_equal(fread(im.b, 1, 352, f), 352);
     fclose(f);
@@ -398,11 +394,7 @@ TEST(integers)
         const struct fbp_sink_params p = {
             .struct_size = sizeof p, .type = kinds[t], .range = {-0.25, 1}};
         const double top = t ? 65535 : 255;
-        fbp_sink *s = NULL;
-        OK(fbp_sink_open(&s, NII, &info, &p));
-        OK(fbp_sink_write(s, 0, NZ, volume));
-        OK(fbp_sink_finish(s));
-        fbp_sink_close(&s);
+        save_array(NII, &info, &p, volume);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(NII, NULL);
         assert_int_equal(fbp_source_info(src)->type, kinds[t]);
         assert_false(fbp_source_info(src)->has_spacing);

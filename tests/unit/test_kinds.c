@@ -81,15 +81,8 @@ static void refuse_geometry(const struct fbp_scan *scan, const struct refusal *r
 static void refuse_circles(const struct fbp_scan *scan, const struct refusal *r)
 {
     const double angles[2] = {0, 1}, sod = 500, sdd = 800;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = scan->kind,
-                                      .n_views = 2,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {1, 1}};
+    const struct fbp_circle circle =
+        circle_of(2, angles, sod, sdd, .kind = scan->kind, .pitch_mm = {1, 1});
     struct fbp_view views[2];
     AUTO_FREE char *path = temporary("circle.json");
 

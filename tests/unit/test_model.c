@@ -130,17 +130,9 @@ static struct fbp_backend model_backend(void)
 static void setup(struct work_case *c, const struct size *s, enum fbp_precision precision,
                   const char *kernel)
 {
-    const double sod = 750, sdd = 1200;
     AUTO_FREE double *angles = even_angles(s->n_views, 0, 360.0 / (double)s->n_views);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_CONE,
-                                      .n_views = s->n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {s->pitch_mm, s->pitch_mm}};
+    const struct fbp_circle circle = circle_of(s->n_views, angles, 750, 1200, .kind = FBP_CONE,
+                                               .pitch_mm = {s->pitch_mm, s->pitch_mm});
 
     c->scan = (struct fbp_scan){
         .struct_size = sizeof c->scan,

@@ -318,16 +318,7 @@ TEST(phantoms_and_pictures)
 TEST(plans)
 {
     static const double angles[4] = {0, 1.5707963267948966, 3.141592653589793, 4.71238898038469};
-    const double sod = 100, sdd = 200;
-    struct fbp_circle circle = {.struct_size = sizeof circle,
-                                .kind = FBP_CONE,
-                                .n_views = 4,
-                                .angles_rad = angles,
-                                .sod_mm = &sod,
-                                .sdd_mm = &sdd,
-                                .n_sod = 1,
-                                .n_sdd = 1,
-                                .pitch_mm = {1, 1}};
+    struct fbp_circle circle = circle_of(4, angles, 100, 200, .kind = FBP_CONE, .pitch_mm = {1, 1});
     struct fbp_view views[4];
     float projections[64] = {0}, volume[8];
     struct fbp_centre centre = {.struct_size = sizeof centre};

@@ -167,15 +167,8 @@ TEST(c_arm)
     static double angles[K];
     const double sod = 820, sdd = 1244;
     const struct fbp_panel panel = {1248, 960};
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_CONE,
-                                      .n_views = K,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {.32, .32}};
+    const struct fbp_circle circle =
+        circle_of(K, angles, sod, sdd, .kind = FBP_CONE, .pitch_mm = {.32, .32});
     double turned = 0, moved_u = 0;
 
     for (int k = 0; k < K; k++)

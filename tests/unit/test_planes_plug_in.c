@@ -150,14 +150,11 @@ static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES]
     const struct fbp_sink_params params = {.struct_size = sizeof params};
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {SAMPLES, 1, DIRECTIONS}, .spacing_mm = {1, 1, 1}};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
     for (size_t k = 0; k < DIRECTIONS; k++)
         for (size_t i = 0; i < SAMPLES; i++)
             profiles[k][i] = (float)((k * 37 + i * 11) % 17);
-    OK(fbp_sink_open(&sink, path, &info, &params));
-    OK(fbp_sink_write(sink, 0, DIRECTIONS, profiles[0]));
-    OK(fbp_sink_finish(sink));
+    save_array(path, &info, &params, profiles[0]);
 }
 
 /* What the pipeline must give, in one loop. */

@@ -16,10 +16,7 @@ static char dark_path[] = DARK, flat_path[] = FLAT, mask_path[] = MASK;
 static void put(const char *path, size_t nc, size_t nr, size_t nz, const float *v)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nc, nr, nz}};
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
-    OK(fbp_sink_open(&s, path, &info, NULL));
-    OK(fbp_sink_write(s, 0, nz, v));
-    OK(fbp_sink_finish(s));
+    save_array(path, &info, NULL, v);
 }
 
 static struct fbp_scan scan_of(size_t nc, size_t nr)

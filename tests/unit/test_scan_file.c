@@ -424,15 +424,7 @@ TEST(test_round_trip_of_circles)
 TEST(test_even_angles_are_short)
 {
     double angles[VIEWS];
-    const double sod = 500, sdd = 1000;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {1, 1}};
+    const struct fbp_circle circle = circle_of(VIEWS, angles, 500, 1000, .pitch_mm = {1, 1});
 
     for (int k = 0; k < VIEWS; k++)
         angles[k] = (10 - 0.7 * k) * FBP_PI / 180;

@@ -17,16 +17,8 @@ static float samples[N_VIEWS * ROWS * COLUMNS];
 static struct fbp_scan a_scan(const struct fbp_grid *volume)
 {
     static double angles[N_VIEWS];
-    static const double sod = 500, sdd = 800;
-    const struct fbp_circle c = {.struct_size = sizeof c,
-                                 .kind = FBP_CONE,
-                                 .n_views = N_VIEWS,
-                                 .angles_rad = angles,
-                                 .sod_mm = &sod,
-                                 .sdd_mm = &sdd,
-                                 .n_sod = 1,
-                                 .n_sdd = 1,
-                                 .pitch_mm = {1, 1}};
+    const struct fbp_circle c =
+        circle_of(N_VIEWS, angles, 500, 800, .kind = FBP_CONE, .pitch_mm = {1, 1});
 
     for (int k = 0; k < N_VIEWS; k++)
         angles[k] = 2 * FBP_PI * k / N_VIEWS;
