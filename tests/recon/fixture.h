@@ -134,18 +134,26 @@ static inline void count_photons(struct fbp_scan *scan, float *p, const float *m
     scan->bad_pixels = mask ? write_array("mask.mha", nc, nr, 1, mask) : NULL;
 }
 
+/** Reconstruct into a file; the status of the run. */
+static inline fbp_status reconstruct_to(const struct fbp_scan *scan,
+                                        const struct fbp_recon_params *params, const char *output,
+                                        struct fbp_report *report)
+{
+    fbp_plan *plan = NULL;
+
+    OK(fbp_plan_create(&plan, scan, params));
+    const fbp_status st = fbp_plan_run(plan, output, report);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
 /** Reconstruct; values [z][y][x], free() them. */
 static inline float *reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params)
 {
-    AUTO_FREE char *path = temporary("volume.mha");
-    fbp_plan *plan;
+    AUTO_REMOVE char *path = temporary("volume.mha");
 
-    OK(fbp_plan_create(&plan, scan, params));
-    OK(fbp_plan_run(plan, path, NULL));
-    fbp_plan_destroy(&plan);
-    float *out = read_array(path);
-    remove(path);
-    return out;
+    OK(reconstruct_to(scan, params, path, NULL));
+    return read_array(path);
 }
 
 /** Hash of the volume that a reconstruction gives. */
@@ -153,10 +161,8 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
                                         const struct fbp_recon_params *params)
 {
     struct fbp_report report = {.struct_size = sizeof report};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan, params));
-    OK(fbp_plan_run(plan, "hash:", &report));
+    OK(reconstruct_to(scan, params, "hash:", &report));
     return report.hash;
 }
 

@@ -24,13 +24,11 @@ static fbp_status run(struct fbp_scan *scan, const struct fbp_recon_params *para
                       const char *output, struct fbp_report *report)
 {
     struct fbp_recon_params p = *params;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.struct_size = sizeof p;
     p.device = "cpu";
     p.output.auto_range = true;
-    OK(fbp_plan_create(&plan, scan, &p));
-    const fbp_status st = fbp_plan_run(plan, output, report);
+    const fbp_status st = reconstruct_to(scan, &p, output, report);
     return st;
 }
 

@@ -272,11 +272,10 @@ TEST(stages_can_be_kept_apart)
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         struct fbp_report r = {.struct_size = sizeof r};
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = devices[i], .tuning.batch_views = 8,
-                                            .tuning.slab_slices = 6, .tuning.no_overlap = true)));
-        OK(fbp_plan_run(plan, "hash:", &r));
+        OK(reconstruct_to(&scan,
+                          fbp_recon_params(.device = devices[i], .tuning.batch_views = 8,
+                                           .tuning.slab_slices = 6, .tuning.no_overlap = true),
+                          "hash:", &r));
         assert_true(r.hash == right);
         assert_true(r.open + r.read + r.filter + r.backproject + r.write + r.finish <= r.total);
         assert_true(r.upload <= r.filter && r.fetch <= r.write);

@@ -164,11 +164,8 @@ static const size_t whole[3] = {COLUMNS, ROWS, VIEWS};
 static float *from_file(const struct fbp_scan *scan, const struct fbp_recon_params *params)
 {
     AUTO_FREE char *path = temporary("callback.mha");
-    fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan, params));
-    OK(fbp_plan_run(plan, path, NULL));
-    fbp_plan_destroy(&plan);
+    OK(reconstruct_to(scan, params, path, NULL));
     float *values = read_array(path);
     (void)unlink(path);
     return values;

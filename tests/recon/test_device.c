@@ -122,14 +122,11 @@ static float *run(const struct fbp_scan *scan, const struct fbp_recon_params *pa
 {
     struct fbp_recon_params p = *params;
     AUTO_FREE char *path = temporary("volume.mha");
-    fbp_plan *plan;
 
     p.struct_size = sizeof p;
     p.device = device;
     p.precision = precision;
-    OK(fbp_plan_create(&plan, scan, &p));
-    OK(fbp_plan_run(plan, path, report));
-    fbp_plan_destroy(&plan);
+    OK(reconstruct_to(scan, &p, path, report));
     float *out = read_array(path);
     remove(path);
     return out;

@@ -288,12 +288,10 @@ TEST(children_end_in_order)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     fork_child(exit);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "gl")));
-    const fbp_status st = fbp_plan_run(plan, "hash:", &r);
+    const fbp_status st = reconstruct_to(&scan, fbp_recon_params(.device = "gl"), "hash:", &r);
     if (st == FBP_OK)
         assert_true(r.hash == before);
     else if (st != FBP_ERR_DEVICE || !strstr(fbp_message(), "end children by _exit()"))

@@ -24,10 +24,7 @@ static struct fbp_scan make_scan(void)
 /* With what is planted; "" in *message: nothing failed. */
 static fbp_status run(const struct fbp_scan *scan, const char *output, char message[600])
 {
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl")));
-    const fbp_status st = fbp_plan_run(plan, output, NULL);
+    const fbp_status st = reconstruct_to(scan, fbp_recon_params(.device = "gl"), output, NULL);
     snprintf(message, 600, "%s", st == FBP_OK ? "" : fbp_message());
     return st;
 }
@@ -192,14 +189,12 @@ TEST_WITH(the_other_does_its_part, NULL, lift)
     for (uint64_t n = 20; n < 140; n += 7) {
         int lines = 0;
         struct fbp_report r = {.struct_size = sizeof r};
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         lift(NULL);
         plant->lost = n;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "gl:0,0", .tuning.slab_slices = 2,
-                                            .callbacks.log = count_lines,
-                                            .callbacks.user = &lines)));
-        OK(fbp_plan_run(plan, "hash:", &r));
+        OK(reconstruct_to(&scan,
+                          fbp_recon_params(.device = "gl:0,0", .tuning.slab_slices = 2,
+                                           .callbacks.log = count_lines, .callbacks.user = &lines),
+                          "hash:", &r));
         assert_true(r.hash == right);
         assert_int_equal(lines, r.devices_dropped);
         dropped += r.devices_dropped;

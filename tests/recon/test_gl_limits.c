@@ -3,18 +3,6 @@
  * limits are set low here. */
 #include "recon/planted.h"
 
-static struct fbp_scan make_scan(size_t side)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = 44,
-                            .panel = {45, 44},
-                            .volume = {{side, side - 2, side - 4}, {3, 3, 3}, {1, -2, 3}}};
-
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
-    simulate_head(&scan, 90);
-    return scan;
-}
-
 struct result {
     uint64_t hash;
     size_t n_slabs, slab_slices, batch_views;
@@ -35,7 +23,7 @@ static struct result run(const struct fbp_scan *scan, const char *kernel)
 /* A limit is set, and batches or slabs become smaller: the same bits. */
 TEST_WITH(layers_divide_the_views, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(27);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 27, 3);
     const struct result whole = run(&scan, "matrix");
 
     assert_true(whole.n_slabs == 1 && whole.batch_views > 8);
@@ -48,7 +36,7 @@ TEST_WITH(layers_divide_the_views, NULL, lift)
 
 TEST_WITH(textures_divide_the_views, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(27);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 27, 3);
     const struct result whole = run(&scan, "matrix");
 
     plant->texture_bytes = 100000; /* 16 views, of 64 rows each */
@@ -60,7 +48,7 @@ TEST_WITH(textures_divide_the_views, NULL, lift)
 
 TEST_WITH(buffers_divide_the_volume, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
     const struct result whole = run(&scan, "column-plain");
 
     assert_int_equal(whole.n_slabs, 1);
@@ -74,7 +62,7 @@ TEST_WITH(buffers_divide_the_volume, NULL, lift)
 /* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
 TEST_WITH(blocks_divide_the_volume, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
     const struct result whole = run(&scan, "column-plain");
 
     plant->block_bytes = 8600;
@@ -100,7 +88,7 @@ static void refused(const struct fbp_scan *scan, const char *kernel, const char 
 /* What cannot be divided any more. */
 TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
 
     plant->texture_bytes = 2000;
     refused(&scan, "matrix", "a batch of filtered views takes ");
@@ -115,7 +103,7 @@ TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
 /* Slices of orbits are fetched layer by layer. */
 TEST_WITH(orbits_are_left_where_layers_are_too_large, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(64);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
     fbp_plan *plan;
 
     scan.volume = (struct fbp_grid){{64, 64, 60}, {3, 3, 3}, {0, 0, 0}};

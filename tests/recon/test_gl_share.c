@@ -4,18 +4,6 @@
 
 #include <pthread.h>
 
-static struct fbp_scan make_scan(size_t side)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = 24,
-                            .panel = {45, 38},
-                            .volume = {{side, side - 2, side - 4}, {8, 8, 8}, {1, -2, 3}}};
-
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
-    simulate_head(&scan, 90);
-    return scan;
-}
-
 /* Views and a volume in memory of one plan, `keeper`. */
 struct job {
     struct fbp_scan scan;
@@ -28,7 +16,7 @@ static void make_job(struct job *j, size_t side, fbp_plan *keeper)
 {
     void *memory;
 
-    *j = (struct job){.scan = make_scan(side), .keeper = keeper};
+    *j = (struct job){.scan = make_head(24, 38, side, 8), .keeper = keeper};
     AUTO_FREE float *views = read_array(j->scan.projections);
     const size_t bytes =
         j->scan.n_views * j->scan.panel.n_rows * j->scan.panel.n_columns * sizeof *views;

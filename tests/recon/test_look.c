@@ -46,14 +46,11 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
 static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
                       struct fbp_report *report, struct said *said)
 {
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-
     *said = (struct said){""};
     p.struct_size = sizeof p;
     p.callbacks.log = listen;
     p.callbacks.user = said;
-    OK(fbp_plan_create(&plan, scan, &p));
-    const fbp_status st = fbp_plan_run(plan, "null:", report);
+    const fbp_status st = reconstruct_to(scan, &p, "null:", report);
     return st;
 }
 
@@ -280,10 +277,11 @@ TEST(divisions_see_the_same)
 static void check_refused(const struct fbp_scan *scan, const char *device, const char *sentence)
 {
     AUTO_FREE char *path = temporary("dead.mha");
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .tuning.slab_slices = 5)));
-    assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
+    assert_int_equal(reconstruct_to(scan,
+                                    fbp_recon_params(.device = device, .tuning.slab_slices = 5),
+                                    path, NULL),
+                     FBP_ERR_INVALID);
     if (!strstr(fbp_message(), sentence) || !strstr(fbp_message(), scan->projections))
         fail_msg("%s: said \"%s\", expected \"%s\"", device, fbp_message(), sentence);
     assert_int_equal(access(path, F_OK), -1);

@@ -23,10 +23,7 @@ static void check_report(const struct fbp_report *r, const struct right *right)
 static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                            const char *output, struct fbp_report *r)
 {
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-
-    OK(fbp_plan_create(&plan, scan, p));
-    const fbp_status st = fbp_plan_run(plan, output, r);
+    const fbp_status st = reconstruct_to(scan, p, output, r);
     return st;
 }
 

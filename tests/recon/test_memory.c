@@ -65,9 +65,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     fbp_plan *plan;
 
     assert_non_null(volume);
-    OK(fbp_plan_create(&plan, &j->scan, params));
-    OK(fbp_plan_run(plan, "null:", &by_file));
-    fbp_plan_destroy(&plan);
+    OK(reconstruct_to(&j->scan, params, "null:", &by_file));
     assert_true_report(&by_file, right, n);
 
     memset(volume, 0xff, n * sizeof *volume);

@@ -73,15 +73,13 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
 {
     struct fbp_recon_params p = w->p;
     struct fbp_report report = {.struct_size = sizeof report};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.struct_size = sizeof p;
     p.device = device;
     p.cluster.part = k;
     p.cluster.n_parts = n;
     p.output.path = path;
-    OK(fbp_plan_create(&plan, scan, &p));
-    if (fbp_plan_run(plan, path, &report) != FBP_OK)
+    if (reconstruct_to(scan, &p, path, &report) != FBP_OK)
         fail_msg("%s, part %zu of %zu: %s", w->name, k, n, fbp_message());
     return report.slices_missing;
 }
@@ -89,14 +87,12 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
 static char *whole(const struct what *w, const struct fbp_scan *scan, const char *device)
 {
     struct fbp_recon_params p = w->p;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     AUTO_FREE char *name = printed("whole-%s", w->output);
     char *path = temporary(name);
     p.struct_size = sizeof p;
     p.device = device;
-    OK(fbp_plan_create(&plan, scan, &p));
-    OK(fbp_plan_run(plan, path, NULL));
+    OK(reconstruct_to(scan, &p, path, NULL));
     return path;
 }
 
@@ -243,13 +239,12 @@ TEST(what_parts_cannot_do_is_refused)
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_UNSUPPORTED);
     OK(fbp_plan_run(plan, "null:", NULL)); /* to measure with */
     fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .cluster.part = 1, .cluster.n_parts = 2,
-                                        .output.compress = true)));
-    assert_int_equal(fbp_plan_run(plan, path, NULL),
+    assert_int_equal(reconstruct_to(&scan,
+                                    fbp_recon_params(.device = "cpu", .cluster.part = 1,
+                                                     .cluster.n_parts = 2, .output.compress = true),
+                                    path, NULL),
                      FBP_ERR_UNSUPPORTED); /* OME-Zarr: unit/joint */
     assert_says("compress");
-    fbp_plan_destroy(&plan);
 }
 
 /* What the other part has begun with. */
@@ -266,13 +261,11 @@ TEST(parts_that_differ_do_not_meet)
     do_part(&all[0], &scan, "cpu", path, 1, 2);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct fbp_recon_params p = others[i];
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         p.struct_size = sizeof p;
         p.device = "cpu";
         p.cluster.part = 2;
         p.cluster.n_parts = 2;
-        OK(fbp_plan_create(&plan, &scan, &p));
-        assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
+        assert_int_equal(reconstruct_to(&scan, &p, path, NULL), FBP_ERR_INVALID);
         if (!strstr(fbp_message(), "other options, another scan or another release"))
             fail_msg("%s", fbp_message());
     }

@@ -351,11 +351,9 @@ TEST(bits_are_those_of_one_run)
 
     AUTO_FREE char *path = temporary("parts.mha");
     for (size_t part = 1; part <= 2; part++) {
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-        OK(fbp_plan_create(
-            &plan, &scan,
-            fbp_recon_params(.device = "cpu", .cluster.part = part, .cluster.n_parts = 2)));
-        OK(fbp_plan_run(plan, path, NULL));
+        OK(reconstruct_to(
+            &scan, fbp_recon_params(.device = "cpu", .cluster.part = part, .cluster.n_parts = 2),
+            path, NULL));
     }
     AUTO_FREE float *parts = read_array(path);
     assert_memory_equal(parts, values, (size_t)N * N * N * sizeof *parts);

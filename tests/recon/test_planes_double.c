@@ -267,10 +267,9 @@ TEST(files_hold_doubles)
     }
     fbp_plan_destroy(&plan);
     AUTO_FREE char *path = temporary("v32.npy");
-    OK(fbp_plan_create(
-        &plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output.type = FBP_F32)));
-    OK(fbp_plan_run(plan, path, NULL));
-    fbp_plan_destroy(&plan);
+    OK(reconstruct_to(&scan,
+                      fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output.type = FBP_F32),
+                      path, NULL));
     AUTO_FREE double *rounded = volume_in(path, FBP_F32);
     for (size_t i = 0; i < (size_t)N * N * N; i++)
         assert_true(rounded[i] == (double)(float)wanted[i]);
@@ -288,15 +287,12 @@ TEST(other_views_become_doubles)
     const size_t n = scan.n_views * S;
     struct fbp_report report = {.struct_size = sizeof report};
     AUTO_FREE char *path = temporary("float-views.npy"), *volume = temporary("float-volume.npy");
-    fbp_plan *plan;
 
     write_views(path, FBP_F32, &scan, views);
     for (size_t i = 0; i < n; i++)
         views[i] = (double)(float)views[i];
     scan.projections = path;
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE)));
-    OK(fbp_plan_run(plan, volume, NULL));
-    fbp_plan_destroy(&plan);
+    OK(reconstruct_to(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), volume, NULL));
     double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
     AUTO_FREE double *got = volume_in(volume, FBP_F64);
     assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);

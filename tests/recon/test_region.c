@@ -470,17 +470,13 @@ TEST(a_region_is_resumed)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, &p));
-    assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_CANCELLED);
-    fbp_plan_destroy(&plan);
+    assert_int_equal(reconstruct_to(&scan, &p, path, NULL), FBP_ERR_CANCELLED);
     p.callbacks.progress = NULL;
     p.output.resume = true;
     const char *const others[] = {NULL, "ball:10,0,0,54", "cylinder:10,0,50"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         p.region.shape = others[i];
-        OK(fbp_plan_create(&plan, &scan, &p));
-        assert_int_not_equal(fbp_plan_run(plan, path, NULL), FBP_OK);
-        fbp_plan_destroy(&plan);
+        assert_int_not_equal(reconstruct_to(&scan, &p, path, NULL), FBP_OK);
     }
     p.region.shape = "ball:10.0,0,0,5e1";
     OK(fbp_plan_create(&plan, &scan, &p));

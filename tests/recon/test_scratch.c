@@ -291,11 +291,8 @@ TEST(a_device_that_fails)
 
     for (uint64_t n = 1; n < 30; n++) {
         const struct fbp_recon_params p = in_slabs("mock", folder);
-        fbp_plan *plan;
         fbp_mock_faults = (struct fbp_mock_faults){.fail_command = {n}};
-        OK(fbp_plan_create(&plan, &scan, &p));
-        failed += fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_DEVICE;
-        fbp_plan_destroy(&plan);
+        failed += reconstruct_to(&scan, &p, "hash:", NULL) == FBP_ERR_DEVICE;
         assert_int_equal(n_files(folder), 0);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};

@@ -268,11 +268,8 @@ static void plug_in(void)
 static float *volume_of(const struct fbp_scan *scan, const struct fbp_grid *grid)
 {
     AUTO_FREE char *out = temporary("volume.mha");
-    fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "cpu", .volume = *grid)));
-    OK(fbp_plan_run(plan, out, NULL));
-    fbp_plan_destroy(&plan);
+    OK(reconstruct_to(scan, fbp_recon_params(.device = "cpu", .volume = *grid), out, NULL));
     float *values = read_array(out);
     remove(out);
     return values;
