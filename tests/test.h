@@ -76,13 +76,64 @@ static inline void free_local(void *variable)
 #define AUTO_FREE         CLEANUP(free_local) /**< a pointer whose memory is freed */
 #define AUTO_CLEAR        CLEANUP(fbp_scan_clear)
 
+/* Objects of the library, or a failure. */
+
+static inline struct fbp_scan open_scan(const char *path)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    OK(fbp_scan_load(&scan, path));
+    return scan;
+}
+
+static inline struct fbp_phantom create_phantom(const char *name, double half_mm, double scale)
+{
+    struct fbp_phantom phantom;
+
+    OK(fbp_phantom_create(&phantom, name, half_mm, scale));
+    return phantom;
+}
+
+static inline fbp_source *open_source(const char *path, const struct fbp_raw *raw)
+{
+    fbp_source *source = NULL;
+
+    OK(fbp_source_open(&source, path, raw));
+    return source;
+}
+
+static inline fbp_source *memory_source(const void *values, const struct fbp_array_info *info)
+{
+    fbp_source *source = NULL;
+
+    OK(fbp_source_memory(&source, values, info));
+    return source;
+}
+
+static inline fbp_sink *create_sink(const char *path, const struct fbp_array_info *info,
+                                    const struct fbp_sink_params *params)
+{
+    fbp_sink *sink = NULL;
+
+    OK(fbp_sink_open(&sink, path, info, params));
+    return sink;
+}
+
+static inline fbp_plan *create_plan(const struct fbp_scan *scan,
+                                    const struct fbp_recon_params *params)
+{
+    fbp_plan *plan = NULL;
+
+    OK(fbp_plan_create(&plan, scan, params));
+    return plan;
+}
+
 /** Write an array, all at once. */
 static inline void save_array(const char *path, const struct fbp_array_info *info,
                               const struct fbp_sink_params *params, const void *values)
 {
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
+    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, info, params);
 
-    OK(fbp_sink_open(&sink, path, info, params));
     OK(fbp_sink_write(sink, 0, info->n[2], values));
     OK(fbp_sink_finish(sink));
 }

@@ -229,13 +229,12 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
                                         .row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
     const struct reduced_wish wish = {.name = "v", .frame = SIZE_MAX, .bytes = 4000, .quiet = true};
     AUTO_FREE float *v = malloc(all * sizeof *v);
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     struct reduced r;
     struct slices s;
 
     for (size_t i = 0; i < all; i++)
         v[i] = (float)i;
-    OK(fbp_source_memory(&source, v, &info));
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(v, &info);
     assert_int_equal(reduced_make(&r, source, &wish), 0);
     slices_open(&s, &r);
     for (size_t k = 0; k < 120; k++) { /* in an order that keeps some blocks and drops others */

@@ -144,9 +144,8 @@ static void write_whole(const char *path, uint64_t fingerprint, const float *v)
 {
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .fingerprint = fingerprint};
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
-    OK(fbp_sink_open(&s, path, &volume_info, &params));
+    CLEANUP(fbp_sink_close) fbp_sink *s = create_sink(path, &volume_info, &params);
     OK(fbp_sink_write(s, 0, NZ, v));
     OK(fbp_sink_finish(s));
 }
@@ -223,9 +222,7 @@ TEST(a_part_is_killed_at_every_call)
 /* What a reader sees in a file under its name. */
 static void read_volume(const char *path, float *out)
 {
-    CLEANUP(fbp_source_close) fbp_source *s = NULL;
-
-    OK(fbp_source_open(&s, path, NULL));
+    CLEANUP(fbp_source_close) fbp_source *s = open_source(path, NULL);
     OK(fbp_source_read(s, 0, NZ, 0, NY, out));
 }
 

@@ -53,9 +53,8 @@ static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *pha
 /** Simulate a head of this half width, whose water is 0.02/mm. */
 static inline void simulate_head(struct fbp_scan *scan, double half_mm)
 {
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
-
-    OK(fbp_phantom_create(&phantom, "shepp-logan", half_mm, 0.02));
+    CLEANUP(fbp_phantom_clear)
+    struct fbp_phantom phantom = create_phantom("shepp-logan", half_mm, 0.02);
     simulate(scan, &phantom);
 }
 
@@ -85,8 +84,7 @@ static inline void remove_local(char **path)
 /** All values of an array; free() them. */
 static inline float *read_array(const char *path)
 {
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
-    OK(fbp_source_open(&source, path, NULL));
+    CLEANUP(fbp_source_close) fbp_source *source = open_source(path, NULL);
     const size_t *n = fbp_source_info(source)->n;
     float *out = not_null(malloc(n[0] * n[1] * n[2] * sizeof *out));
     OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
@@ -139,9 +137,7 @@ static inline fbp_status reconstruct_to(const struct fbp_scan *scan,
                                         const struct fbp_recon_params *params, const char *output,
                                         struct fbp_report *report)
 {
-    fbp_plan *plan = NULL;
-
-    OK(fbp_plan_create(&plan, scan, params));
+    fbp_plan *plan = create_plan(scan, params);
     const fbp_status st = fbp_plan_run(plan, output, report);
     fbp_plan_destroy(&plan);
     return st;

@@ -10,9 +10,8 @@ static fbp_source *memory_of(const struct fbp_scan *scan, const float *views)
                                         .n = {scan->panel.n_columns, 1, scan->n_views},
                                         .type = FBP_F32,
                                         .row_order = FBP_ROWS_BOTTOM_UP};
-    fbp_source *out;
 
-    OK(fbp_source_memory(&out, views, &info));
+    fbp_source *out = memory_source(views, &info);
     return out;
 }
 

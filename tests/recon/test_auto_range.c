@@ -68,8 +68,7 @@ static void assert_same_files(const char *a, const char *b)
 static void assert_values(const char *path, const float *want, enum fbp_type type, double lo,
                           double hi)
 {
-    CLEANUP(fbp_source_close) fbp_source *src = NULL;
-    OK(fbp_source_open(&src, path, NULL));
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     const double step = (hi - lo) / (type == FBP_U8 ? 255 : 65535);
     AUTO_FREE float *got = not_null(malloc(VOXELS * sizeof *got));
     assert_int_equal(fbp_source_info(src)->type, type);

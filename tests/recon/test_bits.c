@@ -207,12 +207,11 @@ TEST(kept_views_change_nothing)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             for (unsigned slow = 0; slow <= FBP_N_STAGES; slow += 2) {
                 struct fbp_recon_params p = cases[i];
-                CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
                 struct fbp_report r = {.struct_size = sizeof r};
                 fbp_mock_faults =
                     (struct fbp_mock_faults){.rates = card, .delay_us = 300, .slow_stage = slow};
                 p.struct_size = sizeof p;
-                OK(fbp_plan_create(&plan, &scan, &p));
+                CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &p);
                 const struct fbp_plan_summary *info = fbp_plan_info(plan);
                 assert_string_equal(info->kernel, kernels[k]);
                 assert_true(info->view_reads <= (double)info->n_devices);
@@ -325,9 +324,8 @@ TEST(planted_mistakes_are_found)
 TEST(kernels_are_chosen_by_geometry)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     fbp_plan_destroy(&plan);
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix")));

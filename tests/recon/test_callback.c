@@ -380,12 +380,11 @@ TEST(live_views)
     const struct fbp_source_functions in = {
         .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
     float *want = from_file(&scan, &params), *volume;
-    fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
     pthread_t other;
 
     OK(fbp_source_callback(&params.input.source, &in, &info));
-    OK(fbp_plan_create(&plan, &scan, &params));
+    fbp_plan *plan = create_plan(&scan, &params);
     assert_true(fbp_plan_info(plan)->follows);
     const size_t *n = fbp_plan_info(plan)->volume.n, voxels = n[0] * n[1] * n[2];
     volume = not_null(calloc(voxels, sizeof *volume));
@@ -420,7 +419,6 @@ TEST(awaited_views)
         const struct fbp_source_functions in = {
             .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
         CLEANUP(fbp_source_close) fbp_source *source = NULL;
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         fbp_sink *sink;
         pthread_t other;
         if (rings)
@@ -429,7 +427,7 @@ TEST(awaited_views)
         AUTO_FREE float *want = from_file(&scan, &params);
         OK(fbp_source_callback(&source, &in, &info));
         params.input.source = rings ? source : NULL;
-        OK(fbp_plan_create(&plan, &scan, &params));
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &params);
         assert_false(fbp_plan_info(plan)->follows);
         OK(fbp_sink_memory(&sink, volume, n));
         assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);

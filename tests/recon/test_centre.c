@@ -178,11 +178,10 @@ TEST(it_is_found)
 TEST(that_of_the_tooth_is_found)
 {
     struct fbp_centre found = {.struct_size = sizeof found};
-    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (access(TOOTH, R_OK) != 0)
         skip();
-    OK(fbp_scan_load(&scan, TOOTH));
+    AUTO_CLEAR struct fbp_scan scan = open_scan(TOOTH);
     OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
     print_message("tooth: %.4f (rays %.4f, slices %.4f) %s\n", found.column, found.by_rays,
                   found.by_slice, found.why);

@@ -59,14 +59,13 @@ static void run(const char *output)
 {
     AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
     struct plot plot = {0};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     make_scan(&scan);
     plot.file = scan.projections;
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .callbacks.progress = spoil,
-                                        .callbacks.user = &plot, .tuning.slab_slices = 1,
-                                        .n_threads = 1)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(
+        &scan, fbp_recon_params(.device = "cpu", .callbacks.progress = spoil,
+                                .callbacks.user = &plot, .tuning.slab_slices = 1, .n_threads = 1));
     assert_fails(fbp_plan_run(plan, output, NULL), FBP_ERR_IO, scan.projections);
     assert_says("changed its size while it was read");
     assert_false(is_there(output, "") || is_there(output, ".part") ||

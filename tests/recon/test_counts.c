@@ -86,7 +86,6 @@ static void check(const struct fbp_scan *scan, const char *what, double cutoff_v
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fbp_recon_params p = cases[i];
         struct fbp_report r[2] = {{.struct_size = sizeof *r}, {.struct_size = sizeof *r}};
-        fbp_plan *plan;
         if (!usable(p.device))
             continue;
         p.struct_size = sizeof p;
@@ -94,7 +93,7 @@ static void check(const struct fbp_scan *scan, const char *what, double cutoff_v
         if (p.tuning.kernel && strcmp(p.tuning.kernel, "column") == 0 &&
             strcmp(what, "wobbling") == 0)
             p.tuning.kernel = NULL;
-        OK(fbp_plan_create(&plan, scan, &p));
+        fbp_plan *plan = create_plan(scan, &p);
         OK(fbp_plan_open(plan));
         for (int run = 0; run < 2; run++) /* of one plan: the second like the first */
             OK(fbp_plan_run(plan, "null:", &r[run]));

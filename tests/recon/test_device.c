@@ -280,9 +280,8 @@ TEST(memory_limits_are_kept)
 {
     const struct variant v = {.n_views = 141};
     AUTO_DROP struct fbp_scan scan = make_scan(&v);
-    fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = tested)));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = tested));
     const uint64_t wants = fbp_plan_info(plan)->device_bytes;
     fbp_plan_destroy(&plan);
     if (wants == 0) { /* all lies in the host's memory */
@@ -347,8 +346,7 @@ TEST(memory_is_foretold)
                                      .tuning.slab_slices = i / 2 ? 40 : 0,
                                      .callbacks.progress = note_least,
                                      .callbacks.user = &least};
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-        OK(fbp_plan_create(&plan, &scan, &p));
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &p);
         OK(fbp_plan_run(plan, "null:", NULL)); /* what is loaded at the first use is not counted */
         const uint64_t before = free_bytes();
         least = UINT64_MAX;

@@ -18,10 +18,9 @@ static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_para
                         const size_t n[3])
 {
     float *out = not_null(malloc(n[0] * n[1] * n[2] * sizeof *out));
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
-    OK(fbp_plan_create(&plan, scan, params));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, params);
     OK(fbp_sink_memory(&sink, out, n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
@@ -31,13 +30,12 @@ static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_para
 static int set_up(void **state)
 {
     static struct fixture f;
-    fbp_source *source;
 
     without_cache(state);
     f.scan = make_scan();
     memcpy(f.n, f.scan.volume.n, sizeof f.n);
     f.n_voxels = grid_size(&f.scan.volume);
-    OK(fbp_source_open(&source, f.scan.projections, NULL));
+    fbp_source *source = open_source(f.scan.projections, NULL);
     f.info = *fbp_source_info(source);
     fbp_source_close(&source);
     f.info.struct_size = sizeof f.info;
@@ -65,11 +63,10 @@ static fbp_plan *plan_for(const struct fixture *f, const struct fbp_recon_params
                           const struct fbp_array_info *info, fbp_source **like)
 {
     struct fbp_recon_params p = *given;
-    fbp_plan *plan;
 
     OK(fbp_source_memory(like, NULL, info));
     p.input.source = *like;
-    OK(fbp_plan_create(&plan, &f->scan, &p));
+    fbp_plan *plan = create_plan(&f->scan, &p);
     return plan;
 }
 
@@ -152,17 +149,16 @@ TEST(counts_are_copied_as_they_are)
     struct fbp_array_info info = f->info;
     AUTO_FREE uint16_t *counts = malloc(n * sizeof *counts);
     uint64_t copied;
-    fbp_sink *sink;
     char *path = temporary("counts.mha"), *const floats = f->scan.projections;
 
     assert_non_null(counts);
     for (size_t i = 0; i < n; i++)
         counts[i] = (uint16_t)(60000 * exp(-(double)f->views[i]));
     info.type = FBP_U16;
-    OK(fbp_sink_open(&sink, path, &info,
-                     &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
-                                               .type = FBP_U16,
-                                               .range = {0, 65535}}));
+    fbp_sink *sink = create_sink(
+        path, &info,
+        &(struct fbp_sink_params){
+            .struct_size = sizeof(struct fbp_sink_params), .type = FBP_U16, .range = {0, 65535}});
     for (size_t i = 0; i < n; i++)
         f->views[i] = counts[i];
     OK(fbp_sink_write(sink, 0, info.n[2], f->views));
@@ -223,16 +219,14 @@ TEST(reports_are_the_same)
 {
     struct fixture *f = *state;
     struct fbp_report far = {.struct_size = sizeof far}, file = far;
-    fbp_plan *plan;
     uint64_t copied;
 
     for (size_t k = 3; k < 6; k++) /* dead views */
         for (size_t i = 0; i < f->info.n[0] * f->info.n[1]; i++)
             f->views[k * f->info.n[0] * f->info.n[1] + i] = 0.5F;
     run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, &far, &copied);
-    OK(fbp_plan_create(&plan, &f->scan, fbp_recon_params(.device = "mock:0")));
-    fbp_source *source;
-    OK(fbp_source_memory(&source, f->views, &f->info));
+    fbp_plan *plan = create_plan(&f->scan, fbp_recon_params(.device = "mock:0"));
+    fbp_source *source = memory_source(f->views, &f->info);
     fbp_sink *sink;
     OK(fbp_sink_memory(&sink, f->volume, f->n));
     OK(fbp_plan_run_to(plan, source, sink, &file));
@@ -330,13 +324,12 @@ static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_inf
                          const char *device, const void *far)
 {
     fbp_source *source;
-    fbp_plan *plan;
 
     if (far)
         OK(fbp_source_device_memory(&source, far, info, "mock", NULL));
     else
         OK(fbp_source_memory(&source, NULL, info));
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .input.source = source)));
+    fbp_plan *plan = create_plan(scan, fbp_recon_params(.device = device, .input.source = source));
     const size_t n = fbp_plan_info(plan)->n_batches;
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);

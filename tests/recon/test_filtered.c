@@ -35,10 +35,9 @@ static struct fbp_scan c_arm_scan(void)
 static struct fbp_scan filtered_scan(const struct fbp_scan *scan, const char *path)
 {
     const struct fbp_rabbitct_make make = {.struct_size = sizeof make};
-    struct fbp_scan out = {.struct_size = sizeof out};
 
     OK(fbp_rabbitct_create(path, scan, &make));
-    OK(fbp_scan_load(&out, path));
+    struct fbp_scan out = open_scan(path);
     assert_true(out.filtered && out.n_views == VIEWS && out.panel.n_columns == COLUMNS);
     assert_int_equal(out.volume.n[0], 512);
     assert_true(out.volume.voxel_mm[2] == 0.5);
@@ -157,10 +156,9 @@ TEST(test_in_order)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     CLEANUP(fbp_job_clear) struct fbp_job_tables tables;
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
 
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 8), false));
-    OK(fbp_source_memory(&source, NULL, &info));
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(NULL, &info);
     source->read = read_rows;
     tables.job.input.in_order = true;
     for (int i = 0; i < 5; i++) {

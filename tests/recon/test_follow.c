@@ -106,13 +106,12 @@ static uint64_t follow(struct live *l, const struct fbp_recon_params *params, ch
 {
     struct fbp_recon_params p = *params;
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
 
     p.struct_size = sizeof p;
     p.input.follow = true;
     p.input.follow_timeout_s = 20;
     begin(l);
-    OK(fbp_plan_create(&plan, &l->scan, &p));
+    fbp_plan *plan = create_plan(&l->scan, &p);
     assert_true(fbp_plan_info(plan)->follows);
     snprintf(kernel, 40, "%s", fbp_plan_info(plan)->kernel);
     OK(fbp_plan_run(plan, "hash:", &report));
@@ -269,10 +268,9 @@ TEST(views_in_order)
 {
     AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
-    fbp_plan *plan;
 
     make_live(&l, &scan);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
     fbp_plan_destroy(&plan);
     l.scan.projections = l.file;
@@ -344,14 +342,13 @@ TEST(sources_of_the_caller)
     struct fbp_report report = {.struct_size = sizeof report};
     struct live l;
     fbp_source *source;
-    fbp_plan *plan;
 
     make_live(&l, &scan);
     const uint64_t expected =
         reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column"));
     begin(&l);
     OK(fbp_source_follow(&source, l.file, &l.scan.raw, 20));
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .input.source = source)));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu", .input.source = source));
     assert_true(fbp_plan_info(plan)->follows);
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.hash == expected && report.volume_after_last_view > 0);

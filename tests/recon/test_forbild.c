@@ -48,12 +48,11 @@ TEST(tissues)
                                       .n_views = VIEWS,
                                       .panel = {256, 25},
                                       .volume = {.n = {N, N, SLICES}, .voxel_mm = {2, 2, 2}}};
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
 
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);
     OK(fbp_circle_views(&circle, scan.views));
-    OK(fbp_phantom_create(&phantom, path, 1, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = create_phantom(path, 1, 1);
     simulate(&scan, &phantom);
     AUTO_FREE float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

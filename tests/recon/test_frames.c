@@ -222,9 +222,7 @@ static struct fbp_scan scan_of_file(float **series)
 
 static void check_file(const char *path, const struct fbp_grid *g, const float *wanted)
 {
-    fbp_source *source;
-
-    OK(fbp_source_open(&source, path, NULL));
+    fbp_source *source = open_source(path, NULL);
     const struct fbp_array_info *info = fbp_source_info(source);
     if (info->frames != FRAMES || info->n[0] != g->n[0] || info->n[1] != g->n[1] ||
         info->n[2] != FRAMES * g->n[2])
@@ -306,12 +304,11 @@ TEST(a_series_is_resumed)
 TEST(memory_counts_frames)
 {
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 1};
-    fbp_plan *plan = NULL;
     float *series;
     AUTO_DROP struct fbp_scan scan = scan_of_file(&series);
 
     scan.volume = (struct fbp_grid){.n = {128, 128, 128}, .voxel_mm = {.016, .016, .016}};
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     const struct fbp_plan_summary free_plan = *fbp_plan_info(plan);
     const uint64_t volume = grid_size(&scan.volume) * sizeof(float);
     fbp_plan_destroy(&plan);

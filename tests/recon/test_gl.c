@@ -271,12 +271,11 @@ TEST(children_end_at_once)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
     struct fbp_report r = {.struct_size = sizeof r};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     fork_child(_exit);
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == before);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "gl")));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "gl"));
     OK(fbp_plan_open(plan));
     fork_child(_exit);
     OK(fbp_plan_run(plan, "hash:", &r));

@@ -11,9 +11,9 @@ struct result {
 static struct result run(const struct fbp_scan *scan, const char *kernel)
 {
     struct fbp_report r = {.struct_size = sizeof r};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel));
     OK(fbp_plan_run(plan, "hash:", &r));
     const struct fbp_plan_summary *i = fbp_plan_info(plan);
     const struct result out = {r.hash, i->n_slabs, i->slab_slices, i->batch_views};

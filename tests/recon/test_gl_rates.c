@@ -59,10 +59,9 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
         const uint64_t whole = reconstruct_hash(&scan, &p);
         for (size_t k = 0; k < 2 * sizeof rates / sizeof *rates; k++) {
             struct fbp_report r = {.struct_size = sizeof r};
-            CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
             plant->rates = rates[k / 2];
             p.tuning.slab_slices = k % 2 ? 8 : 0;
-            OK(fbp_plan_create(&plan, &scan, &p));
+            CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &p);
             kept += fbp_plan_info(plan)->keeps_views != 0;
             several += fbp_plan_info(plan)->n_slabs > 1;
             assert_true(fbp_plan_info(plan)->predicted.total > 0);
@@ -78,9 +77,8 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
 /* Is anything known when a plan is made? */
 static bool known(const struct fbp_scan *scan, const char *kernel)
 {
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel));
     const bool out = fbp_plan_info(plan)->predicted.total > 0;
     return out;
 }

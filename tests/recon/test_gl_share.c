@@ -53,10 +53,9 @@ static void run(struct job *j, size_t slab, size_t batch)
                                  .tuning.slab_slices = slab,
                                  .tuning.batch_views = batch};
     fbp_sink *sink;
-    fbp_plan *plan;
 
     OK(fbp_source_memory(&p.input.source, j->views, &info));
-    OK(fbp_plan_create(&plan, &j->scan, &p));
+    fbp_plan *plan = create_plan(&j->scan, &p);
     memset(j->volume, 0xff, j->n * sizeof *j->volume);
     OK(fbp_sink_memory(&sink, j->volume, j->scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
@@ -136,8 +135,7 @@ TEST(what_was_lost_is_not_shared)
     make_job(&j, 15, NULL);
     plant->share_lost = true;
     const uint64_t allocated = plant->n_host;
-    fbp_plan *plan;
-    OK(fbp_plan_create(&plan, &j.scan, fbp_recon_params(.device = "gl")));
+    fbp_plan *plan = create_plan(&j.scan, fbp_recon_params(.device = "gl"));
     OK(fbp_plan_open(plan)); /* meets what is lost, and makes anew */
     plant->share_lost = false;
     run(&j, 0, 0);

@@ -230,12 +230,11 @@ TEST(files_say_the_same)
                                     .paganin_delta_beta = 1.0 / 3 * (double)i,
                                     .paganin_kev = i ? 17.3 : 0,
                                     .paganin_mm = i ? 0.1 : 0};
-        struct fbp_scan again = {.struct_size = sizeof again};
         OK(fbp_corrections_rings(&c, rings[i]));
         OK(fbp_scan_correct(&scan, &c));
         assert_memory_equal(scan.corrections, &c, sizeof c);
         OK(fbp_scan_save(&scan, path, NULL));
-        OK(fbp_scan_load(&again, path));
+        struct fbp_scan again = open_scan(path);
         assert_memory_equal(again.corrections, &c, sizeof c);
         fbp_scan_clear(&again);
         again.struct_size = sizeof again;

@@ -10,9 +10,7 @@ static const double PIXEL = 0.1483223173330444;
 
 static struct fbp_scan load_scan(const char *path)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    OK(fbp_scan_load(&scan, path));
+    struct fbp_scan scan = open_scan(path);
     assert_int_equal(scan.kind, FBP_CONE);
     assert_int_equal(scan.n_views, VIEWS);
     assert_int_equal(scan.panel.n_columns, COLUMNS);

@@ -60,10 +60,8 @@ static void listen(void *user, enum fbp_log_level level, const char *line)
 /* Both discs have their values, to this part. */
 static void check_values(const char *what, const char *path, double part)
 {
-    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
-
     logged[0] = '\0';
-    OK(fbp_scan_load(&scan, path));
+    AUTO_CLEAR struct fbp_scan scan = open_scan(path);
     scan.volume = (struct fbp_grid){{N, N, 1}, {PITCH, PITCH, PITCH}, {0, 0, 0}};
     AUTO_FREE float *v = reconstruct(
         &scan, &(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
@@ -238,7 +236,6 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
 {
     float views[VIEWS * N];
     char *json = temporary("scan.json"), keys[200];
-    struct fbp_scan scan = {.struct_size = sizeof scan};
     uint32_t seed = 1;
 
     for (int k = 0; k < VIEWS; k++)
@@ -253,7 +250,7 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
              i0 ? "\"i0\": 1, " : "");
     write_scan(json, "parallel", path, keys);
     logged[0] = '\0';
-    OK(fbp_scan_load(&scan, json));
+    struct fbp_scan scan = open_scan(json);
     free(reconstruct(&scan,
                      &(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                                 .device = "cpu",

@@ -354,10 +354,9 @@ static void check_volume(const char *what, const struct fbp_scan *scan, const st
 {
     struct fbp_recon_params p = {.struct_size = sizeof p, .volume = *grid, .callbacks.log = listen};
     struct said said = {""};
-    fbp_plan *plan;
 
     p.callbacks.user = &said;
-    OK(fbp_plan_create(&plan, scan, &p));
+    fbp_plan *plan = create_plan(scan, &p);
     fbp_plan_destroy(&plan);
     if (warning ? !strstr(said.text, warning) : said.text[0] != '\0')
         fail_msg("%s: said \"%s\", expected \"%s\"", what, said.text, warning ? warning : "");

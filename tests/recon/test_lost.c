@@ -34,12 +34,11 @@ static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon
     const uint64_t before = atomic_load(&fbp_mock_failures);
     struct fbp_recon_params p = *params;
     struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
     int lines = 0;
 
     p.callbacks.log = count_lines;
     p.callbacks.user = &lines;
-    OK(fbp_plan_create(&plan, scan, &p));
+    fbp_plan *plan = create_plan(scan, &p);
     OK(fbp_plan_open(plan));
     for (int time = 0; time < 2; time++) {
         OK(fbp_plan_run(plan, "hash:", &r));
@@ -167,13 +166,13 @@ TEST(each_slice_is_written_once)
             .struct_size = sizeof to, .write = count_slices, .user = &c};
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_sink *sink;
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
         fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}, .rates = *ways[n % WAYS]};
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
-                                            .tuning.batch_views = 40, .callbacks.progress = watch,
-                                            .callbacks.user = &c)));
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan =
+            create_plan(&scan, fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
+                                                .tuning.batch_views = 40,
+                                                .callbacks.progress = watch, .callbacks.user = &c));
         OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
         OK(fbp_plan_run_to(plan, NULL, sink, &r));
         for (size_t z = 0; z < 3 * SLABS; z++)
@@ -214,12 +213,12 @@ TEST(clipped_values_are_counted_once)
 static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, float *volume)
 {
     const size_t slice = 41 * 37;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
-    OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "mock:0,1,2,3", .tuning.slab_slices = 3,
-                                        .tuning.batch_views = 8)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan =
+        create_plan(scan, fbp_recon_params(.device = "mock:0,1,2,3", .tuning.slab_slices = 3,
+                                           .tuning.batch_views = 8));
     OK(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
     memset(volume, 0, 3 * SLABS * slice * sizeof *volume);
     if (z < 3 * SLABS)
@@ -263,13 +262,12 @@ TEST(a_timeline_of_failing_devices)
     for (uint64_t n = 1; failed; n += 7) {
         const uint64_t before = atomic_load(&fbp_mock_failures);
         struct fbp_report r = {.struct_size = sizeof r};
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
         fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}};
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
-                                            .tuning.batch_views = 16,
-                                            .tuning.no_overlap = n % 2 == 0)));
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan = create_plan(
+            &scan, fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
+                                    .tuning.batch_views = 16, .tuning.no_overlap = n % 2 == 0));
         fbp_plan_timeline(plan, svg);
         OK(fbp_plan_run(plan, "hash:", &r));
         assert_true(r.hash == right);
@@ -309,12 +307,12 @@ static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int n
 {
     const struct fbp_sink_functions to = {.struct_size = sizeof to, .write = refuse, .user = b};
     fbp_sink *sink;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "mock:0,1,2", .tuning.slab_slices = 3,
-                                        .tuning.batch_views = 8, .callbacks.progress = cancel,
-                                        .callbacks.user = b, .tuning.no_overlap = no_overlap)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan =
+        create_plan(scan, fbp_recon_params(.device = "mock:0,1,2", .tuning.slab_slices = 3,
+                                           .tuning.batch_views = 8, .callbacks.progress = cancel,
+                                           .callbacks.user = b, .tuning.no_overlap = no_overlap));
     OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
     fbp_sink_close(&sink);

@@ -38,11 +38,10 @@ static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_
 {
     struct fbp_report report = {.struct_size = sizeof report};
     struct fbp_plan_summary info;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     p.struct_size = sizeof p;
-    OK(fbp_plan_create(&plan, scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &p);
     info = *fbp_plan_info(plan);
     OK(fbp_sink_memory(&sink, v, info.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, &report));

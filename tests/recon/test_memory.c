@@ -62,7 +62,6 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     struct fbp_report by_file = {.struct_size = sizeof by_file}, r = {.struct_size = sizeof r};
     fbp_source *source;
     fbp_sink *sink;
-    fbp_plan *plan;
 
     assert_non_null(volume);
     OK(reconstruct_to(&j->scan, params, "null:", &by_file));
@@ -74,7 +73,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     assert_same_report(&r, &by_file);
 
     OK(fbp_source_memory(&p.input.source, NULL, &info));
-    OK(fbp_plan_create(&plan, &j->scan, &p));
+    fbp_plan *plan = create_plan(&j->scan, &p);
     OK(fbp_source_memory(&source, j->views, &info));
     for (int i = 0; i < 3; i++) { /* the second opens the plan, the third finds it open */
         if (i == 1)
@@ -161,10 +160,9 @@ TEST(other_layouts_are_converted)
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params q = *p;
     fbp_sink *sink;
-    fbp_plan *plan;
     info.type = FBP_U16;
     OK(fbp_source_memory(&q.input.source, counts, &info));
-    OK(fbp_plan_create(&plan, &j.scan, &q));
+    fbp_plan *plan = create_plan(&j.scan, &q);
     OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     assert_memory_equal(volume, right, n * sizeof *volume);
@@ -197,13 +195,12 @@ static void run(const struct job *j, const struct fbp_recon_params *params, cons
     struct fbp_array_info info = info_of(j);
     struct fbp_recon_params p = *params;
     fbp_sink *sink;
-    fbp_plan *plan;
 
     info.type = type;
     info.row_order = j->scan.row_order;
     if (views)
         OK(fbp_source_memory(&p.input.source, views, &info));
-    OK(fbp_plan_create(&plan, &j->scan, &p));
+    fbp_plan *plan = create_plan(&j->scan, &p);
     OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
@@ -280,18 +277,16 @@ TEST(counts_give_the_bits_of_floats)
 TEST(plans_for_counts_refuse_floats)
 {
     struct job j;
-    fbp_source *floats;
-    fbp_plan *plan;
     fbp_sink *sink;
 
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params p = *fbp_recon_params(.device = "mock");
     AUTO_FREE float *volume = not_null(malloc(grid_size(&j.scan.volume) * sizeof *volume));
-    OK(fbp_source_memory(&floats, j.views, &info));
+    fbp_source *floats = memory_source(j.views, &info);
     info.type = FBP_U16;
     OK(fbp_source_memory(&p.input.source, NULL, &info));
-    OK(fbp_plan_create(&plan, &j.scan, &p));
+    fbp_plan *plan = create_plan(&j.scan, &p);
     OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
     assert_fails(fbp_plan_run_to(plan, floats, sink, NULL), FBP_ERR_INVALID, "float32");
     fbp_sink_close(&sink);
@@ -312,10 +307,9 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     void *views, *volume, *large;
     fbp_source *source;
     fbp_sink *sink;
-    fbp_plan *plan;
 
     OK(fbp_source_memory(&p.input.source, NULL, &info));
-    OK(fbp_plan_create(&plan, &j->scan, &p));
+    fbp_plan *plan = create_plan(&j->scan, &p);
     OK(fbp_plan_alloc(plan, bytes, &views));
     OK(fbp_plan_alloc(plan, n * sizeof(float), &volume));
     OK(fbp_plan_alloc(plan, (size_t)65 << 20, &large)); /* pinned otherwise */
@@ -377,11 +371,10 @@ TEST(planted_mistakes_are_found)
                                  .tuning.batch_views = 8,
                                  .tuning.slab_slices = 12};
     AUTO_FREE float *right = malloc(bytes), *volume = malloc(bytes);
-    fbp_plan *plan;
 
     assert_true(right && volume);
     OK(fbp_source_memory(&p.input.source, j.views, &info));
-    OK(fbp_plan_create(&plan, &j.scan, &p));
+    fbp_plan *plan = create_plan(&j.scan, &p);
     OK(run_into(plan, &j, right));
     for (uint64_t i = 1; i <= 20; i += 3) {
         fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = i};
@@ -408,19 +401,17 @@ TEST(what_does_not_fit_is_refused)
 {
     struct job j;
     float one = 0;
-    fbp_source *source;
     fbp_sink *sink;
-    fbp_plan *plan;
 
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
-    OK(fbp_plan_create(&plan, &j.scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&j.scan, fbp_recon_params(.device = "cpu"));
     OK(fbp_sink_memory(&sink, &one, (size_t[3]){33, 29, 30}));
     assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_INVALID);
     fbp_sink_close(&sink);
     OK(fbp_sink_memory(&sink, &one, j.scan.volume.n));
     info.n[2]--;
-    OK(fbp_source_memory(&source, j.views, &info));
+    fbp_source *source = memory_source(j.views, &info);
     assert_int_equal(fbp_plan_run_to(plan, source, sink, NULL), FBP_ERR_INVALID);
     fbp_source_close(&source);
     info = info_of(&j);

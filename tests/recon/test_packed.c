@@ -68,13 +68,12 @@ static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_reco
 {
     struct fbp_recon_params p = *params;
     struct fbp_report report = {.struct_size = sizeof report};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.struct_size = sizeof p;
     p.callbacks.log = listen;
     told[0] = '\0';
     scan->projections = path;
-    OK(fbp_plan_create(&plan, scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &p);
     if (strcmp(fbp_plan_info(plan)->kernel, kernel) != 0)
         fail_msg("%s: %s, not %s", path, fbp_plan_info(plan)->kernel, kernel);
     OK(fbp_plan_run(plan, "hash:", &report));
@@ -118,7 +117,6 @@ TEST(bits_are_those_of_the_plain_file)
 TEST(too_little_memory_is_said)
 {
     struct scan_case large = cases[0];
-    fbp_plan *plan;
 
     large.views = 8000;
     AUTO_DROP struct fbp_scan scan = {.struct_size = sizeof scan,
@@ -135,7 +133,7 @@ TEST(too_little_memory_is_said)
 
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "cpu", .n_threads = 1, .callbacks.log = listen};
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     const uint64_t held = fbp_plan_info(plan)->memory_bytes;
     assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
     assert_string_equal(told, "");
@@ -196,9 +194,8 @@ TEST(several_devices_unpack_it_once_a_slab)
                                        .tuning.batch_views = 8,
                                        .callbacks.log = listen};
     struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     const size_t limit = fbp_plan_info(plan)->memory_bytes - views_bytes / 2;
     fbp_plan_destroy(&plan);
     fbp_limit_memory(limit);
@@ -235,10 +232,9 @@ TEST(it_can_be_cancelled)
                                  .device = "cpu",
                                  .callbacks.progress = at_once,
                                  .callbacks.user = &n};
-    fbp_plan *plan;
 
     scan.projections = packed;
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_true(n >= 1);
     fbp_plan_destroy(&plan);
@@ -252,14 +248,13 @@ TEST(damage_is_an_error)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(&cases[0]);
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
-    fbp_plan *plan;
 
     FILE *f = not_null(fopen(packed, "r+"));
     fseek(f, -9, SEEK_END);
     fputc(77, f);
     fclose(f);
     scan.projections = packed;
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_INVALID);
     if (!strstr(fbp_message(), "copy it again"))
         fail_msg("\"%s\" does not say so", fbp_message());

@@ -178,9 +178,8 @@ TEST(a_plan_tells_its_parts)
     AUTO_DROP struct fbp_scan scan = cone();
     size_t slices = 0;
     uint64_t updates = 0, all_updates;
-    fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     all_updates = fbp_plan_info(plan)->updates;
     fbp_plan_destroy(&plan);
     OK(fbp_plan_create(&plan, &scan,
@@ -222,7 +221,6 @@ TEST(what_parts_cannot_do_is_refused)
     AUTO_FREE char *path = temporary("v.mha");
     AUTO_FREE float *memory = malloc(12 * 12 * 130 * sizeof *memory);
     fbp_sink *sink;
-    fbp_plan *plan;
 
     refused(&scan, fbp_recon_params(.cluster.part = 17, .cluster.n_parts = 16), "part 17 of 16");
     refused(&scan, fbp_recon_params(.cluster.part = 0, .cluster.n_parts = 16),
@@ -231,8 +229,8 @@ TEST(what_parts_cannot_do_is_refused)
     refused(&scan, fbp_recon_params(.input.follow = true), "do not follow");
     refused(&scan, fbp_recon_params(.output.type = FBP_U8, .output.auto_range = true),
             "--output-range LO,HI");
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .cluster.part = 1, .cluster.n_parts = 2)));
+    fbp_plan *plan = create_plan(
+        &scan, fbp_recon_params(.device = "cpu", .cluster.part = 1, .cluster.n_parts = 2));
     OK(fbp_sink_memory(&sink, memory, (const size_t[]){12, 12, 130}));
     assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_UNSUPPORTED);
     fbp_sink_close(&sink);

@@ -59,8 +59,7 @@ static struct rtk_scan usual(void)
 /* Theirs is table 3.1 with y reversed here (docs/phantoms.md). */
 static struct fbp_phantom shepp_logan(double half)
 {
-    struct fbp_phantom p;
-    OK(fbp_phantom_create(&p, "shepp-logan-original", half, 1));
+    struct fbp_phantom p = create_phantom("shepp-logan-original", half, 1);
     for (size_t i = 0; i < p.n; i++) {
         p.items[i].centre_mm[1] = -p.items[i].centre_mm[1];
         p.items[i].turn_deg = -p.items[i].turn_deg;

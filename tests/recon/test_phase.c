@@ -369,9 +369,8 @@ static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_par
                          struct fbp_plan_summary *info)
 {
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, scan, params));
+    fbp_plan *plan = create_plan(scan, params);
     *info = *fbp_plan_info(plan);
     OK(fbp_plan_run(plan, "hash:", &report));
     fbp_plan_destroy(&plan);

@@ -225,9 +225,8 @@ static void write_views(const char *path, enum fbp_type type, const struct fbp_s
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {S, 1, scan->n_views}, .type = type};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .type = type};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
-    OK(fbp_sink_open(&sink, path, &info, &params));
+    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
     OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
     OK(fbp_sink_finish(sink));
 }
@@ -235,9 +234,8 @@ static void write_views(const char *path, enum fbp_type type, const struct fbp_s
 static double *volume_in(const char *path, enum fbp_type type)
 {
     double *out = calloc((size_t)N * N * N, sizeof *out);
-    CLEANUP(fbp_source_close) fbp_source *src = NULL;
 
-    OK(fbp_source_open(&src, path, NULL));
+    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     assert_int_equal(fbp_source_info(src)->type, type);
     OK(fbp_source_read_double(src, 0, N, 0, N, out));
     return out;
@@ -252,11 +250,10 @@ TEST(files_hold_doubles)
     AUTO_FREE double *views = samples_of(&scan, first_mm);
     AUTO_FREE double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
     AUTO_FREE char *projections = temporary("double-views.npy");
-    fbp_plan *plan;
 
     write_views(projections, FBP_F64, &scan, views);
     scan.projections = projections;
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE)));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE));
     assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
     assert_int_equal(fbp_plan_info(plan)->output_bytes, (size_t)N * N * N * sizeof(double));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

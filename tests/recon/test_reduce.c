@@ -335,11 +335,10 @@ TEST(plans_count_what_is_read)
 {
     struct fbp_plan_summary all, part;
     struct counts c;
-    fbp_plan *plan;
 
     make_counts(&c, FBP_ROWS_BOTTOM_UP, false);
     c.scan.volume = (struct fbp_grid){0};
-    OK(fbp_plan_create(&plan, &c.scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&c.scan, fbp_recon_params(.device = "cpu"));
     all = *fbp_plan_info(plan);
     fbp_plan_destroy(&plan);
     OK(fbp_scan_reduce(&c.scan, 4, 2));

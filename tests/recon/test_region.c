@@ -232,10 +232,10 @@ static const struct scan_case plain = {
 static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *region)
 {
     struct fbp_plan_summary out;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "cpu", .n_threads = 2, .region.shape = region)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(
+        scan, fbp_recon_params(.device = "cpu", .n_threads = 2, .region.shape = region));
     out = *fbp_plan_info(plan);
     return out;
 }
@@ -468,7 +468,6 @@ TEST(a_region_is_resumed)
                                  .region.shape = "ball:10,0,0,50",
                                  .callbacks.progress = stop};
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
 
     assert_int_equal(reconstruct_to(&scan, &p, path, NULL), FBP_ERR_CANCELLED);
     p.callbacks.progress = NULL;
@@ -479,7 +478,7 @@ TEST(a_region_is_resumed)
         assert_int_not_equal(reconstruct_to(&scan, &p, path, NULL), FBP_OK);
     }
     p.region.shape = "ball:10.0,0,0,5e1";
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     OK(fbp_plan_run(plan, path, &report));
     assert_true(report.slabs_resumed > 0);
     fbp_plan_destroy(&plan);

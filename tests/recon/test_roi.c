@@ -45,14 +45,13 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
 {
     struct fbp_report report = {.struct_size = sizeof report};
     struct fbp_progress told = {0};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     p.callbacks.progress = watch;
     p.callbacks.user = &told;
     draw_box(seed, c->grid.n, p.box);
     draw_division(seed, &p);
     fbp_mock_faults.rates = draw(seed) % 2 ? card : none;
-    OK(fbp_plan_create(&plan, scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &p);
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_string_equal(info->kernel, c->kernel);
     AUTO_FREE float *box = run_plan(plan, memory, &report);
@@ -79,9 +78,9 @@ TEST(the_volume_chooses_the_kernel)
 {
     for (size_t i = 0; i < 2; i++) {
         AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .box = {{3, 5}, {7, 9}, {3, 4}})));
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan =
+            create_plan(&scan, fbp_recon_params(.device = "cpu", .box = {{3, 5}, {7, 9}, {3, 4}}));
         assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
     }
 }
@@ -96,18 +95,16 @@ TEST(a_box_lies_where_it_lies)
     const struct fbp_grid *g = &scan.volume;
     const size_t first[] = {5, 30, 44};
     AUTO_REMOVE char *path = temporary("place.mha");
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix",
-                                        .box = {{5, 9}, {30, 0}, {44, 45}})));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix",
+                                                         .box = {{5, 9}, {30, 0}, {44, 45}}));
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_memory_equal(info->whole.n, g->n, sizeof g->n);
     assert_int_equal(info->output_bytes, 4 * 7 * 1 * sizeof(float));
     assert_int_equal(info->updates, 4 * 7 * 1 * scan.n_views);
     OK(fbp_plan_run(plan, path, NULL));
-    OK(fbp_source_open(&source, path, NULL));
+    CLEANUP(fbp_source_close) fbp_source *source = open_source(path, NULL);
     const struct fbp_array_info *file = fbp_source_info(source);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(file->n[i], ((const size_t[]){4, 7, 1})[i]);
@@ -123,10 +120,9 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "cpu", .n_threads = 2, .tuning.kernel = kernel};
     struct fbp_plan_summary out;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     memcpy(p.box, roi, sizeof p.box);
-    OK(fbp_plan_create(&plan, scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &p);
     out = *fbp_plan_info(plan);
     return out;
 }
@@ -168,10 +164,9 @@ TEST(a_slice_need_not_fit)
                                  .memory_bytes = 200 << 20,
                                  .box = {{4000, 4090}, {4000, 4080}, {0, 0}}};
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
 
     simulate_head(&scan, 90);
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.max > 0);
     fbp_plan_destroy(&plan);
@@ -202,12 +197,11 @@ TEST(integers_are_the_volumes)
                                  .device = "cpu",
                                  .output.type = FBP_U16,
                                  .output.range = {0.001, 0.02}};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     AUTO_FREE float *whole = reconstruct(&scan, &p);
     const size_t roi[3][2] = {{3, 40}, {0, 17}, {16, 29}};
     memcpy(p.box, roi, sizeof roi);
-    OK(fbp_plan_create(&plan, &scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &p);
     AUTO_FREE float *box = run_plan(plan, false, NULL);
     assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->roi);
 }
@@ -234,14 +228,13 @@ TEST(a_box_is_resumed)
                                      .box = {{3, 15}, {2, 0}, {7, 23}},
                                      .callbacks.progress = stop};
         struct fbp_report report = {.struct_size = sizeof report};
-        fbp_plan *plan;
         assert_int_equal(reconstruct_to(&scan, &p, path, NULL), FBP_ERR_CANCELLED);
         p.callbacks.progress = NULL;
         p.output.resume = true;
         p.box[0][0] = 4;
         assert_int_not_equal(reconstruct_to(&scan, &p, path, NULL), FBP_OK);
         p.box[0][0] = 3;
-        OK(fbp_plan_create(&plan, &scan, &p));
+        fbp_plan *plan = create_plan(&scan, &p);
         OK(fbp_plan_run(plan, path, &report));
         assert_true(report.slabs_resumed > 0);
         AUTO_FREE float *resumed = read_array(path);

@@ -13,9 +13,8 @@ static struct fbp_report run_plan(const struct fbp_scan *scan, const struct fbp_
                                   struct fbp_plan_summary *info)
 {
     struct fbp_report r = {.struct_size = sizeof r};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, scan, p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, p);
     *info = *fbp_plan_info(plan);
     OK(fbp_plan_run(plan, "hash:", &r));
     return r;
@@ -211,12 +210,11 @@ TEST(too_little_room)
     struct rlimit before, small = {100000, 100000};
     AUTO_FREE char *folder = make_folder(), *out = temporary("refused.mha");
     const struct fbp_recon_params p = in_slabs("cpu", folder);
-    fbp_plan *plan;
 
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small.rlim_max = before.rlim_max;
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     assert_true(fbp_plan_info(plan)->scratch_bytes > 100000);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_fails(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_IO,
@@ -271,10 +269,9 @@ TEST(a_folder_that_vanishes)
     AUTO_FREE char *folder = make_folder();
     const struct fbp_recon_params p = in_slabs("cpu", folder);
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     struct fbp_report r = {.struct_size = sizeof r};
 
-    OK(fbp_plan_create(&plan, &scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &p);
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == right);
     rmdir(folder);
@@ -403,11 +400,10 @@ TEST(the_plan_says_so)
     AUTO_DROP struct fbp_scan scan = spoiled_scan(36);
     struct fbp_recon_params p = in_slabs("cpu", NULL);
     char said[2000] = "";
-    fbp_plan *plan;
 
     p.callbacks.log = keep_notes;
     p.callbacks.user = said;
-    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_plan *plan = create_plan(&scan, &p);
     fbp_plan_destroy(&plan);
     assert_contains(said, "of room (--scratch)");
     said[0] = '\0';

@@ -13,12 +13,11 @@ static double midplane_rmse(size_t n, const char *device)
                             .n_views = n_views,
                             .panel = {nd, 9},
                             .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
-    struct fbp_phantom phantom;
     AUTO_FREE float *truth = not_null(malloc(n * n * sizeof *truth));
     double sum = 0;
 
     add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 128, 1));
+    struct fbp_phantom phantom = create_phantom("shepp-logan", 128, 1);
     simulate(&scan, &phantom);
     OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth));
     fbp_phantom_clear(&phantom);

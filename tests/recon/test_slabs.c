@@ -66,11 +66,11 @@ TEST(shared_views_are_read_once)
     for (size_t n = 2; n <= FBP_MOCK_DEVICES; n++) {
         static const char *const devices[] = {"mock:0,1", "mock:0,0,1", "mock:all"};
         struct fbp_report r = {.struct_size = sizeof r};
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = devices[n - 2], .tuning.batch_views = 8,
-                                            .tuning.slab_slices = 3))); /* else slabs read less */
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan = create_plan(
+            &scan, fbp_recon_params(.device = devices[n - 2], .tuning.batch_views = 8,
+                                    .tuning.slab_slices = 3)); /* else slabs read less */
         OK(fbp_plan_open(plan));
         for (int time = 0; time < 2; time++) {
             const uint64_t uploaded = fbp_mock_uploaded, shared = fbp_mock_shared;
@@ -91,11 +91,10 @@ TEST(shared_views_are_read_once)
 static uint64_t measured_by(const struct fbp_scan *scan, struct fbp_recon_params p, unsigned place)
 {
     const uint64_t before = fbp_mock_measured;
-    fbp_plan *plan;
 
     fbp_mock_faults = (struct fbp_mock_faults){.rates = linked, .links = {.place = place}};
     fbp_mock_faults.rates.update = 1e-6; /* for seconds */
-    OK(fbp_plan_create(&plan, scan, &p));
+    fbp_plan *plan = create_plan(scan, &p);
     fbp_plan_destroy(&plan);
     fbp_mock_faults = (struct fbp_mock_faults){0};
     return fbp_mock_measured - before;
@@ -160,12 +159,12 @@ TEST(devices_of_two_sorts)
     for (int way = 0; way < WAYS; way++) {
         const struct shares before = slabs_so_far();
         struct fbp_report r = {.struct_size = sizeof r};
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
         fbp_mock_faults =
             (struct fbp_mock_faults){.other_sort = {false, true}, .rates = *ways[way]};
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "mock:0,1", .tuning.batch_views = 8)));
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan =
+            create_plan(&scan, fbp_recon_params(.device = "mock:0,1", .tuning.batch_views = 8));
         const size_t n = fbp_plan_info(plan)->n_slabs;
         assert_true(n >= 12);
         fbp_mock_faults.held_device = 2;
@@ -195,12 +194,11 @@ TEST(a_full_device_is_left_out)
     const size_t gib = (size_t)1 << 30;
     struct fbp_report r = {.struct_size = sizeof r};
     char said[400] = "";
-    fbp_plan *plan;
 
     fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {gib, 1000, gib, 2000}};
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "mock:all", .callbacks.log = keep_lines,
-                                        .callbacks.user = said)));
+    fbp_plan *plan =
+        create_plan(&scan, fbp_recon_params(.device = "mock:all", .callbacks.log = keep_lines,
+                                            .callbacks.user = said));
     assert_int_equal(fbp_plan_info(plan)->n_devices, 2);
     assert_contains(said, "device mock:1 is not used: 900 B of its memory");
     assert_contains(said, "device mock:3 is not used");
@@ -264,7 +262,6 @@ TEST(a_gpu_without_memory_is_dropped)
     AUTO_DROP struct fbp_scan scan = make_scan();
     struct fbp_report r = {.struct_size = sizeof r};
     struct hog hog;
-    fbp_plan *plan;
     size_t n_cuda = 0;
     int lines = 0;
 
@@ -276,9 +273,9 @@ TEST(a_gpu_without_memory_is_dropped)
         skip();
     }
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cuda"));
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cuda:0,1", .callbacks.log = count_lines,
-                                        .callbacks.user = &lines)));
+    fbp_plan *plan =
+        create_plan(&scan, fbp_recon_params(.device = "cuda:0,1", .callbacks.log = count_lines,
+                                            .callbacks.user = &lines));
     assert_true(take_memory(&hog, 1));
     OK(fbp_plan_run(plan, "hash:", &r));
     give_memory_back(&hog);

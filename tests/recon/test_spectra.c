@@ -152,12 +152,11 @@ static void refused(const struct fbp_scan *scan, struct fbp_recon_params *p, con
 TEST(what_cannot_be_divided_is_refused)
 {
     AUTO_CLEAR struct fbp_scan scan = sweep(6);
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     const float *views = calloc(scan.n_views * S, sizeof *views);
 
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {S, 1, scan.n_views}, .type = FBP_F32};
-    OK(fbp_source_memory(&source, views, &info));
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(views, &info);
     refused(&scan, &(struct fbp_recon_params){.input.source = source, .epr.wiener = .1},
             "no reference");
     scan.reference = strdup(line_path);

@@ -209,10 +209,9 @@ TEST(memory_may_be_little)
     for (int little = 0; little < 2; little++) {
         struct fbp_report report = {.struct_size = sizeof report};
         struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
         params.volume = (struct fbp_grid){.n = {160, 160, 160}};
         params.memory_bytes = little ? (size_t)26 << 20 : 0;
-        OK(fbp_plan_create(&plan, &scan, &params));
+        CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &params);
         const struct fbp_plan_summary *p = fbp_plan_info(plan);
         assert_true((p->n_slabs > 2) == little);
         assert_true(!little || (p->memory_limit > 0 && p->memory_bytes <= p->memory_limit));
@@ -253,14 +252,12 @@ TEST(a_plan_runs_again)
                                         .row_order = FBP_ROWS_BOTTOM_UP};
     struct fbp_report report = {.struct_size = sizeof report};
     struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     fbp_sink *sink;
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
     AUTO_FREE float *wanted = by_params(&scan, views, &params);
-    OK(fbp_source_memory(&source, views, &info));
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(views, &info);
     params.input.source = source;
-    OK(fbp_plan_create(&plan, &scan, &params));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &params);
     const struct fbp_plan_summary *p = fbp_plan_info(plan);
     assert_int_equal(p->n_pictures, 18);
     assert_true(p->picture[0] > 2 * 90 && p->picture[1] == PLANES_N);

@@ -309,9 +309,8 @@ static void write_views(const char *path, const struct fbp_scan *scan, const dou
                                         .n = {scan->panel.n_columns, 1, scan->n_views},
                                         .type = FBP_F64};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .type = FBP_F64};
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
-    OK(fbp_sink_open(&sink, path, &info, &params));
+    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
     OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
     OK(fbp_sink_finish(sink));
 }
@@ -329,9 +328,7 @@ TEST(files_hold_doubles)
     write_views(scan.projections, &scan, views);
     AUTO_FREE double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .tuning.kernel = NULL));
     AUTO_FREE double *got = calloc(grid_size(&scan.volume), sizeof *got);
-    fbp_source *source;
-    fbp_plan *plan;
-    OK(fbp_plan_create(&plan, &scan, &small));
+    fbp_plan *plan = create_plan(&scan, &small);
     assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     double seconds;
@@ -339,7 +336,7 @@ TEST(files_hold_doubles)
     assert_true(seconds > 0);
     OK(fbp_plan_run(plan, path, NULL));
     fbp_plan_destroy(&plan);
-    OK(fbp_source_open(&source, path, NULL));
+    fbp_source *source = open_source(path, NULL);
     assert_int_equal(fbp_source_info(source)->type, FBP_F64);
     OK(fbp_source_read_double(source, 0, PLANES_N, 0, PLANES_N, got));
     assert_memory_equal(got, wanted, grid_size(&scan.volume) * sizeof *got);

@@ -144,10 +144,8 @@ static struct fbp_scan counted_scan(void)
 static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                          struct fbp_report *report, struct fbp_plan_summary *info)
 {
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-
     *report = (struct fbp_report){.struct_size = sizeof *report};
-    OK(fbp_plan_create(&plan, scan, params));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, params);
     *info = *fbp_plan_info(plan);
     OK(fbp_plan_run(plan, "hash:", report));
     return report->hash;

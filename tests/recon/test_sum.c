@@ -49,12 +49,11 @@ static char *half_of(const struct fbp_scan *scan, size_t part)
 static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p, struct fbp_sum *sum,
                       float *out, struct fbp_report *report)
 {
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
     p.struct_size = sizeof p;
     *report = (struct fbp_report){.struct_size = sizeof *report};
-    OK(fbp_plan_create(&plan, scan, &p));
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &p);
     if (sum) {
         fbp_sum_take(sum, &plan->tables.job);
         plan->sum = sum;

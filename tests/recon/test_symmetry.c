@@ -33,12 +33,11 @@ static struct fbp_scan make_scan(const struct scan_case *c)
                             .n_views = c->views,
                             .panel = {c->columns, c->rows},
                             .volume = c->grid};
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
 
     add_views(&scan, &(struct orbit){.start_deg = 11,
                                      .step_deg = c->arc_deg / (double)c->views,
                                      .pitch_mm = {8, 300. / (double)c->rows}});
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = create_phantom("shepp-logan", 90, 0.02);
     for (size_t i = 0; i < phantom.n; i++) {
         phantom.items[i].centre_mm[0] += 7;
         phantom.items[i].centre_mm[1] -= 4;
@@ -58,9 +57,8 @@ TEST(values_are_the_references)
     for (size_t i = 0; i < N_CASES; i++) {
         AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
         const size_t n = grid_size(&scan.volume);
-        fbp_plan *plan;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .tuning.kernel = asked(&cases[i]))));
+        fbp_plan *plan = create_plan(
+            &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = asked(&cases[i])));
         assert_string_equal(fbp_plan_info(plan)->kernel, cases[i].kernel);
         fbp_plan_destroy(&plan);
         AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));

@@ -21,9 +21,8 @@ static char *data_path(const char *name)
 static struct fbp_scan load_scan(const char *name)
 {
     AUTO_FREE char *path = data_path(name);
-    struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    OK(fbp_scan_load(&scan, path));
+    struct fbp_scan scan = open_scan(path);
     assert_int_equal(scan.n_views, VIEWS);
     assert_int_equal(scan.panel.n_columns, N);
     assert_true(scan.volume.n[2] == N && fabs(scan.volume.voxel_mm[2] - VOXEL) < 1e-12);

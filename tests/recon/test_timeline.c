@@ -54,11 +54,10 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
     size_t count[LANES] = {0};
     double end[LANES] = {0};
     struct fbp_report report = {.struct_size = sizeof report};
-    fbp_plan *plan;
 
     fbp_mock_faults = (struct fbp_mock_faults){.rates = rates};
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = device, .tuning.batch_views = BATCH)));
+    fbp_plan *plan =
+        create_plan(&scan, fbp_recon_params(.device = device, .tuning.batch_views = BATCH));
     fbp_plan_timeline(plan, svg);
     OK(fbp_plan_run(plan, volume, &report));
     fbp_plan_destroy(&plan);
@@ -81,9 +80,9 @@ TEST(a_bar_a_batch_and_a_lane_a_stage)
 TEST(a_failing_folder_is_an_error)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     fbp_plan_timeline(plan, "/no/such/folder/t.svg");
     assert_fails(fbp_plan_run(plan, "null:", NULL), FBP_ERR_IO, "/no/such/folder/t.svg");
 }
@@ -98,10 +97,10 @@ static void device_draws(const char *device)
     size_t count[LANES] = {0};
     double end[LANES] = {0};
     struct fbp_report report = {.struct_size = sizeof report};
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = device, .tuning.batch_views = BATCH)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan =
+        create_plan(&scan, fbp_recon_params(.device = device, .tuning.batch_views = BATCH));
     fbp_plan_timeline(plan, svg);
     for (int run = 0; run < 2; run++) {
         memset(count, 0, sizeof count);

@@ -11,9 +11,7 @@ enum { SIZE = 400 };
 /* The panel moved so that the axis, now at the middle column, falls on `column`. */
 static struct fbp_scan load_scan(double column)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    OK(fbp_scan_load(&scan, TOOTH));
+    struct fbp_scan scan = open_scan(TOOTH);
     for (size_t k = 0; k < scan.n_views; k++)
         for (int i = 0; i < 3; i++)
             scan.views[k].d[i] += (319.5 - column) * scan.views[k].u[i];
@@ -23,9 +21,7 @@ static struct fbp_scan load_scan(double column)
 
 TEST(finds_everything)
 {
-    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    OK(fbp_scan_load(&scan, TOOTH));
+    AUTO_CLEAR struct fbp_scan scan = open_scan(TOOTH);
     assert_int_equal(scan.kind, FBP_PARALLEL);
     assert_int_equal(scan.n_views, 181);
     assert_int_equal(scan.panel.n_columns, 640);

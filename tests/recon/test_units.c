@@ -97,10 +97,9 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
     const struct fbp_scan scan = {
         .struct_size = sizeof scan, .kind = kind, .volume = {{9, 9, 9}, {1, 1, 1}, {0, 0, 0}}};
     AUTO_REMOVE char *path = temporary("truth.mha");
-    fbp_source *source;
 
     OK(fbp_phantom_truth(phantom, &scan, unit, path, 2));
-    OK(fbp_source_open(&source, path, NULL));
+    fbp_source *source = open_source(path, NULL);
     assert_string_equal(fbp_source_info(source)->unit, says);
     fbp_source_close(&source);
     float *v = read_array(path), found = 0;
@@ -112,9 +111,7 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
 
 TEST(truth_has_the_unit_of_its_scan)
 {
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
-
-    OK(fbp_phantom_create(&phantom, "ball", 5, 0.25));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = create_phantom("ball", 5, 0.25);
     expect_truth(&phantom, FBP_CONE, FBP_UNIT_MM, "1/mm", 0.25);
     expect_truth(&phantom, FBP_PARALLEL, FBP_UNIT_CM, "1/cm", 2.5);
     expect_truth(&phantom, FBP_PLANES, FBP_UNIT_MM, "1/mm^3", 0.25);

@@ -59,10 +59,10 @@ TEST(slices_of_several_pieces_at_once)
     const struct fbp_sink_functions out = {
         .struct_size = sizeof out, .write = meet, .user = &m, .concurrent = 1};
     AUTO_DROP struct fbp_scan scan = large_slices();
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_sink *sink;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS));
     OK(fbp_sink_callback(&sink, &out, fbp_plan_info(plan)->volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     assert_int_equal(m.most, WRITERS);
@@ -99,11 +99,10 @@ TEST(integers_count_in_the_memory)
     uint64_t bytes[2];
 
     for (int i = 0; i < 2; i++) {
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "mock:0,1", .n_threads = THREADS,
-                                            .output.type = i ? FBP_U16 : FBP_F32,
-                                            .output.range = {0, i})));
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan = create_plan(
+            &scan, fbp_recon_params(.device = "mock:0,1", .n_threads = THREADS,
+                                    .output.type = i ? FBP_U16 : FBP_F32, .output.range = {0, i}));
         bytes[i] = fbp_plan_info(plan)->memory_bytes;
     }
     assert_true(bytes[1] > bytes[0] + ((uint64_t)DEVICES * THREADS << 20));
@@ -122,9 +121,9 @@ static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *w
 TEST(a_failure_of_any_is_the_runs)
 {
     AUTO_DROP struct fbp_scan scan = small_slices();
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "mock", .n_threads = WRITERS));
     for (size_t bad = 0; bad < 700; bad += 233) {
         const struct fbp_sink_functions out = {
             .struct_size = sizeof out, .write = refuse, .user = &bad, .concurrent = 1};

@@ -42,11 +42,4 @@ static inline bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-static inline fbp_source *open_source(const char *path, const struct fbp_raw *raw)
-{
-    fbp_source *src = NULL;
-    OK(fbp_source_open(&src, path, raw));
-    return src;
-}
-
 #endif /* FBP_TESTS_IO_UTIL_H */

@@ -109,9 +109,8 @@ static inline void write_alone(const struct output *o)
 {
     const struct fbp_array_info i = info();
     const struct fbp_sink_params params = params_of(o);
-    fbp_sink *s = NULL;
 
-    OK(fbp_sink_open(&s, o->name, &i, &params));
+    fbp_sink *s = create_sink(o->name, &i, &params);
     OK(fbp_sink_write(s, 0, NZ, volume));
     if (fbp_sink_finish(s) != FBP_OK)
         fail_msg("alone: %s", fbp_message());

@@ -155,9 +155,7 @@ static inline void expect_load_fails(const char *name, fbp_status wanted, const 
 
 static inline struct fbp_scan load(const char *name)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    OK(fbp_scan_load(&scan, in_folder(name)));
+    struct fbp_scan scan = open_scan(in_folder(name));
     return scan;
 }
 

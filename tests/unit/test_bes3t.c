@@ -134,12 +134,10 @@ TEST(real_parts_are_said)
 
 static struct fbp_scan load_image(const char *width, const char *unit)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
     put_files('C', false, 1);
     AUTO_FREE char *text = printed(IMAGE, width, unit);
     put_text(DSC, text);
-    OK(fbp_scan_load(&scan, DSC));
+    struct fbp_scan scan = open_scan(DSC);
     return scan;
 }
 
@@ -263,7 +261,6 @@ TEST(listed_places_may_be_uneven)
 TEST(the_helix_has_its_gradients)
 {
     static float table[961][3];
-    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
     double most = 0;
     FILE *f = fopen(FUSILLO "-fgrad.npy", "rb");
 
@@ -272,7 +269,7 @@ TEST(the_helix_has_its_gradients)
     assert_int_equal(fseek(f, 128, SEEK_SET), 0);
     assert_int_equal(fread(table, sizeof table, 1, f), 1);
     fclose(f);
-    OK(fbp_scan_load(&scan, FUSILLO "-proj.DSC"));
+    AUTO_CLEAR struct fbp_scan scan = open_scan(FUSILLO "-proj.DSC");
     assert_int_equal(scan.n_views, 961);
     assert_int_equal(scan.panel.n_columns, 500);
     for (size_t k = 0; k < 961; k++) {

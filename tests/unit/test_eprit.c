@@ -5,10 +5,8 @@
 
 static struct fbp_scan load(struct prj *prj)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
     put_prj(PRJ, prj);
-    OK(fbp_scan_load(&scan, PRJ));
+    struct fbp_scan scan = open_scan(PRJ);
     return scan;
 }
 
@@ -209,8 +207,7 @@ TEST(what_is_written_comes_back)
     for (int way = 0; way < 4; way++) {
         const struct fbp_scan scan = make_scan(views, way % 2 ? -2.25 : -3, way / 2 * .3);
         write_prj(&scan, way % 2 ? FBP_F64 : FBP_F32, way % 2 ? 2.7 : 1, values);
-        AUTO_CLEAR struct fbp_scan back = {.struct_size = sizeof back};
-        OK(fbp_scan_load(&back, PRJ));
+        AUTO_CLEAR struct fbp_scan back = open_scan(PRJ);
         expect_same_views(&scan, &back);
         assert_int_equal(back.n_assumed, 0);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(back.projections, NULL);

@@ -178,7 +178,6 @@ TEST(byte_order_marks)
 /* A scan file that names such a file as its geometry has the note, too. */
 TEST(through_a_scan_file)
 {
-    AUTO_CLEAR struct fbp_scan s = {.struct_size = sizeof s};
     char raw[4 * 100 * 120 * 2] = {0};
     FILE *f = fopen(in_folder("views.raw"), "wb");
 
@@ -190,7 +189,7 @@ TEST(through_a_scan_file)
         "{\"fbp_scan\": 1, \"projections\": \"views.raw\", \"raw\": {\"type\": \"uint16\", "
         "\"shape\": [4, 100, 120]}, \"i0\": 60000, \"geometry\": \"a.log\"}",
         NULL, NULL);
-    OK(fbp_scan_load(&s, in_folder("outer.json")));
+    AUTO_CLEAR struct fbp_scan s = open_scan(in_folder("outer.json"));
     assert_non_null(s.note);
     assert_contains(s.note, "Image Rotation = 0.5 is not applied");
 }

@@ -39,9 +39,8 @@ static int fill(void **state)
 static fbp_sink *open_hash(void)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
-    fbp_sink *s = NULL;
 
-    OK(fbp_sink_open(&s, "hash:", &info, NULL));
+    fbp_sink *s = create_sink("hash:", &info, NULL);
     return s;
 }
 

@@ -7,9 +7,7 @@
 
 static struct fbp_scan load(void)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    OK(fbp_scan_load(&scan, H5));
+    struct fbp_scan scan = open_scan(H5);
     assert_int_equal(scan.kind, FBP_PARALLEL);
     assert_true(scan.panel.n_columns == NX && scan.panel.n_rows == NY);
     return scan;

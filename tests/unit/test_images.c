@@ -33,9 +33,7 @@ static void put(const char *path, size_t n, const float *v)
 
 static fbp_status use(struct fbp_scan *scan, enum fbp_image which, size_t n, const float *v)
 {
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
-
-    OK(fbp_source_memory(&source, v, info_of(n)));
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(v, info_of(n));
     const fbp_status st = fbp_scan_use_image(scan, which, source);
     return st;
 }
@@ -146,12 +144,11 @@ TEST(refused)
 {
     AUTO_CLEAR struct fbp_scan scan = scan_of_panel();
     struct fbp_prep p;
-    fbp_source *source = NULL;
     const float one[N + NC] = {0};
     struct fbp_array_info info = *info_of(1);
 
     info.n[1]++;
-    OK(fbp_source_memory(&source, one, &info));
+    fbp_source *source = memory_source(one, &info);
     assert_fails(fbp_scan_use_image(&scan, FBP_IMAGE_DARK, source), FBP_ERR_INVALID,
                  "dark: has 6 columns and 6 rows, the views 6 and 5");
     assert_fails(fbp_scan_use_image(&scan, (enum fbp_image)3, source), FBP_ERR_INVALID, "which");

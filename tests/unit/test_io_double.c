@@ -23,9 +23,8 @@ static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool
     const struct fbp_array_info info = some_info();
     const struct fbp_sink_params p = {
         .struct_size = sizeof p, .resume = resume, .fingerprint = print, .type = type};
-    fbp_sink *s = NULL;
 
-    OK(fbp_sink_open(&s, path, &info, &p));
+    fbp_sink *s = create_sink(path, &info, &p);
     return s;
 }
 
@@ -146,14 +145,13 @@ TEST(memory_of_doubles)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {NX, NY, NZ}, .type = FBP_F64};
     double out[N] = {0}, again[N];
-    CLEANUP(fbp_source_close) fbp_source *src = NULL;
     fbp_sink *s = NULL;
 
     OK(fbp_sink_memory_double(&s, out, n));
     put(s, 0, NZ);
     finish(s);
     assert_memory_equal(out, values, sizeof out);
-    OK(fbp_source_memory(&src, out, &info));
+    CLEANUP(fbp_source_close) fbp_source *src = memory_source(out, &info);
     OK(fbp_source_read_double(src, 0, NZ, 0, NY, again));
     assert_memory_equal(again, values, sizeof again);
 }

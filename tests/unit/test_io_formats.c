@@ -163,14 +163,13 @@ static void round_trip(const struct fbp_array_format *f, const char *extension, 
                                            .range = {0, 65535}};
     const struct fbp_raw raw = {.type = f->headerless ? FBP_F32 : FBP_TYPE_NONE, .n = {NX, NY, NZ}};
     float values[N], back[N] = {0};
-    fbp_source *src = NULL;
 
     fill(values);
     AUTO_FREE char *path = printed(DIR_ "/%s%s", name, extension);
     save_array(path, &volume, &params, values);
     if (strchr(name, '%'))
         strcat(path, " 0 2");
-    OK(fbp_source_open(&src, path, &raw));
+    fbp_source *src = open_source(path, &raw);
     OK(fbp_source_read(src, 0, NZ, 0, NY, back));
     fbp_source_close(&src);
     assert_memory_equal(values, back, sizeof values);

@@ -831,9 +831,8 @@ TEST(sink)
     for (size_t i = 0; i < N; i++)
         in[i] = (float)value(i);
     for (size_t k = 0; k < 3; k++) {
-        fbp_sink *s;
         remove(VOL);
-        OK(fbp_sink_open(&s, names[k].output, &info, NULL));
+        fbp_sink *s = create_sink(names[k].output, &info, NULL);
         for (size_t z = NZ; z-- > 0;)
             OK(fbp_sink_write(s, z, 1, in + z * NY * NX));
         assert_false(is_there(VOL));
@@ -868,13 +867,12 @@ TEST(header_has_no_file)
     const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     char events[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
     size_t n_seen = 0;
-    fbp_sink *s;
 
     assert_true(watch >= 0);
     remove(DRAFT);
     (void)mkdir(DRAFT_DIR, 0777);
     assert_true(inotify_add_watch(watch, DRAFT_DIR, IN_CREATE | IN_MOVED_TO) >= 0);
-    OK(fbp_sink_open(&s, DRAFT, &info, NULL));
+    fbp_sink *s = create_sink(DRAFT, &info, NULL);
     fbp_sink_close(&s);
     const ssize_t n = read(watch, events, sizeof events);
     for (ssize_t at = 0; at < n;) {

@@ -242,8 +242,7 @@ TEST(all_of_a_scan)
                   " \"detector\": {\"pitch_mm\": 1}}");
     put_text_file("first.json", "{\"fbp_scan\": 1, \"projections\": \"p.mhd\","
                                 " \"geometry\": \"second.json\"}");
-    struct fbp_scan loaded = {.struct_size = sizeof loaded};
-    OK(fbp_scan_load(&loaded, FOLDER "/first.json"));
+    struct fbp_scan loaded = open_scan(FOLDER "/first.json");
     assert_true(fbp_scan_reads(&loaded, FOLDER "/first.json"));
     assert_true(fbp_scan_reads(&loaded, FOLDER "/second.json"));
     assert_true(fbp_scan_reads(&loaded, FOLDER "/matrices.txt"));

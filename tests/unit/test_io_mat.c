@@ -162,10 +162,8 @@ TEST(fields_by_dots)
 
 TEST(whole_scan)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
     put_struct(MAT, 400, VIEWS, true);
-    OK(fbp_scan_load(&scan, MAT));
+    struct fbp_scan scan = open_scan(MAT);
     assert_int_equal(scan.n_views, VIEWS);
     assert_true(scan.panel.n_columns == COLUMNS && scan.panel.n_rows == 1);
     assert_string_equal(scan.projections, MAT ":ct.sinogram?sinogram");

@@ -338,9 +338,8 @@ TEST(round_trip)
         volume[i] = sinf((float)i);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = cases[i].pack};
-        fbp_sink *s = NULL;
         unlink(cases[i].path);
-        OK(fbp_sink_open(&s, cases[i].path, &wanted, &p));
+        fbp_sink *s = create_sink(cases[i].path, &wanted, &p);
         OK(fbp_sink_write(s, 2, 1, volume + 2 * SLICE));
         OK(fbp_sink_write(s, 0, 2, volume));
         assert_false(is_there(cases[i].path));

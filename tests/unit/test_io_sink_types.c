@@ -233,9 +233,8 @@ TEST(not_a_number)
     const float odd[6] = {NAN, INFINITY, -INFINITY, -1, 0.5f, 2};
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {6, 1, 1}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8, .range = {0, 1}};
-    fbp_sink *s = NULL;
     float out[6];
-    OK(fbp_sink_open(&s, STEM "_odd.tif", &info, &p));
+    fbp_sink *s = create_sink(STEM "_odd.tif", &info, &p);
     OK(fbp_sink_write(s, 0, 1, odd));
     assert_int_equal(fbp_sink_clipped(s), 5);
     OK(fbp_sink_finish(s));

@@ -39,9 +39,8 @@ static uint64_t begun(const char *path, size_t side, enum fbp_type type, bool co
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {side, side, SLICES}};
     const struct fbp_sink_params p = {
         .struct_size = sizeof p, .type = type, .range = {0, 1}, .compress = compress};
-    fbp_sink *s = NULL;
 
-    OK(fbp_sink_open(&s, path, &info, &p));
+    fbp_sink *s = create_sink(path, &info, &p);
     return write_slices(s, 1);
 }
 

@@ -20,9 +20,8 @@ static void write_volume(const char *path, enum fbp_type type, bool compress)
                                       .range = {type ? -1 : 0, type ? 1 : 0},
                                       .compress = compress};
     const struct fbp_array_info info = some_info();
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
-    OK(fbp_sink_open(&s, path, &info, &p));
+    CLEANUP(fbp_sink_close) fbp_sink *s = create_sink(path, &info, &p);
     OK(fbp_sink_write(s, 0, NZ, volume));
     OK(fbp_sink_finish(s));
 }

@@ -63,9 +63,7 @@ static struct fbp_sink_params params_of(enum fbp_type type, bool compress)
 
 static fbp_sink *open_sink(const char *path, const struct fbp_sink_params *params)
 {
-    fbp_sink *s = NULL;
-
-    OK(fbp_sink_open(&s, path, &info, params));
+    fbp_sink *s = create_sink(path, &info, params);
     return s;
 }
 
@@ -228,9 +226,8 @@ TEST(sides_of_chunks_have_a_limit)
     static float samples[600];
 
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        fbp_sink *s = NULL;
         setenv("FBP_CHUNK", sides[i].side, 1);
-        OK(fbp_sink_open(&s, "row.zarr", &row, NULL));
+        fbp_sink *s = create_sink("row.zarr", &row, NULL);
         OK(fbp_sink_write(s, 0, 1, samples));
         finish(s);
         assert_text("row.zarr/0/.zarray", sides[i].chunks);

@@ -279,10 +279,9 @@ TEST(parts_do_not_take_over_what_one_process_left)
     const struct output o = {"v.mha", 0, 0};
     const struct fbp_array_info i = info();
     const struct fbp_sink_params p = params_of(&o);
-    fbp_sink *alone = NULL;
 
     begin_output(&o);
-    OK(fbp_sink_open(&alone, "v.mha", &i, &p));
+    fbp_sink *alone = create_sink("v.mha", &i, &p);
     assert_refused(&o, 1, 2, "another process is writing this output");
     OK(fbp_sink_write(alone, 0, 1, volume));
     fbp_sink_close(&alone);
@@ -363,10 +362,9 @@ static void write_older(const struct output *o)
     const struct fbp_array_info i = info();
     struct fbp_sink_params params = params_of(o);
     AUTO_FREE float *zeros = calloc(NZ * SLICE, sizeof *zeros);
-    CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     params.fingerprint = 9;
-    OK(fbp_sink_open(&s, o->name, &i, &params));
+    CLEANUP(fbp_sink_close) fbp_sink *s = create_sink(o->name, &i, &params);
     OK(fbp_sink_write(s, 0, NZ, zeros));
     OK(fbp_sink_finish(s));
 }

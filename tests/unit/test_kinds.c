@@ -114,13 +114,12 @@ static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
 
 static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
 {
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom;
     struct fbp_centre centre = {.struct_size = sizeof centre};
     AUTO_FREE char *path = temporary("refused.mha");
     float *views = calloc((size_t)VIEWS * COLUMNS * ROWS, sizeof *views), volume[64];
     fbp_plan *plan;
 
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 8, 0.02));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = create_phantom("shepp-logan", 8, 0.02);
     REFUSED(fbp_phantom_project(&phantom, scan, path, 0, 1, 1));
     assert_int_not_equal(access(path, F_OK), 0);
     scan->projections = path;

@@ -34,10 +34,9 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
 {
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
-    OK(fbp_source_memory(&source, samples, &info));
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(samples, &info);
     const fbp_status st = fbp_plan_create(&plan, &scan,
                                           fbp_recon_params(.device = device, .input.source = source,
                                                            .memory_bytes = memory, .n_threads = 2));
@@ -114,7 +113,6 @@ TEST(what_looks_at_files_counts)
     const size_t bytes = n[0] * n[1] * n[2] * sizeof(float);
     const double mib = 0x1p20;
     struct fbp_plan_summary info;
-    fbp_plan *plan = NULL;
 
     write_mat(path, n);
     struct fbp_scan scan = scan_of(&small, n[2], n[1]);
@@ -122,7 +120,7 @@ TEST(what_looks_at_files_counts)
     const struct fbp_recon_params params = {
         .struct_size = sizeof params, .device = "ref", .n_threads = 1};
     const uint64_t held = fbp_resident_bytes();
-    OK(fbp_plan_create(&plan, &scan, &params));
+    fbp_plan *plan = create_plan(&scan, &params);
     info = *fbp_plan_info(plan);
     fbp_plan_destroy(&plan);
     if (info.memory_bytes < held + 2 * bytes || info.memory_bytes > held + 4 * bytes)

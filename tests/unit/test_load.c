@@ -31,12 +31,11 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
         .view0 = 1, .n_views = 2, .load_row0 = FIRST, .load_rows = n, .row0 = FIRST, .n_rows = n};
     AUTO_FREE uint16_t *samples = malloc(N_VIEWS * view * sizeof *samples);
     AUTO_FREE float *out = calloc(2 * n * n_columns + 1, sizeof *out);
-    CLEANUP(fbp_source_close) fbp_source *src = NULL;
 
     assert_true(samples && out);
     for (size_t i = 0; i < N_VIEWS * view; i++)
         samples[i] = number(i / view, i / n_columns % N_ROWS, i % n_columns);
-    OK(fbp_source_memory(&src, samples, &info));
+    CLEANUP(fbp_source_close) fbp_source *src = memory_source(samples, &info);
     OK(fbp_load(src, top_down, &job, &batch, NULL, NULL, out));
     for (size_t i = 0; i < 2 * n * n_columns; i++) {
         const size_t up = FIRST + i / n_columns % n, row = top_down ? N_ROWS - 1 - up : up;

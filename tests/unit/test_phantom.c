@@ -136,13 +136,12 @@ TEST(voxels_by_brute_force)
 /* A part of a volume is the same bits as the whole. */
 TEST(slabs_are_the_same_bits)
 {
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     const struct fbp_grid g = {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}};
     const size_t n = 32 * 32;
     AUTO_FREE float *whole = malloc(32 * n * sizeof *whole), *part = malloc(3 * n * sizeof *part);
 
     assert_true(whole && part);
-    OK(fbp_phantom_create(&p, "shepp-logan", 16, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom("shepp-logan", 16, 1);
     OK(fbp_phantom_voxels(&p, &g, 0, 32, whole));
     OK(fbp_phantom_voxels(&p, &g, 14, 17, part));
     assert_memory_equal(part, whole + 14 * n, 3 * n * sizeof *part);
@@ -157,9 +156,8 @@ TEST(total_mass)
     AUTO_FREE float *v = not_null(malloc(n * sizeof *v));
 
     for (int k = 0; k < 3; k++) {
-        CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
         double mass = 0, exact = 0;
-        OK(fbp_phantom_create(&p, names[k], 64, .5));
+        CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom(names[k], 64, .5);
         OK(fbp_phantom_voxels(&p, &g, 0, 64, v));
         for (size_t i = 0; i < n; i++)
             mass += 8 * (double)v[i];
@@ -171,9 +169,7 @@ TEST(total_mass)
 
 TEST(table_values)
 {
-    struct fbp_phantom p;
-
-    OK(fbp_phantom_create(&p, "shepp-logan", 128, 2));
+    struct fbp_phantom p = create_phantom("shepp-logan", 128, 2);
     assert_int_equal(p.n, 10);
     NEAR(fbp_phantom_at(&p, (double[]){0, 0.9 * 128, 0}), 2, 1e-12);
     NEAR(fbp_phantom_at(&p, (double[]){0, .35 * 128, 0}), .6, 1e-12);
@@ -201,12 +197,12 @@ TEST(table_agrees_with_the_peers)
 {
     FILE *f = fopen(FBP_SHARED_DATA "/rtk_phantoms/SheppLogan.txt", "r");
     char line[512];
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     size_t i = 0;
 
     if (!f)
         skip();
-    OK(fbp_phantom_create(&p, "shepp-logan-original", 128, 1));
+    CLEANUP(fbp_phantom_clear)
+    struct fbp_phantom p = create_phantom("shepp-logan-original", 128, 1);
     while (fgets(line, sizeof line, f)) {
         if (!strstr(line, "[Ellipsoid]"))
             continue;

@@ -62,11 +62,10 @@ TEST(rtk_shepp_logan)
 /* A cylinder of radius 100 without ends about their y, our z, with a double cone in it. */
 TEST(rtk_geometries)
 {
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
-
     if (!is_there(FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt"))
         skip();
-    OK(fbp_phantom_create(&p, FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt", 1, 1));
+    CLEANUP(fbp_phantom_clear)
+    struct fbp_phantom p = create_phantom(FBP_SHARED_DATA "/rtk_phantoms/Geometries.txt", 1, 1);
     for (double z = -90; z < 90; z += 7) {
         const double at[3] = {-500, -2, 2 + z}, dir[3] = {1, 0, 0}, r = fabs(z) / 2;
         NEAR(fbp_phantom_line(&p, at, dir), 2 * 200 - .54 * 2 * r, 1e-9);
@@ -182,11 +181,10 @@ TEST(forbild_points)
         {.3, -11.2, .2, 1.8},  {.3, -10.6, .2, 1.05}, {9.05, 0, 1.3, 1.8},    {8.8, 0, 0, 0},
         {9.3, 0, 0, 1.8},      {9.7, 0, 0, 0},
     };
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
 
     if (!is_there(FORBILD))
         skip();
-    OK(fbp_phantom_create(&p, FORBILD, 1, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom(FORBILD, 1, 1);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         const double x[3] = {10 * at[i].x, 10 * at[i].y, 10 * at[i].z};
         NEAR(fbp_phantom_at(&p, x), at[i].density * WATER, 1e-9);
@@ -196,12 +194,11 @@ TEST(forbild_points)
 /* Lines by fine steps of the point test. */
 TEST(forbild_lines)
 {
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     unsigned seed = 3;
 
     if (!is_there(FORBILD))
         skip();
-    OK(fbp_phantom_create(&p, FORBILD, 1, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom(FORBILD, 1, 1);
     for (int i = 0; i < 12; i++) {
         const double step = .1;
         double at[3] = {60 * random01(&seed), 20 * random01(&seed) - 10, 20 * random01(&seed) - 10};
@@ -230,10 +227,9 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
     AUTO_FREE float *values = not_null(malloc(sizeof(float) * N * N));
     double sum = 0;
 
-    fbp_source *source;
     const char *path = FBP_TEST_DIR "/mass.npy";
     OK(fbp_phantom_project(p, &scan, path, 0, 0, 2));
-    OK(fbp_source_open(&source, path, NULL));
+    fbp_source *source = open_source(path, NULL);
     OK(fbp_source_read(source, 0, 1, 0, N, values));
     fbp_source_close(&source);
     for (int i = 0; i < N * N; i++)

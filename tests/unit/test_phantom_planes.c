@@ -532,9 +532,8 @@ TEST(by_name)
     unsigned seed = 11;
 
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
         const double n[3] = {.6, 0, .8}, m[3] = {0, 1, 0};
-        OK(fbp_phantom_create(&p, known[k].name, 10, 1));
+        CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom(known[k].name, 10, 1);
         assert_int_equal(p.n_shapes, known[k].n);
         for (int i = 0; i < 20000; i++) {
             const double x[3] = {30 * random01(&seed) - 15, 30 * random01(&seed) - 15,
@@ -584,7 +583,6 @@ TEST(whole_scans)
     static float centres[VIEWS][SAMPLES], means[VIEWS][SAMPLES], noise[VIEWS][SAMPLES],
         again[VIEWS][SAMPLES];
     struct fbp_view views[VIEWS];
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     const struct fbp_scan scan = {.struct_size = sizeof scan,
                                   .kind = FBP_PLANES,
                                   .n_views = VIEWS,
@@ -593,7 +591,7 @@ TEST(whole_scans)
     double sum = 0;
 
     plane_views(views);
-    OK(fbp_phantom_create(&p, "soft-ball", 1, 3));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom("soft-ball", 1, 3);
     simulate(&p, &scan, fbp_simulate_params(.at_centres = true), &centres[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.n_threads = 1), &means[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.noise_sd = .1, .seed = 5), &noise[0][0]);

@@ -36,13 +36,12 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
 {
     static float data[N];
     struct fbp_view views[NK];
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     struct fbp_scan scan = {
         .struct_size = sizeof scan, .kind = kind, .n_views = NK, .panel = {NC, NR}, .views = views};
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(kind, sod, views);
-    OK(fbp_phantom_create(&p, name, half, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom(name, half, 1);
     OK(fbp_phantom_project(&p, &scan, PATH, 0, 0, 2));
     assert_true(array_read(PATH, &info, data));
     int hits = 0;
@@ -77,7 +76,6 @@ TEST(noise_does_not_depend_on_threads)
 {
     static float one[N], five[N], other[N];
     struct fbp_view views[NK];
-    struct fbp_phantom p;
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = FBP_CONE,
                             .n_views = NK,
@@ -86,7 +84,7 @@ TEST(noise_does_not_depend_on_threads)
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(FBP_CONE, 750, views);
-    OK(fbp_phantom_create(&p, "shepp-logan", 90, .02));
+    struct fbp_phantom p = create_phantom("shepp-logan", 90, .02);
     OK(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 1));
     assert_true(array_read(PATH, &info, one));
     OK(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 5));
@@ -147,10 +145,9 @@ TEST(volume_is_the_voxels)
 {
     const struct fbp_grid g = {{12, 10, 14}, {1, 2, 1.5}, {0, 1, 0}};
     static float data[12 * 10 * 14], direct[12 * 10 * 14];
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom p;
     struct fbp_array_info info = {.struct_size = sizeof info};
 
-    OK(fbp_phantom_create(&p, "shepp-logan", 8, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom("shepp-logan", 8, 1);
     OK(fbp_phantom_volume(&p, &g, PATH, 3));
     assert_true(array_read(PATH, &info, data));
     OK(fbp_phantom_voxels(&p, &g, 0, 14, direct));

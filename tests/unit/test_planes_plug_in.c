@@ -203,11 +203,9 @@ static void run_rank(const struct fbp_job *job, const struct fbp_work *work, siz
         .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
     struct fbp_report report = {.struct_size = sizeof report};
     static const int device = 0;
-    CLEANUP(fbp_source_close) fbp_source *source = NULL;
-    CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
 
-    OK(fbp_source_open(&source, in, NULL));
-    OK(fbp_sink_open(&sink, out, &info, &keep));
+    CLEANUP(fbp_source_close) fbp_source *source = open_source(in, NULL);
+    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(out, &info, &keep);
     OK(fbp_run(&(struct fbp_run_request){.job = job,
                                          .backend = &planes,
                                          .work = work,

@@ -88,7 +88,6 @@ static void check_reading(const char *path, int version)
     struct fbp_rabbitct_info info;
     AUTO_FREE uint16_t *reference = malloc(n_reference * sizeof *reference);
     float rows[2 * NX];
-    fbp_source *source;
     double *P;
     size_t n;
 
@@ -101,7 +100,7 @@ static void check_reading(const char *path, int version)
     for (size_t i = 0; i < 12 * n; i++)
         assert_true(P[i] == entry(i / 12, i % 12 / 4, i % 4));
     free(P);
-    OK(fbp_source_open(&source, path, NULL));
+    fbp_source *source = open_source(path, NULL);
     assert_int_equal(fbp_source_info(source)->n[2], K);
     OK(fbp_source_read(source, 1, 2, 3, 1, rows));
     for (size_t i = 0; i < N_OF(rows); i++)

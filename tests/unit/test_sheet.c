@@ -149,12 +149,11 @@ TEST(a_volume_in_memory_is_drawn)
     float v[40 * 40];
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {40, 40, 1}, .type = FBP_F32};
-    fbp_source *source = NULL;
     double shown[2] = {0};
 
     for (int i = 0; i < 40 * 40; i++)
         v[i] = (float)i;
-    OK(fbp_source_memory(&source, v, &info));
+    fbp_source *source = memory_source(v, &info);
     OK(fbp_picture_write_source(source, "memory", PNG, fbp_picture_params(.shown = shown)));
     fbp_source_close(&source);
     assert_true(shown[0] >= 1 && shown[0] <= 4 && shown[1] >= 1595 && shown[1] <= 1598);

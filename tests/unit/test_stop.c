@@ -35,11 +35,10 @@ static fbp_source *a_source(void)
 {
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
-    fbp_source *source = NULL;
 
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
         samples[i] = (float)(i % 7);
-    OK(fbp_source_memory(&source, samples, &info));
+    fbp_source *source = memory_source(samples, &info);
     return source;
 }
 
@@ -79,12 +78,11 @@ TEST(computing)
     const struct fbp_grid large = {{250, 250, 250}, {0.1, 0.1, 0.1}, {0, 0, 0}};
     const struct fbp_scan scan = a_scan(&large);
     CLEANUP(fbp_source_close) fbp_source *source = a_source();
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
 
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "ref", .input.source = source,
-                                        .tuning.batch_views = N_VIEWS,
-                                        .callbacks.progress = cancel)));
+    CLEANUP(fbp_plan_destroy)
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "ref", .input.source = source,
+                                                         .tuning.batch_views = N_VIEWS,
+                                                         .callbacks.progress = cancel));
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_true(most_done < 50);
 }
@@ -145,9 +143,9 @@ TEST(plan_in_a_child)
     for (int i = 0; i < 3; i++) {
         const struct fbp_scan scan = a_scan(&small);
         CLEANUP(fbp_source_close) fbp_source *source = a_source();
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = devices[i], .input.source = source)));
+        CLEANUP(fbp_plan_destroy)
+        fbp_plan *plan =
+            create_plan(&scan, fbp_recon_params(.device = devices[i], .input.source = source));
         OK(fbp_plan_open(plan));
         assert_int_equal(in_child(use_plan, plan), 0);
         assert_ok(fbp_plan_run(plan, "hash:", NULL)); /* the parent's is whole */
@@ -173,8 +171,7 @@ TEST(sink_in_a_child)
     static float slices[128];
 
     for (int i = 0; i < 2; i++) {
-        CLEANUP(fbp_sink_close) fbp_sink *sink = NULL;
-        OK(fbp_sink_open(&sink, names[i], &info, NULL));
+        CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(names[i], &info, NULL);
         OK(fbp_sink_write(sink, 1, 1, slices));
         assert_int_equal(in_child(use_sink, sink), 0);
         OK(fbp_sink_write(sink, 0, 1, slices));
@@ -273,12 +270,11 @@ TEST(a_stopper)
 {
     static float sum[2];
     fbp_stopper *stopper = NULL;
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom head;
     pthread_t other;
     const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
     const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
 
-    OK(fbp_phantom_create(&head, "shepp-logan", 90, 1));
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom head = create_phantom("shepp-logan", 90, 1);
     OK(fbp_stopper_create(&stopper));
     fbp_stopper_attach(stopper);
     OK(fbp_phantom_voxels(&head, &none, 0, 2, sum));
@@ -297,9 +293,8 @@ TEST(after_a_stop)
 {
     static int (*calls_of[])(void *) = {stopped_plan,  stopped_facts, stopped_simulation,
                                         stopped_truth, stopped_view,  stopped_compare};
-    struct fbp_phantom phantom;
 
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 10, 1));
+    struct fbp_phantom phantom = create_phantom("shepp-logan", 10, 1);
     OK(fbp_phantom_volume(&phantom, &small, STOP_VOLUME, 1));
     fbp_phantom_clear(&phantom);
     for (size_t i = 0; i < sizeof calls_of / sizeof *calls_of; i++)

@@ -103,13 +103,12 @@ static void put_traces(bool twice, double phase, double more_phase)
 
 static struct fbp_scan load(const char *prepare)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
     double(*n)[3] = malloc(DIRECTIONS * sizeof *n);
 
     make_directions(n);
     put_scan((const double(*)[3])n, DIRECTIONS, prepare);
     free(n);
-    OK(fbp_scan_load(&scan, SCAN));
+    struct fbp_scan scan = open_scan(SCAN);
     return scan;
 }
 
@@ -165,11 +164,10 @@ TEST(a_volume_has_its_density)
 {
     AUTO_FREE float *volume = malloc(16 * 16 * 16 * sizeof *volume);
     fbp_sink *sink;
-    fbp_plan *plan;
 
     put_traces(true, 1, 0);
     AUTO_CLEAR struct fbp_scan scan = load("\"prepare\": {" FFT "\"phase\": \"all\"}");
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     assert_string_equal(fbp_plan_info(plan)->prepared,
                         "baseline of order 1, FFT of traces to 128 samples, time 0 at sample 30.4, "
                         "phase found for all views");
