@@ -3,10 +3,8 @@
 # reconstructs, prints what is not in it, and refuses such files and scans with a remedy.
 set -euo pipefail
 source=$1 full=$2 work=$3
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work"
-fail() { echo "minimal.sh: $1"; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+enter "$work"
 
 cmake -S "$source" -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
     -DFBP_HDF5=OFF -DFBP_TIFF=OFF -DFBP_EXPAT=OFF -DFBP_CUDA=OFF \

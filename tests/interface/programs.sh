@@ -3,11 +3,7 @@
 # by pkg-config and by CMake, run them.
 set -euo pipefail
 warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 libdir_of() { # prefix
     dirname "$(find "$1" -name 'libfbp.so' | head -1)"

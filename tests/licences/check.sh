@@ -3,11 +3,9 @@
 # it knows all that libfbp loads; and FBP_PERMISSIVE refuses what it finds.
 set -euo pipefail
 source=$1 libfbp=$2 work=$3
-command -v ldd >/dev/null || { echo "skipped: there is no ldd"; exit 77; }
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work"
-fail() { echo "check.sh: $1"; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+command -v ldd >/dev/null || skip "there is no ldd"
+enter "$work"
 
 # make NAME TEXT FLAGS...: a library that holds a text, linked with more.
 make() {

@@ -3,11 +3,9 @@
 # loads nothing under the GPL, brings the notices of what it holds, and computes what others compute.
 set -euo pipefail
 source=$1 fbp=$2 work=$3
-command -v ldd >/dev/null || { echo "skipped: there is no ldd"; exit 77; }
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work"
-fail() { echo "permissive.sh: $1"; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+command -v ldd >/dev/null || skip "there is no ldd"
+enter "$work"
 
 "$source/scripts/permissive-libs" "$PWD/libs" >libs.log 2>&1 || {
     tail -1 libs.log

@@ -5,14 +5,7 @@
 # root; skipped without.
 set -euo pipefail
 source=$1 work=$2
-skip() {
-    echo "$*"
-    exit 77
-}
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/bare.sh"
 builder=$work/builder user=$work/user
 finish() {

@@ -3,10 +3,7 @@
 # their libraries need, and what is in them works where it is unpacked.
 set -euo pipefail
 build=$1 work=$2
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 for tool in cpack dpkg-deb dpkg-shlibdeps file; do
     command -v $tool >/dev/null || { echo "$tool is not installed" && exit 77; }
 done

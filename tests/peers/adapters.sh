@@ -9,11 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 variable=FBP_PEER_${name^^}
 python=${!variable:-$venv/bin/python}
 declare -A needs=([astra]='import astra' [rtk]='from itk import RTK' [cil]='import cil')
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 ls "$packages"/libfbp/_core*.so >/dev/null 2>&1 || skip "libfbp was not built: -DFBP_PYTHON=ON, or ./run test --all"
 export PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1
 "$python" -c "import numpy; ${needs[$name]}" 2>/dev/null ||

@@ -6,11 +6,7 @@ set -euo pipefail
 stripes=$1 venv=$2 work=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${FBP_ALGOTOM:-$venv/bin/python}
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 "$python" -c 'import numpy, scipy, pywt, importlib.util as u; assert u.find_spec("algotom")' 2>/dev/null ||
     skip "$python has no module algotom: ./run test --all installs it, or FBP_ALGOTOM=PYTHON names one that has"
 rm -rf "$work"

@@ -6,11 +6,7 @@ set -euo pipefail
 fbp=$1 data=$2 venv=$3 work=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${FBP_PYEPRI:-$venv/bin/python}
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 [ -e "$data/fusillo-20091002-proj.DSC" ] || skip "$data has no fusillo-20091002-proj.DSC"
 "$python" -c 'import pyepri, scipy' 2>/dev/null ||
     skip "$python has no module pyepri: ./run test --all installs it, or FBP_PYEPRI=PYTHON names one that has"

@@ -3,11 +3,7 @@
 # takes minutes.  Skipped where the package cannot be built, or tested.
 set -euo pipefail
 python=$1 source=$2 work=$3
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 [ -n "$python" ] && [ -x "$python" ] || skip "there is no environment to build with: ./run test --all makes one"
 "$source/scripts/can-extend" "$python" >/dev/null 2>&1 || skip "$python lacks nanobind, or there is no compiler"
 "$python" -c 'import pytest, hypothesis, numpy' 2>/dev/null || skip "$python lacks pytest, hypothesis or numpy"

@@ -4,11 +4,7 @@
 # right ball.  Skipped where the package was not built.
 set -euo pipefail
 python=$1 source=$2 build=$3 work=$4
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 [ -n "$python" ] && [ -x "$python" ] || skip "there is no environment with NumPy: ./run test --all makes one"
 ls "$build"/python/libfbp/_core*.so >/dev/null 2>&1 || skip "the package was not built: -DFBP_PYTHON=ON, or ./run test --all"
 rm -rf "$work"

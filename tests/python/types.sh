@@ -4,11 +4,7 @@
 set -euo pipefail
 python=$1 packages=$2 work=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 [ -n "$python" ] && [ -x "$python" ] || skip "there is no environment with mypy: ./run test --all makes one"
 [ -e "$packages/libfbp/_core.pyi" ] || skip "the package was not built: -DFBP_PYTHON=ON, or ./run test --all"
 "$python" -c 'import mypy, numpy' 2>/dev/null || skip "$python has no mypy"

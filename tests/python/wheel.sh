@@ -3,17 +3,11 @@
 # lines give a right ball.  It takes minutes.  Skipped without scikit-build-core, nanobind or NumPy.
 set -euo pipefail
 python=$1 source=$2 work=$3
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 [ -n "$python" ] && [ -x "$python" ] || skip "there is no environment to build with: ./run test --all makes one"
 "$source/scripts/can-extend" "$python" >/dev/null 2>&1 || skip "$python lacks nanobind, or there is no compiler"
 "$python" -c 'import scikit_build_core, numpy' 2>/dev/null || skip "$python lacks scikit-build-core or NumPy"
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work"
+enter "$work"
 PATH=$(dirname "$python"):$PATH # CMake as the build wants it
 # Without a network: what the build needs is in PYTHON, and NumPy is lent from there.
 "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index -w dist -Cbuild-dir="$work/build" "$source"

@@ -3,10 +3,7 @@
 # --all has not installed what makes it, or the Python package was not built.
 set -euo pipefail
 source=$1 build=$2 work=$3
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 venv=$source/build/site-venv
 [ -e "$venv/made-from.txt" ] || skip "$venv is not there: ./run test --all makes it, where there is a network"
 [ -e "$build/python/libfbp/_core.pyi" ] || skip "the Python package was not built: -DFBP_PYTHON=ON, or ./run test --all"

@@ -4,14 +4,7 @@
 # Times are printed.  Takes minutes, the network, and root; skipped without.
 set -euo pipefail
 source=$1 work=$2
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 . "$source/tests/packages/bare.sh"
 . "$source/tests/wheels/build.sh"
 user=$work/user

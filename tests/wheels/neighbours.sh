@@ -4,14 +4,7 @@
 # loader binds no name of libfbp to another package's library, nor one of theirs to libfbp.
 set -euo pipefail
 source=$1 work=$2
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 . "$source/tests/wheels/build.sh"
 rm -rf "$work"
 mkdir -p "$work"
