@@ -2,6 +2,8 @@
  * flips to a scan; called by recon, plan, sweep and geometry. */
 #include "adjust.h"
 
+#include "scan/adjust.h"
+
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS])
 {
     if (!isnan(values[FBP_ADJUST_CENTRE]) && !isnan(values[FBP_ADJUST_OFFSET]))

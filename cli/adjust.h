@@ -1,11 +1,11 @@
-/** @file adjust.h  Options --centre, --offset, --tilt, --sod and --sdd (fbp/adjust.h), which
+/** @file adjust.h  Options --centre, --offset, --tilt, --sod and --sdd (fbp_scan_adjust()), which
  * correct a scan's geometry.  Commands recon, plan, geometry; implemented in adjust.c. */
 #ifndef FBP_CLI_ADJUST_H
 #define FBP_CLI_ADJUST_H
 
 #include "cli.h"
 
-#include "fbp/adjust.h"
+#include "fbp/scan.h"
 
 #include <math.h>
 

@@ -4,30 +4,9 @@
 
 #include "fbp/fbp.h"
 
-const char *choices_filter(size_t i)
-{
-    return fbp_filter_name((enum fbp_filter)i);
-}
-
-const char *choices_interpolation(size_t i)
-{
-    return fbp_interpolation_name((enum fbp_interpolation)i);
-}
-
-const char *choices_rings(size_t i)
-{
-    return fbp_ring_interpolation_name((enum fbp_ring_interpolation)i);
-}
-
-const char *choices_unit(size_t i)
-{
-    return fbp_unit_name((enum fbp_unit)i);
-}
-
-const char *choices_pad(size_t i)
-{
-    return fbp_pad_name((enum fbp_pad_kind)i);
-}
+#include "array/file/bytes.h"
+#include "geometry/directions.h"
+#include "geometry/kind.h"
 
 const char *choices_kind(size_t i)
 {

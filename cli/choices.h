@@ -6,11 +6,6 @@
 #include <stddef.h>
 
 /** Name of value i of an enum; "": value i cannot be chosen; NULL: beyond the last value. */
-const char *choices_filter(size_t i);
-const char *choices_interpolation(size_t i);
-const char *choices_rings(size_t i);
-const char *choices_unit(size_t i);
-const char *choices_pad(size_t i);
 const char *choices_weights(size_t i);
 /** Weights of plane integrals: name i is value i - 1 of the enum; 0: the scan's weights. */
 const char *choices_quadrature(size_t i);

@@ -3,6 +3,9 @@
 #include "cli.h"
 #include "say.h"
 
+#include "array/file/outfile.h"
+#include "scan/file/scan.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* Command `fbp devices`: lists the devices, and reasons why devices are not usable. */
 #include "cli.h"
 
+#include "base/text.h"
+
 struct devices_args {
     bool json;
 };

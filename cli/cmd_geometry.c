@@ -5,6 +5,9 @@
 #include "geometry_check.h"
 #include "say.h"
 
+#include "picture/draw.h"
+#include "scan/file/scan.h"
+
 struct geometry_args {
     struct geometry_from from;
     const char *output;

@@ -3,6 +3,8 @@
 #include "geometry.h"
 #include "say.h"
 
+#include "geometry/kind.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,6 +5,11 @@
 
 #include "fbp/geometry_file.h"
 
+#include "array/file/bytes.h"
+#include "base/text.h"
+#include "geometry/kind.h"
+#include "scan/file/scan.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +87,7 @@ static uint64_t array_bytes(const struct fbp_array_info *i)
 
 static size_t frames_of(const struct fbp_array_info *i)
 {
-    return i->frames > 1 ? i->frames : 1;
+    return i->time_points > 1 ? i->time_points : 1;
 }
 
 static int array_json(const char *path, const struct fbp_array_info *i, const struct range *r)
@@ -95,7 +100,7 @@ static int array_json(const char *path, const struct fbp_array_info *i, const st
     const size_t size[3] = {i->n[0], i->n[1], i->n[2] / frames_of(i)};
     cli_json_sizes(root, "size", size, 3);
     if (frames_of(i) > 1)
-        cJSON_AddNumberToObject(root, "frames", (double)i->frames);
+        cJSON_AddNumberToObject(root, "frames", (double)i->time_points);
     if (i->has_spacing) {
         cli_json_numbers(root, "spacing_mm", i->spacing_mm, 3);
         cli_json_numbers(root, "origin_mm", i->origin_mm, 3);
@@ -131,7 +136,7 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2] / frames_of(i),
            fbp_type_name(i->type), fbp_bytes_text(bytes, sizeof bytes, array_bytes(i)));
     if (frames_of(i) > 1)
-        printf("frames   %zu of that size\n", i->frames);
+        printf("frames   %zu of that size\n", i->time_points);
     if (i->has_spacing) {
         printf("spacing  %.6g x %.6g x %.6g mm\n", i->spacing_mm[0], i->spacing_mm[1],
                i->spacing_mm[2]);

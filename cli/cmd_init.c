@@ -5,6 +5,8 @@
 
 #include "fbp/folder.h"
 
+#include "scan/folder/folder.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -5,6 +5,12 @@
 #include "say.h"
 #include "simulate_planes.h"
 
+#include "geometry/directions.h"
+#include "geometry/kind.h"
+#include "geometry/view.h"
+#include "phantom/shapes.h"
+#include "scan/format/importers.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +81,7 @@ static const struct opt table[] = {
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, as means over voxels; of frames, the first"),
-    OPT(S, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",
+    OPT(S, unit, .name = "unit", .arg = "NAME", .list = fbp_unit_name, .fallback = "mm",
         .help = "unit of length in the values of --truth, as in fbp recon"),
     OPT(S, directions, .name = "directions", .arg = "SET:N|FILE",
         .help = "for --kind planes (EPR imaging): solid-angle:18 (rings of equal solid angle), "

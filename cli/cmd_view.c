@@ -109,7 +109,7 @@ static int draw(const struct view_args *a)
     double shown[2];
     struct fbp_picture_params p =
         *fbp_picture_params(.mip = a->mip, .shown = shown, .turn_deg = a->turn_deg,
-                            .device = a->device, .frame = a->frame == SIZE_MAX ? 0 : a->frame);
+                            .device = a->device, .time_point = a->frame == SIZE_MAX ? 0 : a->frame);
 
     if (!isnan(a->window[0])) {
         p.lo = a->window[0];

@@ -2,6 +2,9 @@
  * called by recon, simulate, view, geometry and rabbitct. */
 #include "files.h"
 
+#include "array/names.h"
+#include "scan/file/scan.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

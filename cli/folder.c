@@ -5,6 +5,8 @@
 
 #include "fbp/folder.h"
 
+#include "scan/folder/folder.h"
+
 #include <stdlib.h>
 #include <string.h>
 

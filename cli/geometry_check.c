@@ -2,6 +2,10 @@
  * axis and volume, errors and warnings.  cmd_geometry.c calls check_geometry(). */
 #include "geometry_check.h"
 
+#include "geometry/kind.h"
+#include "scan/file/scan.h"
+#include "weight/weight.h"
+
 #include <math.h>
 
 static void widen(struct span *s, double v, size_t view)

@@ -6,6 +6,8 @@
 
 #include "geometry_flips.h"
 
+#include "geometry/directions.h"
+
 /** Least and greatest value of a coordinate over the views, with the indices of these views. */
 struct span {
     double lo, hi;

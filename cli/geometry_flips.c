@@ -3,6 +3,9 @@
 #include "geometry_flips.h"
 #include "vec.h"
 
+#include "geometry/kind.h"
+#include "geometry/view.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,9 @@
 #include "geometry_check.h"
 #include "say.h"
 
+#include "geometry/directions.h"
+#include "geometry/kind.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "geometry_check.h"
 #include "say.h"
 
+#include "geometry/kind.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
 #include "recon.h"
 #include "say.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -52,8 +54,8 @@ static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
 
     plan_put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume),
              c[0], c[1], c[2]);
-    if (p->frames > 1)
-        plan_put(out, "frames", "%zu of that size, each from one row of a view", p->frames);
+    if (p->time_points > 1)
+        plan_put(out, "frames", "%zu of that size, each from one row of a view", p->time_points);
     if (is_box(p))
         plan_put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
                  p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0],
@@ -191,7 +193,7 @@ static void json_counts(cJSON *root, const struct fbp_plan_summary *p)
         {"input_bytes", offsetof(struct fbp_plan_summary, input_bytes)},
         {"output_bytes", offsetof(struct fbp_plan_summary, output_bytes)},
         {"updates", offsetof(struct fbp_plan_summary, updates)},
-        {"frames", offsetof(struct fbp_plan_summary, frames)},
+        {"frames", offsetof(struct fbp_plan_summary, time_points)},
         {"pictures", offsetof(struct fbp_plan_summary, n_pictures)},
         {"picture_updates", offsetof(struct fbp_plan_summary, picture_updates)},
         {"ahead_bytes", offsetof(struct fbp_plan_summary, ahead_bytes)},

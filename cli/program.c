@@ -8,6 +8,8 @@
 #include "team.h"
 #include "words.h"
 
+#include "base/sandbox.h"
+
 #include <malloc.h>
 #include <string.h>
 #include <strings.h>

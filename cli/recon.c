@@ -4,6 +4,9 @@
 
 #include "files.h"
 
+#include "base/base.h"
+#include "geometry/kind.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,11 @@
 #include "adjust.h"
 #include "choices.h"
 
+#include "backend/backend.h"
+#include "filter/filter.h"
+#include "filter/pad.h"
+#include "geometry/kind.h"
+
 /** Result of --hu-from-roi: the voxels of the water sphere. */
 struct recon_water {
     double mean, sd; /**< mean and standard deviation [1/mm] */
@@ -85,7 +90,7 @@ struct recon_args {
         .fallback = "1",                                                                          \
         .help = "average blocks of N x N pixels; counts are averaged before the logarithm"),      \
     ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                              \
-    OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = choices_filter,                     \
+    OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = fbp_filter_name,                     \
         .fallback = "ram-lak",                                                                    \
         .help = "window of the filter. For kind planes (EPR imaging) the filter is a parabola, "  \
                 "otherwise a ramp. The last five are filters of their own, for kind planes only"), \
@@ -101,7 +106,7 @@ struct recon_args {
         .help = "2: also compute filtered plane integrals half way between samples, which makes " \
                 "interpolation more accurate (kind planes)"),                                     \
     OPT(R, p.epr.interpolation, .name = "interpolation", .arg = "NAME",                               \
-        .list = choices_interpolation, .fallback = "linear",                                      \
+        .list = fbp_interpolation_name, .fallback = "linear",                                      \
         .help = "interpolation between filtered samples of plane integrals; cubic is a spline through " \
                 "the samples. A device without it refuses (kind planes)"),                        \
     OPT(R, p.epr.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
@@ -113,7 +118,7 @@ struct recon_args {
         .help = "resample views to N angles per half turn, the same in all rings. Directions must lie " \
                 "in evenly spaced rings, such as those of equal solid angle. Then --stages 2 is " \
                 "possible"),                                                                      \
-    OPT(R, p.epr.ring_interpolation, .name = "angular", .arg = "NAME", .list = choices_rings,         \
+    OPT(R, p.epr.ring_interpolation, .name = "angular", .arg = "NAME", .list = fbp_ring_interpolation_name,         \
         .fallback = "fft",                                                                        \
         .help = "with --angles: interpolation over the angle by Fourier series, splines or straight " \
                 "lines"),                                                                         \
@@ -161,7 +166,7 @@ struct recon_args {
     OPT(R, p.filtering.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \
         .fallback = "the whole row",                                                              \
         .help = "length of the filter in space: S values on each side; implies --spatial"),       \
-    OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = choices_pad, .fallback = "none",          \
+    OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = fbp_pad_name, .fallback = "none",          \
         .help = "extrapolate rows beyond the detector if the object is wider: ellipse (most accurate) " \
                 "or cosine"),                                                                     \
     OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none", \
@@ -178,7 +183,7 @@ struct recon_args {
     OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,     \
         .fallback = "1/mm",                                                                       \
         .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"),       \
-    OPT(R, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",           \
+    OPT(R, unit, .name = "unit", .arg = "NAME", .list = fbp_unit_name, .fallback = "mm",           \
         .help = "unit of length in the values: cm stores 1/cm (plane integrals: 1/cm^3). Lengths in " \
                 "file headers are always in mm"),                                                 \
     OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \

@@ -3,6 +3,8 @@
 #include "recon.h"
 #include "say.h"
 
+#include "pipeline/plan.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,11 @@
 #include "files.h"
 #include "say.h"
 
+#include "base/text.h"
+#include "geometry/kind.h"
+#include "picture/draw.h"
+#include "scan/file/scan.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -206,7 +211,8 @@ static int put_volume(struct page *page, const struct recon_args *a,
         return 0;
     }
     cli_written(written, sizeof written, a->output,
-                result->plan->volume.n[2] * (result->plan->frames > 1 ? result->plan->frames : 1));
+                result->plan->volume.n[2] *
+                    (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
     if (st == FBP_ERR_UNSUPPORTED) { /* a file without a header */
         markup_put(&page->before, "<p class=\"facts\">A file of this format cannot be read again "

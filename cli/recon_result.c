@@ -3,6 +3,8 @@
 #include "recon.h"
 #include "say.h"
 
+#include "array/file/bytes.h"
+
 #include <inttypes.h>
 #include <string.h>
 

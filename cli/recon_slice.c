@@ -2,6 +2,9 @@
  * cmd_recon.c. */
 #include "recon.h"
 
+#include "geometry/kind.h"
+#include "scan/file/scan.h"
+
 #include <stdlib.h>
 
 int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2])
@@ -24,8 +27,8 @@ static fbp_status draw(const struct fbp_grid *g, const float *values, const char
     fbp_status st = fbp_source_memory(&source, values, &info);
 
     if (st == FBP_OK)
-        st =
-            fbp_picture_write_source(source, "the slice", path, fbp_picture_params(.shown = shown));
+        st = fbp_picture_write("the slice", path,
+                               fbp_picture_params(.source = source, .shown = shown));
     fbp_source_close(&source);
     return st;
 }
@@ -34,7 +37,7 @@ fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *re
                          double shown[2])
 {
     const struct fbp_grid *g = &fbp_plan_info(plan)->volume;
-    const size_t n[3] = {g->n[0], g->n[1], g->n[2] * fbp_plan_info(plan)->frames};
+    const size_t n[3] = {g->n[0], g->n[1], g->n[2] * fbp_plan_info(plan)->time_points};
     float *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
     fbp_sink *sink = NULL;
     fbp_status st = values ? fbp_sink_memory(&sink, values, n) : FBP_ERR_NOMEM;

@@ -2,6 +2,9 @@
  * Called by recon_prepare_scan(). */
 #include "recon.h"
 
+#include "geometry/kind.h"
+#include "scan/file/scan.h"
+
 #include <stdlib.h>
 
 /* Greatest number of voxels around the sphere. */

@@ -2,6 +2,9 @@
  * option, the scan, or a default. Called by recon_report.c and report_failed.c. */
 #include "recon_report.h"
 
+#include "base/text.h"
+#include "geometry/kind.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,8 @@
 #include "say.h"
 #include "signals.h"
 
+#include "array/file/outfile.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

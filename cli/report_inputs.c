@@ -5,6 +5,9 @@
 #include "commit.h"
 #include "fbp/version.h"
 
+#include "base/text.h"
+#include "geometry/kind.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,6 +4,8 @@
 
 #include "fbp/types.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,10 @@
  * only to plane integrals or only to line integrals. */
 #include "simulate_planes.h"
 
+#include "geometry/directions.h"
+#include "geometry/kind.h"
+#include "scan/file/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

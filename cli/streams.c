@@ -5,6 +5,8 @@
 
 #include "fbp/types.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

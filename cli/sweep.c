@@ -3,6 +3,13 @@
 #include "say.h"
 #include "sweep_state.h"
 
+#include "analysis/score.h"
+#include "base/text.h"
+#include "geometry/kind.h"
+#include "picture/draw.h"
+#include "scan/adjust.h"
+#include "scan/file/scan.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

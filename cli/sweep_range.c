@@ -2,6 +2,8 @@
  * sweep.c. */
 #include "sweep.h"
 
+#include "scan/adjust.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

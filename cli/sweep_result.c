@@ -3,6 +3,10 @@
 #include "say.h"
 #include "sweep_state.h"
 
+#include "analysis/score.h"
+#include "picture/draw.h"
+#include "scan/adjust.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

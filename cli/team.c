@@ -5,6 +5,8 @@
 #include "cli.h"
 #include "say.h"
 
+#include "team/team.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

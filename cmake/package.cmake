@@ -38,7 +38,7 @@ set(same "(= ${PROJECT_VERSION}-1)")
 fbp_package(library libfbp0 libs "filtered backprojection: the library"
     "Reconstructs volumes from projections of cone-beam, fan-beam and parallel-beam\nscanners, C-arms and EPR imaging." "")
 fbp_package(command fbp science "filtered backprojection: the command"
-    "Reconstructs, simulates, compares and looks at tomographic scans and volumes." "libfbp0 ${same}")
+    "Reconstructs, simulates, compares and looks at tomographic scans and volumes." "")
 fbp_package(development libfbp-dev libdevel "filtered backprojection: headers"
     "Headers for C and C++, a CMake package and files for pkg-config."
     "libfbp0 ${same}")

@@ -17,7 +17,7 @@ constexpr double pi = 3.14159265358979323846, radius = 40, water = 0.02; // mm, 
 constexpr std::size_t n_views = 120, n_columns = 96, n_rows = 64;
 
 /* A full circle about z: source at 500 mm from the axis, panel at 1000 mm from the source. */
-std::vector<fbp_view> circle_of_views()
+fbp::scan cone_beam(const fbp_panel &panel)
 {
     std::vector<double> angles(n_views);
     for (std::size_t k = 0; k < n_views; k++)
@@ -30,16 +30,17 @@ std::vector<fbp_view> circle_of_views()
     c.sdd_mm = &sdd;
     c.n_sod = c.n_sdd = 1;
     c.pitch_mm[0] = c.pitch_mm[1] = 2;
-    return fbp::views_of(c);
+    return fbp::scan::cone(c, panel);
 }
 
 /* What pixel (c, r) measures: the chord of its ray through a ball about the origin. */
 float chord(const fbp_view &view, const fbp_panel &panel, std::size_t c, std::size_t r)
 {
-    double pixel[3], along = 0, length = 0, far = 0;
-    fbp_view_pixel(&view, &panel, static_cast<double>(c), static_cast<double>(r), pixel);
+    const double column = static_cast<double>(c) - (static_cast<double>(panel.n_columns) - 1) / 2;
+    const double row = static_cast<double>(r) - (static_cast<double>(panel.n_rows) - 1) / 2;
+    double along = 0, length = 0, far = 0;
     for (int i = 0; i < 3; i++) {
-        const double d = pixel[i] - view.s[i];
+        const double d = view.d[i] + column * view.u[i] + row * view.v[i] - view.s[i];
         length += d * d;
         along -= d * view.s[i];
         far += view.s[i] * view.s[i];
@@ -54,7 +55,7 @@ int main()
 {
     try {
         const fbp_panel panel = {n_columns, n_rows};
-        const fbp::scan scan(FBP_CONE, panel, circle_of_views());
+        const fbp::scan scan = cone_beam(panel);
         std::vector<float> views;
         views.reserve(n_views * n_rows * n_columns);
         for (const fbp_view &view : scan.views())

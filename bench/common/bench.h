@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "simulate.h"
 
+#include "backend/backend.h"
 #include "bench/common/measure.h"
 
 // clang-format off

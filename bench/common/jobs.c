@@ -1,4 +1,6 @@
 #include "bench/common/jobs.h"
+#include "geometry/view.h"
+#include "phantom/shapes.h"
 
 #include <stdlib.h>
 #include <string.h>

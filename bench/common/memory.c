@@ -9,7 +9,7 @@ static void size_of(const struct fbp_plan_summary *info, size_t n[3])
 {
     n[0] = info->volume.n[0];
     n[1] = info->volume.n[1];
-    n[2] = (info->frames > 1 ? info->frames : 1) * info->volume.n[2];
+    n[2] = (info->time_points > 1 ? info->time_points : 1) * info->volume.n[2];
 }
 
 fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink)

@@ -1,6 +1,8 @@
 #include "bench/kernels/text.h"
 #include "recon.h"
 
+#include "backend/backend.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "bench/common/bench.h"
 
+#include "backend/backend.h"
 #include "bench/links/links.h"
 
 struct links_args {

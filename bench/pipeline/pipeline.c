@@ -1,6 +1,8 @@
 #include "bench/common/bench.h"
 #include "recon.h"
 
+#include "base/text.h"
+
 struct bench_args {
     const char *scan, *device, *directory;
     size_t size, views, memory;

@@ -23,8 +23,8 @@ static double open_seconds(const struct fbp_model *m, const fbp_plan *plan)
     const struct fbp_job *job = &plan->tables.job;
     const uint64_t samples = (uint64_t)job->n_views * fbp_time_points(job) * job->panel.n_rows *
                              job->panel.n_columns * fbp_raw_size(job);
-    const uint64_t voxels = (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames *
-                            fbp_value_size(job);
+    const uint64_t voxels = (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] *
+                            i->time_points * fbp_value_size(job);
 
     return fbp_model_open(m, &plan->work,
                           (m->nodes.machine.read > 0 ? 0 : samples) +

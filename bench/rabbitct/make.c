@@ -2,9 +2,11 @@
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"
+#include "array/file/format.h"
 #include "array/format/rabbitct.h"
 #include "base/base.h"
 #include "base/text.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"

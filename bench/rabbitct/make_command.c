@@ -4,6 +4,9 @@
 #include "recon.h"
 #include "say.h"
 
+#include "backend/backend.h"
+#include "phantom/shapes.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +105,8 @@ static fbp_status simulate(const struct make_args *a, const char *path, struct f
     if (st == FBP_OK)
         st = fbp_phantom_create(&phantom, a->phantom, a->half_mm, a->scale);
     if (st == FBP_OK)
-        st = fbp_phantom_project(&phantom, scan, path, 0, 1, a->p.n_threads);
+        st = fbp_phantom_simulate(&phantom, scan, path,
+                                  fbp_simulate_params(.seed = 1, .n_threads = a->p.n_threads));
     fbp_phantom_clear(&phantom);
     return st;
 }

@@ -4,6 +4,9 @@
 #include "bench/rabbitct/feed.h"
 #include "recon.h"
 
+#include "array/file/format.h"
+#include "backend/backend.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 #include "bench/rabbitct/text.h"
 #include "say.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 #include "array/names.h"
 #include "make.h"
 
+#include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"

@@ -6,9 +6,7 @@
 
 static const char *filter_name(size_t i)
 {
-    const char *name = i <= FBP_FILTER_LAST ? fbp_filter_name((enum fbp_filter)i) : NULL;
-
-    return i == FBP_FILTER_LAST + 1 ? "none" : name;
+    return i == FBP_FILTER_LAST + 1 ? "none" : fbp_name(FBP_LIST_FILTERS, i);
 }
 
 static bool take_filter(void *user, const char *name, const mxArray *value)
@@ -38,6 +36,11 @@ static bool take_oversampling(void *user, const char *name, const mxArray *value
     return mex_count(&c->failure, name, value, 1, 2, &c->params.epr.oversampling);
 }
 
+static const char *quadrature_name(size_t i)
+{
+    return fbp_name(FBP_LIST_QUADRATURES, i);
+}
+
 /* A word, or one weight a projection. */
 static bool take_quadrature(void *user, const char *name, const mxArray *value)
 {
@@ -46,7 +49,7 @@ static bool take_quadrature(void *user, const char *name, const mxArray *value)
     size_t i;
 
     if (mxIsChar(value)) {
-        if (!mex_choice(&c->failure, name, value, fbp_quadrature_name, &i))
+        if (!mex_choice(&c->failure, name, value, quadrature_name, &i))
             return false;
         c->scan.quadrature = (enum fbp_quadrature)i;
         return c->scan.quadrature != FBP_QUADRATURE_GIVEN ||
@@ -154,7 +157,7 @@ static bool take_centre(void *user, const char *name, const mxArray *value)
 
 static const char *interpolation_name(size_t i)
 {
-    return i <= FBP_INTERPOLATION_LAST ? fbp_interpolation_name((enum fbp_interpolation)i) : NULL;
+    return fbp_name(FBP_LIST_INTERPOLATIONS, i);
 }
 
 static bool take_interpolation(void *user, const char *name, const mxArray *value)

@@ -138,15 +138,24 @@ static bool make_scan(struct epr_call *c)
         g->voxel_mm[i] = c->d_object[c->n_object == 3 ? i : 0];
         g->centre_mm[i] = c->centre ? c->centre[i] : c->paper ? 0.5 * g->voxel_mm[i] : 0;
     }
-    c->scan.views = calloc(c->scan.n_views, sizeof *c->scan.views);
-    if (!c->scan.views)
-        return mex_fail(&c->failure, "memory", "not enough memory for directions");
-    for (size_t k = 0; k < c->scan.n_views; k++) {
-        const double step = c->d_proj[c->n_proj == 1 ? 0 : k];
-        const double usual = -(c->paper ? samples : samples - 1) / 2 * step;
-        fbp_plane_view(c->direction[k], step, c->first ? c->first[c->n_first == 1 ? 0 : k] : usual,
-                       c->info.n[0], &c->scan.views[k]);
-    }
+    double *first = mxMalloc(c->scan.n_views * sizeof *first);
+    for (size_t k = 0; k < c->scan.n_views; k++)
+        first[k] =
+            c->first ? c->first[c->n_first == 1 ? 0 : k]
+                     : -(c->paper ? samples : samples - 1) / 2 * c->d_proj[c->n_proj == 1 ? 0 : k];
+    struct fbp_scan made = {.struct_size = sizeof made};
+    const struct fbp_planes planes = {.struct_size = sizeof planes,
+                                      .n_views = c->scan.n_views,
+                                      .direction = (const double(*)[3])c->direction,
+                                      .spacing_mm = c->d_proj,
+                                      .n_spacing = c->n_proj == 1 ? 1 : c->scan.n_views,
+                                      .first_mm = first,
+                                      .n_first = c->scan.n_views,
+                                      .n_samples = c->info.n[0],
+                                      .n_time_points = c->scan.panel.n_rows};
+    if (fbp_scan_planes(&made, &planes) != FBP_OK)
+        return mex_fail_library(&c->failure);
+    c->scan.views = made.views;
     return true;
 }
 

@@ -10,21 +10,31 @@ struct call {
     size_t n;
 };
 
+static const char *order_name(size_t i)
+{
+    return fbp_name(FBP_LIST_DIRECTION_ORDERS, i);
+}
+
 static bool take_order(void *user, const char *name, const mxArray *value)
 {
     struct call *c = user;
     size_t i = 0;
-    const bool there = mex_choice(&c->failure, name, value, fbp_direction_order_name, &i);
+    const bool there = mex_choice(&c->failure, name, value, order_name, &i);
 
     c->set.order = (enum fbp_direction_order)i;
     return there;
+}
+
+static const char *pole_name(size_t i)
+{
+    return fbp_name(FBP_LIST_POLES, i);
 }
 
 static bool take_pole(void *user, const char *name, const mxArray *value)
 {
     struct call *c = user;
     size_t i = 0;
-    const bool there = mex_choice(&c->failure, name, value, fbp_pole_name, &i);
+    const bool there = mex_choice(&c->failure, name, value, pole_name, &i);
 
     c->set.pole = (enum fbp_pole)i;
     return there;
@@ -49,6 +59,11 @@ static bool take_counts(struct call *c, const mxArray *a)
     return true;
 }
 
+static const char *set_name(size_t i)
+{
+    return fbp_name(FBP_LIST_DIRECTION_SETS, i);
+}
+
 static bool make(struct call *c, int n, const mxArray *const *a)
 {
     size_t set = 0;
@@ -57,8 +72,8 @@ static bool make(struct call *c, int n, const mxArray *const *a)
         return mex_fail(&c->failure, "arguments",
                         "expected fbp_epr_directions(set, n, ...), such as "
                         "fbp_epr_directions('solid-angle', 18)");
-    if (!mex_choice(&c->failure, "set", a[0], fbp_direction_set_name, &set) ||
-        !take_counts(c, a[1]) || !mex_options(&c->failure, options, c, n - 2, a + 2))
+    if (!mex_choice(&c->failure, "set", a[0], set_name, &set) || !take_counts(c, a[1]) ||
+        !mex_options(&c->failure, options, c, n - 2, a + 2))
         return false;
     c->set.set = (enum fbp_direction_set)set;
     if (fbp_directions_count(&c->set, &c->n) != FBP_OK)

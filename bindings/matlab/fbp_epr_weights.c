@@ -10,12 +10,17 @@ struct call {
     char words[200];
 };
 
+static const char *quadrature_name(size_t i)
+{
+    return fbp_name(FBP_LIST_QUADRATURES, i);
+}
+
 static bool take_quadrature(void *user, const char *name, const mxArray *value)
 {
     struct call *c = user;
     size_t i = 0;
 
-    if (!mex_choice(&c->failure, name, value, fbp_quadrature_name, &i))
+    if (!mex_choice(&c->failure, name, value, quadrature_name, &i))
         return false;
     c->quadrature = (enum fbp_quadrature)i;
     return c->quadrature != FBP_QUADRATURE_GIVEN ||

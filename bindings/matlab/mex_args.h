@@ -35,7 +35,7 @@ bool mex_count(struct mex_failure *f, const char *name, const mxArray *array, si
                size_t *out);
 /** A text, which the host frees. */
 bool mex_text(struct mex_failure *f, const char *name, const mxArray *array, const char **out);
-/** The place of a text in a list that ends with NULL, such as fbp_quadrature_name(). */
+/** The place of a text in a list that ends with NULL. */
 bool mex_choice(struct mex_failure *f, const char *name, const mxArray *array,
                 const char *(*list)(size_t), size_t *out);
 

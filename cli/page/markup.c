@@ -6,6 +6,8 @@
 
 #include "fbp/types.h"
 
+#include "base/text.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * view_serve.c, recon_report.c and report_failed.c call it. */
 #include "page/page.h"
 
+#include "array/file/outfile.h"
 #include "cli.h"
 #include "page/page_fill.h"
 #include "page/page_texts.h"

@@ -5,6 +5,9 @@
 #include "cli.h"
 #include "say.h"
 
+#include "array/file/format.h"
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -88,7 +91,7 @@ static int choose_bins(struct reduced *r, const struct reduced_wish *wish)
 static int look(struct reduced *r, const struct reduced_wish *wish)
 {
     const struct fbp_array_info *i = r->info;
-    const size_t frames = i->frames > 1 ? i->frames : 1;
+    const size_t frames = i->time_points > 1 ? i->time_points : 1;
 
     if (wish->frame != SIZE_MAX && wish->frame >= frames)
         return cli_error("%s: frame %zu: it has 0 to %zu", wish->name, wish->frame, frames - 1);

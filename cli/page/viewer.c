@@ -2,6 +2,8 @@
  * view_page.c, view_serve.c and recon_report.c call page_view(). */
 #include "page/page.h"
 
+#include "array/file/bytes.h"
+#include "base/text.h"
 #include "cli.h"
 #include "page/packed.h"
 #include "page/page_fill.h"
@@ -181,10 +183,10 @@ static void put_size(struct markup *m, const struct reduced *r)
     else
         markup_say(m, "%zu x %zu x %zu voxels; the file has no size of voxels", r->n[0], r->n[1],
                    r->n[2]);
-    if (i->frames > 1 && r->frames == i->frames)
+    if (i->time_points > 1 && r->frames == i->time_points)
         markup_say(m, ", %zu frames", r->frames);
-    else if (i->frames > 1)
-        markup_say(m, ", frame %zu of %zu", r->first_frame, i->frames);
+    else if (i->time_points > 1)
+        markup_say(m, ", frame %zu of %zu", r->first_frame, i->time_points);
     markup_say(m, "; %s, stored as %s (%s)", *i->unit ? i->unit : "unit not known",
                fbp_type_name(i->type), i->format);
 }

@@ -1,6 +1,7 @@
 /* Reads full slices of a volume from its source, with a cache of neighbouring slices per plane.
  * view_serve.c calls slices_get() for pages of `fbp view --serve`. */
 #include "serve/slices.h"
+#include "array/file/format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ void slices_close(struct slices *s)
 
 void slices_cost(const struct fbp_array_info *i, uint64_t cost[3])
 {
-    const size_t frames = i->frames > 1 ? i->frames : 1;
+    const size_t frames = i->time_points > 1 ? i->time_points : 1;
     const uint64_t row = i->n[0] * fbp_type_size(i->type), nz = i->n[2] / frames;
 
     cost[0] = row * i->n[1];

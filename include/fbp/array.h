@@ -26,10 +26,6 @@ enum fbp_type {
 
 /** Bytes of one element; 0 for FBP_TYPE_NONE. */
 FBP_API size_t fbp_type_size(enum fbp_type type);
-/** Name of a type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
-FBP_API const char *fbp_type_name(enum fbp_type type);
-/** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
-FBP_API enum fbp_type fbp_type_from_name(const char *name);
 
 /** Order of the rows of a stored image. */
 enum fbp_row_order {
@@ -62,9 +58,9 @@ struct fbp_array_info {
     double scale, offset;
     char taken[304]; /**< note about the files of a folder, or the part of complex samples, that is
                         read, in one sentence; "": none */
-    /** Number of volumes of a series (such as the delays of one measurement), which are stored one
-     *  after another with n[2] / frames slices each.  0 and 1: no series. */
-    size_t frames;
+    /** Number of volumes (such as the delays of one measurement), which are stored one after
+     * another with n[2] / time_points slices each.  0 and 1: one volume. */
+    size_t time_points;
     char history[256]; /**< earlier processing steps in words; "": not known */
     /** Warning, in one sentence, that some samples were never stored or not copied, and are read as
      *  the fill value, with their number; "": none. */
@@ -158,20 +154,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_read_double(fbp_source *src, size_t
                                                          size_t n_slices, size_t row0,
                                                          size_t n_rows, double *out);
 
-/**
- * Check that the files of a source have not changed since they were opened: the same files, sizes
- * and times.  Call this after everything has been read, before results are used.  fbp_plan_run()
- * makes this check itself.
- * @return FBP_OK, or FBP_ERR_IO with a message that contains the file's name.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_source_unchanged(fbp_source *src);
-
 /** Close a source and set the caller's pointer to NULL.  *src may be NULL. */
 FBP_API void fbp_source_close(fbp_source **src);
-
-/** True if `file` is an input file of the array at the path `array`, or would become one, and must
- *  not be written; otherwise as fbp_scan_reads().  `array` may be any other input file, too. */
-FBP_API bool fbp_array_reads(const char *array, const char *file);
 
 /** Parameters of a sink.  0 means the default. */
 struct fbp_sink_params {
@@ -244,24 +228,12 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
  *  its resumption. */
 FBP_API uint64_t fbp_sink_clipped(const fbp_sink *sink);
 
-/** Hash of all values, independent of the order of writing.  Only for "hash:". */
-FBP_API uint64_t fbp_sink_hash(const fbp_sink *sink);
-
 /**
  * Close a sink and set the caller's pointer to NULL.  Without a successful fbp_sink_finish() no
  * file has the final name.  The temporary file is kept if the run can be resumed and at least one
  * slice is written; else it is removed.
  */
 FBP_API void fbp_sink_close(fbp_sink **sink);
-
-/**
- * Write a small text file under a temporary name, flush it to disk, and rename it.  A file of the
- * final name is therefore always complete, and an older file is not lost if the disk is full.
- *
- * replace  true: replace an existing file; false: an existing file is an error
- * @return FBP_ERR_IO, FBP_ERR_INVALID (the file exists, or is not a regular file), FBP_ERR_NOMEM.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_text_save(const char *path, const char *text, bool replace);
 
 /** Result of fbp_array_compare() for arrays a and b. */
 struct fbp_comparison {

@@ -41,12 +41,6 @@ enum fbp_pole {
     FBP_POLE_Y,     /**< (sin theta cos phi, cos theta, sin theta sin phi) */
 };
 
-/** Names of set, order and pole i: "solid-angle", "linear-angle", "fibonacci"; "plain", "flip",
- *  "msps"; "z", "x", "y".  NULL beyond the last. */
-FBP_API const char *fbp_direction_set_name(size_t i);
-FBP_API const char *fbp_direction_order_name(size_t i);
-FBP_API const char *fbp_pole_name(size_t i);
-
 /** Parameters of a set of directions. */
 struct fbp_directions {
     size_t struct_size;
@@ -64,11 +58,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_directions_count(const struct fbp_directio
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_directions *set,
                                                       double (*out)[3]);
 
-/** Compute the view of plane integrals along a unit vector: n_samples samples, the first at t =
- *  first_mm, at distances of spacing_mm. */
-FBP_API void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm,
-                            size_t n_samples, struct fbp_view *out);
-
 /** Method for the weights of directions.  Weights are solid angles with the sum 2 pi. */
 enum fbp_quadrature {
     FBP_QUADRATURE_AUTO = 0, /**< BANDS if the directions lie in even rings, else VORONOI */
@@ -84,9 +73,6 @@ enum fbp_quadrature {
     FBP_QUADRATURE_GIVEN, /**< weights of the caller, with any sum */
 };
 
-/** Name of method i: "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
-FBP_API const char *fbp_quadrature_name(size_t i);
-
 /**
  * Compute the weights of unit vectors, in any order, from any half of the sphere or from the whole
  * sphere.
@@ -100,23 +86,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_quadrature_weights(const double (*directio
                                                          enum fbp_quadrature quadrature,
                                                          double *weights, char *words,
                                                          size_t n_words);
-
-/** Directions that lie in a few planes through a common axis, such as a grid in two angles.  Their
- *  plane integrals can be backprojected in two stages (fbp_recon_params.epr.stages). */
-struct fbp_meridians {
-    size_t struct_size;
-    double axis[3]; /**< unit vector of the common axis */
-    size_t n_planes;
-    size_t most; /**< greatest number of directions in one plane */
-};
-
-/**
- * Find the axis for which the directions lie in the fewest planes.  The directions are unit vectors
- * in any order, from any half of the sphere.
- * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average; FBP_ERR_NOMEM.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_meridians_find(const double (*direction)[3], size_t n,
-                                                     struct fbp_meridians *out);
 
 FBP_END
 

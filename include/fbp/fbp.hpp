@@ -73,6 +73,7 @@ using simulate_params = sized<fbp_simulate_params>;
 using scan_known = sized<fbp_scan_known>;
 using geometry_known = sized<fbp_geometry_known>;
 using circle = sized<fbp_circle>;
+using planes = sized<fbp_planes>;
 using array_info = sized<fbp_array_info>;
 using report = sized<fbp_report>;
 using geometry_facts = sized<fbp_geometry_facts>;
@@ -348,10 +349,6 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     {
         return fbp_sink_clipped(p_);
     }
-    std::uint64_t hash() const noexcept
-    {
-        return fbp_sink_hash(p_);
-    }
 
   private:
     struct writer : callbacks {
@@ -391,14 +388,40 @@ class scan
     /** Create a scan without a file.  The views are copied. */
     scan(fbp_kind kind, const fbp_panel &panel, const std::vector<fbp_view> &views)
     {
-        s_.views = static_cast<fbp_view *>(std::malloc(views.size() * sizeof(fbp_view) + 1));
-        if (!s_.views)
-            throw std::bad_alloc();
-        if (!views.empty())
-            std::memcpy(s_.views, views.data(), views.size() * sizeof(fbp_view));
-        s_.kind = kind;
-        s_.panel = panel;
-        s_.n_views = views.size();
+        check(fbp_scan_vectors(&s_, kind, views.data(), views.size(), panel));
+    }
+    static scan cone(const fbp_circle &of, const fbp_panel &panel)
+    {
+        scan out;
+        check(fbp_scan_cone(&out.s_, &of, panel));
+        return out;
+    }
+    static scan fan(const fbp_circle &of, std::size_t n_columns)
+    {
+        scan out;
+        check(fbp_scan_fan(&out.s_, &of, n_columns));
+        return out;
+    }
+    static scan parallel(const fbp_circle &of, const fbp_panel &panel)
+    {
+        scan out;
+        check(fbp_scan_parallel(&out.s_, &of, panel));
+        return out;
+    }
+    /** Create cone beams with a 3x4 matrix each, 12 numbers one after another. */
+    static scan matrices(const std::vector<double> &numbers, double pitch_u_mm,
+                         const fbp_panel &panel)
+    {
+        scan out;
+        check(fbp_scan_matrices(&out.s_, reinterpret_cast<const double(*)[12]>(numbers.data()),
+                                numbers.size() / 12, pitch_u_mm, panel));
+        return out;
+    }
+    static scan plane_integrals(const fbp_planes &of)
+    {
+        scan out;
+        check(fbp_scan_planes(&out.s_, &of));
+        return out;
     }
     /** Load a geometry file of fbp or of another program. */
     static scan geometry(const std::string &path, const geometry_known &known = {},
@@ -450,10 +473,6 @@ class scan
     {
         return fbp_scan_is_intensity(&s_);
     }
-    bool reads(const std::string &file) const
-    {
-        return fbp_scan_reads(&s_, file.c_str());
-    }
     void reduce(std::size_t every, std::size_t bin)
     {
         check(fbp_scan_reduce(&s_, every, bin));
@@ -473,21 +492,13 @@ class scan
     geometry_facts facts(const fbp_grid *grid = nullptr) const
     {
         geometry_facts out;
-        check(fbp_views_facts(fbp_scan_views(&s_), grid, &out));
+        check(fbp_scan_facts(&s_, grid, &out));
         return out;
     }
 
   private:
     sized<fbp_scan> s_;
 };
-
-/** Compute the views of a circular scan. */
-inline std::vector<fbp_view> views_of(const fbp_circle &of)
-{
-    std::vector<fbp_view> views(of.n_views);
-    check(fbp_circle_views(&of, views.data()));
-    return views;
-}
 
 /** Callbacks of a plan; all optional. */
 struct listeners {
@@ -630,35 +641,35 @@ class plan
 
 /** A reconstruction of plane integrals to which views are added one by one.  The scan must outlive
  *  it. */
-class adder
+class accumulator
 {
   public:
-    explicit adder(const scan &scan, const recon_params &params = {})
+    explicit accumulator(const scan &scan, const recon_params &params = {})
     {
-        fbp_adder *made = nullptr;
+        fbp_accumulator *made = nullptr;
         check(fbp_grid_resolve(&params.volume, scan.get(), &grid_));
-        const fbp_status st = fbp_adder_create(&made, scan.get(), &params);
-        p_ = handle<fbp_adder, fbp_adder_destroy>(made);
+        const fbp_status st = fbp_accumulator_create(&made, scan.get(), &params);
+        p_ = handle<fbp_accumulator, fbp_accumulator_destroy>(made);
         check(st);
-        frames_ = scan->panel.n_rows;
+        time_points_ = scan->panel.n_rows;
     }
     /** Add one view; samples: [n_rows][n_columns] of the scan's panel. */
     void add(std::size_t view, const float *samples)
     {
-        check(fbp_adder_add(p_.get(), view, samples));
+        check(fbp_accumulator_add(p_.get(), view, samples));
     }
-    /** Return the volume of the views that have been added, [frame][z][y][x]. */
+    /** Return the volume of the views that have been added, [time point][z][y][x]. */
     std::vector<float> volume()
     {
-        std::vector<float> out(frames_ * grid_.n[0] * grid_.n[1] * grid_.n[2]);
-        check(fbp_adder_volume(p_.get(), out.data()));
+        std::vector<float> out(time_points_ * grid_.n[0] * grid_.n[1] * grid_.n[2]);
+        check(fbp_accumulator_volume(p_.get(), out.data()));
         return out;
     }
 
   private:
-    handle<fbp_adder, fbp_adder_destroy> p_;
+    handle<fbp_accumulator, fbp_accumulator_destroy> p_;
     fbp_grid grid_{};
-    std::size_t frames_ = 1;
+    std::size_t time_points_ = 1;
 };
 
 /** Reconstruct from memory into memory: views [n_views][n_rows][n_columns] of the stored views;
@@ -717,7 +728,11 @@ class phantom
     void project(const scan &scan, const std::string &path, double noise_i0 = 0,
                  std::uint64_t seed = 0, int n_threads = 0) const
     {
-        check(fbp_phantom_project(&p_, scan.get(), path.c_str(), noise_i0, seed, n_threads));
+        simulate_params params;
+        params.noise_i0 = noise_i0;
+        params.seed = seed;
+        params.n_threads = n_threads;
+        check(fbp_phantom_simulate(&p_, scan.get(), path.c_str(), &params));
     }
     void volume(const fbp_grid &grid, const std::string &path, int n_threads = 0) const
     {

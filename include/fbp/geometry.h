@@ -16,26 +16,9 @@ enum fbp_kind {
     FBP_PLANES,   /**< plane integrals along one direction per view (EPR imaging) */
 };
 
-/** Name of a kind as in scan files, such as "cone"; "unknown" if the number is no kind. */
-FBP_API const char *fbp_kind_name(enum fbp_kind kind);
-
-/** Name of kind i = 0, 1, …: "" if no kind has this number, NULL beyond the last kind. *refused is
- *  set to the reason why no function accepts the kind, or to NULL.  `refused` may be NULL. */
-FBP_API const char *fbp_kind_listed(size_t i, const char **refused);
-
-/** True if all rays of a view meet in a source (cone).  Other kinds have no source distances. */
-FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
-
-/** True if a sample is an integral over a line (cone, parallel); false for an integral over a
- *  plane, which has no detector. */
-FBP_API bool fbp_kind_has_lines(enum fbp_kind kind);
-
 /** Length unit of the values of a volume: 1/mm or 1/cm for line integrals, 1/mm^3 or 1/cm^3 for
  *  plane integrals.  Coordinates and lengths are always in mm, also in files. */
 enum fbp_unit { FBP_UNIT_MM = 0, FBP_UNIT_CM };
-
-/** Name of a unit: "mm", "cm"; NULL beyond the last unit. */
-FBP_API const char *fbp_unit_name(enum fbp_unit unit);
 
 /**
  * One view.  The world coordinates are right-handed, in mm; the rotation axis is z and the
@@ -55,17 +38,9 @@ struct fbp_view {
     double v[3]; /**< step from row r to r+1 [mm]; planes: 0 */
 };
 
-/** Size of the detector in pixels.  Plane integrals: samples per view, frames. */
+/** Size of the detector in pixels.  Plane integrals: samples per view, time points. */
 struct fbp_panel {
     size_t n_columns, n_rows;
-};
-
-/** Views of one kind on one panel, as one argument of functions.  The caller owns the views. */
-struct fbp_views {
-    enum fbp_kind kind;
-    size_t n;
-    struct fbp_panel panel;
-    const struct fbp_view *view; /**< [n] */
 };
 
 /** A volume of n voxels along x, y, z.  n[0] == 0: no volume is given. */
@@ -77,10 +52,6 @@ struct fbp_grid {
 
 /** World coordinate [mm] of the centre of voxel `i` (0-based, may be fractional) along `axis`. */
 FBP_API double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i);
-
-/** World position of pixel (c, r) [mm]; c and r may be fractional. */
-FBP_API void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c,
-                            double r, double out[3]);
 
 /**
  * Compute the 3x4 matrix of a view, row-major: (c, r, 1) w = P (x, y, z, 1).
@@ -95,16 +66,6 @@ FBP_API void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel 
 FBP_API FBP_MUST_CHECK fbp_status fbp_view_to_matrix(const struct fbp_view *view,
                                                      enum fbp_kind kind,
                                                      const struct fbp_panel *panel, double P[12]);
-
-/**
- * Compute the cone-beam view of a 3x4 matrix.  The matrix may have any scale and sign.  It contains
- * no length, therefore the column pitch is required [mm].  Skew and unequal pitches are kept.
- * @return FBP_ERR_INVALID if the left 3x3 block is singular (a parallel or degenerate matrix), if
- *         the iso-centre lies in the source plane, or if the pitch is out of range.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
-                                                       const struct fbp_panel *panel,
-                                                       struct fbp_view *out);
 
 /** A circular scan, described by angles and distances. */
 struct fbp_circle {
@@ -123,25 +84,12 @@ struct fbp_circle {
     double skew_rad; /**< rotation of v towards +u; magnitude below pi/4 */
 };
 
-/**
- * Compute views[n_views] of a circular scan.  Without tilt, u points along (-sin t, cos t, 0) and v
- * along z.  Tilts are right-handed rotations about the centre of the panel: R = Ru Rv Rn, each
- * about the panel's own u, v or normal u x v, which the previous rotations have moved.
- * @return FBP_ERR_INVALID if values are out of range, or if sdd < sod; FBP_ERR_UNSUPPORTED for
- *         plane integrals.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_circle_views(const struct fbp_circle *circle,
-                                                   struct fbp_view *views);
-
 /** Errors in the orientation of stored views; flags. */
 enum fbp_flip {
     FBP_FLIP_U = 1 << 0,         /**< columns in reverse order */
     FBP_FLIP_V = 1 << 1,         /**< rows in reverse order */
     FBP_FLIP_DIRECTION = 1 << 2, /**< opposite direction of rotation; view 0 does not move */
 };
-
-/** Flip views[n_views] in place; flips: enum fbp_flip.  The same flip twice restores the views. */
-FBP_API void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
 
 /** Part of the circle that the views cover. */
 enum fbp_coverage {
@@ -239,57 +187,10 @@ struct fbp_geometry_facts {
     double gap_error;
 };
 
-/**
- * Compute the facts of views and of a grid, which may be NULL.  If the call fails because of the
- * grid, or because of the panel's position relative to the axis, the facts of the views are set
- * (n_angles > 0).
- * @return FBP_ERR_INVALID: no views, the volume or the axis contains a source, the panel is on the
- *         wrong side or seen edge-on, or values are not finite.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_views_facts(struct fbp_views views,
-                                                  const struct fbp_grid *grid,
-                                                  struct fbp_geometry_facts *out);
-
-/**
- * Set facts->method_error for a volume.  Feldkamp's method reconstructs a small ball at p with the
- * relative mean
- *
- *     1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2,     q = p - source,
- *
- * with the redundancy weight m_n of view n, the distance R_n of its source from the axis and the
- * direction t in which the source moves.  On the axis of a full turn this is the cosine of the
- * ray's elevation: frequencies near the axis lie in no plane through the source path.  A short scan
- * has a further error, because its weights add up in the central plane only.
- *
- * @param facts  facts of these views and this grid, from fbp_views_facts()
- * @return FBP_ERR_INVALID; FBP_ERR_UNSUPPORTED for plane integrals; FBP_ERR_NOMEM.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_errors(struct fbp_views views,
-                                                      const struct fbp_grid *grid,
-                                                      struct fbp_geometry_facts *facts);
-
-/**
- * Check that these views can be reconstructed as a circular scan.
- * @return FBP_ERR_INVALID if all views are at one angle; FBP_ERR_UNSUPPORTED if wander_error
- *         exceeds 1 %: the message contains the pitch of the helix, if the path is one.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);
-
 /** Write remark i = 0, 1, … about expected errors of a reconstruction to buf[n], one sentence (300
  *  bytes are enough).  Returns false if there is no such remark. */
 FBP_API bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf,
                                  size_t n);
-
-/** Compute the detector rows [*r0, *r1) that slices [z0, z1) require from views [k0, k1). Plane
- *  integrals: all rows. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
-                                                    const struct fbp_grid *grid, size_t z0,
-                                                    size_t z1, size_t *r0, size_t *r1);
-
-/** Compute the grid of a scan without one.  Line integrals: it covers the field of view, voxel =
- *  pitch SOD/SDD.  Plane integrals: a cube whose side is the diameter of the field of view over
- *  sqrt(2), voxel = least distance of samples. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 FBP_END
 

@@ -75,8 +75,6 @@ struct fbp_phantom {
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name,
                                                      double half_mm, double scale);
-/** Name i = 0, 1, … that fbp_phantom_create() accepts; NULL beyond the last. */
-FBP_API const char *fbp_phantom_name(size_t i);
 FBP_API void fbp_phantom_clear(struct fbp_phantom *phantom);
 
 /** Compute the exact integral along the infinite line through p with unit direction dir
@@ -120,14 +118,17 @@ struct fbp_simulate_params {
     /** Plane integrals.  True: at the centres of the samples; false: means over the widths of the
      * samples, as a spectrometer measures them. */
     bool at_centres;
-    /** Plane integrals with several frames (delays): the signal of body i (from 0; ellipsoids
-     *  first, then shapes) decays with the factor exp(-k / (decay (i + 1))) in frame k; 0: half the
-     *  number of frames. */
+    /** Plane integrals with several time points (delays): the signal of body i (from 0; ellipsoids
+     *  first, then shapes) decays with the factor exp(-k / (decay (i + 1))) at time point k; 0:
+     * half the number of time points. */
     double decay;
     size_t in_double; /**< 1: store plane integrals as FBP_F64, without rounding; 0: as float */
     /** Sink that receives the views in place of a file; `path` is then NULL.  The call finishes the
      *  sink, and the caller closes it.  NULL: the views are written to `path`. */
     fbp_sink *sink;
+    /** Memory that receives the views in place of a file; `path` is then NULL: [n_views][n_rows]
+     *  [n_columns] of float, or of double with in_double, row 0 at the bottom.  NULL: none. */
+    void *samples;
 };
 
 #ifndef __cplusplus /* C++: fbp/fbp.hpp */
@@ -151,19 +152,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_simulate(const struct fbp_phantom 
                                                        const char *path,
                                                        const struct fbp_simulate_params *params);
 
-/** Simulate into memory: samples[n_views][n_rows][n_columns] of float, or of double with in_double,
- *  row 0 at the bottom.  params->sink must be NULL.  @return as fbp_phantom_simulate(). */
-FBP_API FBP_MUST_CHECK fbp_status
-fbp_phantom_simulate_memory(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
-                            void *samples, const struct fbp_simulate_params *params);
-
-/** Simulate to `path` with Poisson noise (noise_i0 > 0), or without noise.  @return as
- *  fbp_phantom_simulate(). */
-FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_project(const struct fbp_phantom *phantom,
-                                                      const struct fbp_scan *scan, const char *path,
-                                                      double noise_i0, uint64_t seed,
-                                                      int n_threads);
-
 /** Write voxel means as a volume in 1/mm (other units: fbp_phantom_truth()).  Each thread allocates
  *  memory for one slice.  @return FBP_ERR_INVALID, FBP_ERR_IO, FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom,
@@ -173,7 +161,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *p
 /**
  * Write the ideal result of a reconstruction of the scan: voxel means of scan->volume, in the unit
  * of reconstructed values (1/mm or 1/cm, plane integrals 1/mm^3 or 1/cm^3).  The phantom's
- * densities are 1/mm or 1/mm^3 in both cases.  For a scan with several frames, the first frame.
+ * densities are 1/mm or 1/mm^3 in both cases.  For a scan with several time points, the first.
  *
  * scan  kind and volume are used
  * @return FBP_ERR_INVALID, FBP_ERR_IO, FBP_ERR_NOMEM.
@@ -181,21 +169,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *p
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom,
                                                     const struct fbp_scan *scan, enum fbp_unit unit,
                                                     const char *path, int n_threads);
-
-/**
- * Compute the views of a C-arm that resembles that of RabbitCT.  The radius and the height of the
- * source (mean -4.1 mm) vary by 1.5 mm, and the focal length by 0.18 %.  The principal point moves
- * by 33 px in u and 10 px in v on a panel of 1248 columns, and proportionally on other panels.  The
- * panel rotates by up to 0.4 degrees about its three axes.  All variations are sums of three sines
- * of the angle with fixed coefficients: smooth and reproducible.
- *
- * circle  angles, distances, pitch and offset are used; tilt and skew are ignored
- * views   [n_views], output
- * @return FBP_ERR_INVALID unless the circle is a valid cone beam.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_c_arm_views(const struct fbp_circle *circle,
-                                                  const struct fbp_panel *panel,
-                                                  struct fbp_view *views);
 
 FBP_END
 

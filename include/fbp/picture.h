@@ -24,7 +24,11 @@ struct fbp_picture_params {
     /** Device that projects, only with mip: NULL, "auto" or "cpu": the host; "gl", or "gl:1" as
      *  listed by fbp_devices().  All devices produce the same bytes. */
     const char *device;
-    size_t frame; /**< index of the volume in a series (fbp_array_info.frames) */
+    size_t
+        time_point; /**< index of the volume, if there are several (fbp_array_info.time_points) */
+    /** Open volume in place of the file; `volume_path` is then its name in messages.  NULL: none.
+     */
+    fbp_source *source;
 };
 
 #ifndef __cplusplus /* C++: fbp/fbp.hpp */
@@ -50,73 +54,11 @@ struct fbp_picture_params {
  * slices in memory.
  *
  * @param params  NULL: all defaults
- * @return FBP_ERR_INVALID (slice or frame outside the volume, lo > hi, rotated slices), FBP_ERR_IO,
- *         FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED (a device that does not project), FBP_ERR_DEVICE.
+ * @return FBP_ERR_INVALID (slice or time point outside the volume, lo > hi, rotated slices),
+ * FBP_ERR_IO, FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED (a device that does not project), FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
                                                     const struct fbp_picture_params *params);
-
-/** Draw an open volume as fbp_picture_write() does; `name` is the volume's name in messages. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_picture_write_source(fbp_source *volume, const char *name,
-                                                           const char *png_path,
-                                                           const struct fbp_picture_params *params);
-
-/** One image of a contact sheet (fbp_sheet_write()). */
-struct fbp_tile {
-    const float *values; /**< [n[1]][n[0]], row 0 at the bottom; n: fbp_sheet_params.n */
-    const char *label;   /**< ASCII text below the image; '\n' begins a new line */
-    bool marked;         /**< draw a frame around the image, and the label in the frame's colour */
-};
-
-/** Parameters of fbp_sheet_write().  Zero means default. */
-struct fbp_sheet_params {
-    size_t struct_size;
-    size_t n[2];       /**< size of each image, along x and y; required */
-    const char *title; /**< one line of ASCII at the top; NULL: none */
-    double lo, hi;     /**< grey window; lo == hi: 0.5 to 99.5 percentile of all images */
-};
-
-/**
- * Draw a contact sheet: several images of the same size in rows, with one grey window, as one RGB
- * PNG.  Images larger than 384 pixels are reduced by a whole factor (means), and images smaller
- * than 128 pixels are enlarged.  Lines of a label are cut off after 79 characters.
- *
- * @return FBP_ERR_INVALID (no images, sizes of 0), FBP_ERR_IO, FBP_ERR_NOMEM.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_sheet_write(const char *png_path,
-                                                  const struct fbp_tile *tiles, size_t n_tiles,
-                                                  const struct fbp_sheet_params *params);
-
-/** Compute the bytes of memory that fbp_sheet_write() needs, roughly at most, for n_tiles images
- *  whose labels have `label_lines` lines. */
-FBP_API size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines,
-                               const struct fbp_sheet_params *params);
-
-/** A curve through the points (x[i], y[i]), i < n, with ascending x. */
-struct fbp_curve {
-    size_t struct_size;
-    const char *title, *x_name, *y_name;
-    const double *x, *y;
-    size_t n;
-    double best; /**< x that is marked; NaN: none */
-};
-
-/** Draw a curve as SVG.  @return FBP_ERR_INVALID (no points, none finite), FBP_ERR_IO,
- *  FBP_ERR_NOMEM. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path);
-
-/**
- * Draw the geometry of a scan as SVG: seen from +z (x to the right, y up) and from the side (first
- * source to the left, z up), in one scale, with the numbers of `facts`.
- *
- * @param grid   NULL, or n[0] == 0: no volume is drawn
- * @param facts  facts of these views, from fbp_views_facts()
- * @return FBP_ERR_INVALID (no views), FBP_ERR_IO, FBP_ERR_NOMEM.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_svg(struct fbp_views views,
-                                                   const struct fbp_grid *grid,
-                                                   const struct fbp_geometry_facts *facts,
-                                                   const char *path);
 
 FBP_END
 

@@ -50,7 +50,7 @@
 /** Gradient of an EPR image [G/cm]. */
 #define FBP_GRADIENT_MIN 1e-6
 #define FBP_GRADIENT_MAX 1e6
-/** Decay constant of simulated frames [frames]. */
+/** Decay constant of a simulated signal [time points]. */
 #define FBP_DECAY_MIN 1e-3
 #define FBP_DECAY_MAX 1e9
 /** Number of threads. */

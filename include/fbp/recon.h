@@ -39,11 +39,6 @@ enum fbp_filter {
     FBP_FILTER_LAST = FBP_FILTER_TWO_RAMPS_UNPADDED
 };
 
-/** Name of a filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann", "second-difference",
- *  "3-point-derivative", "5-point-derivative", "two-ramps", "two-ramps-unpadded"; NULL for a number
- *  greater than FBP_FILTER_LAST. */
-FBP_API const char *fbp_filter_name(enum fbp_filter filter);
-
 /** Extrapolation of detector rows beyond the panel before they are filtered, for objects that are
  *  wider than the panel. */
 enum fbp_pad_kind {
@@ -52,9 +47,6 @@ enum fbp_pad_kind {
     FBP_PAD_ELLIPSE,  /**< projection of an ellipse, fitted to the outer half of the row (compare
                          Maltz et al. 2007, Med. Phys. 34, 3077) */
 };
-
-/** Name of an extrapolation: "none", "cosine", "ellipse"; NULL for any other number. */
-FBP_API const char *fbp_pad_name(enum fbp_pad_kind kind);
 
 /** Interpolation between filtered samples of plane integrals; samples beyond the row are 0.  Line
  *  integrals support only FBP_INTERPOLATION_LINEAR. */
@@ -66,15 +58,9 @@ enum fbp_interpolation {
     FBP_INTERPOLATION_LAST = FBP_INTERPOLATION_CUBIC
 };
 
-/** Name of an interpolation: "linear", "nearest", "cubic"; NULL for any other number. */
-FBP_API const char *fbp_interpolation_name(enum fbp_interpolation interpolation);
-
 /** Interpolation over the angle when the views of evenly spaced rings are resampled
  *  (fbp_epr_params.angles): Fourier series, periodic cubic splines, or linear. */
 enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LINEAR };
-
-/** Name of a ring interpolation: "fft", "spline", "linear"; NULL for any other number. */
-FBP_API const char *fbp_ring_interpolation_name(enum fbp_ring_interpolation interpolation);
 
 /** Precision of a reconstruction; a lower precision is faster.  A backend with only one precision
  *  logs a note and ignores FAST and HALF.  DOUBLE is an error on a backend without it. */
@@ -126,7 +112,7 @@ struct fbp_input_params {
     /** Source of the views in place of the scan's projections; NULL: none.  It has the views in
      *  their stored form, before fbp_scan_reduce(), and must outlive the plan. */
     fbp_source *source;
-    /** True: the scan's projections are still being written (fbp_scan_load_growing()), and each
+    /** True: the scan's projections are still being written (fbp_scan_known.growing), and each
      *  batch is computed when its views are complete (fbp_source_follow()).  Views are used in
      * their order.  Therefore kernels that need distant views together are not used, and the run
      * cannot be resumed. */
@@ -250,7 +236,7 @@ struct fbp_recon_params {
     const char *device; /**< device or devices: "auto", "ref", "cpu", "mock:0,1" …; NULL: auto */
     int n_threads;      /**< number of compute threads; 0: one per core of the affinity mask */
     /** Memory that the plan and its runs may add to the process's memory at the time of planning
-     *  [bytes]; 0: 80 % of the free memory.  fbp_limit_memory() limits the whole process. */
+     *  [bytes]; 0: 80 % of the free memory. */
     size_t memory_bytes;
     /** Memory of the plan on each device [bytes]; 0: 90 % of the free memory.  The driver's
      *  context, some 300 MiB on a GPU, is not counted. */
@@ -331,8 +317,8 @@ struct fbp_plan_summary {
     uint64_t device_bytes; /**< memory on each device, without the driver's context [bytes]; 0: the
                               device computes in host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input is counted each time it is read */
-    uint64_t updates; /**< computed voxels (see params.box) x views, in all frames; with a region,
-                         only voxels inside */
+    uint64_t updates; /**< computed voxels (see params.box) x views, at all time points; with a
+                         region, only voxels inside */
     bool filtered;    /**< the views of the scan are filtered already */
     /** True: the views are still being written.  n_batches then counts batches of the smallest
      * size; if the computation falls behind, batches are joined, up to batch_views views. */
@@ -355,9 +341,9 @@ struct fbp_plan_summary {
     uint64_t picture_updates; /**< with two stages: updates of the first stage (views x samples of
                                  an image); `updates` are those of the second */
     /** Number of volumes; 1 for line integrals.  For plane integrals, row f of each view belongs to
-     *  frame f (delay), and the output is [frame][z][y][x]: a sink of frames * volume.n[2]
-     *  slices. */
-    size_t frames;
+     *  time point f (delay), and the output is [time point][z][y][x]: a sink of time_points *
+     * volume.n[2] slices. */
+    size_t time_points;
     char prepared[256]; /**< steps of scan.preparation, corrections, and the resampling of a rolled
                            detector, in words; "": none */
     /** Pass of corrections before the run (for rings; for phases if views would be read more than
@@ -430,14 +416,6 @@ struct fbp_report {
     double saturated_share; /**< the same as a fraction of all samples (0 to 1) */
 };
 
-/** One of several parts of the output. */
-struct fbp_part {
-    size_t struct_size;
-    size_t slices[2]; /**< slices of the output, in each frame: [first, end) */
-    uint64_t updates; /**< voxels x views */
-    size_t missing;   /**< number of the part's slices that are missing after a run */
-};
-
 /** A plan: the decisions and tables for one reconstruction.  It belongs to the process that made
  *  it.  In a forked child, calls fail (FBP_ERR_INVALID), and fbp_plan_destroy() only frees the
  *  child's memory. */
@@ -458,13 +436,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
 
 /** Decisions of the plan.  The struct belongs to the plan. */
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
-
-/**
- * Store the slices, updates and missing slices of part `part`, from 1, of params.cluster.n_parts.
- * @return FBP_ERR_INVALID if the plan has no such part.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_plan_part(const fbp_plan *plan, size_t part,
-                                                struct fbp_part *out);
 
 /** Estimate the time of a run [s] from a measurement of a few milliseconds on the plan's first
  *  device. */
@@ -527,7 +498,7 @@ FBP_API void fbp_plan_timeline(fbp_plan *plan, const char *path);
  * caller closes it.
  *
  * source  views of the same size and type as those of the plan; NULL: the plan's own source
- * sink    as large as the plan's volume, or as all frames one after another (`frames` of
+ * sink    as large as the plan's volume, or as all time points one after another (`time_points` of
  *         fbp_plan_info()).  In a team only rank 0 has a sink; the other ranks pass NULL.
  * report  times and results; NULL: none
  * @return as fbp_plan_run(); FBP_ERR_UNSUPPORTED for a plan with n_parts.
@@ -542,7 +513,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *so
  * views   [n_views][n_rows][n_columns], before fbp_scan_reduce(), rows in scan->row_order (AUTO:
  *         row 0 at the bottom)
  * volume  [z][y][x]; its size is that of fbp_grid_resolve(), or of the box params->box.  For plane
- *         integrals, rows are frames (delays), and the volume is [n_rows][z][y][x].
+ *         integrals, rows are time points (delays), and the volume is [n_rows][z][y][x].
  * report  times and results; NULL: none
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct(const struct fbp_scan *scan,
@@ -572,7 +543,7 @@ FBP_API void fbp_plan_destroy(fbp_plan **plan);
  * fbp_reconstruct() to 1e-5 of its peak; before, it is the sum over the added views.  Calls for one
  * accumulator must not overlap.
  */
-typedef struct fbp_adder fbp_adder;
+typedef struct fbp_accumulator fbp_accumulator;
 
 /**
  * Create an accumulator with a volume of zeros, on one device.
@@ -584,26 +555,28 @@ typedef struct fbp_adder fbp_adder;
  *         scan with preparation of stored rows, precision double, two stages, resampled angles, a
  *         mask, and parts of the volume (roi, region, n_parts).
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
-                                                   const struct fbp_recon_params *params);
+FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_create(fbp_accumulator **out,
+                                                         const struct fbp_scan *scan,
+                                                         const struct fbp_recon_params *params);
 
 /**
  * Filter a view and add it to the volume.
  *
  * view     index of the view in the scan, from 0; each view is added once
- * samples  [n_rows][n_columns] of the scan's panel; row f belongs to frame f
+ * samples  [n_rows][n_columns] of the scan's panel; row f belongs to time point f
  * @return FBP_ERR_INVALID for a view that is not in the scan, or was added before.  After
  *         FBP_ERR_DEVICE the contents of the volume are undefined.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_adder_add(fbp_adder *adder, size_t view,
-                                                const float *samples);
+FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_add(fbp_accumulator *accumulator, size_t view,
+                                                      const float *samples);
 
-/** Copy the sum of the views added so far to `volume`: [frame][z][y][x], with the size of
+/** Copy the sum of the views added so far to `volume`: [time point][z][y][x], with the size of
  *  fbp_grid_resolve(). */
-FBP_API FBP_MUST_CHECK fbp_status fbp_adder_volume(fbp_adder *adder, float *volume);
+FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_volume(fbp_accumulator *accumulator,
+                                                         float *volume);
 
-/** Free an accumulator and set the caller's pointer to NULL.  `*adder` may be NULL. */
-FBP_API void fbp_adder_destroy(fbp_adder **adder);
+/** Free an accumulator and set the caller's pointer to NULL.  `*accumulator` may be NULL. */
+FBP_API void fbp_accumulator_destroy(fbp_accumulator **accumulator);
 
 /** A device, or the reason why it cannot be used. */
 struct fbp_device_info {
@@ -625,14 +598,6 @@ struct fbp_device_info {
  * @return number of devices; 0, with a message, if that size is wrong.
  */
 FBP_API size_t fbp_devices(struct fbp_device_info *out, size_t n);
-
-/** Name i, from 0, for fbp_recon_params.device: "auto", then the kinds of devices in this build,
- *  usable on this machine or not; NULL beyond the last. */
-FBP_API const char *fbp_device_name(size_t i);
-
-/** Name i, from 0, for fbp_recon_params.tuning.kernel: "matrix", "column" …; NULL beyond the last.
- * A device has only some of the kernels. */
-FBP_API const char *fbp_kernel_name(size_t i);
 
 FBP_END
 

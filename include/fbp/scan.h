@@ -47,10 +47,15 @@ struct fbp_scan_known {
 };
 
 /**
- * A scan.  The scan owns its strings and arrays, and fbp_scan_clear() frees them.  Paths are
- * relative to the current directory.  Initialise it as follows:
+ * A scan.  Functions that make one are fbp_scan_load(), fbp_folder_load(), fbp_geometry_load(),
+ * fbp_scan_cone() and its relatives, and fbp_scan_copy(); initialise it for them as follows:
  *
  *     struct fbp_scan scan = {.struct_size = sizeof scan};
+ *
+ * The scan owns its strings and arrays, and fbp_scan_clear() frees them.  A program that replaces
+ * one of them frees the old one, and allocates the new one by malloc() or strdup(); members that
+ * are numbers may be set freely.  A scan whose members belong to the program must not be passed to
+ * fbp_scan_clear().  Paths are relative to the current directory.
  */
 struct fbp_scan {
     size_t struct_size;
@@ -102,22 +107,73 @@ struct fbp_scan {
     size_t find_bad_pixels;
 };
 
-/** Return the views of a scan with kind and panel, as fbp_views_facts() and other functions expect
- *  them.  The scan keeps the ownership. */
-FBP_API struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
+/** Plane integrals along directions (EPR imaging). */
+struct fbp_planes {
+    size_t struct_size;
+    size_t n_views;
+    const double (*direction)[3]; /**< [n_views] normals of the planes, of any length above 0 */
+    /** Distance of the samples [mm], and t of the first sample [mm]: one value per view, or one for
+     *  all.  first_mm NULL: the samples are centred on t = 0. */
+    const double *spacing_mm, *first_mm;
+    size_t n_spacing, n_first; /**< lengths of spacing_mm and first_mm: 1 or n_views */
+    size_t n_samples;          /**< samples per view */
+    size_t n_time_points;      /**< rows per view, such as delays; 0: 1 */
+};
 
 /**
- * Write remark i = 0, 1, … about a scan and its volume to buf[n], one sentence (400 bytes are
- * enough): a volume beyond the field of view, given weights that do not add up to 2 pi, and, unless
- * the views are filtered, the remarks of fbp_geometry_remark().  `fbp geometry check` prints the
- * remarks, and plans log them as warnings.
+ * Create a scan from numbers.  The numbers are copied, and fbp_scan_clear() frees the scan.  The
+ * scan has neither files nor a volume: set `projections`, or pass the views as a source or in
+ * memory; set `volume`, or that of the parameters, or use the default.
  *
- * facts   facts of the scan's views
- * volume  NULL: no remarks about the volume
- * @return false if there is no such remark
+ * fbp_scan_cone(), _parallel(): views on a circle (`kind` of the circle is ignored)
+ * fbp_scan_fan():      a cone beam on a panel of one row; pitch_mm[1] may be 0
+ * fbp_scan_matrices(): cone beams with a 3x4 matrix each, (c, r, 1) w = P (x, y, z, 1), row-major,
+ *                      of any scale and sign.  A matrix contains no length, therefore the column
+ *                      pitch is required [mm].
+ * fbp_scan_vectors():  views with any source and panel (struct fbp_view)
+ * fbp_scan_planes():   plane integrals
+ *
+ * @param[out] out  a new scan, or a cleared one: it is overwritten, and empty on failure
+ * @return FBP_ERR_INVALID for values out of range; FBP_ERR_NOMEM.
  */
-FBP_API bool fbp_scan_remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts,
-                             const struct fbp_grid *volume, size_t i, char *buf, size_t n);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_cone(struct fbp_scan *out,
+                                                const struct fbp_circle *circle,
+                                                struct fbp_panel panel);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_fan(struct fbp_scan *out,
+                                               const struct fbp_circle *circle, size_t n_columns);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_parallel(struct fbp_scan *out,
+                                                    const struct fbp_circle *circle,
+                                                    struct fbp_panel panel);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_matrices(struct fbp_scan *out,
+                                                    const double (*matrices)[12], size_t n_views,
+                                                    double pitch_u_mm, struct fbp_panel panel);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_vectors(struct fbp_scan *out, enum fbp_kind kind,
+                                                   const struct fbp_view *views, size_t n_views,
+                                                   struct fbp_panel panel);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_planes(struct fbp_scan *out,
+                                                  const struct fbp_planes *planes);
+
+/**
+ * Compute the facts of the scan's geometry and of a grid, which may be NULL; with a grid, also the
+ * expected errors of the method (method_error), unless the scan has plane integrals.  If the call
+ * fails because of the grid, or because of the panel's position relative to the axis, the facts of
+ * the views are set (n_angles > 0).
+ * @return FBP_ERR_INVALID: no views, the volume or the axis contains a source, the panel is on the
+ *         wrong side or seen edge-on, or values are not finite; FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_facts(const struct fbp_scan *scan,
+                                                 const struct fbp_grid *grid,
+                                                 struct fbp_geometry_facts *out);
+
+/**
+ * Draw the geometry of a scan as SVG, with its facts: seen from +z (x to the right, y up) and from
+ * the side (first source to the left, z up), in one scale.
+ *
+ * grid  NULL, or n[0] == 0: no volume is drawn
+ * @return as fbp_scan_facts(), and FBP_ERR_IO.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_draw(const struct fbp_scan *scan,
+                                                const struct fbp_grid *grid, const char *path);
 
 /** True if the views are intensities, which need -log: dark, flat or i0 is given. */
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
@@ -130,39 +186,13 @@ FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path);
 
-/** Load a scan whose projections are still being written (fbp_source_follow()).  @return as
- *  fbp_scan_load(). */
-FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path);
-
 /** Load a scan with values that replace or complete those of the file; `known` may be NULL.
  *  @return as fbp_scan_load(). */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
                                                       const struct fbp_scan_known *known);
 
-/** Write one sentence that lists all guessed facts to buf[n], for a warning.  Returns the number of
- *  guesses (0: buf is ""). */
-FBP_API size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n);
-
 /** Confirm a guessed fact, such as "detector.pitch_mm": it is no longer listed as a guess. */
 FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
-
-/**
- * Open a sink that writes the plane integrals of a scan to one MAT file, the format of EPR
- * laboratories (prj.mat): arrays P [samples x frames x views], B [samples] in MHz, G [views x 3] in
- * G/cm, the unit of B, and the scan's volume.  Slices of the sink are views.  fbp_scan_load() reads
- * the views from such a file, to the last digits of a double, and nothing else of the scan.
- *
- * scan      kind, n_views, panel, views and volume are used, only in this call
- * gradient  gradient of the first view [G/cm]; gradients of other views are inversely proportional
- *           to their distances of samples
- * params    type FBP_F32 or FBP_F64; NULL: as for fbp_sink_open()
- * @return as fbp_sink_open(); FBP_ERR_INVALID if the samples take 2 GiB or more, or if a file of
- *         another program has this name; FBP_ERR_UNSUPPORTED for line integrals, and if position 0
- *         is not the same sample in all views.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path,
-                                                    const struct fbp_scan *scan, double gradient,
-                                                    const struct fbp_sink_params *params);
 
 /**
  * Write a scan file.  The paths of its arrays are stored relative to the file.  If `circle` is not
@@ -172,33 +202,12 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
                                                 const struct fbp_circle *circle);
 
-/** Load directions (*out)[*n][3] from a file: text with three numbers per line (CSV, TXT; a first
- *  line of names is skipped), or an array [n][3] or [3][n] (NPY, "FILE.mat:NAME" …).  Vectors may
- *  have any length.  The caller frees *out with free(). */
-FBP_API FBP_MUST_CHECK fbp_status fbp_directions_load(const char *path, double (**out)[3],
-                                                      size_t *n);
-
-/** Load 3x4 matrices (*out)[*n_views * 12] from a text file: 12 numbers per view; '#' begins a
- *  comment.  The caller frees *out with free(). */
-FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **out,
-                                                    size_t *n_views);
-
-/**
- * Check whether `file` must not be written because it is an input file of the scan, or would become
- * one.  `file` may be a pattern such as "out/%04d.png".  Input files are the scan file, the files
- * of its geometry, of its arrays and of their samples, and links to these files.
- *
- * @return true if so; also true, with an fbp_message(), if there is no memory or a folder cannot be
- *         read
- */
-FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
-
 /**
  * Reduce a scan: use only one view of `every`, beginning with the first, and means of bin x bin
  * pixels.  Stored values are averaged before the logarithm, darks and flats in the same way; bad
  * pixels are excluded from the means.  Columns and rows that do not fill a block are omitted, half
  * of them at each end.  If the detector has fewer rows than `bin`, all rows form one block.  Rows
- * of plane integrals are frames and are not averaged.
+ * of plane integrals are time points and are not averaged.
  *
  * The call changes views, panel, n_views, every and bin of the scan; it is possible once.  The
  * files do not change: plans, and fbp_recon_params.input.source, still read the stored views.
@@ -207,6 +216,33 @@ FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
  *         if the views are filtered, or if views would be omitted that have given plane weights.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
+
+/** Values that can be adjusted.  If the value differs between views (a C-arm), its mean is set and
+ *  the differences are kept. */
+enum fbp_adjust {
+    /** Detector column of the projected iso-centre, from 0; the panel moves along u. */
+    FBP_ADJUST_CENTRE,
+    /** Additional rotation of the panel in its plane, right-handed about u x v [deg]. */
+    FBP_ADJUST_TILT,
+    /** Panel's centre in the direction of the columns, perpendicular to axis and central ray
+     *  (fbp_circle.offset_mm[0]) [mm]. */
+    FBP_ADJUST_OFFSET,
+    FBP_ADJUST_SOD, /**< source to axis [mm]; the distance from source to panel is kept */
+    /** Source to the panel's centre, along the ray through the iso-centre [mm]. */
+    FBP_ADJUST_SDD,
+};
+
+enum { FBP_ADJUSTS = 5 };
+
+/** Set the mean over the views of a value, for example of one found by fbp_centre_find().  A guess
+ * of the scan file for this value counts as confirmed (fbp_scan_confirm()).
+ *  @return FBP_ERR_INVALID if a scan of this kind and panel cannot have the value. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_adjust(struct fbp_scan *scan, enum fbp_adjust which,
+                                                  double value);
+
+/** Flip the views of a scan; flips: enum fbp_flip.  @return FBP_ERR_INVALID for plane integrals
+ *  with FBP_FLIP_V or FBP_FLIP_DIRECTION, because they have neither rows nor a rotation. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips);
 
 /**
  * Replace the corrections of a scan.  The struct is copied.  NULL, or a struct without values: no

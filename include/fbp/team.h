@@ -63,33 +63,6 @@ FBP_API size_t fbp_team_rank(const fbp_team *team);
 FBP_API size_t fbp_team_size(const fbp_team *team);
 
 /**
- * Barrier: wait for all processes.  If one of them has failed, all get its status and its message,
- * which contains its rank and host; after that, only fbp_team_leave() is useful.
- *
- * where   name of the step, the same in all processes, up to 31 bytes
- * status  status of this process; its message is fbp_message()
- * @return FBP_OK, or the status of the process that failed; FBP_ERR_IO if a process is lost.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_team_meet(fbp_team *team, const char *where,
-                                                fbp_status status);
-
-/**
- * Return 1 in the one process that reports an error for all processes, else 0.  This is rank 0 or,
- * if rank 0 is lost, another rank: the call then waits up to some seconds until the remaining ranks
- * have agreed on it.  Call it after a failure in all processes.  1 if team is NULL.
- */
-FBP_API int fbp_team_speaks(fbp_team *team);
-
-/**
- * Enter the last barrier.  Afterwards only fbp_team_speaks() and fbp_team_leave() may be called.
- *
- * team     may be NULL
- * failure  NULL: this process has succeeded; else its error message, which all others get
- * @return as fbp_team_meet()
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_team_end(fbp_team *team, const char *failure);
-
-/**
  * Call fbp_team_end() if it was not called, free the team, and set the caller's pointer to NULL.
  * *team may be NULL.  If a process is lost, MPI may end this process here.
  *

@@ -11,8 +11,8 @@
  * Before release 1.0, a program must be compiled with the headers of the library that it runs with:
  * a different struct_size is refused (FBP_ERR_INVALID).
  *
- * Plain data without a size: fbp_view, fbp_views, fbp_panel, fbp_grid, fbp_raw, fbp_predicted,
- * fbp_assumed, fbp_tile, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom,
+ * Plain data without a size: fbp_view, fbp_panel, fbp_grid, fbp_raw, fbp_predicted,
+ * fbp_assumed, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom,
  * fbp_filtering_params, fbp_region_params, fbp_input_params, fbp_output_params,
  * fbp_epr_params, fbp_cluster_params, fbp_tuning_params, fbp_callbacks.
  */
@@ -65,23 +65,6 @@ typedef enum fbp_status {
  */
 FBP_API const char *fbp_message(void);
 
-/**
- * Make text from a file safe to print on a terminal.  Control characters (one byte, DEL, U+0080 to
- * U+009F, Unicode's line ends and changes of direction) and bytes that are not UTF-8 become escapes
- * as in JSON, \u001b or \u009b.  Messages and log lines of the library are already safe; file
- * names, units and notes of a scan or an array are not.
- *
- * out   [room] bytes, terminated by 0; text that does not fit is omitted, in whole characters
- * text  [n] bytes
- * keep  one-byte control characters that are not changed, such as "\n"; "": none
- * @return length of the text in `out`
- */
-FBP_API size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep);
-
-/** Print a number of bytes with three digits: "64 B", "12.5 KiB", "1.50 GiB" (powers of 1024). Text
- *  beyond buf[n] is omitted.  Returns buf. */
-FBP_API char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
-
 /** Return the release of the library that the program runs with, such as "0.1.0".  FBP_VERSION is
  *  the release of the header. */
 FBP_API const char *fbp_version(void);
@@ -117,21 +100,39 @@ FBP_API void fbp_stopper_destroy(fbp_stopper **stopper);
  *  true. */
 FBP_API bool fbp_stopped(void);
 
-/**
- * Limit the resident set of this process [bytes] from now on: for plans, readers of files and child
- * processes (fbp_isolate_readers()).  0: no limit.  Only the owner of the process, such as the
- * command, should set it; fbp_recon_params.memory_bytes limits the memory that one plan adds.
+/** Lists of names.  A name is what scan files, options of the command and keywords in Python use.
  */
-FBP_API void fbp_limit_memory(size_t bytes);
+enum fbp_list {
+    FBP_LIST_TYPES = 0, /**< enum fbp_type: "none", "uint8" … "float64" */
+    FBP_LIST_KINDS,     /**< enum fbp_kind: "cone", "parallel", "planes" */
+    FBP_LIST_UNITS,     /**< enum fbp_unit: "mm", "cm" */
+    FBP_LIST_FILTERS,   /**< enum fbp_filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann",
+                           "second-difference", "3-point-derivative", "5-point-derivative",
+                           "two-ramps", "two-ramps-unpadded" */
+    FBP_LIST_PADS,      /**< enum fbp_pad_kind: "none", "cosine", "ellipse" */
+    FBP_LIST_INTERPOLATIONS,      /**< enum fbp_interpolation: "linear", "nearest", "cubic" */
+    FBP_LIST_RING_INTERPOLATIONS, /**< enum fbp_ring_interpolation: "fft", "spline", "linear" */
+    FBP_LIST_QUADRATURES,         /**< enum fbp_quadrature: "auto", "bands", "voronoi", "harmonics",
+                                     "given" */
+    FBP_LIST_DIRECTION_SETS,      /**< enum fbp_direction_set: "solid-angle", "linear-angle",
+                                     "fibonacci" */
+    FBP_LIST_DIRECTION_ORDERS,    /**< enum fbp_direction_order: "plain", "flip", "msps" */
+    FBP_LIST_POLES,               /**< enum fbp_pole: "z", "x", "y" */
+    FBP_LIST_ADJUSTMENTS,         /**< enum fbp_adjust: "centre", "tilt", "offset", "sod", "sdd" */
+    /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
+     *  on this machine or not. */
+    FBP_LIST_DEVICES,
+    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; a device has only some. */
+    FBP_LIST_KERNELS,
+    FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
+};
 
-/**
- * Select the process in which libhdf5 runs.  true: only in forked child processes with limits of
- * time and memory, which protect this process against crashes and blocking by a damaged file.
- * false (default): in this process, and the library never forks.  libhdf5 is not thread-safe: a
- * program that also calls libhdf5 must not do so while a call of this library opens or reads HDF5.
- * Call this function before other calls.
- */
-FBP_API void fbp_isolate_readers(bool isolate);
+/** Name i, from 0, of a list: for a list of an enum, the name of the value i.  "": no name for this
+ *  number; NULL: beyond the last. */
+FBP_API const char *fbp_name(enum fbp_list list, size_t i);
+
+/** Inverse of fbp_name(): number of a name in a list; -1: the list does not contain the name. */
+FBP_API int fbp_name_find(enum fbp_list list, const char *name);
 
 /** Severity of a log line. */
 enum fbp_log_level { FBP_LOG_NOTE = 0, FBP_LOG_WARNING };

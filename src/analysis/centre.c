@@ -3,6 +3,7 @@
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"
+#include "analysis/score.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "geometry/kind.h"

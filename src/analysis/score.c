@@ -1,6 +1,6 @@
-/* Sharpness of a slice, and the peak of scores: fbp/analysis.h.  Called by sweeps of parameters and
+/* Sharpness of a slice, and the peak of scores.  Called by sweeps of parameters and
  * by centre.c. */
-#include "fbp/analysis.h"
+#include "analysis/score.h"
 
 #include "base/base.h"
 

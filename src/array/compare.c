@@ -1,6 +1,7 @@
 /* Differences between two arrays (fbp_array_compare()): root mean square, maximum, PSNR. */
 #include "fbp/array.h"
 
+#include "array/file/format.h"
 #include "base/base.h"
 #include "base/threads.h"
 

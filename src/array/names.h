@@ -129,4 +129,8 @@ typedef fbp_status fbp_all_inputs_fn(struct fbp_inputs *all, const void *user);
 bool fbp_inputs_hit(const struct fbp_inputs *named, fbp_all_inputs_fn *add_all, const void *user,
                     const char *output);
 
+/** True if `file` is an input file of the array at the path `array`, or would become one, and must
+ *  not be written; otherwise as fbp_scan_reads().  `array` may be any other input file, too. */
+bool fbp_array_reads(const char *array, const char *file);
+
 #endif /* FBP_SRC_ARRAY_NAMES_H */

@@ -106,9 +106,9 @@ fbp_status fbp_part_rename(const char *from, const char *to)
     return FBP_OK;
 }
 
-struct fbp_name fbp_name(const char *format, ...)
+struct fbp_file_name fbp_file_name(const char *format, ...)
 {
-    struct fbp_name name;
+    struct fbp_file_name name;
     va_list args;
 
     va_start(args, format);
@@ -456,7 +456,7 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         free(o->path);
         o->path = next;
     }
-    if (strlen(o->path) + MOST_SUFFIX > sizeof(struct fbp_name))
+    if (strlen(o->path) + MOST_SUFFIX > sizeof(struct fbp_file_name))
         return fbp_fail(FBP_ERR_INVALID, "%.100s...: the name is too long", o->path);
     FBP_TRY(fbp_part_name(&o->part, "%s.part", o->path));
     return fbp_part_name(&o->log, "%s.log", o->part);

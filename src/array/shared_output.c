@@ -726,7 +726,7 @@ fail:
 static fbp_status commit(struct fbp_output *o, int manifest)
 {
     /* Small file that a kill during publication may have left. */
-    const struct fbp_name side = fbp_name("%s.side", o->part);
+    const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
 
     FBP_TRY(check_file(o));
     if (o->store->check)

@@ -154,10 +154,10 @@ fbp_status fbp_part_cannot(const char *what, const char *path);
 fbp_status fbp_part_rename(const char *from, const char *to);
 
 /** Name of a file beside an output. */
-struct fbp_name {
+struct fbp_file_name {
     char text[4096];
 };
-struct fbp_name fbp_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct fbp_file_name fbp_file_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** malloc'ed name; FBP_ERR_NOMEM. */
 fbp_status fbp_part_name(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -311,7 +311,7 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
 /* sink_stack.c: stacks, which shared_output.c also finishes */
 
 /** "out/slice_0007.tif" plus the suffix `end`: ".part" or "". */
-struct fbp_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end);
+struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end);
 
 /** Check that the disk of an open file has space for all slices. */
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);
@@ -325,5 +325,8 @@ fbp_status fbp_stack_clear_missing(struct fbp_output *o);
 /** Rename the first n slices to their final names; some may be renamed already. *gone: some slices
  *  do not exist. */
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone);
+
+/** Hash of all values, independent of the order of writing.  Only for "hash:". */
+uint64_t fbp_sink_hash(const fbp_sink *sink);
 
 #endif /* FBP_SRC_ARRAY_SINK_H */

@@ -699,7 +699,7 @@ static fbp_status check_folder(const char *path)
  * rename the old one back. */
 static fbp_status settle(struct fbp_output *o)
 {
-    const struct fbp_name old = fbp_name("%s.old", o->part);
+    const struct fbp_file_name old = fbp_file_name("%s.old", o->part);
 
     if (access(old.text, F_OK) != 0)
         return FBP_OK;
@@ -825,7 +825,8 @@ static fbp_status complete(struct chunks *c)
 /* Complete all levels, write the text files, sync, rename. */
 static fbp_status publish(struct fbp_output *o)
 {
-    const struct fbp_name old = fbp_name("%s.old", o->part); /* image that is being replaced */
+    const struct fbp_file_name old =
+        fbp_file_name("%s.old", o->part); /* image that is being replaced */
     struct chunks *c = (struct chunks *)o;
     fbp_status st = FBP_OK;
     bool more = true;

@@ -67,8 +67,8 @@ static fbp_status sync_part(struct fbp_output *o)
 
 fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours)
 {
-    FBP_TRY(fbp_part_clear(o, fbp_name("%s.z", o->part).text, ours));
-    return fbp_part_clear(o, fbp_name("%s.side", o->part).text, ours);
+    FBP_TRY(fbp_part_clear(o, fbp_file_name("%s.z", o->part).text, ours));
+    return fbp_part_clear(o, fbp_file_name("%s.side", o->part).text, ours);
 }
 
 static fbp_status reserve(struct fbp_output *o)
@@ -245,7 +245,7 @@ static fbp_status check_rename(const char *from, const char *to)
 static fbp_status remove_described(struct fbp_output *o, const char *data)
 {
     const char *old = o->layout.data_path;
-    const struct fbp_name beside = fbp_name("%s.json", old);
+    const struct fbp_file_name beside = fbp_file_name("%s.json", old);
     struct fbp_array_info info = {.type = FBP_TYPE_NONE};
     bool described = false;
 
@@ -263,7 +263,7 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
 static fbp_status publish_names(struct fbp_output *o, const char *data)
 {
     const struct fbp_layout *l = &o->layout;
-    const struct fbp_name side = fbp_name("%s.side", o->part);
+    const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
     fbp_status st;
     int fd;
 
@@ -306,7 +306,7 @@ fail:
 /* Sync PATH.part, compress it if requested, and rename it. */
 static fbp_status publish(struct fbp_output *o)
 {
-    const struct fbp_name packed = fbp_name("%s.z", o->part);
+    const struct fbp_file_name packed = fbp_file_name("%s.z", o->part);
 
     if (!o->compress) {
         FBP_TRY(sync_part(o));
@@ -382,7 +382,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
     if (o->sink.fingerprint && path[n]) /* another array in the file is another output */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
-    const struct fbp_name whole = fbp_name("%s%s", o->path, path + n);
+    const struct fbp_file_name whole = fbp_file_name("%s%s", o->path, path + n);
     if (strlen(whole.text) + 1 == sizeof whole.text)
         return fbp_fail(FBP_ERR_INVALID, "%.100s...: the name is too long", path);
     FBP_TRY(o->format->layout_with

@@ -26,13 +26,13 @@ struct stack {
 
 /* --- Names --- */
 
-struct fbp_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end)
+struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end)
 {
     const struct fbp_pattern *p = &((struct stack *)o)->pattern;
 
-    return p->suffix ? fbp_name("%.*s%0*zu%.*s%s", p->n_prefix, p->prefix, p->width, z, p->n_suffix,
-                                p->suffix, end)
-                     : fbp_name("%s%s", o->path, end);
+    return p->suffix ? fbp_file_name("%.*s%0*zu%.*s%s", p->n_prefix, p->prefix, p->width, z,
+                                     p->n_suffix, p->suffix, end)
+                     : fbp_file_name("%s%s", o->path, end);
 }
 
 /* Check that all slices can be renamed: a name in use would stop publication halfway. */
@@ -66,7 +66,7 @@ static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
         file[n - n_end] = '\0';
         if (!fbp_pattern_fits(pattern, file, &number))
             continue;
-        const struct fbp_name name = fbp_sink_slice_name(o, (size_t)number, end);
+        const struct fbp_file_name name = fbp_sink_slice_name(o, (size_t)number, end);
         const bool same = strcmp(fbp_base_name(name.text), e->d_name) == 0;
         if (clear && same)
             st = fbp_part_clear(o, name.text, ours);
@@ -131,7 +131,7 @@ static bool has(struct fbp_output *o, const struct fbp_boundary *boundary, size_
 
     (void)boundary;
     for (int i = 0; !found && nz == 1 && i < 2; i++) {
-        const struct fbp_name name = fbp_sink_slice_name(o, z0, i == 0 ? ".part" : "");
+        const struct fbp_file_name name = fbp_sink_slice_name(o, z0, i == 0 ? ".part" : "");
         uint64_t size = 0, h = 0;
         int fd = -1;
 
@@ -188,7 +188,7 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         slice.slices = o->sink.info.n[2];
     }
 
-    const struct fbp_name name = fbp_sink_slice_name(o, z, ".part");
+    const struct fbp_file_name name = fbp_sink_slice_name(o, z, ".part");
     FBP_TRY(fbp_part_create(name.text, &fd));
     FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, name.text, 0));
     FBP_TRY_GOTO(w->stack->format->slices->encode(
@@ -230,8 +230,8 @@ static fbp_status write_slices(struct fbp_sink *s, size_t z0, size_t nz, const v
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone)
 {
     for (size_t z = 0; z < n; z++) {
-        const struct fbp_name part = fbp_sink_slice_name(o, z, ".part");
-        const struct fbp_name name = fbp_sink_slice_name(o, z, "");
+        const struct fbp_file_name part = fbp_sink_slice_name(o, z, ".part");
+        const struct fbp_file_name name = fbp_sink_slice_name(o, z, "");
 
         if (rename(part.text, name.text) == 0)
             continue;

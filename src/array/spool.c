@@ -32,7 +32,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     else
         FBP_TRY_GOTO(fbp_part_name(&name, "%s.values.raw",
                                    o->folder && strcmp(o->folder, ".") != 0 ? o->folder : o->path));
-    plain.frames = 0; /* no other program reads it */
+    plain.time_points = 0; /* no other program reads it */
     own.type = FBP_F32;
     own.compress = false;
     FBP_TRY_GOTO(fbp_sink_open(values, name, &plain, &own));

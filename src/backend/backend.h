@@ -524,4 +524,12 @@ const struct fbp_backend *fbp_backend_find(const char *name);
  *  the reason.  *backend becomes the completed copy, unless loading fails. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
+/** Name i, from 0, for fbp_recon_params.device: "auto", then the kinds of devices in this build,
+ *  usable on this machine or not; NULL beyond the last. */
+const char *fbp_device_name(size_t i);
+
+/** Name i, from 0, for fbp_recon_params.tuning.kernel: "matrix", "column" …; NULL beyond the last.
+ * A device has only some of the kernels. */
+const char *fbp_kernel_name(size_t i);
+
 #endif /* FBP_SRC_BACKEND_H */

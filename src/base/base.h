@@ -155,4 +155,11 @@ uint64_t fbp_process_limit(void);
 /** Memory that programs can still allocate without swapping [bytes]. */
 uint64_t fbp_available_bytes(void);
 
+/**
+ * Limit the resident set of this process [bytes] from now on: for plans, readers of files and child
+ * processes (fbp_isolate_readers()).  0: no limit.  Only the owner of the process, such as the
+ * command, should set it; fbp_recon_params.memory_bytes limits the memory that one plan adds.
+ */
+void fbp_limit_memory(size_t bytes);
+
 #endif /* FBP_SRC_BASE_BASE_H */

@@ -59,4 +59,13 @@ void fbp_sandbox_forget(void);
  *  file. */
 void fbp_sandbox_note(uint64_t bytes);
 
+/**
+ * Select the process in which libhdf5 runs.  true: only in forked child processes with limits of
+ * time and memory, which protect this process against crashes and blocking by a damaged file.
+ * false (default): in this process, and the library never forks.  libhdf5 is not thread-safe: a
+ * program that also calls libhdf5 must not do so while a call of this library opens or reads HDF5.
+ * Call this function before other calls.
+ */
+void fbp_isolate_readers(bool isolate);
+
 #endif /* FBP_SRC_BASE_SANDBOX_H */

@@ -41,4 +41,21 @@ char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **out);
 
+/**
+ * Make text from a file safe to print on a terminal.  Control characters (one byte, DEL, U+0080 to
+ * U+009F, Unicode's line ends and changes of direction) and bytes that are not UTF-8 become escapes
+ * as in JSON, \u001b or \u009b.  Messages and log lines of the library are already safe; file
+ * names, units and notes of a scan or an array are not.
+ *
+ * out   [room] bytes, terminated by 0; text that does not fit is omitted, in whole characters
+ * text  [n] bytes
+ * keep  one-byte control characters that are not changed, such as "\n"; "": none
+ * @return length of the text in `out`
+ */
+size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep);
+
+/** Print a number of bytes with three digits: "64 B", "12.5 KiB", "1.50 GiB" (powers of 1024). Text
+ *  beyond buf[n] is omitted.  Returns buf. */
+char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
+
 #endif /* FBP_SRC_BASE_TEXT_H */

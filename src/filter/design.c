@@ -25,26 +25,23 @@ static const char *const names[] = {
     [FBP_FILTER_TWO_RAMPS_UNPADDED] = "two-ramps-unpadded",
 };
 
-const char *fbp_filter_name(enum fbp_filter filter)
+const char *fbp_filter_name(size_t i)
 {
-    const size_t i = (size_t)filter;
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-const char *fbp_interpolation_name(enum fbp_interpolation interpolation)
+const char *fbp_interpolation_name(size_t i)
 {
     static const char *const all[] = {[FBP_INTERPOLATION_LINEAR] = "linear",
                                       [FBP_INTERPOLATION_NEAREST] = "nearest",
                                       [FBP_INTERPOLATION_CUBIC] = "cubic"};
-    const size_t i = (size_t)interpolation;
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
 
-const char *fbp_ring_interpolation_name(enum fbp_ring_interpolation interpolation)
+const char *fbp_ring_interpolation_name(size_t i)
 {
     static const char *const all[] = {
         [FBP_RINGS_FFT] = "fft", [FBP_RINGS_SPLINE] = "spline", [FBP_RINGS_LINEAR] = "linear"};
-    const size_t i = (size_t)interpolation;
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
 

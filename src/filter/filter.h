@@ -178,4 +178,15 @@ void fbp_pad_ends(const struct fbp_pad_rule *rule, const float *line, const floa
 /** Add the contribution of the columns beyond the ends to a filtered row. */
 void fbp_pad_apply(const struct fbp_pad *pad, const struct fbp_pad_end ends[2], float *row);
 
+/** Name of a filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann", "second-difference",
+ *  "3-point-derivative", "5-point-derivative", "two-ramps", "two-ramps-unpadded"; NULL for a number
+ *  greater than FBP_FILTER_LAST. */
+const char *fbp_filter_name(size_t i);
+
+/** Name of an interpolation: "linear", "nearest", "cubic"; NULL for any other number. */
+const char *fbp_interpolation_name(size_t i);
+
+/** Name of a ring interpolation: "fft", "spline", "linear"; NULL for any other number. */
+const char *fbp_ring_interpolation_name(size_t i);
+
 #endif /* FBP_SRC_FILTER_H */

@@ -8,11 +8,10 @@ static const double COSINE_PART = 0.15; /* length of a cosine, as part of the ro
 static const double MOST_PART = 0.4;    /* greatest length of an ellipse, as in fbp_pad_reach() */
 static const double LENGTHS_AN_OCTAVE = 4;
 
-const char *fbp_pad_name(enum fbp_pad_kind kind)
+const char *fbp_pad_name(size_t i)
 {
     static const char *const names[] = {
         [FBP_PAD_NONE] = "none", [FBP_PAD_COSINE] = "cosine", [FBP_PAD_ELLIPSE] = "ellipse"};
-    const size_t i = (size_t)kind;
 
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }

@@ -120,4 +120,7 @@ FBP_PAD_FN void fbp_pad_place(const struct fbp_pad_rule *r, float reach, struct 
     }
 }
 
+/** Name of an extrapolation: "none", "cosine", "ellipse"; NULL for any other number. */
+const char *fbp_pad_name(size_t i);
+
 #endif /* FBP_SRC_PAD_H */

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
+#include "geometry/view.h"
 
 #include <string.h>
 

@@ -94,4 +94,29 @@ void fbp_rings_clear(struct fbp_rings *rings);
 /** The unit vector at theta and phi. */
 void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi, double out[3]);
 
+/** Name of method i: "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
+const char *fbp_quadrature_name(size_t i);
+
+/** Names of set, order and pole i: "solid-angle", "linear-angle", "fibonacci"; "plain", "flip",
+ *  "msps"; "z", "x", "y".  NULL beyond the last. */
+const char *fbp_direction_set_name(size_t i);
+const char *fbp_direction_order_name(size_t i);
+const char *fbp_pole_name(size_t i);
+
+/** Directions that lie in a few planes through a common axis, such as a grid in two angles.  Their
+ *  plane integrals can be backprojected in two stages (fbp_recon_params.epr.stages). */
+struct fbp_meridians {
+    size_t struct_size;
+    double axis[3]; /**< unit vector of the common axis */
+    size_t n_planes;
+    size_t most; /**< greatest number of directions in one plane */
+};
+
+/**
+ * Find the axis for which the directions lie in the fewest planes.  The directions are unit vectors
+ * in any order, from any half of the sphere.
+ * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average; FBP_ERR_NOMEM.
+ */
+fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp_meridians *out);
+
 #endif /* FBP_SRC_DIRECTIONS_H */

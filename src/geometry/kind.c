@@ -324,10 +324,8 @@ static const struct {
     [FBP_UNIT_CM] = {"cm", {[FBP_OVER_LINES] = "1/cm", [FBP_OVER_PLANES] = "1/cm^3"}, {10, 1000}},
 };
 
-const char *fbp_unit_name(enum fbp_unit unit)
+const char *fbp_unit_name(size_t i)
 {
-    const size_t i = (size_t)unit;
-
     return i < sizeof units / sizeof *units ? units[i].name : NULL;
 }
 

@@ -146,4 +146,49 @@ struct fbp_ray_coverage;
 fbp_status fbp_coverage_of(struct fbp_ray_coverage *out, const struct fbp_kind_table *kind,
                            const struct fbp_views *views, const double axis[3]);
 
+/** Name of a kind as in scan files, such as "cone"; "unknown" if the number is no kind. */
+const char *fbp_kind_name(enum fbp_kind kind);
+
+/** Name of kind i = 0, 1, …: "" if no kind has this number, NULL beyond the last kind. *refused is
+ *  set to the reason why no function accepts the kind, or to NULL.  `refused` may be NULL. */
+const char *fbp_kind_listed(size_t i, const char **refused);
+
+/** Name of a unit: "mm", "cm"; NULL beyond the last unit. */
+const char *fbp_unit_name(size_t i);
+
+/** True if all rays of a view meet in a source (cone).  Other kinds have no source distances. */
+bool fbp_kind_has_source(enum fbp_kind kind);
+
+/** True if a sample is an integral over a line (cone, parallel); false for an integral over a
+ *  plane, which has no detector. */
+bool fbp_kind_has_lines(enum fbp_kind kind);
+
+/**
+ * Check that these views can be reconstructed as a circular scan.
+ * @return FBP_ERR_INVALID if all views are at one angle; FBP_ERR_UNSUPPORTED if wander_error
+ *         exceeds 1 %: the message contains the pitch of the helix, if the path is one.
+ */
+fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);
+
+/** Compute the detector rows [*r0, *r1) that slices [z0, z1) require from views [k0, k1). Plane
+ *  integrals: all rows. */
+fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
+                             const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
+                             size_t *r1);
+
+/** Compute the grid of a scan without one.  Line integrals: it covers the field of view, voxel =
+ *  pitch SOD/SDD.  Plane integrals: a cube whose side is the diameter of the field of view over
+ *  sqrt(2), voxel = least distance of samples. */
+fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
+
+/**
+ * Compute the facts of views and of a grid, which may be NULL.  If the call fails because of the
+ * grid, or because of the panel's position relative to the axis, the facts of the views are set
+ * (n_angles > 0).
+ * @return FBP_ERR_INVALID: no views, the volume or the axis contains a source, the panel is on the
+ *         wrong side or seen edge-on, or values are not finite.
+ */
+fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
+                           struct fbp_geometry_facts *out);
+
 #endif /* FBP_SRC_GEOMETRY_KIND_H */

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "geometry/kind.h"
 
 #include <stdio.h>
 

@@ -103,4 +103,42 @@ static inline void fbp_turn_zyx(const double a[3], double R[9])
                     (const double[3]){a[2], a[1], a[0]}, R);
 }
 
+/** Flip views[n_views] in place; flips: enum fbp_flip.  The same flip twice restores the views. */
+void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
+
+/** World position of pixel (c, r) [mm]; c and r may be fractional. */
+void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
+                    double out[3]);
+
+/** Views of one kind on one panel, as one argument of functions.  The caller owns the views. */
+struct fbp_views {
+    enum fbp_kind kind;
+    size_t n;
+    struct fbp_panel panel;
+    const struct fbp_view *view; /**< [n] */
+};
+
+/**
+ * Compute the cone-beam view of a 3x4 matrix.  The matrix may have any scale and sign.  It contains
+ * no length, therefore the column pitch is required [mm].  Skew and unequal pitches are kept.
+ * @return FBP_ERR_INVALID if the left 3x3 block is singular (a parallel or degenerate matrix), if
+ *         the iso-centre lies in the source plane, or if the pitch is out of range.
+ */
+fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
+                                const struct fbp_panel *panel, struct fbp_view *out);
+
+/**
+ * Compute views[n_views] of a circular scan.  Without tilt, u points along (-sin t, cos t, 0) and v
+ * along z.  Tilts are right-handed rotations about the centre of the panel: R = Ru Rv Rn, each
+ * about the panel's own u, v or normal u x v, which the previous rotations have moved.
+ * @return FBP_ERR_INVALID if values are out of range, or if sdd < sod; FBP_ERR_UNSUPPORTED for
+ *         plane integrals.
+ */
+fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views);
+
+/** Compute the view of plane integrals along a unit vector: n_samples samples, the first at t =
+ *  first_mm, at distances of spacing_mm. */
+void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm, size_t n_samples,
+                    struct fbp_view *out);
+
 #endif /* FBP_SRC_VIEW_H */

@@ -184,4 +184,21 @@ static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
     axes[2][2] = cb;
 }
 
+/** Name i = 0, 1, … that fbp_phantom_create() accepts; NULL beyond the last. */
+const char *fbp_phantom_name(size_t i);
+
+/**
+ * Compute the views of a C-arm that resembles that of RabbitCT.  The radius and the height of the
+ * source (mean -4.1 mm) vary by 1.5 mm, and the focal length by 0.18 %.  The principal point moves
+ * by 33 px in u and 10 px in v on a panel of 1248 columns, and proportionally on other panels.  The
+ * panel rotates by up to 0.4 degrees about its three axes.  All variations are sums of three sines
+ * of the angle with fixed coefficients: smooth and reproducible.
+ *
+ * circle  angles, distances, pitch and offset are used; tilt and skew are ignored
+ * views   [n_views], output
+ * @return FBP_ERR_INVALID unless the circle is a valid cone beam.
+ */
+fbp_status fbp_c_arm_views(const struct fbp_circle *circle, const struct fbp_panel *panel,
+                           struct fbp_view *views);
+
 #endif /* FBP_SRC_PHANTOM_SHAPES_H */

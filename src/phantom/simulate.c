@@ -370,12 +370,10 @@ fail:
     return st;
 }
 
-/* Check the caller's scan and parameters, and simulate; path, memory and params->sink: exactly one
- * is set. */
-static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct fbp_scan *given,
-                                 const struct fbp_simulate_params *params, const char *path,
-                                 void *memory)
+fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *given,
+                                const char *path, const struct fbp_simulate_params *params)
 {
+    FBP_REQUIRE(phantom);
     struct fbp_scan whole, *const scan = &whole;
     struct job job = {.phantom = phantom, .scan = scan};
 
@@ -401,25 +399,10 @@ static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct
                         "phantom: kind %s counts no photons: give its noise as a standard "
                         "deviation (--noise-sd)",
                         kind);
-    if ((path != NULL) + (memory != NULL) + (p->sink != NULL) != 1)
+    if ((path != NULL) + (p->samples != NULL) + (p->sink != NULL) != 1)
         return fbp_fail(FBP_ERR_INVALID,
                         "phantom: views go to a path, into memory or to a sink: give one of them");
-    return simulate(&job, path, memory);
-}
-
-fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
-                                const char *path, const struct fbp_simulate_params *params)
-{
-    FBP_REQUIRE(phantom);
-    return simulate_given(phantom, scan, params, path, NULL);
-}
-
-fbp_status fbp_phantom_simulate_memory(const struct fbp_phantom *phantom,
-                                       const struct fbp_scan *scan, void *samples,
-                                       const struct fbp_simulate_params *params)
-{
-    FBP_REQUIRE(phantom);
-    return simulate_given(phantom, scan, params, NULL, samples);
+    return simulate(&job, path, p->samples);
 }
 
 fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
@@ -428,18 +411,6 @@ fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp
     struct job job = {.phantom = phantom, .scan = scan, .params.n_threads = n_threads};
 
     return simulate(&job, NULL, out);
-}
-
-fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
-                               const char *path, double noise_i0, uint64_t seed, int n_threads)
-{
-    FBP_REQUIRE(phantom);
-    return fbp_phantom_simulate(
-        phantom, scan, path,
-        &(struct fbp_simulate_params){.struct_size = sizeof(struct fbp_simulate_params),
-                                      .noise_i0 = noise_i0,
-                                      .seed = seed,
-                                      .n_threads = n_threads});
 }
 
 static fbp_status write_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,

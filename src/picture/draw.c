@@ -339,15 +339,15 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
     one.n[2] = fbp_frame_slices(&one);
     struct viewer v = {.src = volume,
                        .info = &one,
-                       .z0 = p->frame * one.n[2],
+                       .z0 = p->time_point * one.n[2],
                        .mip = p->mip,
                        .projector = projector};
     double lo = p->lo, hi = p->hi;
     fbp_status st;
 
-    if (p->frame >= frames)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: frame %zu: it has 0 to %zu", name, p->frame,
-                              frames - 1));
+    if (p->time_point >= frames)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: frame %zu: it has 0 to %zu", name,
+                              p->time_point, frames - 1));
     for (int a = 0; a < 3; a++) {
         v.slice[a] = p->at_slice ? p->slice[a] : one.n[a] / 2;
         v.n[a] = one.n[a];

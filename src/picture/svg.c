@@ -3,6 +3,7 @@
 #include "picture/draw.h"
 
 #include "geometry/kind.h"
+#include "scan/file/scan.h"
 #include "scan/file/text.h"
 
 #include "base/base.h"
@@ -570,6 +571,21 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
     const bool lines = fbp_kind_of(views.kind)->integral == FBP_OVER_LINES;
     return fbp_svg_page(path, WIDTH, HEIGHT, lines ? draw_geometry : draw_sphere, &d);
+}
+
+fbp_status fbp_scan_draw(const struct fbp_scan *given, const struct fbp_grid *grid,
+                         const char *path)
+{
+    FBP_REQUIRE(given, path);
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
+    struct fbp_scan scan;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
+    const struct fbp_views views = fbp_scan_views(&scan);
+    const struct fbp_grid *drawn = grid && grid->n[0] ? grid : NULL;
+    FBP_TRY(fbp_views_facts(views, drawn, &facts));
+    return fbp_geometry_svg(views, drawn, &facts, path);
 }
 
 /* A curve through points. */

@@ -1,5 +1,5 @@
-/* Accumulator (public type fbp_adder): adds views of plane integrals to a volume one by one, each
- * as soon as it is measured.
+/* Accumulator (public type fbp_accumulator): adds views of plane integrals to a volume one by one,
+ * each as soon as it is measured.
  *
  * One slab and batches of one view on one device, without the threads of a run.  All functions are
  * public (fbp/recon.h). */
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-struct fbp_adder {
+struct fbp_accumulator {
     pid_t process; /* process that created the accumulator */
     struct fbp_scan scan;
     struct fbp_job_tables tables;
@@ -27,23 +27,23 @@ struct fbp_adder {
     bool *added; /* [view] already added */
 };
 
-static const struct fbp_job *job_of(const fbp_adder *a)
+static const struct fbp_job *job_of(const fbp_accumulator *a)
 {
     return &a->tables.job;
 }
 
-static size_t view_samples(const fbp_adder *a)
+static size_t view_samples(const fbp_accumulator *a)
 {
     return job_of(a)->panel.n_columns * job_of(a)->panel.n_rows;
 }
 
-static struct fbp_slab whole(const fbp_adder *a)
+static struct fbp_slab whole(const fbp_accumulator *a)
 {
     return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
 }
 
 /* Number of voxels of the volume in all frames. */
-static size_t voxels(const fbp_adder *a)
+static size_t voxels(const fbp_accumulator *a)
 {
     const size_t *n = job_of(a)->grid.n;
 
@@ -65,25 +65,27 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "adder: kind %s: views of plane integrals (kind planes) are added one by "
-                        "one: run a plan that follows the scan",
-                        fbp_kind_of(scan->kind)->name);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "accumulator: kind %s: views of plane integrals (kind planes) are added one by "
+            "one: run a plan that follows the scan",
+            fbp_kind_of(scan->kind)->name);
     if (what)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "adder: %s: views are added one by one without that: leave it out, or run "
-                        "a plan",
-                        what);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "accumulator: %s: views are added one by one without that: leave it out, or run "
+            "a plan",
+            what);
     return fbp_check_scan(scan);
 }
 
-fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
-                            const struct fbp_recon_params *params)
+fbp_status fbp_accumulator_create(fbp_accumulator **out, const struct fbp_scan *scan,
+                                  const struct fbp_recon_params *params)
 {
     FBP_REQUIRE(out);
     struct fbp_recon_params own;
     struct fbp_scan taken;
-    fbp_adder *a = NULL;
+    fbp_accumulator *a = NULL;
     int devices[FBP_MOST_DEVICES];
     char line[800];
     size_t n = 0;
@@ -94,13 +96,13 @@ fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
     FBP_TRY(fbp_take_params(&own, params));
     FBP_TRY(FBP_COPY_IN(scan, &taken, scan));
     FBP_TRY(check(&taken, &own));
-    FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "an adder"));
+    FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "an accumulator"));
     a->process = getpid();
     a->scan = taken;
     FBP_TRY_GOTO(fbp_devices_find(own.device ? own.device : "auto", &a->backend, devices, &n));
     if (n != 1)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "adder: \"%s\" are %zu devices: give one", own.device, n));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "accumulator: \"%s\" are %zu devices: give one",
+                              own.device, n));
     FBP_TRY_GOTO(fbp_job_create(&a->tables, &a->scan, &own, false));
     if (!own.device || strcmp(own.device, "auto") == 0)
         fbp_device_capable(fbp_backends, job_of(a), &a->backend, devices, line, sizeof line);
@@ -128,12 +130,12 @@ fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
     *out = a;
     return FBP_OK;
 fail:
-    fbp_adder_destroy(&a);
+    fbp_accumulator_destroy(&a);
     return st;
 }
 
 /* Later work of stage `then` waits for the work that stage `first` has got so far. */
-static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stage then)
+static fbp_status follow(const fbp_accumulator *a, enum fbp_stage first, enum fbp_stage then)
 {
     struct fbp_event mark;
 
@@ -141,7 +143,7 @@ static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stag
     return fbp_device_after(a->backend, a->dev, then, mark);
 }
 
-fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
+fbp_status fbp_accumulator_add(fbp_accumulator *a, size_t view, const float *samples)
 {
     FBP_REQUIRE(a, samples);
     const struct fbp_backend *b = a->backend;
@@ -150,12 +152,12 @@ fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
     const struct fbp_batch batch = {.view0 = view, .n_views = 1, .n_rows = rows, .load_rows = rows};
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(a->process, "adder"));
+    FBP_TRY(fbp_check_process(a->process, "accumulator"));
     if (view >= job_of(a)->n_views)
-        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu: the scan has %zu, counted from 0", view,
-                        job_of(a)->n_views);
+        return fbp_fail(FBP_ERR_INVALID, "accumulator: view %zu: the scan has %zu, counted from 0",
+                        view, job_of(a)->n_views);
     if (a->added[view])
-        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu was added before", view);
+        return fbp_fail(FBP_ERR_INVALID, "accumulator: view %zu was added before", view);
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
     a->added[view] = true; /* also if it fails: part of the view may be in the volume */
     if (b->can.own_memory)
@@ -167,13 +169,13 @@ fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
     return fbp_device_settle(b, a->dev, FBP_STAGE_BP);
 }
 
-fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
+fbp_status fbp_accumulator_volume(fbp_accumulator *a, float *volume)
 {
     FBP_REQUIRE(a, volume);
     const struct fbp_slab slab = whole(a);
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(a->process, "adder"));
+    FBP_TRY(fbp_check_process(a->process, "accumulator"));
     FBP_TRY(follow(a, FBP_STAGE_BP, FBP_STAGE_OUT));
     FBP_TRY(a->backend->fetch(a->dev, &slab, 0, slab.nz, a->volume, a->slices));
     FBP_TRY(fbp_device_settle(a->backend, a->dev, FBP_STAGE_OUT));
@@ -181,10 +183,10 @@ fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
     return FBP_OK;
 }
 
-void fbp_adder_destroy(fbp_adder **adder)
+void fbp_accumulator_destroy(fbp_accumulator **accumulator)
 {
-    FBP_REQUIRE_ELSE(, adder);
-    fbp_adder *a = *adder;
+    FBP_REQUIRE_ELSE(, accumulator);
+    fbp_accumulator *a = *accumulator;
 
     if (!a)
         return;
@@ -203,5 +205,5 @@ void fbp_adder_destroy(fbp_adder **adder)
     fbp_job_clear(&a->tables);
     free(a->added);
     free(a);
-    *adder = NULL;
+    *accumulator = NULL;
 }

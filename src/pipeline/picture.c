@@ -1,7 +1,6 @@
 /* PNG pictures of volumes: checks of the parameters, and the choice of a device that projects.
  *
- * The public functions fbp_picture_write() and fbp_picture_write_source() call src/picture, which
- * draws. */
+ * The public function fbp_picture_write() calls src/picture, which draws. */
 #include "fbp/picture.h"
 
 #include "base/base.h"
@@ -55,31 +54,22 @@ static fbp_status find_projector(const struct fbp_picture_params *p,
     return FBP_OK;
 }
 
-fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const char *png_path,
-                                    const struct fbp_picture_params *params)
-{
-    FBP_REQUIRE(volume, name, png_path);
-    struct fbp_picture_params own;
-    const struct fbp_projector *projector;
-    int index;
-
-    fbp_message_clear();
-    FBP_TRY(take_params(&own, params));
-    FBP_TRY(find_projector(&own, &projector, &index));
-    return fbp_viewer_draw(volume, name, png_path, &own, projector, index);
-}
-
 fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
                              const struct fbp_picture_params *params)
 {
     FBP_REQUIRE(volume_path, png_path);
     struct fbp_picture_params own;
-    fbp_source *volume = NULL;
+    const struct fbp_projector *projector;
+    fbp_source *opened = NULL;
+    int index;
 
     fbp_message_clear();
     FBP_TRY(take_params(&own, params));
-    FBP_TRY(fbp_source_open(&volume, volume_path, NULL));
-    const fbp_status st = fbp_picture_write_source(volume, volume_path, png_path, &own);
-    fbp_source_close(&volume);
+    FBP_TRY(find_projector(&own, &projector, &index));
+    if (!own.source)
+        FBP_TRY(fbp_source_open(&opened, volume_path, NULL));
+    const fbp_status st = fbp_viewer_draw(own.source ? own.source : opened, volume_path, png_path,
+                                          &own, projector, index);
+    fbp_source_close(&opened);
     return st;
 }

@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "array/device_memory.h"
+#include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
@@ -309,7 +310,7 @@ static void fill_info(fbp_plan *p)
     fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
     fbp_axpy(i->whole.centre_mm, 1, p->tables.centre_mm, i->whole.centre_mm);
     memcpy(i->roi, job->requested.box, sizeof i->roi);
-    i->frames = fbp_volumes(job);
+    i->time_points = fbp_volumes(job);
 
     i->backend = p->backend->name;
     i->kernel = job->selection.name;
@@ -351,7 +352,7 @@ static void fill_info(fbp_plan *p)
                       fbp_type_size(p->params.output.type);
     i->part = p->params.cluster.part;
     i->n_parts = p->params.cluster.n_parts;
-    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames *
+    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->time_points *
                  fbp_work_own_views(job, p->backend->can.group_views);
     if (job->requested.region) { /* what it saves, relative to the box without a region */
         struct fbp_job whole = *job;

@@ -309,4 +309,18 @@ void fbp_device_memory_release(const char *device, void *memory);
 /** Copy from host to device memory, or back; returns when the copy is done. */
 fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes);
 
+/** One of several parts of the output. */
+struct fbp_part {
+    size_t struct_size;
+    size_t slices[2]; /**< slices of the output, in each frame: [first, end) */
+    uint64_t updates; /**< voxels x views */
+    size_t missing;   /**< number of the part's slices that are missing after a run */
+};
+
+/**
+ * Store the slices, updates and missing slices of part `part`, from 1, of params.cluster.n_parts.
+ * @return FBP_ERR_INVALID if the plan has no such part.
+ */
+fbp_status fbp_plan_part(const fbp_plan *plan, size_t part, struct fbp_part *out);
+
 #endif /* FBP_SRC_PIPELINE_PLAN_H */

@@ -2,6 +2,7 @@
  * found range, and the report's fields about the output.
  *
  * plan_run.c and team_run.c call these functions. */
+#include "array/sink.h"
 #include "pipeline/plan.h"
 
 #include "array/array.h"
@@ -97,8 +98,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
         /* from the whole volume's grid, so that boxes of one volume lie exactly side by side */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
     }
-    info.frames = p->info.frames;
-    info.n[2] *= info.frames;
+    info.time_points = p->info.time_points;
+    info.n[2] *= info.time_points;
     snprintf(info.history, sizeof info.history, "%s", p->info.prepared);
     snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
     if (part.n_parts)
@@ -154,13 +155,14 @@ fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sin
 fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
 {
     const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
-    const size_t slices = wanted[2] * p->info.frames;
+    const size_t slices = wanted[2] * p->info.time_points;
     char frames[80] = "";
 
     if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == slices)
         return FBP_OK;
-    if (p->info.frames > 1)
-        snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.frames, wanted[2]);
+    if (p->info.time_points > 1)
+        snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.time_points,
+                 wanted[2]);
     return fbp_fail(FBP_ERR_INVALID,
                     "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu%s: see "
                     "fbp_plan_info()",

@@ -423,7 +423,7 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
     FBP_TRY_GOTO(fbp_source_memory(&p.input.source, views, &info));
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *made = fbp_plan_info(plan);
-    const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->frames * v[2]};
+    const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->time_points * v[2]};
     FBP_TRY_GOTO(type == FBP_F64 ? fbp_sink_memory_double(&sink, volume, n)
                                  : fbp_sink_memory(&sink, volume, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));

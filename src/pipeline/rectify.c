@@ -19,6 +19,7 @@
 #include "base/threads.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -113,7 +113,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
 static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uint64_t n)
 {
     const fbp_plan *p = t->plan;
-    const size_t all = p->info.volume.n[2] * p->info.frames;
+    const size_t all = p->info.volume.n[2] * p->info.time_points;
 
     if (!t->slices || n > slices_at_once(p) || z > all || n > all - z)
         return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
@@ -446,7 +446,7 @@ fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
                                                  .user = (void *)(uintptr_t)p,
                                                  .at_once = slices_at_once(p),
                                                  .concurrent = 1};
-    const size_t *v = p->info.volume.n, n[3] = {v[0], v[1], p->info.frames * v[2]};
+    const size_t *v = p->info.volume.n, n[3] = {v[0], v[1], p->info.time_points * v[2]};
 
     return fbp_sink_callback(out, &functions, n);
 }

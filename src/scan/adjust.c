@@ -1,8 +1,9 @@
-/* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips.  Public
- * functions of fbp/adjust.h; the commands and the search for the best geometry call them. */
-#include "fbp/adjust.h"
+/* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips:
+ * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h, which sweeps call. */
+#include "scan/adjust.h"
 
 #include "base/math.h"
+#include "geometry/kind.h"
 #include "scan/file/scan.h"
 
 #include <math.h>
@@ -145,6 +146,15 @@ fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double v
             }
         }
     }
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_adjust(struct fbp_scan *scan, enum fbp_adjust which, double value)
+{
+    FBP_REQUIRE(scan);
+    FBP_TRY(fbp_check_choice("which", (long)which, FBP_ADJUSTS - 1));
+    FBP_TRY(fbp_adjust_set(scan, which, value));
+    fbp_scan_confirm(scan, adjusts[which].key);
     return FBP_OK;
 }
 

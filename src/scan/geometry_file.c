@@ -407,12 +407,6 @@ fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
     return load_theirs(out, path, &(const struct fbp_scan_known){0});
 }
 
-fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
-{
-    FBP_REQUIRE(path);
-    return load_theirs(out, path, &(const struct fbp_scan_known){.growing = true});
-}
-
 fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
                                const struct fbp_scan_known *known)
 {

@@ -1,5 +1,6 @@
 /* Reads a scan file (JSON): kind, layout, sizes, images, volume, corrections and assumptions;
  * scan_views.c and scan_planes.c read the views.  Called by geometry_file.c. */
+#include "array/file/bytes.h"
 #include "scan/scan_file.h"
 
 #include "array/array.h"
@@ -74,11 +75,11 @@ static fbp_status array_size(const struct fbp_json *top, const char *key, const 
     FBP_TRY(fbp_json_context(top, key, fbp_source_open_as(&source, path, raw, use)));
     *info = *fbp_source_info(source);
     fbp_source_close(&source);
-    if (info->frames <= 1)
+    if (info->time_points <= 1)
         return FBP_OK;
     return FBP_INVALID("%s: %s: %s has four dimensions, %zu volumes: views have three, "
                        "[view][row][column]: reshape it",
-                       top->file, key, path, info->frames);
+                       top->file, key, path, info->time_points);
 }
 
 /* Read the numbers of columns, rows and views from the projections.  A geometry without projections

@@ -1,6 +1,8 @@
 /* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
  * arrays relative to the file.  Implements fbp_scan_save(), and fbp_geometry_save() for the format
  * fbp; folder/ calls fbp_scan_relative() for fbp init. */
+#include "array/file/bytes.h"
+#include "geometry/directions.h"
 #include "scan/scan_file.h"
 
 #include "array/file/format.h"

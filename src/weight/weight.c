@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "geometry/coverage.h"
 #include "geometry/kind.h"
+#include "scan/file/scan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -424,4 +425,17 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
     else
         snprintf(buf, n, "full scan of %zu views, %.1f deg; no redundancy weights; %s", w->views.n,
                  arc, steps);
+}
+
+fbp_status fbp_scan_facts(const struct fbp_scan *given, const struct fbp_grid *grid,
+                          struct fbp_geometry_facts *out)
+{
+    FBP_REQUIRE(given, out);
+    struct fbp_scan scan;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
+    const struct fbp_views views = fbp_scan_views(&scan);
+    FBP_TRY(fbp_views_facts(views, grid, out));
+    return grid && fbp_kind_has_lines(views.kind) ? fbp_geometry_errors(views, grid, out) : FBP_OK;
 }

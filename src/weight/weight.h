@@ -39,6 +39,8 @@
 
 #include "weight/ray.h"
 
+struct fbp_views;
+
 /** Quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with sum_q w_q = 2 pi; g: filtered plane
  *  integrals. */
 struct fbp_quadrature_facts {
@@ -117,5 +119,22 @@ void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
 
 /** Describe in one line: scan type, redundancy, steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);
+
+/**
+ * Set facts->method_error for a volume.  Feldkamp's method reconstructs a small ball at p with the
+ * relative mean
+ *
+ *     1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2,     q = p - source,
+ *
+ * with the redundancy weight m_n of view n, the distance R_n of its source from the axis and the
+ * direction t in which the source moves.  On the axis of a full turn this is the cosine of the
+ * ray's elevation: frequencies near the axis lie in no plane through the source path.  A short scan
+ * has a further error, because its weights add up in the central plane only.
+ *
+ * @param facts  facts of these views and this grid, from fbp_views_facts()
+ * @return FBP_ERR_INVALID; FBP_ERR_UNSUPPORTED for plane integrals; FBP_ERR_NOMEM.
+ */
+fbp_status fbp_geometry_errors(struct fbp_views views, const struct fbp_grid *grid,
+                               struct fbp_geometry_facts *facts);
 
 #endif /* FBP_SRC_WEIGHT_H */

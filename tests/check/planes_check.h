@@ -8,6 +8,7 @@
 #include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
+#include "filter/filter.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "words.h"
 
 #include "bench/commands.h"
+#include "filter/filter.h"
 #include "test.h"
 
 /* The commands of both programs. */

@@ -222,7 +222,7 @@ TEST(frames_and_rows_from_the_top)
     struct fbp_array_info info = floats(9, 8, 21);
     AUTO_FREE float *v = some_values(9 * 8 * 21);
 
-    info.frames = 3;
+    info.time_points = 3;
     info.row_order = FBP_ROWS_TOP_DOWN;
     make(&m, v, &info, 1 << 20);
     assert_int_equal(m.frames, 3);

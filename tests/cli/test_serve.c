@@ -225,7 +225,7 @@ static void check_slices(const size_t size[3], size_t frames, bool down)
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {size[0], size[1], size[2] * frames},
                                         .type = FBP_F32,
-                                        .frames = frames,
+                                        .time_points = frames,
                                         .row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
     const struct reduced_wish wish = {.name = "v", .frame = SIZE_MAX, .bytes = 4000, .quiet = true};
     AUTO_FREE float *v = malloc(all * sizeof *v);

@@ -1,4 +1,7 @@
 /* Sweeps: ranges, what a value does to the views, scores, the peak. */
+#include "analysis/score.h"
+#include "geometry/view.h"
+#include "scan/adjust.h"
 #include "sweep.h"
 #include "test.h"
 

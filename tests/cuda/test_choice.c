@@ -3,6 +3,7 @@
 
 #include "backend/cuda/kernel.h"
 #include "bench/rabbitct/feed.h"
+#include "phantom/shapes.h"
 
 enum { VIEWS = 24 };
 

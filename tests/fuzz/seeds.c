@@ -5,6 +5,7 @@
 #include "array/array.h"
 #include "bench/rabbitct/rabbitct.h"
 #include "fbp/geometry_file.h"
+#include "geometry/view.h"
 #include "unit/foreign_texts.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
 #include "prep/prep.h"
+#include "scan/file/text.h"
 
 #include <ctype.h>
 #include <math.h>

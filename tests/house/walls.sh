@@ -39,13 +39,14 @@ awk -v layers="$work/layers" "$common"'{ if (!place($1)) print $1 " lies in no l
     "$work/layers" "$work/files" >"$work/homeless"
 say "$work/homeless"
 
-# 2. Includes.
-xargs grep -H '^#include "' <"$work/files" | sed 's/:#include "/ /; s/".*//' >"$work/includes"
+# 2. Includes.  The command includes its own headers and those of the library.
+xargs grep -H '^#include "' <"$work/files" | sed 's/:#include "/ /; s/".*//' | awk '
+    NR == FNR { is_there[$1] = 1; next }
+    { print $1, ($2 ~ /^fbp\// ? "include/" : $1 ~ /^cli\// && ("cli/" $2) in is_there ? "cli/" : "src/") $2 }
+    ' "$work/files" - >"$work/includes"
 awk -v layers="$work/layers" "$common"'
-    {
-        target = ($2 ~ /^fbp(-lab)?\// ? "include/" : $1 ~ /^cli\// ? "cli/" : "src/") $2
-        if (is_above(target, $1)) print $1 " includes " target ", which lies above it"
-    }' "$work/layers" "$work/includes" >"$work/upward"
+    is_above($2, $1) { print $1 " includes " $2 ", which lies above it" }
+    ' "$work/layers" "$work/includes" >"$work/upward"
 say "$work/upward"
 
 # 3. Calls, by the symbols of the objects: "file letter symbol".
@@ -78,16 +79,14 @@ circles() { # of what, file of pairs
         awk -v what="$1" '{ print $1 " is part of a circle of " what }' || true
 }
 
-awk '$1 ~ /\.(h|cuh)$/ {
-         print $1, ($2 ~ /^fbp(-lab)?\// ? "include/" : $1 ~ /^cli\// ? "cli/" : "src/") $2
-     }' "$work/includes" >"$work/headers"
+awk '$1 ~ /\.(h|cuh)$/' "$work/includes" >"$work/headers"
 circles includes "$work/headers" >"$work/header_circles"
 say "$work/header_circles"
 
 # 5. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
 # sources of its name are one there, and what includes whose header must have no circle.
-awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^backend\/(cuda|gl|gpu)\// {
-         from = $1; to = "src/" $2
+awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^src\/backend\/(cuda|gl|gpu)\// {
+         from = $1; to = $2
          sub(/\.[a-z]+$/, "", from)
          sub(/\.[a-z]+$/, "", to)
          if (from != to)
@@ -100,7 +99,7 @@ say "$work/unit_circles"
 # 6. Backends do not know each other; what they share is in src/backend, and of GPUs in gpu.  The mock
 # pretends to be one and has the CPU compute.
 {
-    awk '{ print $1, "includes", "src/" $2 }' "$work/includes"
+    awk '{ print $1, "includes", $2 }' "$work/includes"
     awk '{ print $1, "calls", $2 }' "$work/pairs"
 } | awk '{ split($1, a, "/"); split($3, b, "/") }
          a[2] == "backend" && b[2] == "backend" && a[4] != "" && b[4] != "" && a[3] != b[3] &&

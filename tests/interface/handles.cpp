@@ -42,7 +42,7 @@ fbp::scan circular_scan(std::size_t n, std::size_t side)
     c.sdd_mm = &sdd;
     c.n_sod = c.n_sdd = 1;
     c.pitch_mm[0] = c.pitch_mm[1] = 3;
-    fbp::scan scan(FBP_CONE, {side, side}, fbp::views_of(c));
+    fbp::scan scan = fbp::scan::cone(c, {side, side});
     scan.set_volume({{20, 20, 16}, {5, 5, 5}, {0, 0, 0}});
     return scan;
 }
@@ -217,27 +217,31 @@ void functions()
 void views_one_by_one()
 {
     const double along[4][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {.6, .48, .64}};
-    std::vector<fbp_view> views(4);
+    const double spacing = 1;
+    fbp::planes planes;
     std::vector<float> samples(4 * 24), volume;
 
-    for (std::size_t k = 0; k < 4; k++)
-        fbp_plane_view(along[k], 1, -11.5, 24, &views[k]);
+    planes.n_views = 4;
+    planes.direction = along;
+    planes.spacing_mm = &spacing;
+    planes.n_spacing = 1;
+    planes.n_samples = 24;
     for (std::size_t i = 0; i < samples.size(); i++)
         samples[i] = static_cast<float>(i * 7 % 13);
-    fbp::scan scan(FBP_PLANES, {24, 1}, views);
+    fbp::scan scan = fbp::scan::plane_integrals(planes);
     scan.set_volume({{12, 10, 8}, {1, 1, 1}, {0, 0, 0}});
-    fbp::adder made(scan);
-    fbp::adder adder(std::move(made));
-    EXPECT(adder.volume() == std::vector<float>(12 * 10 * 8));
+    fbp::accumulator made(scan);
+    fbp::accumulator accumulator(std::move(made));
+    EXPECT(accumulator.volume() == std::vector<float>(12 * 10 * 8));
     for (std::size_t k = 4; k-- > 0;)
-        adder.add(k, &samples[k * 24]);
+        accumulator.add(k, &samples[k * 24]);
     volume = fbp::reconstruct(scan, samples.data());
-    const std::vector<float> added = adder.volume();
+    const std::vector<float> added = accumulator.volume();
     EXPECT(added.size() == volume.size());
     for (std::size_t i = 0; i < added.size(); i++)
         EXPECT(std::abs(added[i] - volume[i]) < 1e-4);
     try {
-        adder.add(3, samples.data());
+        accumulator.add(3, samples.data());
         EXPECT(!"it was added before");
     } catch (const fbp::error &e) {
         EXPECT(e.status() == FBP_ERR_INVALID);

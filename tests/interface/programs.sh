@@ -11,6 +11,9 @@ libdir_of() { # prefix
 
 run_examples() { # folder with the programs, prefix
     "$2/bin/fbp" simulate --size 24 --views 30 -o scan.json -q
+    "$1/first" | grep -q '^values from ' || fail "$1/first does not say what it did"
+    [ -s volume.mha ] || fail "$1/first left no volume"
+    rm volume.mha
     "$1/recon" scan.json volume.mha 2>/dev/null | grep -q '^volume.mha: values .* with libfbp ' ||
         fail "$1/recon does not say what it did"
     [ -s volume.mha ] || fail "$1/recon left no volume"
@@ -32,6 +35,10 @@ by_pkg_config() { # prefix examples
         fail "fbp.pc and fbp --version differ"
     mkdir -p pkg-config
     cc -std=c11 "${warnings[@]}" "${flags[@]}" "$2/recon.c" "${libs[@]}" -o pkg-config/recon
+    # The program in fbp.h is examples/first.c.
+    sed -n '/^ \*     #include <fbp/,/^ \*     }/p' "$1/include/fbp/fbp.h" | sed 's/^ \*     //; s/^ \*$//' >first.c
+    sed -n '/^#include <fbp/,$p' "$2/first.c" | diff - first.c || fail "fbp.h and examples/first.c differ"
+    cc -std=c11 "${warnings[@]}" "${flags[@]}" first.c "${libs[@]}" -o pkg-config/first
     for compiler in c++ clang++; do
         command -v "$compiler" >/dev/null || continue
         "$compiler" -std=c++17 "${warnings[@]}" "${flags[@]}" "$2/memory.cpp" "${libs[@]}" \

@@ -27,7 +27,7 @@ for name in libfbp0 fbp fbp-bench libfbp-dev; do
     [ -s "$work/root/usr/share/doc/$name/copyright" ] || fail "$name has no copyright file"
 done
 field libfbp0 Depends | grep -q 'libc6.*libhdf5.*zlib1g' || fail "libfbp0 needs: $(field libfbp0 Depends)"
-field fbp Depends | grep -q 'libfbp0 (= ' || fail "fbp needs: $(field fbp Depends)"
+field fbp Depends | grep -q 'libc6.*libhdf5.*zlib1g' || fail "fbp needs: $(field fbp Depends)"
 field fbp-bench Depends | grep -q 'fbp (= ' || fail "fbp-bench needs: $(field fbp-bench Depends)"
 field libfbp-dev Depends | grep -q 'libfbp0 (= ' || fail "libfbp-dev needs: $(field libfbp-dev Depends)"
 
@@ -35,6 +35,5 @@ cd "$work"
 "$work/root/usr/bin/fbp" simulate --size 16 --views 20 -o scan.json -q
 "$work/root/usr/bin/fbp" recon scan.json -o volume.mha -q
 ldd "$work/root/usr/bin/fbp" >linked
-grep -q "$work/root/usr/.*libfbp.so.0" linked ||
-    fail "it runs with another libfbp: $(grep fbp linked)"
+grep libfbp linked && fail "the command needs libfbp.so, although it contains the library"
 rm -rf "$work"

@@ -1,4 +1,5 @@
 /* What must hold whatever the numbers are: linearity, symmetry, both forms of the filter. */
+#include "filter/filter.h"
 #include "recon/fixture.h"
 
 enum { N = 40, VIEWS = 64 };

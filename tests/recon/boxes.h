@@ -5,6 +5,8 @@
 #include "recon/fixture.h"
 
 #include "backend/mock/mock.h"
+#include "geometry/kind.h"
+#include "geometry/view.h"
 
 /** On grids and detectors of odd and even sizes.  kernel: the one asked for; boxes: it computes
  *  them alone. */

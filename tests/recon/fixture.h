@@ -2,6 +2,8 @@
 #ifndef FBP_TESTS_FIXTURE_H
 #define FBP_TESTS_FIXTURE_H
 
+#include "geometry/view.h"
+#include "phantom/shapes.h"
 #include "test.h"
 
 #define PI 3.14159265358979323846
@@ -47,7 +49,8 @@ static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *pha
 
     AUTO_FREE char *name = printed("%d-projections.mha", n_scans++);
     scan->projections = temporary(name);
-    OK(fbp_phantom_project(phantom, scan, scan->projections, 0, 1, 2));
+    OK(fbp_phantom_simulate(phantom, scan, scan->projections,
+                            fbp_simulate_params(.seed = 1, .n_threads = 2)));
 }
 
 /** Simulate a head of this half width, whose water is 0.02/mm. */

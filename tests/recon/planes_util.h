@@ -7,6 +7,7 @@
 #ifndef FBP_TESTS_PLANES_UTIL_H
 #define FBP_TESTS_PLANES_UTIL_H
 
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 /* The volume [-1, 1]^3 mm of 64^3 voxels; 112 samples, as far apart as voxels. */

@@ -8,6 +8,7 @@
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/base.h"
+#include "geometry/kind.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 

@@ -2,6 +2,8 @@
  * in two stages. */
 #include "recon/planes_util.h"
 
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "pipeline/view_step.h"
 
 static fbp_source *memory_of(const struct fbp_scan *scan, const float *views)

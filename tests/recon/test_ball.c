@@ -2,6 +2,8 @@
  * A ball of 0.02/mm, radius 40 mm, 30 mm off the axis, in J1's geometry at a quarter of its size:
  * every kind of scan returns its value.
  */
+#include "geometry/view.h"
+#include "phantom/shapes.h"
 #include "recon/fixture.h"
 
 enum { N = 128, VIEWS = 360, SLICES = 9 };

@@ -1,5 +1,6 @@
 /* The rotation axis is found, whatever the scan says, to a tenth of a column; and what cannot be
  * told is not said to be sure. */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 #define TOOTH FBP_SHARED_DATA "/tooth_parallel_aps/tooth.h5"
@@ -143,7 +144,9 @@ static struct fbp_scan make_scan(const struct scan_case *c)
     turn_views(&scan, c, c->offset * pitch, pitch / (double)c->finer, pitch);
     scan.projections = temporary("axis.mha");
     make_object(&object, c->object);
-    OK(fbp_phantom_project(&object, &scan, scan.projections, c->photons / (double)c->finer, 3, 2));
+    OK(fbp_phantom_simulate(
+        &object, &scan, scan.projections,
+        fbp_simulate_params(.noise_i0 = c->photons / (double)c->finer, .seed = 3, .n_threads = 2)));
     fbp_phantom_clear(&object);
     if (c->finer > 1)
         join_columns(&scan, c->finer);

@@ -1,5 +1,6 @@
 /* Projections that change while a volume is computed from them: the run fails and names the file,
  * and nothing is kept that --resume could go on from. */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 #include <sys/stat.h>

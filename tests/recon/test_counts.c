@@ -2,7 +2,9 @@
  * How many samples were not finite, or clipped, is a fact of scan and volume: each sample of the
  * rows that are needed counts once, whatever the kernel, slabs, batches, devices and memory.
  */
+#include "geometry/kind.h"
 #include "recon/fixture.h"
+#include "scan/file/scan.h"
 
 enum { VIEWS = 48, N = 40 };
 

@@ -3,6 +3,8 @@
  * preparation mends and counts, and the limits of memory.  Small, so that it can run under
  * compute-sanitizer; an argument selects tests by name, such as "values_*".
  */
+#include "geometry/view.h"
+#include "phantom/shapes.h"
 #include "recon/fixture.h"
 
 enum { N = 40 };

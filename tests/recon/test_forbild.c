@@ -1,4 +1,5 @@
 /* The FORBILD head, projected and reconstructed about its middle: its tissues by their means. */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { N = 128, SLICES = 9, VIEWS = 240 };

@@ -224,9 +224,9 @@ static void check_file(const char *path, const struct fbp_grid *g, const float *
 {
     fbp_source *source = open_source(path, NULL);
     const struct fbp_array_info *info = fbp_source_info(source);
-    if (info->frames != FRAMES || info->n[0] != g->n[0] || info->n[1] != g->n[1] ||
+    if (info->time_points != FRAMES || info->n[0] != g->n[0] || info->n[1] != g->n[1] ||
         info->n[2] != FRAMES * g->n[2])
-        fail_msg("%s: %zu frames, %zu x %zu x %zu", path, info->frames, info->n[0], info->n[1],
+        fail_msg("%s: %zu frames, %zu x %zu x %zu", path, info->time_points, info->n[0], info->n[1],
                  info->n[2]);
     for (int i = 0; info->has_spacing && i < 3; i++)
         assert_true(fabs(info->spacing_mm[i] - g->voxel_mm[i]) < 1e-6 &&
@@ -312,7 +312,7 @@ TEST(memory_counts_frames)
     const struct fbp_plan_summary free_plan = *fbp_plan_info(plan);
     const uint64_t volume = grid_size(&scan.volume) * sizeof(float);
     fbp_plan_destroy(&plan);
-    assert_int_equal(free_plan.frames, FRAMES);
+    assert_int_equal(free_plan.time_points, FRAMES);
     assert_int_equal(free_plan.n_slabs, 1);
     assert_int_equal(free_plan.output_bytes, FRAMES * volume);
     assert_int_equal(free_plan.updates, FRAMES * grid_size(&scan.volume) * scan.n_views);
@@ -340,7 +340,7 @@ TEST(stages_keep_to_memory)
         p.memory_bytes = little ? (size_t)28 << 20 : 0;
         OK(fbp_plan_create(&plan, &scan, &p));
         const struct fbp_plan_summary info = *fbp_plan_info(plan);
-        assert_int_equal(info.frames, FRAMES);
+        assert_int_equal(info.time_points, FRAMES);
         assert_int_equal(info.n_pictures, 10 * FRAMES);
         assert_int_equal(info.picture_updates, FRAMES * 100 * info.picture[0] * info.picture[1]);
         assert_int_equal(info.updates, FRAMES * grid_size(&scan.volume) * 10);

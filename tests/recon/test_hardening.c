@@ -4,6 +4,7 @@
  * wedge.  Before, the disc is cupped; after, it is flat, and has the attenuation that was asked
  * for.
  */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { VIEWS = 180, N = 128, TERMS = 5 };

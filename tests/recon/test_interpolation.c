@@ -2,6 +2,8 @@
  * and devices against each other, and bits. */
 #include "recon/planes_util.h"
 
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "pipeline/job.h"
 
 struct way {

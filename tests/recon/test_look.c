@@ -3,6 +3,7 @@
  * measured, and a volume larger than the field of view; the same on every backend, however the work
  * is divided.
  */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { N = 64, ROWS = 24, VIEWS = 40, PIXELS = N * ROWS };

@@ -2,7 +2,9 @@
  * What lies outside the field of view gets one value: the same voxels on every device, however the
  * work is divided, and those that some view does not see.
  */
+#include "geometry/kind.h"
 #include "recon/fixture.h"
+#include "scan/file/scan.h"
 
 enum { N = 48, VIEWS = 36 };
 

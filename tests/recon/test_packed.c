@@ -3,6 +3,7 @@
  * plain file: the same kernel and the same bits where memory holds them unpacked, else a note that
  * names both kernels.
  */
+#include "base/base.h"
 #include "recon/fixture.h"
 
 /* Full circles, whose kernels take distant views together, and a short one, whose kernel does not.

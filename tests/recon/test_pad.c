@@ -3,6 +3,7 @@
  * within 1 % where a fifth of the object's width is cut off; on every backend, however rows are
  * filtered and the work divided.
  */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { N = 128, ROWS = 16, VIEWS = 180, NZ = 3 };
@@ -56,7 +57,8 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
     assert_non_null(scan.views);
     OK(fbp_circle_views(&circle, scan.views));
     scan.projections = temporary("wide.mha");
-    OK(fbp_phantom_project(&phantom, &scan, scan.projections, i0, 1, 2));
+    OK(fbp_phantom_simulate(&phantom, &scan, scan.projections,
+                            fbp_simulate_params(.noise_i0 = i0, .seed = 1, .n_threads = 2)));
     return scan;
 }
 

@@ -1,6 +1,7 @@
 /* A volume in parts, each by a process that knows nothing of the others: the bytes of one process,
  * whatever is computed, in whichever order and by however many, and memory within each one's limit.
  */
+#include "pipeline/plan.h"
 #include "recon/planes_util.h"
 
 #include <sys/wait.h>

@@ -4,6 +4,7 @@
  * the differences against the phantom drawn at voxel centres.  As theirs, the views are projected
  * from those voxels, each as a box across the detector.
  */
+#include "geometry/view.h"
 #include "recon/peers.h"
 
 enum { VIEWS = 64, ROWS = 40, COLUMNS = 128 };

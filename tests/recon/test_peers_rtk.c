@@ -3,7 +3,9 @@
  * phantom and measure: mean |difference| < E and PSNR = 20 log10 V - 10 log10 MSE > P over the
  * whole volume, against the phantom drawn at voxel centres.
  */
+#include "geometry/kind.h"
 #include "recon/peers.h"
+#include "scan/file/scan.h"
 
 enum { N = 128 };
 

@@ -10,6 +10,7 @@
 #include "prep/phase.h"
 
 #include "fft/fft.h"
+#include "geometry/view.h"
 
 #include <complex.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /* Detectors that are rolled in their own plane, and circles about any axis: values inside balls off
  * the axis and off the mid-plane, against an upright detector that turns about z.  Projections are
  * analytic. */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { COLUMNS = 160, ROWS = 128, N = 88, BALLS = 3, VIEWS = 180 };

@@ -2,6 +2,8 @@
  * half of the sphere was measured, and turned with the object. */
 #include "recon/planes_util.h"
 
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "pipeline/job.h"
 
 static const struct settings ram_lak = {FBP_FILTER_RAM_LAK, 1}, hann = {FBP_FILTER_HANN, 1},

@@ -1,4 +1,6 @@
 /* Plane integrals on devices with memory of their own: their kernels, weights and filter. */
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "recon/planes_util.h"
 
 static const char *const devices[] = {"mock", "gl", "cuda"};

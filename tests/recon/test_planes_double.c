@@ -1,5 +1,7 @@
 /* Plane integrals in double: the numbers of another program, kernels and instruction sets against
  * the reference, the same bits however the work is divided, files of float64 in and out. */
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "recon/planes_double_table.h"
 #include "recon/planes_util.h"
 

@@ -1,5 +1,6 @@
 /* Fewer views and larger pixels: the same bits as of arrays that were thinned and joined by hand,
  * and the right values. */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { VIEWS = 37, COLUMNS = 53, ROWS = 46, FLATS = 2 };

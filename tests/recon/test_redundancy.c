@@ -1,7 +1,11 @@
 /* Redundancy of fan and parallel beams: means of two disks off the axis, projected analytically,
  * from scans with gaps, offset detectors and several offsets, against a full turn of a detector
  * that sees the whole object; and the warnings where rays are missing. */
+#include "geometry/kind.h"
+#include "geometry/view.h"
 #include "recon/fixture.h"
+#include "scan/file/scan.h"
+#include "weight/weight.h"
 
 enum { N = 128, MOST = 1200 };
 

@@ -2,6 +2,7 @@
  * What --resume compares: an interrupted run goes on with what it was started with and with nothing
  * else, be it a parameter, the scan, or the samples.
  */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* S3 on a renderer: all variants, however they are added up, packed, cut into tiles and slabs, give
  * the volume of the reference; what is killed early is not shaded, and changes no other bit. */
 #include "bench/papers/ino2009/s3.h"
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { MOST_VIEWS = 64, PLACES = 1 << 20 };

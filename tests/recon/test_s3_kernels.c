@@ -1,5 +1,7 @@
 /* The variants of S3 in the pipeline, asked for by name: the reference's volume, the same bits
  * whatever batches, slabs, boxes and regions are, on circles of any arc. */
+#include "geometry/view.h"
+#include "phantom/shapes.h"
 #include "recon/fixture.h"
 
 static const char *const kernels[] = {"s3-a", "s3-b", "s3-c", "s3-d",

@@ -2,6 +2,7 @@
  * Samples that are wrong: dead, stuck, hot and saturated pixels, saturated air, counts that reach
  * 0. Views are the integrals of two balls off the centre, computed here.
  */
+#include "geometry/view.h"
 #include "recon/fixture.h"
 
 enum { NC = 96, NR = 64, VIEWS = 90, PIXELS = NC * NR, MOST = 600 };

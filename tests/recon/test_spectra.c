@@ -1,5 +1,6 @@
 /* Spectra of a field sweep: plane integrals convolved with a line.  Divided by that line, they give
  * the volume of the plane integrals. */
+#include "geometry/view.h"
 #include "recon/planes_util.h"
 
 enum { S = 240 };

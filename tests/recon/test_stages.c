@@ -1,5 +1,7 @@
 /* Plane integrals in two stages: as one stage, about any axis, with the same bits however the work
  * is divided. */
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "recon/planes_util.h"
 
 /* Parameters of a run: of stages, with so many columns of a picture a voxel. */

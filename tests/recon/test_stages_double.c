@@ -4,6 +4,8 @@
 #include "recon/planes_util.h"
 
 #include "backend/backend.h"
+#include "filter/filter.h"
+#include "geometry/view.h"
 #include "pipeline/job.h"
 
 /* Of the soft ball, [view][S]. */

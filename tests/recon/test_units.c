@@ -1,5 +1,6 @@
 /* The unit of values: 1/mm is 10/cm, of plane integrals 1000/cm^3, whatever computes them; a
  * phantom's own volume has the unit of what is reconstructed from it. */
+#include "geometry/view.h"
 #include "recon/planes_util.h"
 
 static const struct way {
@@ -21,7 +22,7 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
 {
     struct fbp_recon_params p = w->p;
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
-    CLEANUP(fbp_adder_destroy) fbp_adder *adder = NULL;
+    CLEANUP(fbp_accumulator_destroy) fbp_accumulator *accumulator = NULL;
 
     p.struct_size = sizeof p;
     p.output.unit = unit;
@@ -30,10 +31,10 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
         OK(fbp_reconstruct(scan, &p, views, out, NULL));
         return out;
     }
-    OK(fbp_adder_create(&adder, scan, &p));
+    OK(fbp_accumulator_create(&accumulator, scan, &p));
     for (size_t k = 0; k < scan->n_views; k++)
-        OK(fbp_adder_add(adder, k, views + k * scan->panel.n_columns));
-    OK(fbp_adder_volume(adder, out));
+        OK(fbp_accumulator_add(accumulator, k, views + k * scan->panel.n_columns));
+    OK(fbp_accumulator_volume(accumulator, out));
     return out;
 }
 

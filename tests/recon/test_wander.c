@@ -5,8 +5,11 @@
 #include "recon/fixture.h"
 #include "unit/geometry_util.h"
 
+#include "geometry/kind.h"
 #include "geometry/view.h"
+#include "scan/file/scan.h"
 #include "unit/fdk_util.h"
+#include "weight/weight.h"
 
 enum { COLUMNS = 64, N_BALLS = 4 };
 

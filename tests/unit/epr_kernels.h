@@ -3,6 +3,8 @@
 #ifndef FBP_TEST_EPR_KERNELS_H
 #define FBP_TEST_EPR_KERNELS_H
 
+#include "fbp/recon.h"
+#include "geometry/view.h"
 #include "test.h"
 
 /* Arguments of a launch, with names as the paper has them. */

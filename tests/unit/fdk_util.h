@@ -3,6 +3,8 @@
 #ifndef FBP_TEST_FDK_UTIL_H
 #define FBP_TEST_FDK_UTIL_H
 
+#include "geometry/kind.h"
+#include "geometry/view.h"
 #include "weight/weight.h"
 
 #include <string.h>

@@ -2,6 +2,8 @@
 #ifndef FBP_TEST_GEOMETRY_FILES_H
 #define FBP_TEST_GEOMETRY_FILES_H
 
+#include "fbp/geometry_file.h"
+#include "geometry/view.h"
 #include "unit/geometry_util.h"
 #include "unit/scan_files.h"
 

@@ -3,6 +3,8 @@
 #define FBP_TEST_GEOMETRY_UTIL_H
 
 #include "base/math.h"
+#include "fbp/geometry.h"
+#include "geometry/view.h"
 #include "test.h"
 
 #define check_near(a, b, tol)                                              \

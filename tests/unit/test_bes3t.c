@@ -2,6 +2,8 @@
  * ../shared/data where it is there. */
 #include "unit/io_util.h"
 
+#include "fbp/scan.h"
+#include "scan/file/scan.h"
 enum { NX = 6, NY = 4, NZ = 2, N = NX * NY * NZ };
 
 #define STEM    FBP_TEST_DIR "/io_bes3t"

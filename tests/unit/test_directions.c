@@ -1,4 +1,5 @@
 /* Sets of directions: how many, in which order, about which pole. */
+#include "geometry/directions.h"
 #include "test.h"
 
 static const double PI = 3.14159265358979323846;

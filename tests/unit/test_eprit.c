@@ -1,6 +1,10 @@
 /* MAT files of EPR laboratories, prj.mat: what their numbers mean, and what is wrong with them. */
 #include "unit/mat_files.h"
 
+#include "fbp/geometry_file.h"
+#include "fbp/scan.h"
+#include "geometry/view.h"
+#include "scan/format/importers.h"
 #define PRJ FBP_TEST_DIR "/eprit_prj.mat"
 
 static struct fbp_scan load(struct prj *prj)

@@ -1,6 +1,8 @@
 /* A folder as a scan: the file in it, or the one that its arrays suggest, with what is told. */
 #include "test.h"
 
+#include "array/file/outfile.h"
+#include "scan/folder/folder.h"
 #include <sys/stat.h>
 
 #define FOLDER FBP_TEST_DIR "/folder"
@@ -27,7 +29,7 @@ static void write_views(void)
 
     for (int k = 0; k < N; k++)
         views[k] = (struct fbp_view){{100, 0, 0}, {-60, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    OK(fbp_phantom_project(&empty, &scan, VIEWS, 0, 0, 1));
+    OK(fbp_phantom_simulate(&empty, &scan, VIEWS, fbp_simulate_params(.n_threads = 1)));
 }
 
 static bool assumes(const struct fbp_scan *scan, const char *key)

@@ -2,6 +2,7 @@
 
 #include "geometry_util.h"
 
+#include "geometry/kind.h"
 #include "geometry/view.h"
 #include "test.h"
 

@@ -1,5 +1,6 @@
 /* What a geometry implies, for every kind of scan. */
 
+#include "geometry/kind.h"
 #include "geometry_util.h"
 #include "test.h"
 

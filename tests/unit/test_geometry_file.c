@@ -1,5 +1,6 @@
 /* Geometry files: what is written is read back; what is missing is said. */
 
+#include "geometry/view.h"
 #include "unit/geometry_util.h"
 #include "unit/scan_files.h"
 

@@ -1,5 +1,6 @@
 /* Scans that are read the other way round. */
 
+#include "geometry/view.h"
 #include "unit/foreign_files.h"
 #include "unit/geometry_util.h"
 

@@ -1,5 +1,6 @@
 /* plastimatch's matrices, a file a view: single, by a pattern, in a folder. */
 
+#include "geometry/view.h"
 #include "unit/foreign_texts.h"
 #include "unit/geometry_files.h"
 

@@ -2,6 +2,7 @@
 
 #include "scan/format/importers.h"
 
+#include "geometry/view.h"
 #include "unit/geometry_files.h"
 
 #define HEAD \

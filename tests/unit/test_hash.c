@@ -1,4 +1,5 @@
 /* The hash of bytes, and that of a volume: the same whoever writes what first. */
+#include "array/sink.h"
 #include "base/cache.h"
 #include "test.h"
 

@@ -2,6 +2,7 @@
 #include "unit/hdf5_files.h"
 
 #include "base/math.h"
+#include "scan/file/scan.h"
 
 #define H5 FBP_TEST_DIR "/hdf5_scan.h5"
 
@@ -338,7 +339,11 @@ TEST(what_lacks)
     put_exchange(file, NULL, 1, NZ);
     H5Fclose(file);
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    assert_int_equal(fbp_scan_load_growing(&scan, H5), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(
+        fbp_scan_load_known(&scan, H5,
+                            &(struct fbp_scan_known){.struct_size = sizeof(struct fbp_scan_known),
+                                                     .growing = true}),
+        FBP_ERR_UNSUPPORTED);
     assert_says("can be followed");
 
     file = new_file(H5);

@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
+#include "array/sink.h"
 
 #define STEM  FBP_TEST_DIR "/io_double"
 #define STACK STEM "_stack"

@@ -3,6 +3,7 @@
 
 #include "array/array.h"
 #include "array/file/format.h"
+#include "base/sandbox.h"
 #include "base/text.h"
 
 #include <pthread.h>

@@ -382,7 +382,7 @@ TEST(frames_are_a_fourth_index)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {2, 2, 6},
-                                        .frames = 3,
+                                        .time_points = 3,
                                         .spacing_mm = {1, 1, 1},
                                         .unit = "1/mm^3"};
     float values[24], out[24];
@@ -397,7 +397,7 @@ TEST(frames_are_a_fourth_index)
     assert_true(v->rank == 4 && v->sizes[2] == 2 && v->sizes[3] == 3);
     fbp_mat_close(file);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(VOL, NULL);
-    assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->frames == 3);
+    assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->time_points == 3);
     OK(fbp_source_read(src, 0, 6, 0, 2, out));
     assert_memory_equal(out, values, sizeof out);
 }

@@ -1,6 +1,8 @@
 /* Sinks: what is written is read back; nothing half-written is left; a killed run goes on. */
 #include "unit/some_volume.h"
 
+#include "array/sink.h"
+#include "fbp/callback.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -2,6 +2,8 @@
  * files grow, that is no change. */
 #include "unit/some_volume.h"
 
+#include "array/file/format.h"
+#include "fbp/array.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -3,6 +3,8 @@
 #include "unit/io_util.h"
 
 #include "array/array.h"
+#include "array/file/format.h"
+#include "array/names.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -211,7 +213,7 @@ TEST(a_series_is_refused)
     fbp_sink *s = NULL;
 
     series.n[2] = 42;
-    series.frames = 3;
+    series.time_points = 3;
     assert_int_equal(fbp_sink_open(&s, "t.ome.zarr", &series, &params), FBP_ERR_UNSUPPORTED);
     assert_says("t.ome.zarr: such files have no place for a series of 3 frames: write .mha");
 }

@@ -11,6 +11,10 @@
 #include "bench/papers/zinsser2013/s1.h"
 #include "bench/rabbitct/rabbitct.h"
 #include "geometry/kind.h"
+#include "geometry/view.h"
+#include "phantom/shapes.h"
+#include "picture/draw.h"
+#include "scan/file/scan.h"
 #include "weight/weight.h"
 
 enum { VIEWS = 12, COLUMNS = 24, ROWS = 8 };
@@ -120,7 +124,8 @@ static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
     fbp_plan *plan;
 
     CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = create_phantom("shepp-logan", 8, 0.02);
-    REFUSED(fbp_phantom_project(&phantom, scan, path, 0, 1, 1));
+    REFUSED(
+        fbp_phantom_simulate(&phantom, scan, path, fbp_simulate_params(.seed = 1, .n_threads = 1)));
     assert_int_not_equal(access(path, F_OK), 0);
     scan->projections = path;
     REFUSED(fbp_plan_create(&plan, scan, NULL));

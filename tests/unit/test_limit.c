@@ -2,6 +2,7 @@
  * and what counts in it: tables of slices, devices that are the host's. */
 #include "base/base.h"
 #include "base/math.h"
+#include "geometry/view.h"
 #include "unit/mat_out.h"
 
 enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };

@@ -6,6 +6,7 @@
 #include "backend/gpu/gpu_known.h"
 #include "bench/predict/model_gpu.h"
 #include "bench/predict/predict.h"
+#include "geometry/view.h"
 #include "pipeline/job.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))

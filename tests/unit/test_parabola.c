@@ -6,6 +6,7 @@
 #include "filter/parabola.h"
 
 #include "base/base.h"
+#include "filter/filter.h"
 #include "test.h"
 
 #include <complex.h>
@@ -287,8 +288,7 @@ static void of_a_ball(enum fbp_filter filter, double *error, double *at_middle)
     enum { N = 64 };
     double row[N], want[N], out[N], sum = 0, all = 0;
     CLEANUP(fbp_filter_design_clear)
-    struct fbp_filter_design exact = make(FBP_FILTER_RAM_LAK, 1, N, 1),
-                             d = make(filter, 1, N, 1);
+    struct fbp_filter_design exact = make(FBP_FILTER_RAM_LAK, 1, N, 1), d = make(filter, 1, N, 1);
 
     for (int i = 0; i < N; i++)
         row[i] = fmax(0, .6 * .6 - pow((i - 31.5) / 32, 2));

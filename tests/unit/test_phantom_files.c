@@ -228,7 +228,7 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
     double sum = 0;
 
     const char *path = FBP_TEST_DIR "/mass.npy";
-    OK(fbp_phantom_project(p, &scan, path, 0, 0, 2));
+    OK(fbp_phantom_simulate(p, &scan, path, fbp_simulate_params(.n_threads = 2)));
     fbp_source *source = open_source(path, NULL);
     OK(fbp_source_read(source, 0, 1, 0, N, values));
     fbp_source_close(&source);

@@ -1,6 +1,7 @@
 /* Simulated scans: every pixel is the line integral of its ray, whatever the thread count. */
 #include "base/math.h"
 
+#include "phantom/shapes.h"
 #include "test.h"
 #include "unit/one_array.h"
 
@@ -42,7 +43,7 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
 
     circle_views(kind, sod, views);
     CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom(name, half, 1);
-    OK(fbp_phantom_project(&p, &scan, PATH, 0, 0, 2));
+    OK(fbp_phantom_simulate(&p, &scan, PATH, fbp_simulate_params(.n_threads = 2)));
     assert_true(array_read(PATH, &info, data));
     int hits = 0;
     for (size_t i = 0; i < N; i++) {
@@ -85,17 +86,20 @@ TEST(noise_does_not_depend_on_threads)
 
     circle_views(FBP_CONE, 750, views);
     struct fbp_phantom p = create_phantom("shepp-logan", 90, .02);
-    OK(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 1));
+    OK(fbp_phantom_simulate(&p, &scan, PATH,
+                            fbp_simulate_params(.noise_i0 = 1000, .seed = 9, .n_threads = 1)));
     assert_true(array_read(PATH, &info, one));
-    OK(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 5));
+    OK(fbp_phantom_simulate(&p, &scan, PATH,
+                            fbp_simulate_params(.noise_i0 = 1000, .seed = 9, .n_threads = 5)));
     assert_true(array_read(PATH, &info, five));
-    OK(fbp_phantom_project(&p, &scan, PATH, 1000, 10, 2));
+    OK(fbp_phantom_simulate(&p, &scan, PATH,
+                            fbp_simulate_params(.noise_i0 = 1000, .seed = 10, .n_threads = 2)));
     assert_true(array_read(PATH, &info, other));
     assert_memory_equal(one, five, sizeof one);
     assert_true(memcmp(one, other, sizeof one) != 0);
     memset(five, 0, sizeof five); /* into memory the same */
-    OK(fbp_phantom_simulate_memory(&p, &scan, five,
-                                   fbp_simulate_params(.noise_i0 = 1000, .seed = 9)));
+    OK(fbp_phantom_simulate(&p, &scan, NULL,
+                            fbp_simulate_params(.noise_i0 = 1000, .seed = 9, .samples = five)));
     assert_memory_equal(one, five, sizeof one);
     fbp_phantom_clear(&p);
 }
@@ -113,7 +117,7 @@ TEST(header_of_projections)
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(FBP_CONE, 750, views);
-    OK(fbp_phantom_project(&p, &scan, PATH, 0, 0, 0));
+    OK(fbp_phantom_simulate(&p, &scan, PATH, fbp_simulate_params(.n_threads = 0)));
     assert_true(array_read(PATH, &info, data));
     assert_int_equal(info.n[2], NK);
     assert_true(fabs(info.spacing_mm[0] - sqrt(36.01)) < 1e-12);
@@ -132,11 +136,15 @@ TEST(what_cannot_be_simulated)
                             .panel = {1, 1},
                             .views = &view};
 
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_INVALID);
+    assert_int_equal(fbp_phantom_simulate(&p, &scan, PATH, fbp_simulate_params(.n_threads = 1)),
+                     FBP_ERR_INVALID);
     scan.kind = FBP_CONE;
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, -1, 0, 1), FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_phantom_simulate(&p, &scan, PATH, fbp_simulate_params(.noise_i0 = -1, .n_threads = 1)),
+        FBP_ERR_INVALID);
     scan.n_views = 0;
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_INVALID);
+    assert_int_equal(fbp_phantom_simulate(&p, &scan, PATH, fbp_simulate_params(.n_threads = 1)),
+                     FBP_ERR_INVALID);
     assert_int_equal(fbp_phantom_volume(&p, &(struct fbp_grid){.n = {1, 1, 1}}, PATH, 1),
                      FBP_ERR_INVALID);
 }

@@ -310,7 +310,7 @@ TEST(views_are_their_lines)
                                       .n_views = 1,
                                       .views = &views[cone ? 0 : 1],
                                       .panel = {COLUMNS, ROWS}};
-        OK(fbp_phantom_project(&p, &scan, path, 0, 0, 1));
+        OK(fbp_phantom_simulate(&p, &scan, path, fbp_simulate_params(.n_threads = 1)));
         struct fbp_array_info info = {.struct_size = sizeof info};
         assert_true(array_read(path, &info, got));
         for (int r = 0; r < ROWS; r++)
@@ -341,12 +341,12 @@ TEST(endless_shapes_are_refused_where_it_matters)
 
     s.range[0] = -INFINITY;
     s.range[1] = INFINITY;
-    OK(fbp_phantom_project(&p, &scan, path, 0, 0, 1));
+    OK(fbp_phantom_simulate(&p, &scan, path, fbp_simulate_params(.n_threads = 1)));
     memcpy(view.s, (double[]){0, 0, 1}, sizeof view.s);
     memcpy(view.v, (double[]){1, 0, 0}, sizeof view.v);
     remove(path);
-    assert_fails(fbp_phantom_project(&p, &scan, path, 0, 0, 1), FBP_ERR_INVALID,
-                 "no end along the ray of column");
+    assert_fails(fbp_phantom_simulate(&p, &scan, path, fbp_simulate_params(.n_threads = 1)),
+                 FBP_ERR_INVALID, "no end along the ray of column");
     assert_null(fopen(path, "r"));
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "picture/draw.h"
 #include "unit/one_array.h"
 #include "unit/png_image.h"
 
@@ -110,9 +111,9 @@ static void draw_counting(const size_t n[3], enum fbp_row_order order, bool mip)
                       .in_order = true,
                       .state = &next};
     const struct fbp_picture_params params = {
-        .struct_size = sizeof params, .mip = mip, .lo = 0, .hi = (double)n[1] - 1};
+        .struct_size = sizeof params, .mip = mip, .lo = 0, .hi = (double)n[1] - 1, .source = &src};
 
-    OK(fbp_picture_write_source(&src, "rows", PNG, &params));
+    OK(fbp_picture_write("rows", PNG, &params));
     assert_int_equal(next, n[1] * n[2]);
 }
 

@@ -7,6 +7,8 @@
 
 #include "backend/device.h"
 #include "base/base.h"
+#include "geometry/kind.h"
+#include "geometry/view.h"
 #include "pipeline/run.h"
 
 enum { SAMPLES = 33, DIRECTIONS = 21, N = 12 };

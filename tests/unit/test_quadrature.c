@@ -1,5 +1,6 @@
 /* Weights of directions: their sums, the formulas of rings, cells of a known solid, and what they
  * integrate. */
+#include "geometry/directions.h"
 #include "test.h"
 
 static const double PI = 3.14159265358979323846;

@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "geometry/view.h"
+#include "picture/draw.h"
 #include "test.h"
 
 enum { N_VIEWS = 24, COLUMNS = 12, ROWS = 6 };
@@ -329,12 +331,19 @@ TEST(pictures_and_phantoms)
     assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", 1), "voxel_mm[1]");
     grid.voxel_mm[1] = 1;
     assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", -1), "n_threads");
-    assert_refused(fbp_phantom_project(&phantom, &s, "null:", NAN, 1, 1), "noise_i0");
-    assert_refused(fbp_phantom_project(&phantom, &s, "null:", 0, 1, 1 << 30), "n_threads");
+    assert_refused(
+        fbp_phantom_simulate(
+            &phantom, &s, "null:", fbp_simulate_params(.noise_i0 = NAN, .seed = 1, .n_threads = 1)),
+        "noise_i0");
+    assert_refused(fbp_phantom_simulate(
+                       &phantom, &s, "null:", fbp_simulate_params(.seed = 1, .n_threads = 1 << 30)),
+                   "n_threads");
     struct fbp_simulate_params params = *fbp_simulate_params(.noise_sd = -1);
     assert_refused(fbp_phantom_simulate(&phantom, &s, "null:", &params), "noise_sd");
     s.panel.n_rows = SIZE_MAX;
-    assert_refused(fbp_phantom_project(&phantom, &s, "null:", 0, 1, 1), "panel.n_rows");
+    assert_refused(
+        fbp_phantom_simulate(&phantom, &s, "null:", fbp_simulate_params(.seed = 1, .n_threads = 1)),
+        "panel.n_rows");
     fbp_phantom_clear(&phantom);
 }
 

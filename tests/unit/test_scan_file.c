@@ -1,5 +1,9 @@
 /* Scan files: every key, right and wrong; round trips; places of mistakes. */
 
+#include "geometry/kind.h"
+#include "geometry/view.h"
+#include "scan/file/scan.h"
+#include "scan/file/text.h"
 #include "unit/scan_files.h"
 
 TEST(test_whole_file)

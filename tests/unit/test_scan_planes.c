@@ -1,5 +1,9 @@
 /* Scan files of plane integrals: directions, gradients, places of samples, weights; and what is
  * wrong with them. */
+#include "geometry/kind.h"
+#include "geometry/view.h"
+#include "scan/file/scan.h"
+#include "scan/file/text.h"
 #include "unit/scan_files.h"
 
 #define SOME "[[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0, -0.6, 0.8]]"

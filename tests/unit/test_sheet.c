@@ -154,7 +154,7 @@ TEST(a_volume_in_memory_is_drawn)
     for (int i = 0; i < 40 * 40; i++)
         v[i] = (float)i;
     fbp_source *source = memory_source(v, &info);
-    OK(fbp_picture_write_source(source, "memory", PNG, fbp_picture_params(.shown = shown)));
+    OK(fbp_picture_write("memory", PNG, fbp_picture_params(.source = source, .shown = shown)));
     fbp_source_close(&source);
     assert_true(shown[0] >= 1 && shown[0] <= 4 && shown[1] >= 1595 && shown[1] <= 1598);
     struct image im = decode(PNG, PNG_FORMAT_RGB);

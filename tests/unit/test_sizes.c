@@ -1,5 +1,8 @@
 /* struct_size of public structs: a call refuses any other size than that of its header. */
 #include "base/base.h"
+#include "geometry/kind.h"
+#include "picture/draw.h"
+#include "scan/file/scan.h"
 #include "test.h"
 
 static void assert_refused_for(fbp_status st, const char *word)
@@ -58,20 +61,21 @@ TEST(every_call_asks)
     struct fbp_grid grid = {{1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
     fbp_source *source;
     fbp_sink *sink;
-    fbp_adder *adder;
+    fbp_accumulator *accumulator;
     fbp_plan *plan;
 
     assert_refused_for(fbp_plan_create(&plan, &scan, NULL), "fbp_scan");
-    assert_refused_for(fbp_adder_create(&adder, &scan, NULL), "fbp_scan");
+    assert_refused_for(fbp_accumulator_create(&accumulator, &scan, NULL), "fbp_scan");
     assert_refused_for(fbp_reconstruct(&scan, NULL, samples, samples, NULL), "fbp_scan");
     assert_refused_for(fbp_scan_load(&scan, "x"), "fbp_scan");
-    assert_refused_for(fbp_scan_load_growing(&scan, "x"), "fbp_scan");
     assert_refused_for(fbp_scan_load_known(&scan, "x", NULL), "fbp_scan");
     assert_refused_for(fbp_scan_save(&scan, "x", NULL), "fbp_scan");
     assert_refused_for(fbp_scan_reduce(&scan, 1, 2), "fbp_scan");
     assert_refused_for(fbp_geometry_load(&scan, "x", NULL, NULL), "fbp_scan");
     assert_refused_for(fbp_geometry_save(&scan, "x", NULL), "fbp_scan");
-    assert_refused_for(fbp_phantom_project(&phantom, &scan, "null:", 0, 0, 1), "fbp_scan");
+    assert_refused_for(
+        fbp_phantom_simulate(&phantom, &scan, "null:", fbp_simulate_params(.n_threads = 1)),
+        "fbp_scan");
     assert_refused_for(fbp_centre_find(&scan, NULL, &centre), "fbp_centre");
     assert_true(fbp_scan_reads(&scan, "x"));
     assert_false(fbp_scan_is_intensity(&scan));

@@ -3,6 +3,9 @@
 #include "bench/rabbitct/feed.h"
 
 #include "base/math.h"
+#include "geometry/kind.h"
+#include "geometry/view.h"
+#include "scan/file/scan.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -231,7 +234,9 @@ static int stopped_simulation(void *arg)
     struct fbp_phantom phantom;
     if (fbp_phantom_create(&phantom, "shepp-logan", 10, 1) != FBP_OK)
         return 1;
-    return fbp_phantom_project(&phantom, arg, "null:", 100, 1, 2) != FBP_ERR_CANCELLED;
+    return fbp_phantom_simulate(&phantom, arg, "null:",
+                                fbp_simulate_params(.noise_i0 = 100, .seed = 1, .n_threads = 2)) !=
+           FBP_ERR_CANCELLED;
 }
 
 static int stopped_truth(void *arg)

@@ -3,6 +3,8 @@
 
 #include "geometry_util.h"
 
+#include "geometry/kind.h"
+#include "geometry/view.h"
 #include "test.h"
 #include "weight/weight.h"
 

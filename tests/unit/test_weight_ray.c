@@ -3,6 +3,7 @@
 
 #include "geometry_util.h"
 
+#include "geometry/kind.h"
 #include "test.h"
 #include "weight/weight.h"
 

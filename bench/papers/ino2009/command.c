@@ -2,6 +2,8 @@
 #include "bench/papers/ino2009/text.h"
 #include "say.h"
 
+#include "backend/backend.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "bench/common/modules.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 

@@ -62,9 +62,9 @@ static int draw_projection(const float *voxels, const struct fbp_scan *scan, con
         return 1;
     fbp_status st = fbp_source_memory(&source, voxels, &info);
     if (st == FBP_OK)
-        st = fbp_picture_write_source(
-            source, "the volume", path,
-            fbp_picture_params(.mip = true, .lo = window[0], .hi = window[1], .shown = window));
+        st = fbp_picture_write("the volume", path,
+                               fbp_picture_params(.source = source, .mip = true, .lo = window[0],
+                                                  .hi = window[1], .shown = window));
     fbp_source_close(&source);
     return st == FBP_OK ? 0 : cli_fail();
 }

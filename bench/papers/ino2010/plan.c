@@ -1,4 +1,5 @@
 /* Table 1 of the paper with the numbers of a job, and what was decided. */
+#include "base/text.h"
 #include "bench/papers/ino2010/text.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 #include "bench/papers/qiao2015/text.h"
 #include "say.h"
 
+#include "backend/backend.h"
+
 #include <string.h>
 
 struct s4_args {

@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "base/threads.h"
 #include "geometry/ranges.h"
+#include "geometry/view.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
 

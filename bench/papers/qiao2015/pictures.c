@@ -1,5 +1,6 @@
 /* Figures 1 to 5: times, their trend, acceleration; slices and profiles of GS, CM and CS. */
 #include "bench/papers/qiao2015/text.h"
+#include "picture/draw.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "bench/common/device.h"
 #include "bench/common/modules.h"
 #include "bench/common/views.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 

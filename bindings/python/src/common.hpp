@@ -36,9 +36,8 @@ inline void check(fbp_status status)
         throw failure{status, fbp_message()};
 }
 
-/** The place of `text` in a list of the library's, such as fbp_filter_name(); `what` is the keyword
- *  that it was given for. */
-template <class Name> int by_name(Name name, const std::string &text, const char *what)
+/** The place of `text` in a list of names; `what` is the keyword that it was given for. */
+template <class Name> int place_of(Name name, const std::string &text, const char *what)
 {
     std::string all;
 
@@ -49,6 +48,13 @@ template <class Name> int by_name(Name name, const std::string &text, const char
             all += (all.empty() ? "" : ", ") + std::string(name(i));
     }
     refuse(std::string(what) + ": there is no \"" + text + "\": choose one of " + all);
+}
+
+/** The value of an enum with the name `text` in a list of the library's. */
+template <class Enum> Enum by_name(fbp_list list, const std::string &text, const char *what)
+{
+    return static_cast<Enum>(place_of(
+        [list](int i) { return fbp_name(list, static_cast<std::size_t>(i)); }, text, what));
 }
 
 /** Releases the GIL as long as it exists.  If the interpreter is finalized meanwhile, the thread

@@ -29,7 +29,7 @@ static nb::dict info_of(const file &f)
     nb::dict out;
 
     out["size"] = nb::make_tuple(i.n[0], i.n[1], i.n[2]);
-    out["dtype"] = fbp_type_name(i.type);
+    out["dtype"] = fbp_name(FBP_LIST_TYPES, i.type);
     out["spacing"] =
         i.has_spacing
             ? nb::object(nb::make_tuple(i.spacing_mm[0], i.spacing_mm[1], i.spacing_mm[2]))
@@ -37,7 +37,7 @@ static nb::dict info_of(const file &f)
     out["origin"] = nb::make_tuple(i.origin_mm[0], i.origin_mm[1], i.origin_mm[2]);
     out["unit"] = i.unit;
     out["format"] = i.format;
-    out["frames"] = i.frames > 1 ? i.frames : std::size_t{1};
+    out["frames"] = i.time_points > 1 ? i.time_points : std::size_t{1};
     out["scaled"] = i.scale != 0;
     out["row_order"] = i.row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up";
     return out;
@@ -107,7 +107,7 @@ static fbp::array_info info_of(const array &a, const place &at, std::size_t fram
     info.has_spacing = true;
     info.type = a.type;
     info.row_order = FBP_ROWS_BOTTOM_UP;
-    info.frames = frames;
+    info.time_points = frames;
     std::strncpy(info.unit, at.unit.c_str(), sizeof info.unit - 1);
     return info;
 }
@@ -173,11 +173,10 @@ static nb::tuple picture(const std::string &png, nb::handle given, std::vector<d
             p.slice[i] = slice->at(i);
     }
     call([&] {
-        fbp_source *source = nullptr;
-        fbp_status st = fbp_source_memory(&source, a.data, &info);
+        fbp_status st = fbp_source_memory(&p.source, a.data, &info);
         if (st == FBP_OK)
-            st = fbp_picture_write_source(source, "the volume", png.c_str(), &p);
-        fbp_source_close(&source);
+            st = fbp_picture_write("the volume", png.c_str(), &p);
+        fbp_source_close(&p.source);
         return st;
     });
     return nb::make_tuple(shown[0], shown[1]);

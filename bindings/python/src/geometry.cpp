@@ -42,13 +42,11 @@ static nb::list formats()
 
 static void draw(const scan &of, const std::string &svg, const std::optional<nb::dict> &grid)
 {
-    fbp::geometry_facts facts;
     fbp_grid g{};
 
     if (grid)
         g = to_grid(*grid);
-    check(fbp_views_facts(fbp_scan_views(&of.s), grid ? &g : nullptr, &facts));
-    check(fbp_geometry_svg(fbp_scan_views(&of.s), grid ? &g : nullptr, &facts, svg.c_str()));
+    check(fbp_scan_draw(&of.s, grid ? &g : nullptr, svg.c_str()));
 }
 
 void define_geometry(nb::module_ &m)

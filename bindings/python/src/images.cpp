@@ -9,7 +9,7 @@ static fbp_image image_of(const std::string &name)
 {
     static const char *const names[] = {"dark", "flat", "bad_pixels", nullptr};
 
-    return static_cast<fbp_image>(by_name([](int i) { return names[i]; }, name, "image"));
+    return static_cast<fbp_image>(place_of([](int i) { return names[i]; }, name, "image"));
 }
 
 /* (rows, columns), or several of them; of a scan of one row without rows, too. */

@@ -11,20 +11,12 @@ static const char *keep_text(params &to, nb::handle value)
     return to.texts.back().c_str();
 }
 
-/* One of an enum's names; Last: the highest that there is. */
-template <class Enum>
-static Enum named(const char *(*name)(Enum), nb::handle value, const char *what)
-{
-    return static_cast<Enum>(by_name([&](int i) { return name(static_cast<Enum>(i)); },
-                                     nb::cast<std::string>(value), what));
-}
-
 /* Names that the library has no list of. */
 template <std::size_t N>
 static int listed(const char *const (&names)[N], nb::handle value, const char *what)
 {
-    return by_name([&](int i) { return static_cast<std::size_t>(i) < N ? names[i] : nullptr; },
-                   nb::cast<std::string>(value), what);
+    return place_of([&](int i) { return static_cast<std::size_t>(i) < N ? names[i] : nullptr; },
+                    nb::cast<std::string>(value), what);
 }
 
 static void read_box(nb::handle value, std::size_t (&box)[3][2])
@@ -60,9 +52,10 @@ static void take_mask(params &to, nb::handle value, const char *)
 static void take_output_type(params &to, nb::handle value, const char *what)
 {
     const std::string name = nb::cast<std::string>(value);
+    const int type = fbp_name_find(FBP_LIST_TYPES, name.c_str());
 
-    to.p.output.type = fbp_type_from_name(name.c_str());
-    if (to.p.output.type == FBP_TYPE_NONE)
+    to.p.output.type = static_cast<fbp_type>(type);
+    if (type <= FBP_TYPE_NONE)
         refuse(std::string(what) + ": there is no type \"" + name +
                "\": choose one of float32, uint8, uint16, float64");
 }
@@ -81,7 +74,7 @@ static void take_half_width(params &to, nb::handle value, const char *)
 
 static void take_unit(params &to, nb::handle value, const char *what)
 {
-    to.p.output.unit = named<fbp_unit>(fbp_unit_name, value, what);
+    to.p.output.unit = by_name<fbp_unit>(FBP_LIST_UNITS, nb::cast<std::string>(value), what);
 }
 
 static void take_part(params &to, nb::handle value, const char *)
@@ -103,9 +96,9 @@ static void take_roi(params &to, nb::handle value, const char *)
 #define FLAG(member)   VALUE(bool, member)
 #define TEXT(member) \
     [](params &to, nb::handle value, const char *) { to.p.member = keep_text(to, value); }
-#define CHOICE(type, member, names)                      \
-    [](params &to, nb::handle value, const char *what) { \
-        to.p.member = named<type>(names, value, what);   \
+#define CHOICE(type, member, list)                                             \
+    [](params &to, nb::handle value, const char *what) {                       \
+        to.p.member = by_name<type>(list, nb::cast<std::string>(value), what); \
     }
 
 static const struct {
@@ -116,7 +109,7 @@ static const struct {
     {"threads", VALUE(int, n_threads)},
     {"memory", SIZE(memory_bytes)},
     {"device_memory", SIZE(device_memory_bytes)},
-    {"filter", CHOICE(fbp_filter, filter, fbp_filter_name)},
+    {"filter", CHOICE(fbp_filter, filter, FBP_LIST_FILTERS)},
     {"cutoff", NUMBER(cutoff)},
     {"cutoff_v", NUMBER(filtering.cutoff_v)},
     {"spatial", FLAG(filtering.spatial)},
@@ -138,17 +131,17 @@ static const struct {
     {"follow_timeout", NUMBER(input.follow_timeout_s)},
     {"roi", take_roi},
     {"part", take_part},
-    {"pad", CHOICE(fbp_pad_kind, pad, fbp_pad_name)},
+    {"pad", CHOICE(fbp_pad_kind, pad, FBP_LIST_PADS)},
     {"mask", take_mask},
     {"scratch", TEXT(tuning.scratch)},
     {"region", TEXT(region.shape)},
     {"oversampling", SIZE(epr.oversampling)},
     {"wiener", NUMBER(epr.wiener)},
-    {"interpolation", CHOICE(fbp_interpolation, epr.interpolation, fbp_interpolation_name)},
+    {"interpolation", CHOICE(fbp_interpolation, epr.interpolation, FBP_LIST_INTERPOLATIONS)},
     {"periodic", FLAG(epr.periodic)},
     {"stages", VALUE(int, epr.stages)},
     {"angular",
-     CHOICE(fbp_ring_interpolation, epr.ring_interpolation, fbp_ring_interpolation_name)},
+     CHOICE(fbp_ring_interpolation, epr.ring_interpolation, FBP_LIST_RING_INTERPOLATIONS)},
     {"picture_oversampling", SIZE(epr.image_oversampling)},
     {"response", TEXT(epr.response)},
     {"angles", SIZE(epr.angles)},

@@ -122,7 +122,7 @@ plan::output::output(nb::object given, const fbp_plan_summary &p, bool in_double
 {
     n[0] = p.volume.n[0];
     n[1] = p.volume.n[1];
-    n[2] = p.volume.n[2] * p.frames;
+    n[2] = p.volume.n[2] * p.time_points;
     type = in_double ? FBP_F64 : FBP_F32;
     if (nb::isinstance<nb::str>(given))
         path = nb::cast<std::string>(given);
@@ -144,8 +144,8 @@ void plan::output::take_array(nb::handle given)
     if (!a.writable)
         refuse("out: is read-only: give an array that can be written to");
     if (a.type != type)
-        refuse(std::string("out: is ") + fbp_type_name(a.type) + ", the volume " +
-               fbp_type_name(type) + ": give np.empty(plan.shape, plan.dtype)");
+        refuse(std::string("out: is ") + fbp_name(FBP_LIST_TYPES, a.type) + ", the volume " +
+               fbp_name(FBP_LIST_TYPES, type) + ": give np.empty(plan.shape, plan.dtype)");
     const bool joins = a.shape.size() == 4 &&
                        a.strides[0] == a.strides[1] * static_cast<std::ptrdiff_t>(a.shape[1]);
     if (joins) { /* frames behind each other */

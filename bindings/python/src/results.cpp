@@ -50,8 +50,8 @@ nb::dict facts_of(const fbp_geometry_facts &f)
     out["helix_pitch"] = f.pitch_mm;
     out["complete_radius"] = f.complete_radius_mm;
     out["gap_error"] = f.gap_error;
-    out["method_error"] = nb::make_tuple(f.method_error[0], f.method_error[1], f.method_error[2],
-                                         f.method_error[3]);
+    out["method_error"] =
+        nb::make_tuple(f.method_error[0], f.method_error[1], f.method_error[2], f.method_error[3]);
     nb::list remarks;
     char text[400];
     for (std::size_t i = 0; fbp_geometry_remark(&f, i, text, sizeof text); i++)
@@ -119,7 +119,7 @@ nb::dict summary_of(const fbp_plan_summary &s)
     out["device_bytes"] = s.device_bytes;
     out["updates"] = s.updates;
     out["unit"] = s.unit;
-    out["frames"] = s.frames;
+    out["frames"] = s.time_points;
     out["follows"] = s.follows != 0;
     out["prepared"] = s.prepared;
     out["predicted"] = s.predicted.total;

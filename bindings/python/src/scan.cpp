@@ -9,15 +9,6 @@
 namespace fbp_python
 {
 
-void scan::make_views(std::size_t n)
-{
-    std::free(s.views);
-    s.views = static_cast<fbp_view *>(std::calloc(n, sizeof *s.views));
-    if (!s.views)
-        throw std::bad_alloc();
-    s.n_views = n;
-}
-
 void set_text(char *&to, const std::optional<std::string> &text)
 {
     char *copy = text ? strdup(text->c_str()) : nullptr;
@@ -89,7 +80,6 @@ static scan_ptr circle(const std::string &kind, std::vector<double> angles_rad,
     auto out = std::make_unique<scan>();
     fbp::circle c;
 
-    c.kind = kind == "parallel" ? FBP_PARALLEL : FBP_CONE;
     c.n_views = angles_rad.size();
     c.angles_rad = angles_rad.data();
     c.sod_mm = sod.data();
@@ -103,27 +93,18 @@ static scan_ptr circle(const std::string &kind, std::vector<double> angles_rad,
     for (std::size_t i = 0; i < 3; i++)
         c.tilt_rad[i] = tilt_rad.at(i);
     c.skew_rad = skew_rad;
-    out->make_views(c.n_views);
-    out->s.kind = c.kind;
-    out->s.panel = {n_columns, n_rows};
-    check(fbp_circle_views(&c, out->s.views));
+    check(
+        (kind == "parallel" ? fbp_scan_parallel : fbp_scan_cone)(&out->s, &c, {n_columns, n_rows}));
     return out;
 }
 
-static scan_ptr from_matrices(std::vector<double> numbers, double pitch_u, std::size_t n_rows,
-                              std::size_t n_columns)
+static scan_ptr from_matrices(const std::vector<double> &numbers, double pitch_u,
+                              std::size_t n_rows, std::size_t n_columns)
 {
     auto out = std::make_unique<scan>();
-    double P[12];
 
-    out->s.panel = {n_columns, n_rows};
-    out->make_views(numbers.size() / 12);
-    for (std::size_t k = 0; k < out->s.n_views; k++) {
-        std::memcpy(P, &numbers[12 * k], sizeof P);
-        const fbp_status st = fbp_view_from_matrix(P, pitch_u, &out->s.panel, &out->s.views[k]);
-        if (st != FBP_OK)
-            throw failure{st, "matrices[" + std::to_string(k) + "]: " + fbp_message()};
-    }
+    check(fbp_scan_matrices(&out->s, reinterpret_cast<const double(*)[12]>(numbers.data()),
+                            numbers.size() / 12, pitch_u, {n_columns, n_rows}));
     return out;
 }
 
@@ -132,16 +113,15 @@ static scan_ptr from_vectors(const std::string &kind, const std::vector<double> 
                              std::size_t n_rows, std::size_t n_columns)
 {
     auto out = std::make_unique<scan>();
+    const fbp_kind of = kind == "parallel" ? FBP_PARALLEL : FBP_CONE;
+    std::vector<fbp_view> views(numbers.size() / 12);
 
-    out->s.kind = kind == "parallel" ? FBP_PARALLEL : FBP_CONE;
-    out->s.panel = {n_columns, n_rows};
-    out->make_views(numbers.size() / 12);
-    for (std::size_t k = 0; k < out->s.n_views; k++) {
+    for (std::size_t k = 0; k < views.size(); k++) {
         const double *x = &numbers[12 * k];
-        fbp_view &v = out->s.views[k];
+        fbp_view &v = views[k];
         const double length = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
         /* What is of length 1 stays as it is, to the last bit. */
-        const bool divide = out->s.kind == FBP_PARALLEL && std::fabs(length - 1) > 1e-12;
+        const bool divide = of == FBP_PARALLEL && std::fabs(length - 1) > 1e-12;
         if (divide && !(length > 0))
             refuse("vectors[" + std::to_string(k) + "]: its rays have no direction");
         for (int i = 0; i < 3; i++) {
@@ -151,6 +131,7 @@ static scan_ptr from_vectors(const std::string &kind, const std::vector<double> 
             v.v[i] = x[9 + i];
         }
     }
+    check(fbp_scan_vectors(&out->s, of, views.data(), views.size(), {n_columns, n_rows}));
     return out;
 }
 
@@ -158,17 +139,22 @@ static scan_ptr planes(std::vector<double> directions, double spacing, double fi
                        std::size_t n_frames, std::size_t n_samples)
 {
     auto out = std::make_unique<scan>();
+    fbp::planes p;
 
-    out->s.kind = FBP_PLANES;
-    out->s.panel = {n_samples, n_frames};
-    out->make_views(directions.size() / 3);
-    for (std::size_t k = 0; k < out->s.n_views; k++) {
-        double *d = &directions[3 * k];
+    for (std::size_t k = 0; k + 2 < directions.size(); k += 3) {
+        double *d = &directions[k];
         const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         for (int i = 0; i < 3; i++)
             d[i] /= length;
-        fbp_plane_view(d, spacing, first, n_samples, &out->s.views[k]);
     }
+    p.n_views = directions.size() / 3;
+    p.direction = reinterpret_cast<const double(*)[3]>(directions.data());
+    p.spacing_mm = &spacing;
+    p.first_mm = &first;
+    p.n_spacing = p.n_first = 1;
+    p.n_samples = n_samples;
+    p.n_time_points = n_frames;
+    check(fbp_scan_planes(&out->s, &p));
     return out;
 }
 
@@ -278,9 +264,7 @@ static nb::dict facts(const scan &of, const std::optional<nb::dict> &grid)
 
     if (grid)
         g = to_grid(*grid);
-    check(fbp_views_facts(fbp_scan_views(&of.s), grid ? &g : nullptr, &out));
-    if (grid && fbp_kind_has_lines(of.s.kind))
-        check(fbp_geometry_errors(fbp_scan_views(&of.s), &g, &out));
+    check(fbp_scan_facts(&of.s, grid ? &g : nullptr, &out));
     return facts_of(out);
 }
 
@@ -303,11 +287,11 @@ static nb::list assumed(const scan &of)
 
 static void define_facts(nb::class_<scan> &c)
 {
-    c.def_prop_ro("kind", [](const scan &s) { return fbp_kind_name(s.s.kind); })
+    c.def_prop_ro("kind", [](const scan &s) { return fbp_name(FBP_LIST_KINDS, s.s.kind); })
         .def_prop_ro("n_views", [](const scan &s) { return s.s.n_views; })
         .def_prop_ro("n_rows", [](const scan &s) { return s.s.panel.n_rows; })
         .def_prop_ro("n_columns", [](const scan &s) { return s.s.panel.n_columns; })
-        .def_prop_ro("has_lines", [](const scan &s) { return fbp_kind_has_lines(s.s.kind); })
+        .def_prop_ro("has_lines", [](const scan &s) { return s.s.kind != FBP_PLANES; })
         .def_prop_ro("is_intensity", [](const scan &s) { return fbp_scan_is_intensity(&s.s); })
         .def_prop_ro("path", [](const scan &s) { return text_of(s.s.path); })
         .def_prop_ro("note", [](const scan &s) { return text_of(s.s.note); })
@@ -341,19 +325,14 @@ static void define_changes(nb::class_<scan> &c)
              })
         .def("set_quadrature",
              [](scan &s, const std::string &name) {
-                 s.s.quadrature = static_cast<fbp_quadrature>(
-                     by_name([](int i) { return fbp_quadrature_name(static_cast<std::size_t>(i)); },
-                             name, "quadrature"));
+                 s.s.quadrature = by_name<fbp_quadrature>(FBP_LIST_QUADRATURES, name, "quadrature");
                  std::free(s.s.plane_weights);
                  s.s.plane_weights = nullptr;
              })
         .def("adjust",
              [](scan &s, const std::string &name, double value) {
-                 const int which =
-                     by_name([](int i) { return fbp_adjust_name(static_cast<std::size_t>(i)); },
-                             name, "adjust");
-                 check(fbp_adjust_set(&s.s, static_cast<fbp_adjust>(which), value));
-                 fbp_scan_confirm(&s.s, fbp_adjust_key(static_cast<fbp_adjust>(which)));
+                 const auto which = by_name<fbp_adjust>(FBP_LIST_ADJUSTMENTS, name, "adjust");
+                 check(fbp_scan_adjust(&s.s, which, value));
              })
         .def("correct", &correct, nb::arg("beam_hardening").none(), nb::arg("rings").none())
         .def("retrieve_phases", &retrieve_phases, nb::arg("numbers"))

@@ -17,9 +17,6 @@ struct scan {
     }
     scan(const scan &) = delete;
     scan &operator=(const scan &) = delete;
-
-    /** Room for n views, all zero; replaces those that are there. */
-    void make_views(std::size_t n);
 };
 
 /** Owned by Python. */

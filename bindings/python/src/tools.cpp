@@ -49,7 +49,8 @@ static void simulate(const phantom &of, const scan &with, nb::handle out, double
     p.decay = decay;
     p.n_threads = threads;
     p.in_double = a.type == FBP_F64;
-    call([&] { return fbp_phantom_simulate_memory(&of.p, &with.s, a.data, &p); });
+    p.samples = a.data;
+    call([&] { return fbp_phantom_simulate(&of.p, &with.s, nullptr, &p); });
 }
 
 static void voxels(const phantom &of, const nb::dict &grid, nb::handle out)
@@ -136,14 +137,10 @@ static nb::list directions(const std::string &set, std::size_t n, std::size_t n_
     fbp::sized<fbp_directions> d;
     std::size_t count = 0;
     nb::list out;
-    const auto named = [](const char *(*name)(std::size_t)) {
-        return [name](int i) { return name(static_cast<std::size_t>(i)); };
-    };
 
-    d.set = static_cast<fbp_direction_set>(by_name(named(fbp_direction_set_name), set, "set"));
-    d.order =
-        static_cast<fbp_direction_order>(by_name(named(fbp_direction_order_name), order, "order"));
-    d.pole = static_cast<fbp_pole>(by_name(named(fbp_pole_name), pole, "pole"));
+    d.set = by_name<fbp_direction_set>(FBP_LIST_DIRECTION_SETS, set, "set");
+    d.order = by_name<fbp_direction_order>(FBP_LIST_DIRECTION_ORDERS, order, "order");
+    d.pole = by_name<fbp_pole>(FBP_LIST_POLES, pole, "pole");
     d.n[0] = n;
     d.n[1] = n_each;
     check(fbp_directions_count(&d, &count));
@@ -154,28 +151,24 @@ static nb::list directions(const std::string &set, std::size_t n, std::size_t n_
     return out;
 }
 
-template <class Name> static nb::list all_names(Name name)
-{
-    nb::list out;
-
-    for (int i = 0; name(i) != nullptr; i++)
-        if (*name(i))
-            out.append(nb::str(name(i)));
-    return out;
-}
-
 /* What the keywords of enums can be. */
 static nb::dict names()
 {
+    static const struct {
+        const char *keyword;
+        fbp_list list;
+    } lists[] = {{"filter", FBP_LIST_FILTERS},   {"pad", FBP_LIST_PADS},
+                 {"device", FBP_LIST_DEVICES},   {"kernel", FBP_LIST_KERNELS},
+                 {"phantom", FBP_LIST_PHANTOMS}, {"quadrature", FBP_LIST_QUADRATURES}};
     nb::dict out;
 
-    out["filter"] = all_names([](int i) { return fbp_filter_name(static_cast<fbp_filter>(i)); });
-    out["pad"] = all_names([](int i) { return fbp_pad_name(static_cast<fbp_pad_kind>(i)); });
-    out["device"] = all_names([](int i) { return fbp_device_name(static_cast<std::size_t>(i)); });
-    out["kernel"] = all_names([](int i) { return fbp_kernel_name(static_cast<std::size_t>(i)); });
-    out["phantom"] = all_names([](int i) { return fbp_phantom_name(static_cast<std::size_t>(i)); });
-    out["quadrature"] =
-        all_names([](int i) { return fbp_quadrature_name(static_cast<std::size_t>(i)); });
+    for (const auto &one : lists) {
+        nb::list all;
+        for (std::size_t i = 0; const char *name = fbp_name(one.list, i); i++)
+            if (*name)
+                all.append(nb::str(name));
+        out[one.keyword] = all;
+    }
     return out;
 }
 

@@ -47,8 +47,8 @@ static void take_view(const views &of, nb::handle given, std::size_t k, std::siz
         return;
     }
     if (of.type != FBP_F32 && of.type != FBP_F64)
-        refuse(what + ": is " + fbp_type_name(a.type) + ", but dtype says " +
-               fbp_type_name(of.type));
+        refuse(what + ": is " + fbp_name(FBP_LIST_TYPES, a.type) + ", but dtype says " +
+               fbp_name(FBP_LIST_TYPES, of.type));
     std::vector<char> as_is(n_rows * of.n[0] * fbp_type_size(a.type));
     copy_rows(a, 0, 1, row0, n_rows, as_is.data());
     convert(as_is.data(), a.type, n_rows * of.n[0], of.type, out);
@@ -236,11 +236,12 @@ static views of_called(bool iterates, nb::object given, std::vector<std::size_t>
     out.given = std::move(given);
     for (std::size_t i = 0; i < 3; i++)
         out.n[i] = shape.at(2 - i);
-    out.type = fbp_type_from_name(type.c_str());
-    if (out.type == FBP_TYPE_NONE)
+    const int number = fbp_name_find(FBP_LIST_TYPES, type.c_str());
+    if (number <= FBP_TYPE_NONE)
         refuse("dtype: elements of type " + type +
                " are not read: choose float32, float64, or an "
                "integer of 8, 16 or 32 bits");
+    out.type = static_cast<fbp_type>(number);
     out.order = order_of(order);
     return out;
 }
@@ -277,7 +278,8 @@ void define_views(nb::module_ &m)
             "shape", [](const views &v) { return nb::make_tuple(v.n[2], v.n[1], v.n[0]); },
             "(views, rows, columns)")
         .def_prop_ro(
-            "dtype", [](const views &v) { return fbp_type_name(v.type); }, "\"float32\" …")
+            "dtype", [](const views &v) { return fbp_name(FBP_LIST_TYPES, v.type); },
+            "\"float32\" …")
         .def_prop_ro(
             "device",
             [](const views &v) {

@@ -122,4 +122,10 @@ fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct f
 fbp_status fbp_column_major_write(int fd, const char *path, const void *data, size_t size,
                                   const size_t n[3]);
 
+/** Name of a type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
+const char *fbp_type_name(enum fbp_type type);
+
+/** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
+enum fbp_type fbp_type_from_name(const char *name);
+
 #endif /* FBP_SRC_ARRAY_FILE_BYTES_H */

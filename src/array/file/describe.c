@@ -26,7 +26,7 @@ char *fbp_describe(const struct fbp_array_info *i)
     if (i->slices)
         snprintf(slice, sizeof slice, ", \"slice\": %zu, \"slices\": %zu", i->slice, i->slices);
     if (fbp_array_frames(i) > 1)
-        snprintf(frames, sizeof frames, ", \"frames\": %zu", i->frames);
+        snprintf(frames, sizeof frames, ", \"frames\": %zu", i->time_points);
     if (i->scale != 0)
         snprintf(scaled, sizeof scaled, ", \"scale\": %s, \"offset\": %s",
                  fbp_number_text(scale, i->scale), fbp_number_text(offset, i->offset));
@@ -115,7 +115,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
         if (!number(root, "frames", &frames) || !(frames >= 1 && frames <= (double)info->n[2]) ||
             info->n[2] % (size_t)frames != 0)
             return false;
-        info->frames = (size_t)frames;
+        info->time_points = (size_t)frames;
     }
     if (!cJSON_HasObjectItem(root, "spacing_mm"))
         return true;

@@ -402,7 +402,7 @@ fbp_status fbp_fail_no_library(const char *path, const char *files, const char *
 /** Number of volumes of an array: 1 if it is not a series. */
 static inline size_t fbp_array_frames(const struct fbp_array_info *info)
 {
-    return info->frames > 1 ? info->frames : 1;
+    return info->time_points > 1 ? info->time_points : 1;
 }
 
 /** Slices per volume. */
@@ -419,7 +419,7 @@ static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %llu volumes are more than can be counted: the header is damaged",
                         path, (unsigned long long)frames);
-    info->frames = frames > 1 ? (size_t)frames : 0;
+    info->time_points = frames > 1 ? (size_t)frames : 0;
     return FBP_OK;
 }
 
@@ -517,5 +517,13 @@ fbp_status fbp_cache_take(struct fbp_cache *cache, size_t k, fbp_cache_load_fn *
                           struct fbp_cached **out);
 void fbp_cache_give_back(struct fbp_cache *c, struct fbp_cached *s);
 const void *fbp_cache_data(const struct fbp_cached *s);
+
+/**
+ * Check that the files of a source have not changed since they were opened: the same files, sizes
+ * and times.  Call this after everything has been read, before results are used.  fbp_plan_run()
+ * makes this check itself.
+ * @return FBP_OK, or FBP_ERR_IO with a message that contains the file's name.
+ */
+fbp_status fbp_source_unchanged(fbp_source *src);
 
 #endif /* FBP_SRC_ARRAY_FILE_FORMAT_H */

@@ -92,4 +92,13 @@ fbp_status fbp_scratch_check(const char *folder);
 fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_t bytes);
 void fbp_scratch_close(struct fbp_scratch *s);
 
+/**
+ * Write a small text file under a temporary name, flush it to disk, and rename it.  A file of the
+ * final name is therefore always complete, and an older file is not lost if the disk is full.
+ *
+ * replace  true: replace an existing file; false: an existing file is an error
+ * @return FBP_ERR_IO, FBP_ERR_INVALID (the file exists, or is not a regular file), FBP_ERR_NOMEM.
+ */
+fbp_status fbp_text_save(const char *path, const char *text, bool replace);
+
 #endif /* FBP_SRC_ARRAY_FILE_OUTFILE_H */

@@ -8,6 +8,7 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

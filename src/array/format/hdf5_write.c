@@ -85,7 +85,7 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
 {
     const struct fbp_array_info *i = w->info;
     const bool series = fbp_array_frames(i) > 1;
-    const hsize_t n[4] = {i->frames, fbp_frame_slices(i), i->n[1], i->n[0]};
+    const hsize_t n[4] = {i->time_points, fbp_frame_slices(i), i->n[1], i->n[0]};
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
     char what[120], path[1024];
     bool given = true;

@@ -363,7 +363,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
         snprintf(size, sizeof size, "CompressedDataSize = %20llu\n",
                  (unsigned long long)compressed_bytes);
     if (series)
-        snprintf(frames, sizeof frames, " %zu", info->frames);
+        snprintf(frames, sizeof frames, " %zu", info->time_points);
     if (given) /* times are counted */
         snprintf(place, sizeof place, "Offset = %s%s\nElementSpacing = %s%s\n",
                  fbp_triple_text(origin, sizeof origin, " ", info->origin_mm), series ? " 0" : "",

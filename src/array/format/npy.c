@@ -166,7 +166,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
 {
     char dict[160], frames[32] = "";
     if (fbp_array_frames(info) > 1)
-        snprintf(frames, sizeof frames, "%zu, ", info->frames);
+        snprintf(frames, sizeof frames, "%zu, ", info->time_points);
     const int n =
         snprintf(dict, sizeof dict,
                  "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%zu, %zu, %zu), }",

@@ -796,7 +796,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
         snprintf(scale, sizeof scale, SCALE ":=%s\n" OFFSET ":=%s\n",
                  fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
     if (series)
-        snprintf(frames, sizeof frames, " %zu", info->frames);
+        snprintf(frames, sizeof frames, " %zu", info->time_points);
     *out = fbp_format("NRRD0004\ntype: %s\ndimension: %d\n%ssizes: %zu %zu %zu%s\n"
                       "kinds: domain domain domain%s\nendian: little\nencoding: %s\n%s%s%s%s%s\n",
                       type, series ? 4 : 3, place, info->n[0], info->n[1], fbp_frame_slices(info),

@@ -181,4 +181,35 @@ void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, d
 /** Reduce a mask in place: a pixel is bad if all its stored pixels are bad. */
 void fbp_reduce_mask(const struct fbp_reduction *r, unsigned char *bad);
 
+/**
+ * Write remark i = 0, 1, … about a scan and its volume to buf[n], one sentence (400 bytes are
+ * enough): a volume beyond the field of view, given weights that do not add up to 2 pi, and, unless
+ * the views are filtered, the remarks of fbp_geometry_remark().  `fbp geometry check` prints the
+ * remarks, and plans log them as warnings.
+ *
+ * facts   facts of the scan's views
+ * volume  NULL: no remarks about the volume
+ * @return false if there is no such remark
+ */
+bool fbp_scan_remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts,
+                     const struct fbp_grid *volume, size_t i, char *buf, size_t n);
+
+/**
+ * Check whether `file` must not be written because it is an input file of the scan, or would become
+ * one.  `file` may be a pattern such as "out/%04d.png".  Input files are the scan file, the files
+ * of its geometry, of its arrays and of their samples, and links to these files.
+ *
+ * @return true if so; also true, with an fbp_message(), if there is no memory or a folder cannot be
+ *         read
+ */
+bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
+
+/** Write one sentence that lists all guessed facts to buf[n], for a warning.  Returns the number of
+ *  guesses (0: buf is ""). */
+size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n);
+
+/** Return the views of a scan with kind and panel, as fbp_views_facts() and other functions expect
+ *  them.  The scan keeps the ownership. */
+struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
+
 #endif /* FBP_SRC_SCAN_FILE_SCAN_H */

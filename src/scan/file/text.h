@@ -117,4 +117,13 @@ void fbp_put_key_numbers(struct fbp_writer *w, const char *key, const double *v,
  *  ]" at the end. */
 void fbp_put_row(struct fbp_writer *w, size_t k, const double *v, size_t n);
 
+/** Load directions (*out)[*n][3] from a file: text with three numbers per line (CSV, TXT; a first
+ *  line of names is skipped), or an array [n][3] or [3][n] (NPY, "FILE.mat:NAME" …).  Vectors may
+ *  have any length.  The caller frees *out with free(). */
+fbp_status fbp_directions_load(const char *path, double (**out)[3], size_t *n);
+
+/** Load 3x4 matrices (*out)[*n_views * 12] from a text file: 12 numbers per view; '#' begins a
+ *  comment.  The caller frees *out with free(). */
+fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views);
+
 #endif /* FBP_SRC_SCAN_FILE_TEXT_H */

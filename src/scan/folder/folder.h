@@ -122,4 +122,28 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder);
 fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
                           const struct fbp_folder_known *known);
 
+/**
+ * Find the scan file in a folder or in a subfolder.  A scan file of fbp is preferred to a file of
+ * another program.
+ *
+ * @param[out] path   path of the file, free with free(); NULL, with FBP_OK, if `folder` is not a
+ *                    folder
+ * @param      known  only `log` and `user` are used; may be NULL
+ * @return FBP_ERR_INVALID: no scan file (the message lists the contents and a remedy), or several;
+ *         FBP_ERR_IO, FBP_ERR_NOMEM.
+ */
+fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_folder_known *known);
+
+/**
+ * Guess a scan file, as text, for a folder without one.  Projections are the largest array or
+ * series of numbered files; darks, flats, bad pixels and angles are recognized by their names, a
+ * geometry by its size.  The text has a comment before the key of each guess, and lists assumptions
+ * in "assumed".
+ *
+ * @param[out] text  JSON, free with free()
+ * @return FBP_ERR_INVALID: the folder has no projections, or already has a scan file; FBP_ERR_IO,
+ *         FBP_ERR_NOMEM.
+ */
+fbp_status fbp_folder_guess(char **text, const char *folder, const struct fbp_folder_known *known);
+
 #endif /* FBP_SRC_SCAN_FOLDER_FOLDER_H */

@@ -2,6 +2,8 @@
  * key; a value that is only a guess is listed in "assumed", and all commands repeat it until it is
  * removed there.  Both are also passed to the log.  Folders of EPR images (a .DSC with its .DTA,
  * prj*.mat, or an array beside directions) are recognised first.  Called by folder_scan.c. */
+#include "array/file/bytes.h"
+#include "geometry/kind.h"
 #include "scan/folder/folder.h"
 
 #include "array/array.h"

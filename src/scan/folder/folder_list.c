@@ -1,5 +1,6 @@
 /* Listing a folder: single files, and series of files whose names differ by numbers; and opening
  * their arrays.  Also the log and the failures of a search.  Called by folder_scan.c. */
+#include "geometry/kind.h"
 #include "scan/folder/folder.h"
 
 #include "base/text.h"

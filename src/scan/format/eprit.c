@@ -3,6 +3,7 @@
  * [projections x 3] in G/cm; in files of this program also the unit of B and the requested volume.
  * The frequency of a position t is 2.8025 MHz/G times gradient times t: one axis B serves all
  * views, and views with closer samples have a stronger gradient. */
+#include "array/file/bytes.h"
 #include "scan/format/importers.h"
 
 #include "array/array.h"

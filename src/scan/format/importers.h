@@ -183,4 +183,21 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
  *  iso-centre (parallel: 1). */
 void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12]);
 
+/**
+ * Open a sink that writes the plane integrals of a scan to one MAT file, the format of EPR
+ * laboratories (prj.mat): arrays P [samples x frames x views], B [samples] in MHz, G [views x 3] in
+ * G/cm, the unit of B, and the scan's volume.  Slices of the sink are views.  fbp_scan_load() reads
+ * the views from such a file, to the last digits of a double, and nothing else of the scan.
+ *
+ * scan      kind, n_views, panel, views and volume are used, only in this call
+ * gradient  gradient of the first view [G/cm]; gradients of other views are inversely proportional
+ *           to their distances of samples
+ * params    type FBP_F32 or FBP_F64; NULL: as for fbp_sink_open()
+ * @return as fbp_sink_open(); FBP_ERR_INVALID if the samples take 2 GiB or more, or if a file of
+ *         another program has this name; FBP_ERR_UNSUPPORTED for line integrals, and if position 0
+ *         is not the same sample in all views.
+ */
+fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_scan *scan,
+                             double gradient, const struct fbp_sink_params *params);
+
 #endif /* FBP_SRC_SCAN_FORMAT_IMPORTERS_H */

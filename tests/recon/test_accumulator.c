@@ -9,16 +9,17 @@ static const char *const devices[] = {"cpu", "ref", "mock", "gl", "cuda"};
 static void add_all(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                     const float *views, float *out)
 {
-    fbp_adder *adder = NULL;
+    fbp_accumulator *accumulator = NULL;
 
-    OK(fbp_adder_create(&adder, scan, p));
+    OK(fbp_accumulator_create(&accumulator, scan, p));
     for (size_t i = 0; i < scan->n_views; i++) {
         const size_t k = i * 25 % scan->n_views;
-        OK(fbp_adder_add(adder, k, views + k * scan->panel.n_columns * scan->panel.n_rows));
+        OK(fbp_accumulator_add(accumulator, k,
+                               views + k * scan->panel.n_columns * scan->panel.n_rows));
     }
-    OK(fbp_adder_volume(adder, out));
-    fbp_adder_destroy(&adder);
-    assert_null(adder);
+    OK(fbp_accumulator_volume(accumulator, out));
+    fbp_accumulator_destroy(&accumulator);
+    assert_null(accumulator);
 }
 
 TEST(one_by_one_is_all_at_once)
@@ -87,12 +88,12 @@ TEST(parts_add_up)
                     *part = calloc(n, sizeof *part), *all = calloc(n, sizeof *all);
 
     for (size_t half = 0; half < 2; half++) {
-        fbp_adder *adder = NULL;
-        OK(fbp_adder_create(&adder, &scan, fbp_recon_params(.device = "cpu")));
+        fbp_accumulator *accumulator = NULL;
+        OK(fbp_accumulator_create(&accumulator, &scan, fbp_recon_params(.device = "cpu")));
         for (size_t k = half; k < scan.n_views; k += 2)
-            OK(fbp_adder_add(adder, k, views + k * PLANES_S));
-        OK(fbp_adder_volume(adder, part));
-        fbp_adder_destroy(&adder);
+            OK(fbp_accumulator_add(accumulator, k, views + k * PLANES_S));
+        OK(fbp_accumulator_volume(accumulator, part));
+        fbp_accumulator_destroy(&accumulator);
         for (size_t i = 0; i < n; i++)
             sum[i] += part[i];
     }
@@ -103,10 +104,10 @@ TEST(parts_add_up)
 
 static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *p, const char *says)
 {
-    fbp_adder *adder = NULL;
+    fbp_accumulator *accumulator = NULL;
 
-    assert_int_not_equal(fbp_adder_create(&adder, scan, p), FBP_OK);
-    assert_null(adder);
+    assert_int_not_equal(fbp_accumulator_create(&accumulator, scan, p), FBP_OK);
+    assert_null(accumulator);
     if (!strstr(fbp_message(), says))
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
 }
@@ -115,15 +116,16 @@ TEST(what_cannot_be_added_is_refused)
 {
     AUTO_CLEAR struct fbp_scan scan = rings_scan(10);
     const float view[PLANES_S] = {0};
-    fbp_adder *adder = NULL;
+    fbp_accumulator *accumulator = NULL;
 
-    OK(fbp_adder_create(&adder, &scan, NULL));
-    assert_fails(fbp_adder_add(adder, scan.n_views, view), FBP_ERR_INVALID,
+    OK(fbp_accumulator_create(&accumulator, &scan, NULL));
+    assert_fails(fbp_accumulator_add(accumulator, scan.n_views, view), FBP_ERR_INVALID,
                  "view 66: the scan has 66, counted from 0");
-    OK(fbp_adder_add(adder, 3, view));
-    assert_fails(fbp_adder_add(adder, 3, view), FBP_ERR_INVALID, "view 3 was added before");
-    fbp_adder_destroy(&adder);
-    fbp_adder_destroy(&adder);
+    OK(fbp_accumulator_add(accumulator, 3, view));
+    assert_fails(fbp_accumulator_add(accumulator, 3, view), FBP_ERR_INVALID,
+                 "view 3 was added before");
+    fbp_accumulator_destroy(&accumulator);
+    fbp_accumulator_destroy(&accumulator);
     refused(&scan, fbp_recon_params(.epr.stages = 2), "two stages");
     refused(&scan, fbp_recon_params(.epr.angles = 10), "resampled angles");
     refused(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), "precision double");
@@ -147,12 +149,12 @@ static void bench(void)
     AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
     AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
     double least = INFINITY, sum = 0;
-    CLEANUP(fbp_adder_destroy) fbp_adder *adder = NULL;
+    CLEANUP(fbp_accumulator_destroy) fbp_accumulator *accumulator = NULL;
 
-    OK(fbp_adder_create(&adder, &scan, fbp_recon_params(.device = "cpu")));
+    OK(fbp_accumulator_create(&accumulator, &scan, fbp_recon_params(.device = "cpu")));
     for (size_t k = 0; k < scan.n_views; k++) {
         const double start = fbp_seconds();
-        OK(fbp_adder_add(adder, k, views + k * PLANES_S));
+        OK(fbp_accumulator_add(accumulator, k, views + k * PLANES_S));
         const double seconds = fbp_seconds() - start;
         least = fmin(least, seconds);
         sum += seconds;

@@ -1,0 +1,47 @@
+/** @file score.h  Scores of slices, and the peak of scores (internal).  The search for the rotation
+ * axis and sweeps of the command call these functions. */
+#ifndef FBP_SRC_ANALYSIS_SCORE_H
+#define FBP_SRC_ANALYSIS_SCORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Scores of a slice.  A greater score is better. */
+enum fbp_score {
+    /** Sharpness: root mean square of the gradient of the smoothed slice, divided by the mean
+     *  magnitude of the gradient. */
+    FBP_SCORE_SHARPNESS = 0,
+    /** Minus the sum of magnitudes of negative values, divided by the sum of all magnitudes (Donath
+     *  et al., J. Opt. Soc. Am. A 23 (2006) 1048).  Insensitive to errors that a full circle
+     *  averages out. */
+    FBP_SCORE_NEGATIVITY,
+    FBP_SCORES
+};
+
+/**
+ * Score a slice inside the circle of `radius` pixels around pixel (cx, cy).
+ *
+ * values  [ny][nx]; FBP_SCORE_SHARPNESS smooths them in place
+ * @return the score; NaN if the circle contains fewer than 16 finite pixels.
+ */
+double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny, double cx,
+                       double cy, double radius);
+
+/**
+ * Find the position of the greatest score: the vertex of the parabola through the greatest of the
+ * scores y[n], which have equal steps of the parameter, and its two neighbours.
+ *
+ * at_end  set to true if the greatest score is the first or the last, or if a neighbour is not
+ *         finite: the position is then not interpolated
+ * @return position in steps from the first score; NaN if no score is finite
+ */
+double fbp_score_peak(const double *y, size_t n, bool *at_end);
+
+/**
+ * Find a second peak that is nearly as high as the first: at most 1 % below it, with a valley
+ * between the two that is at least a tenth of the range of all scores deep.
+ * @return index of the second peak; n if there is none
+ */
+size_t fbp_score_rival(const double *y, size_t n);
+
+#endif /* FBP_SRC_ANALYSIS_SCORE_H */

@@ -1,0 +1,30 @@
+/** @file adjust.h  Adjustment of geometry values (fbp_scan_adjust()) in steps: present value,
+ * check, several values at once (internal).  Sweeps of the command call it.
+ */
+#ifndef FBP_SRC_SCAN_ADJUST_H
+#define FBP_SRC_SCAN_ADJUST_H
+
+#include "fbp/scan.h"
+
+/** Name of adjustment i: "centre", "tilt", "offset", "sod", "sdd"; NULL beyond the last. */
+const char *fbp_adjust_name(size_t i);
+/** Unit of an adjustment: "column", "deg" or "mm". */
+const char *fbp_adjust_unit(enum fbp_adjust which);
+/** Equivalent key of a scan file, for fbp_scan_confirm(), such as "detector.offset_mm". */
+const char *fbp_adjust_key(enum fbp_adjust which);
+
+/** Compute the present value: mean over the views; 0 for the tilt.  @return FBP_ERR_INVALID. */
+fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out);
+
+/** Check whether a scan of this kind and panel can have the value.  @return FBP_ERR_INVALID. */
+fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value);
+
+/** Set one value in the views of a scan.  @return as fbp_adjust_check(). */
+fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value);
+
+/** Set all values that are not NaN, indexed by enum fbp_adjust.  Distances are set first, then the
+ *  tilt, then offset and centre, which therefore refer to the adjusted panel.  @return as
+ *  fbp_adjust_check(). */
+fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
+
+#endif /* FBP_SRC_SCAN_ADJUST_H */
