@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -75,6 +76,28 @@ static inline void free_local(void *variable)
 #define CLEANUP(function) __attribute__((cleanup(function)))
 #define AUTO_FREE         CLEANUP(free_local) /**< a pointer whose memory is freed */
 #define AUTO_CLEAR        CLEANUP(fbp_scan_clear)
+
+static inline void put_file(const char *path, const void *data, size_t n)
+{
+    FILE *f = not_null(fopen(path, "w"));
+
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/** Number of files in a folder; 0 if there is none. */
+static inline size_t files_in(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    size_t n = 0;
+
+    if (!dir)
+        return 0;
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n - 2;
+}
 
 /* Objects of the library, or a failure. */
 

@@ -22,10 +22,8 @@ static unsigned draw(unsigned *state)
 static char *write_bytes(const char *name, const void *data, size_t bytes)
 {
     char *path = temporary(name);
-    FILE *f = not_null(fopen(path, "wb"));
 
-    assert_int_equal(fwrite(data, 1, bytes, f), bytes);
-    assert_int_equal(fclose(f), 0);
+    put_file(path, data, bytes);
     return path;
 }
 

@@ -172,17 +172,6 @@ TEST(a_forgotten_transfer_is_noticed)
     fbp_s2_close(&s);
 }
 
-static size_t files_in(const char *folder)
-{
-    DIR *d = not_null(opendir(folder));
-    size_t n = 0;
-
-    while (readdir(d))
-        n++;
-    (void)closedir(d);
-    return n - 2;
-}
-
 /* A volume that the host's memory does not hold beside the views. */
 TEST(a_volume_in_a_file)
 {

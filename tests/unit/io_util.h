@@ -5,13 +5,6 @@
 #include "base/base.h"
 #include "test.h"
 
-static inline void put_file(const char *path, const void *data, size_t n)
-{
-    FILE *f = not_null(fopen(path, "w"));
-    assert_int_equal(fwrite(data, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
 /* Text, then n bytes of samples. */
 static inline void put_array(const char *path, const char *header, const void *data, size_t n)
 {

@@ -23,16 +23,9 @@ static inline const char *in_folder(const char *name)
     return path[turn];
 }
 
-static inline void write_bytes(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = not_null(fopen(path, "wb"));
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
 static inline void write_text(const char *name, const char *text)
 {
-    write_bytes(in_folder(name), text, strlen(text));
+    put_file(in_folder(name), text, strlen(text));
 }
 
 /* A float32 MHA of zeros. */
@@ -46,7 +39,7 @@ static inline void write_array(const char *name, size_t nx, size_t ny, size_t nz
                            "ElementDataFile = LOCAL\n",
                            nx, ny, nz);
     assert_true((size_t)n + 4 * nx * ny * nz <= sizeof text);
-    write_bytes(in_folder(name), text, (size_t)n + 4 * nx * ny * nz);
+    put_file(in_folder(name), text, (size_t)n + 4 * nx * ny * nz);
 }
 
 static int make_files(void **state)

@@ -13,17 +13,9 @@ enum { NX = 6, NY = 4, NZ = 2, N = NX * NY * NZ };
 
 #define POINTS "XPTS\t6\r\nYPTS\t4\r\nZPTS\t2\r\n"
 
-static void write_bytes(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = not_null(fopen(path, "wb"));
-
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
 static void put_text(const char *path, const char *text)
 {
-    write_bytes(path, text, strlen(text));
+    put_file(path, text, strlen(text));
 }
 
 /* Number i of a type, as its bytes in this order. */
@@ -68,7 +60,7 @@ static void put_files(char format, bool big, int parts)
     snprintf(text, sizeof text,
              "#DESC\t1.2 * DESCRIPTOR\r\n*\r\nBSEQ\t%s\r\nIKKF\t%s\r\nIRFMT\t%c\r\n" POINTS,
              big ? "BIG" : "LIT", parts == 2 ? "CPLX" : "REAL", format);
-    write_bytes(DTA, bytes, n);
+    put_file(DTA, bytes, n);
     put_text(DSC, text);
 }
 
@@ -193,7 +185,7 @@ static void put_listed(char format, bool big, const double *field, size_t n)
             bytes[at + (big ? size - 1 - k : k)] = ((const unsigned char *)from)[k];
         at += size;
     }
-    write_bytes(XGF, bytes, n * (format == 'D' ? 8 : 4));
+    put_file(XGF, bytes, n * (format == 'D' ? 8 : 4));
     snprintf(text, sizeof text, IMAGE, "77", "G"); /* a width that nobody reads */
     memcpy(strstr(text, "XTYP\tIDX"), "XTYP\tIGD", 8);
     memcpy(strstr(text, "BSEQ\tLIT"), big ? "BSEQ\tBIG" : "BSEQ\tLIT", 8);

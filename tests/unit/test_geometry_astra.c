@@ -119,7 +119,7 @@ TEST(arrays_of_numpy)
         for (int b = 0; b < 4; b++)
             file[128 + 4 * i + b] = (unsigned char)(bits >> (24 - 8 * b));
     }
-    write_bytes(in_folder("f4.npy"), file, sizeof file);
+    put_file(in_folder("f4.npy"), file, sizeof file);
     AUTO_CLEAR struct fbp_scan s = load_as(in_folder("f4.npy"), "astra-cone-vec", &known);
     check_near3(s.views[0].s, v, 0);
     check_near3(s.views[0].v, v + 9, 0);
@@ -236,7 +236,7 @@ TEST(wrong_arrays)
         const int n = snprintf(file + 10, 110,
                                "{'descr': '<f8', 'fortran_order': False, 'shape': %s}", shapes[i]);
         file[10 + n] = ' ';
-        write_bytes(in_folder("shape.npy"), file, sizeof file);
+        put_file(in_folder("shape.npy"), file, sizeof file);
         const fbp_status st =
             fbp_geometry_load(&s, in_folder("shape.npy"), "astra-cone-vec", &known);
         assert_int_not_equal(st, FBP_OK);

@@ -319,7 +319,7 @@ static void write_headed(void)
                            "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
                            COLUMNS, ROWS);
 
-    write_bytes(in_folder("headed.mha"), text, (size_t)n + sizeof(float) * COLUMNS * ROWS * 2);
+    put_file(in_folder("headed.mha"), text, (size_t)n + sizeof(float) * COLUMNS * ROWS * 2);
 }
 
 /* Pixel (0, 0) is where the header puts it, as in RTK; a pitch that is given centres the panel. */

@@ -28,9 +28,7 @@ static int start_empty(void **state)
 static void write_file(const char *text)
 {
     gpu_tuned_write(&file, "folders", 0);
-    FILE *to = not_null(fopen(FILE_, "w"));
-    assert_true(fputs(text, to) >= 0);
-    assert_int_equal(fclose(to), 0);
+    put_file(FILE_, text, strlen(text));
 }
 
 TEST_WITH(what_is_kept_is_found, start_empty, NULL)

@@ -19,18 +19,6 @@ static int make_folder(void **state)
     return mkdir(FOLDER, 0777);
 }
 
-static size_t files_in(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    size_t n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n - 2;
-}
-
 static void assert_holds(const char *path, const char *text)
 {
     char got[200] = "";

@@ -17,18 +17,6 @@ static int make_folder(void **state)
     return mkdir(FOLDER, 0777);
 }
 
-static size_t files(void)
-{
-    DIR *dir = opendir(FOLDER);
-    size_t n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n - 2;
-}
-
 static fbp_status open_with(fbp_sink **out, const char *path, const struct fbp_sink_params *more)
 {
     const struct fbp_array_info info = some_info();
@@ -91,13 +79,13 @@ TEST_WITH(others_are_refused, make_folder, NULL)
                                  : kind == 4 ? symlink("nowhere", name)
                                              : mkfifo(name, 0666);
                 assert_int_equal(made, 0);
-                const size_t before = files();
+                const size_t before = files_in(FOLDER);
                 const struct fbp_sink_params p = {.fingerprint = 7, .force = force != 0};
                 assert_int_equal(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID);
                 assert_says("was not left by fbp");
                 assert_says(ends[i]);
                 assert_null(s);
-                assert_int_equal(files(), before);
+                assert_int_equal(files_in(FOLDER), before);
                 assert_text(FOLDER "/victim", "precious");
                 assert_false(is_there(FOLDER "/nowhere"));
             }
@@ -161,7 +149,7 @@ TEST_WITH(leftovers, make_folder, NULL)
             OK(fbp_sink_write(s, 0, NZ, volume));
             OK(fbp_sink_finish(s));
             fbp_sink_close(&s);
-            assert_int_equal(files(), 1);
+            assert_int_equal(files_in(FOLDER), 1);
         }
 }
 
@@ -190,11 +178,11 @@ TEST_WITH(journal_first, make_folder, NULL)
 
     put_file(FOLDER "/v.mha.part.log", "", 0);
     write_all(FOLDER "/v.mha");
-    assert_int_equal(files(), 1);
+    assert_int_equal(files_in(FOLDER), 1);
     OK(open_with(&s, FOLDER "/w.mha", &(struct fbp_sink_params){0}));
     assert_true(is_there(FOLDER "/w.mha.part.log"));
     fbp_sink_close(&s);
-    assert_int_equal(files(), 1);
+    assert_int_equal(files_in(FOLDER), 1);
 }
 
 /* A second lock that a killed run left speaks of no temporary file: the next run of the same output

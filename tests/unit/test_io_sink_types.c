@@ -44,7 +44,7 @@ static void clear_folder(void)
     assert_int_equal(system("rm -rf " STACK), 0); // NOLINT(cert-env33-c): a constant
 }
 
-static size_t files_in(const char *folder)
+static size_t visible_files(const char *folder)
 {
     size_t n = 0;
     DIR *dir = opendir(folder);
@@ -124,7 +124,7 @@ TEST(every_type_and_format)
                 assert_holds_volume(cases[i].read, types[t],
                                     types[t] != FBP_F32 || cases[i].place_of_float);
                 if (strncmp(cases[i].path, STACK, strlen(STACK)) == 0)
-                    assert_int_equal(files_in(STACK), NZ);
+                    assert_int_equal(visible_files(STACK), NZ);
             }
     assert_true(is_there(STEM ".npy.json"));
 }
@@ -217,14 +217,14 @@ TEST(all_slices_or_none)
     assert_int_equal(mkdir(STACK "/3.tif", 0777), 0);
     assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
     assert_says("3.tif: is there and not a regular file");
-    assert_int_equal(files_in(STACK), 1);
+    assert_int_equal(visible_files(STACK), 1);
     assert_int_equal(rmdir(STACK "/3.tif"), 0);
     s = sink(STACK "/%d.tif", FBP_F32, 0, false);
     put(s, 0, NZ);
     assert_int_equal(mkdir(STACK "/3.tif", 0777), 0);
     assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
     fbp_sink_close(&s);
-    assert_int_equal(files_in(STACK), 1);
+    assert_int_equal(visible_files(STACK), 1);
     clear_folder();
 }
 
@@ -308,7 +308,7 @@ TEST(stack_leaves_nothing)
     clear_folder();
     fbp_sink *s = sink(STACK "/%d.tif", FBP_F32, 0, false), *other = NULL;
     put(s, 1, 2);
-    assert_int_equal(files_in(STACK), 3); /* and the lock */
+    assert_int_equal(visible_files(STACK), 3); /* and the lock */
     assert_true(is_there(STACK "/1.tif.part"));
     assert_int_equal(open_sink(&other, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_IO);
     assert_says("another process is writing this output");
@@ -330,7 +330,7 @@ TEST(stack_leaves_nothing)
     put(s, 0, NZ);
     OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
-    assert_int_equal(files_in(STACK), NZ);
+    assert_int_equal(visible_files(STACK), NZ);
     assert_holds_volume(STACK, FBP_F32, true);
 }
 
@@ -358,7 +358,7 @@ TEST(stack_of_a_killed_run)
         fbp_sink *s = NULL;
         assert_int_equal(open_sink(&s, STACK "/s_%d.tif", FBP_F32, 5, resume), FBP_ERR_INVALID);
         assert_says("was not left by fbp (there is no journal of it)");
-        assert_int_equal(files_in(STACK), 3 + 4);
+        assert_int_equal(visible_files(STACK), 3 + 4);
         char journal[100];
         snprintf(journal, sizeof journal,
                  "fbp-journal %d 0000000000000005 size %d %d 13 header 0\n", 1 + resume, NX, NY);
@@ -367,7 +367,7 @@ TEST(stack_of_a_killed_run)
         put(s, 0, NZ);
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
-        assert_int_equal(files_in(STACK), NZ + 4);
+        assert_int_equal(visible_files(STACK), NZ + 4);
         assert_true(is_there(STACK "/s_7.png.part") && is_there(STACK "/s_0.tif"));
     }
     clear_folder();
@@ -398,7 +398,7 @@ TEST(stack_spares_inputs)
         if (cases[i].refused)
             assert_says("choose another folder");
         fbp_sink_close(&s);
-        assert_int_equal(files_in(STACK), 2);
+        assert_int_equal(visible_files(STACK), 2);
     }
 }
 
@@ -438,7 +438,7 @@ TEST(resume_goes_on)
         fbp_sink_close(&s);
         assert_holds_volume(cases[i].read, cases[i].type, true);
         if (i > 0)
-            assert_int_equal(files_in(STACK), NZ);
+            assert_int_equal(visible_files(STACK), NZ);
     }
 }
 

@@ -199,25 +199,13 @@ TEST(no_two_processes_write_to_one_page)
     unsetenv("FBP_STRIPE");
 }
 
-static size_t files(void)
-{
-    DIR *dir = opendir(".");
-    size_t n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n - 2;
-}
-
 TEST(what_cannot_be_written_in_parts_is_refused)
 {
     begin_output(&(struct output){"v.mha", 0, 0});
     assert_refused(&(struct output){"hash:", 0, 0}, 1, 2, "all slices");
     assert_refused(&(struct output){"v.nii.gz", 0, 0}, 1, 2, "compressed");
     assert_refused(&(struct output){"no/such/v.mha", 0, 0}, 1, 2, "create its folder first");
-    assert_int_equal(files(), 0);
+    assert_int_equal(files_in("."), 0);
     fbp_sink *s = NULL;
     const struct fbp_array_info i = info();
     unsigned char mine[NZ] = {1};
@@ -232,7 +220,7 @@ TEST(what_cannot_be_written_in_parts_is_refused)
                              &(struct fbp_sink_share){.part = 1, .n_parts = 2, .mine = mine}),
         FBP_ERR_INVALID);
     assert_says("files that do not change");
-    assert_int_equal(files(), 0);
+    assert_int_equal(files_in("."), 0);
 }
 
 TEST(who_does_not_belong_is_refused)
@@ -250,15 +238,15 @@ TEST(who_does_not_belong_is_refused)
     assert_refused(&o, 1, 2, "part 1 of 4 is being written by process"); /* the same slices */
     assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_IO);
     assert_says("part 1 of 4 is being written by process");
-    const size_t there = files();
+    const size_t there = files_in(".");
     fbp_sink_close(&s); /* what it has written stays */
-    assert_int_equal(files(), there);
+    assert_int_equal(files_in("."), there);
     p.resume = true;
     p.fingerprint = 8;
     assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_INVALID);
     assert_says("other options");
     assert_refused(&other, 1, PARTS, "remove it and v.mha.part.log*");
-    assert_int_equal(files(), there);
+    assert_int_equal(files_in("."), there);
     assert_int_equal(do_part(&o, 1, 1), 0);
     assert_same_folders();
 }
@@ -285,9 +273,9 @@ TEST(parts_do_not_take_over_what_one_process_left)
     assert_refused(&o, 1, 2, "another process is writing this output");
     OK(fbp_sink_write(alone, 0, 1, volume));
     fbp_sink_close(&alone);
-    assert_int_equal(files(), 2);
+    assert_int_equal(files_in("."), 2);
     assert_refused(&o, 1, 2, "finish it with --resume");
-    assert_int_equal(files(), 2);
+    assert_int_equal(files_in("."), 2);
     put_file("v.mha.part.log", "", 0); /* as a kill may leave it, with a file of somebody's */
     assert_refused(&o, 1, 2, "there is no journal of it");
     assert_true(is_there("v.mha.part"));
@@ -300,7 +288,7 @@ TEST(who_leaves_without_a_slice_leaves_nothing)
         (void)!system("rm -rf " FOLDER "/alone/*");
         fbp_sink *a = join(&outputs[i], 1, 2), *b = join(&outputs[i], 2, 2);
         fbp_sink_close(&a);
-        assert_true(files() > 0);
+        assert_true(files_in(".") > 0);
         write_some(b, 2, 2, 2);
         fbp_sink_forget(b); /* wrong data */
         fbp_sink_close(&b);

@@ -4,40 +4,17 @@
 #include "base/math.h"
 #include "geometry/view.h"
 #include "unit/mat_out.h"
-
-enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
+#include "unit/memory_scan.h"
 
 static const size_t MIB = (size_t)1 << 20;
-static struct fbp_view views[N_VIEWS];
-static float samples[N_VIEWS * ROWS * COLUMNS];
-
-/* A full circle about a volume. */
-static struct fbp_scan scan_of(const struct fbp_grid *volume, size_t n_columns, size_t n_rows)
-{
-    static double angles[N_VIEWS];
-    const struct fbp_circle c =
-        circle_of(N_VIEWS, angles, 500, 800, .kind = FBP_CONE, .pitch_mm = {1, 1});
-
-    for (int k = 0; k < N_VIEWS; k++)
-        angles[k] = 2 * FBP_PI * k / N_VIEWS;
-    OK(fbp_circle_views(&c, views));
-    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
-                             .kind = FBP_CONE,
-                             .n_views = N_VIEWS,
-                             .panel = {n_columns, n_rows},
-                             .views = views,
-                             .volume = *volume};
-}
 
 /* The plan's facts, or its failure. */
 static fbp_status plan_of(const struct fbp_grid *volume, const char *device, size_t memory,
                           struct fbp_plan_summary *out)
 {
-    const struct fbp_array_info info = {
-        .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
+    const struct fbp_scan scan = scan_of(volume);
+    CLEANUP(fbp_source_close) fbp_source *source = a_source();
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-    const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
-    CLEANUP(fbp_source_close) fbp_source *source = memory_source(samples, &info);
     const fbp_status st = fbp_plan_create(&plan, &scan,
                                           fbp_recon_params(.device = device, .input.source = source,
                                                            .memory_bytes = memory, .n_threads = 2));
@@ -116,7 +93,9 @@ TEST(what_looks_at_files_counts)
     struct fbp_plan_summary info;
 
     write_mat(path, n);
-    struct fbp_scan scan = scan_of(&small, n[2], n[1]);
+    struct fbp_scan scan = scan_of(&small);
+    scan.panel.n_columns = n[2];
+    scan.panel.n_rows = n[1];
     scan.projections = path;
     const struct fbp_recon_params params = {
         .struct_size = sizeof params, .device = "ref", .n_threads = 1};

@@ -32,9 +32,7 @@ static void plant(const char *folder, const char *name, const char *text)
     (void)unlink(path);
     if (!text)
         return;
-    FILE *to = not_null(fopen(path, "w"));
-    assert_true(fputs(text, to) >= 0);
-    assert_int_equal(fclose(to), 0);
+    put_file(path, text, strlen(text));
 }
 
 TEST(the_node_of_a_device)

@@ -223,9 +223,7 @@ TEST(table_agrees_with_the_peers)
 
 static fbp_status load_text(struct fbp_phantom *p, const char *text)
 {
-    FILE *f = not_null(fopen(FBP_TEST_DIR "/phantom.txt", "w"));
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
+    put_file(FBP_TEST_DIR "/phantom.txt", text, strlen(text));
     return fbp_phantom_create(p, FBP_TEST_DIR "/phantom.txt", 1, 10);
 }
 

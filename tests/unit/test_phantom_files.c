@@ -17,9 +17,7 @@ static double random01(unsigned *state)
 
 static fbp_status load_text(struct fbp_phantom *p, const char *text)
 {
-    FILE *f = not_null(fopen(FBP_TEST_DIR "/other-phantom.txt", "w"));
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
+    put_file(FBP_TEST_DIR "/other-phantom.txt", text, strlen(text));
     return fbp_phantom_create(p, FBP_TEST_DIR "/other-phantom.txt", 1, 10);
 }
 
@@ -374,9 +372,7 @@ TEST(cut_and_damaged)
         else
             assert_true(strlen(fbp_message()) > 20);
     }
-    FILE *f = not_null(fopen(FBP_TEST_DIR "/zero-phantom.txt", "w"));
-    assert_int_equal(fwrite("1 2 3 4 5 6 7 8\n\0junk", 1, 21, f), 21);
-    assert_int_equal(fclose(f), 0);
+    put_file(FBP_TEST_DIR "/zero-phantom.txt", "1 2 3 4 5 6 7 8\n\0junk", 21);
     assert_fails(fbp_phantom_create(&p, FBP_TEST_DIR "/zero-phantom.txt", 1, 1), FBP_ERR_INVALID,
                  "zero-phantom.txt:2: a byte of value 0");
 }

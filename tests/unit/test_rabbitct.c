@@ -64,14 +64,6 @@ static unsigned char *make(int version, bool reference, size_t *n)
     return out;
 }
 
-static void write_file(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = not_null(fopen(path, "wb"));
-
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
 static void assert_file(const char *path, const void *bytes, size_t n)
 {
     FILE *f = not_null(fopen(path, "rb"));
@@ -118,8 +110,8 @@ TEST(test_versions)
     size_t n1, n2;
     AUTO_FREE unsigned char *one = make(1, true, &n1), *two = make(2, true, &n2);
 
-    write_file(V1, one, n1);
-    write_file(V2, two, n2);
+    put_file(V1, one, n1);
+    put_file(V2, two, n2);
     check_reading(V1, 1);
     check_reading(V2, 2);
     OK(fbp_rabbitct_convert(V1, STEM "-b.rctd", 2));
@@ -179,7 +171,7 @@ TEST(test_damaged)
         0, 1, 23, 24, 119, 24 + VIEW, 24 + K * VIEW - 1, 24 + K * VIEW + 1, n - 1, n + 1};
     memcpy(bytes, whole, n);
     for (size_t i = 0; i < N_OF(lengths); i++) {
-        write_file(V2, bytes, lengths[i]);
+        put_file(V2, bytes, lengths[i]);
         if (fbp_rabbitct_probe(V2, &info) != FBP_ERR_INVALID)
             fail_msg("%zu bytes were taken for a data set", lengths[i]);
         assert_says(V2);
@@ -188,21 +180,21 @@ TEST(test_damaged)
     for (size_t i = 0; i < N_OF(spoilt); i++) {
         memcpy(bytes, whole, n);
         memcpy(bytes + spoilt[i].at, &spoilt[i].value, 4);
-        write_file(V2, bytes, n);
+        put_file(V2, bytes, n);
         if (fbp_rabbitct_probe(V2, &info) == FBP_OK)
             fail_msg("field at %zu = %u was accepted", spoilt[i].at, (unsigned)spoilt[i].value);
         assert_says(V2);
     }
     memcpy(bytes, whole, n);
     memcpy(bytes + 24 + VIEW + 40, &nan_entry, 8);
-    write_file(V2, bytes, n);
+    put_file(V2, bytes, n);
     assert_int_equal(fbp_rabbitct_matrices(V2, &P, &n_views), FBP_ERR_INVALID);
     assert_says("view 1");
     memset(bytes + 24 + VIEW, 0, 96);
-    write_file(V2, bytes, n);
+    put_file(V2, bytes, n);
     assert_int_equal(fbp_scan_load(&scan, V2), FBP_ERR_INVALID);
     assert_says("view 1");
-    write_file(STEM ".vol", bytes, 100);
+    put_file(STEM ".vol", bytes, 100);
     assert_int_equal(fbp_rabbitct_reference(STEM ".vol", SIDE, (uint16_t *)(void *)bytes),
                      FBP_ERR_INVALID);
     assert_says("100 bytes");
@@ -272,11 +264,11 @@ static void check_result(int version, int32_t magic, int32_t end)
     assert_memory_equal(back.error.histogram, r.error.histogram, sizeof r.error.histogram);
     fbp_rabbitct_result_clear(&back);
     for (size_t n = 0; n < tail + 64; n++) {
-        write_file(V2, bytes, n);
+        put_file(V2, bytes, n);
         assert_int_equal(fbp_rabbitct_result_read(V2, &back), FBP_ERR_INVALID);
     }
     bytes[tail + 60] ^= 1;
-    write_file(V2, bytes, tail + 64);
+    put_file(V2, bytes, tail + 64);
     assert_int_equal(fbp_rabbitct_result_read(V2, &back), FBP_ERR_INVALID);
     assert_says("damaged");
 }

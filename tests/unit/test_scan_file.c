@@ -217,7 +217,7 @@ TEST(test_syntax_errors_have_a_place)
                       "line 2, column 16: a text holds the character \\u0000");
     write_text("s.json", "[1]");
     expect_load_fails("s.json", FBP_ERR_INVALID, "object");
-    write_bytes(in_folder("s.json"), "{}\0{}", 5);
+    put_file(in_folder("s.json"), "{}\0{}", 5);
     expect_load_fails("s.json", FBP_ERR_INVALID, "zero bytes");
     expect_load_fails("absent.json", FBP_ERR_IO, "absent.json");
     write_text("s.json", "{}");
@@ -242,7 +242,7 @@ TEST(test_headerless)
     raw[N_OF(parallel)] =
         (struct pair){"raw", "{\"type\": \"uint16\", \"shape\": [5, 4, 6], \"big_endian\": true,"
                              " \"header_bytes\": 7}"};
-    write_bytes(in_folder("p.bin"), bytes, sizeof bytes);
+    put_file(in_folder("p.bin"), bytes, sizeof bytes);
     write_scan("r.json", raw, N_OF(raw), NULL, NULL);
     struct fbp_scan s = load("r.json");
     assert_int_equal(s.raw.type, FBP_U16);

@@ -7,43 +7,11 @@
 #include "geometry/view.h"
 #include "scan/file/scan.h"
 #include "test.h"
+#include "unit/memory_scan.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
-
-static struct fbp_view views[N_VIEWS];
-static float samples[N_VIEWS * ROWS * COLUMNS];
-
-static struct fbp_scan a_scan(const struct fbp_grid *volume)
-{
-    static double angles[N_VIEWS];
-    const struct fbp_circle c =
-        circle_of(N_VIEWS, angles, 500, 800, .kind = FBP_CONE, .pitch_mm = {1, 1});
-
-    for (int k = 0; k < N_VIEWS; k++)
-        angles[k] = 2 * FBP_PI * k / N_VIEWS;
-    OK(fbp_circle_views(&c, views));
-    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
-                             .kind = FBP_CONE,
-                             .n_views = N_VIEWS,
-                             .panel = {COLUMNS, ROWS},
-                             .views = views,
-                             .volume = *volume};
-}
-
-static fbp_source *a_source(void)
-{
-    const struct fbp_array_info info = {
-        .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
-
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        samples[i] = (float)(i % 7);
-    fbp_source *source = memory_source(samples, &info);
-    return source;
-}
 
 static const struct fbp_grid small = {{32, 32, 24}, {1, 1, 1}, {0, 0, 0}};
 
@@ -61,7 +29,7 @@ static int cancel(void *user, const struct fbp_progress *p)
 TEST(planning)
 {
     const struct fbp_grid tall = {{12000, 12000, 1000000}, {1e-3, 1e-3, 1e-5}, {0, 0, 0}};
-    const struct fbp_scan scan = a_scan(&tall);
+    const struct fbp_scan scan = scan_of(&tall);
     CLEANUP(fbp_source_close) fbp_source *source = a_source();
     fbp_plan *plan = NULL;
 
@@ -79,7 +47,7 @@ TEST(planning)
 TEST(computing)
 {
     const struct fbp_grid large = {{250, 250, 250}, {0.1, 0.1, 0.1}, {0, 0, 0}};
-    const struct fbp_scan scan = a_scan(&large);
+    const struct fbp_scan scan = scan_of(&large);
     CLEANUP(fbp_source_close) fbp_source *source = a_source();
 
     CLEANUP(fbp_plan_destroy)
@@ -144,7 +112,7 @@ TEST(plan_in_a_child)
 {
     static const char *const devices[] = {"ref", "cpu", "mock"};
     for (int i = 0; i < 3; i++) {
-        const struct fbp_scan scan = a_scan(&small);
+        const struct fbp_scan scan = scan_of(&small);
         CLEANUP(fbp_source_close) fbp_source *source = a_source();
         CLEANUP(fbp_plan_destroy)
         fbp_plan *plan =
@@ -265,7 +233,7 @@ static int stopped_compare(void *arg)
 static int stop_then(void *arg)
 {
     int (*const *call)(void *) = arg;
-    const struct fbp_scan scan = a_scan(&small);
+    const struct fbp_scan scan = scan_of(&small);
     fbp_stop();
     return (*call)((void *)(uintptr_t)&scan);
 }
