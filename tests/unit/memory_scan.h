@@ -2,6 +2,7 @@
 #ifndef FBP_TESTS_MEMORY_SCAN_H
 #define FBP_TESTS_MEMORY_SCAN_H
 
+#include "geometry/view.h"
 #include "base/math.h"
 #include "test.h"
 
