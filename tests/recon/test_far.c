@@ -262,6 +262,49 @@ static void *work(void *user)
     return NULL;
 }
 
+/* Of a plan for views that lie on a device, or (NULL) in the host's memory. */
+static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_info *info,
+                         const char *device, const void *far)
+{
+    fbp_source *source;
+
+    if (far)
+        OK(fbp_source_device_memory(&source, far, info, "mock", NULL));
+    else
+        OK(fbp_source_memory(&source, NULL, info));
+    fbp_plan *plan = create_plan(scan, fbp_recon_params(.device = device, .input.source = source));
+    const size_t n = fbp_plan_info(plan)->n_batches;
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    return n;
+}
+
+/* Views that the device has are taken in few batches; those that it gets from the host are not. */
+TEST(batches_know_who_reads)
+{
+    const struct fixture *f = *state;
+    const void *far = fbp_mock_device_memory(f->views);
+    struct fbp_corrections c = {.struct_size = sizeof c};
+    struct fbp_array_info down = f->info;
+    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    assert_true(batches_of(&f->scan, &f->info, "mock:0", far) <
+                batches_of(&f->scan, &f->info, "mock:0", NULL));
+    for (int i = 0; i < 2; i++) {
+        const char *other = i ? "mock:1" : "cpu";
+        assert_int_equal(batches_of(&f->scan, &f->info, other, far),
+                         batches_of(&f->scan, &f->info, other, NULL));
+    }
+    down.row_order = FBP_ROWS_TOP_DOWN;
+    assert_int_equal(batches_of(&f->scan, &down, "mock:0", far),
+                     batches_of(&f->scan, &down, "mock:0", NULL));
+    OK(fbp_scan_copy(&scan, &f->scan));
+    OK(fbp_corrections_rings(&c, "sorting:5"));
+    OK(fbp_scan_correct(&scan, &c));
+    assert_int_equal(batches_of(&scan, &f->info, "mock:0", far),
+                     batches_of(&scan, &f->info, "mock:0", NULL));
+}
+
 TEST(the_callers_queue_is_awaited)
 {
     struct fixture *f = *state;
@@ -304,62 +347,6 @@ TEST(the_callers_queue_is_awaited)
     assert_memory_equal(read, f->views, n * sizeof *read);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-}
-
-/* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */
-TEST(reduced_scans_are_read)
-{
-    struct fixture *f = *state;
-    uint64_t copied;
-
-    OK(fbp_scan_reduce(&f->scan, 2, 3));
-    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "mock:0"), f->n);
-    run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, NULL, &copied);
-    check(f, right, "a reduced scan");
-    assert_true(copied > 0);
-}
-
-/* Of a plan for views that lie on a device, or (NULL) in the host's memory. */
-static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_info *info,
-                         const char *device, const void *far)
-{
-    fbp_source *source;
-
-    if (far)
-        OK(fbp_source_device_memory(&source, far, info, "mock", NULL));
-    else
-        OK(fbp_source_memory(&source, NULL, info));
-    fbp_plan *plan = create_plan(scan, fbp_recon_params(.device = device, .input.source = source));
-    const size_t n = fbp_plan_info(plan)->n_batches;
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
-    return n;
-}
-
-/* Views that the device has are taken in few batches; those that it gets from the host are not. */
-TEST(batches_know_who_reads)
-{
-    const struct fixture *f = *state;
-    const void *far = fbp_mock_device_memory(f->views);
-    struct fbp_corrections c = {.struct_size = sizeof c};
-    struct fbp_array_info down = f->info;
-    AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    assert_true(batches_of(&f->scan, &f->info, "mock:0", far) <
-                batches_of(&f->scan, &f->info, "mock:0", NULL));
-    for (int i = 0; i < 2; i++) {
-        const char *other = i ? "mock:1" : "cpu";
-        assert_int_equal(batches_of(&f->scan, &f->info, other, far),
-                         batches_of(&f->scan, &f->info, other, NULL));
-    }
-    down.row_order = FBP_ROWS_TOP_DOWN;
-    assert_int_equal(batches_of(&f->scan, &down, "mock:0", far),
-                     batches_of(&f->scan, &down, "mock:0", NULL));
-    OK(fbp_scan_copy(&scan, &f->scan));
-    OK(fbp_corrections_rings(&c, "sorting:5"));
-    OK(fbp_scan_correct(&scan, &c));
-    assert_int_equal(batches_of(&scan, &f->info, "mock:0", far),
-                     batches_of(&scan, &f->info, "mock:0", NULL));
 }
 
 static void refuses(fbp_status got, fbp_status wanted, const char *sentence)
@@ -439,6 +426,19 @@ TEST(queues_are_waited_for)
     assert_null(queue[0]);
     refuses(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
             "\"abacus\" is not in this build");
+}
+
+/* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */
+TEST(reduced_scans_are_read)
+{
+    struct fixture *f = *state;
+    uint64_t copied;
+
+    OK(fbp_scan_reduce(&f->scan, 2, 3));
+    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "mock:0"), f->n);
+    run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, NULL, &copied);
+    check(f, right, "a reduced scan");
+    assert_true(copied > 0);
 }
 
 TEST_MAIN(set_up, tear_down)
