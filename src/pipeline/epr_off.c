@@ -106,23 +106,23 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
     return refuse();
 }
 
-fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
-                            const struct fbp_recon_params *params)
+fbp_status fbp_accumulator_create(fbp_accumulator **out, const struct fbp_scan *scan,
+                                  const struct fbp_recon_params *params)
 {
     *out = NULL;
     return refuse();
 }
 
-fbp_status fbp_adder_add(fbp_adder *adder, size_t view, const float *samples)
+fbp_status fbp_accumulator_add(fbp_accumulator *accumulator, size_t view, const float *samples)
 {
     return refuse();
 }
 
-fbp_status fbp_adder_volume(fbp_adder *adder, float *volume)
+fbp_status fbp_accumulator_volume(fbp_accumulator *accumulator, float *volume)
 {
     return refuse();
 }
 
-void fbp_adder_destroy(fbp_adder **adder)
+void fbp_accumulator_destroy(fbp_accumulator **accumulator)
 {
 }

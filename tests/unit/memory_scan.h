@@ -2,8 +2,8 @@
 #ifndef FBP_TESTS_MEMORY_SCAN_H
 #define FBP_TESTS_MEMORY_SCAN_H
 
-#include "geometry/view.h"
 #include "base/math.h"
+#include "geometry/view.h"
 #include "test.h"
 
 enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };

@@ -135,7 +135,7 @@ static void facts(void **state)
     assert_int_equal(fbp_scan_facts(&scan, NULL, &f), FBP_OK);
     assert_true(f.n_angles == N && f.method_error[0] == 0);
     assert_int_equal(fbp_scan_facts(&scan, &grid, &f), FBP_OK);
-    assert_true(f.method_error[0] > 0);
+    assert_true(f.method_error[2] < 0); /* the top slice lies outside the plane of the sources */
     assert_int_equal(fbp_scan_draw(&scan, &grid, FBP_TEST_DIR "/scan.svg"), FBP_OK);
     fbp_scan_clear(&scan);
 }
