@@ -24,7 +24,7 @@ says() { # words, command
 "$fbp" --version | grep -q 'without HDF5, TIFF, XML of RTK, EPR imaging' || fail "$("$fbp" --version)"
 "$full" --version | grep -q 'with HDF5, TIFF, XML of RTK, EPR imaging' || fail "$("$full" --version)"
 if command -v ldd >/dev/null; then
-    ldd build/lib/libfbp.so | grep -vE 'lib(z|png16|cjson|m|c|pthread|dl)\.so|linux-|ld-' && fail "these are linked"
+    ldd build/bin/fbp | grep -vE 'lib(z|png16|cjson|m|c|pthread|dl)\.so|linux-|ld-' && fail "these are linked"
 fi
 
 "$fbp" simulate -q --size 48 --views 60 -o scan.json
