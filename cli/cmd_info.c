@@ -69,7 +69,7 @@ static int read_range(fbp_source *src, struct range *r)
     for (size_t z = 0; z < info->n[2]; z++)
         for (size_t y = 0; y < info->n[1]; y += rows) {
             const size_t n = info->n[1] - y < rows ? info->n[1] - y : rows;
-            if (fbp_source_read(src, z, 1, y, n, buf) != FBP_OK) {
+            if (fbp_source_read(src, z, 1, y, n, FBP_F32, buf) != FBP_OK) {
                 free(buf);
                 return cli_fail();
             }
@@ -166,7 +166,7 @@ static int find_scan(const struct info_args *a, const char *format, struct fbp_s
         return 0;
     if (access(a->file, F_OK) != 0) /* FILE:ARRAY requests one array, not the scan */
         return 0;
-    const fbp_status st = fbp_scan_load(out, a->file);
+    const fbp_status st = fbp_scan_load(out, a->file, NULL);
     return st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
 }
 
@@ -282,7 +282,8 @@ static int array_info(const struct info_args *a, fbp_source *src)
 /* Load a scan, or the geometry alone from another program's geometry file. */
 static fbp_status load_scan(struct fbp_scan *scan, const char *path)
 {
-    return fbp_scan_load(scan, path) == FBP_OK ? FBP_OK : fbp_geometry_load(scan, path, NULL, NULL);
+    return fbp_scan_load(scan, path, NULL) == FBP_OK ? FBP_OK
+                                                     : fbp_geometry_load(scan, path, NULL, NULL);
 }
 
 static int scan_info(const struct info_args *a)
@@ -291,7 +292,8 @@ static int scan_info(const struct info_args *a)
 
     if (load_scan(&scan, a->file) == FBP_OK)
         return show_scan(a, &scan);
-    (void)!fbp_scan_load(&scan, a->file); /* sets the message: reason why the file is not a scan */
+    (void)!fbp_scan_load(&scan, a->file,
+                         NULL); /* sets the message: reason why the file is not a scan */
     return cli_fail();
 }
 
@@ -310,7 +312,7 @@ static int file_info(const struct info_args *a)
     char why[4096];
     snprintf(why, sizeof why, "%s", fbp_message());
     const bool known = st == FBP_ERR_INVALID || !strstr(why, "not a known array format");
-    st = known ? fbp_scan_load(&scan, a->file) : load_scan(&scan, a->file);
+    st = known ? fbp_scan_load(&scan, a->file, NULL) : load_scan(&scan, a->file);
     if (st == FBP_OK)
         return show_scan(a, &scan);
     return known || st == FBP_ERR_UNSUPPORTED ? cli_error("%s", why) : cli_fail();

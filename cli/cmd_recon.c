@@ -3,6 +3,8 @@
 #include "sweep.h"
 #include "team.h"
 
+#include "pipeline/plan.h"
+
 #include <stdlib.h>
 
 static const struct opt table[] = {

@@ -192,7 +192,8 @@ static fbp_status write_truth(const struct simulate_args *a, const struct fbp_ph
 {
     if (!a->truth)
         return FBP_OK;
-    return fbp_phantom_truth(phantom, scan, (enum fbp_unit)a->unit, a->truth, a->threads);
+    return fbp_phantom_volume(phantom, &scan->volume, scan->kind, (enum fbp_unit)a->unit, a->truth,
+                              a->threads);
 }
 
 static fbp_status write_prj(const struct simulate_args *a, const struct fbp_phantom *phantom,

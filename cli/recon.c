@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "geometry/kind.h"
+#include "scan/file/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .preparation = a->prepare ? &steps : NULL};
 
     fbp_limit_memory(a->p.memory_bytes); /* also for child processes that inspect files */
-    const fbp_status st = fbp_scan_load_known(scan, a->scan, &known);
+    const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
     if (st != FBP_OK)
         return cli_fail();

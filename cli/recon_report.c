@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "picture/draw.h"
+#include "pipeline/plan.h"
 #include "scan/file/scan.h"
 
 #include <errno.h>

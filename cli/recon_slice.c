@@ -40,7 +40,7 @@ fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *re
     const size_t n[3] = {g->n[0], g->n[1], g->n[2] * fbp_plan_info(plan)->time_points};
     float *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
     fbp_sink *sink = NULL;
-    fbp_status st = values ? fbp_sink_memory(&sink, values, n) : FBP_ERR_NOMEM;
+    fbp_status st = values ? fbp_sink_memory(&sink, values, FBP_F32, n) : FBP_ERR_NOMEM;
 
     if (st == FBP_OK)
         st = fbp_plan_run_to(plan, NULL, sink, report);

@@ -164,7 +164,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     *values = malloc(n[0] * n[1] * n[2] * sizeof **values);
     if (!*values)
         return cli_error("out of memory for the voxels of --hu-from-roi: close other programs");
-    fbp_status st = fbp_sink_memory(&sink, *values, n);
+    fbp_status st = fbp_sink_memory(&sink, *values, FBP_F32, n);
     if (st == FBP_OK)
         st = fbp_plan_run_to(*plan, NULL, sink, NULL);
     fbp_sink_close(&sink);

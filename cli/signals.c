@@ -4,6 +4,8 @@
 
 #include "fbp/types.h"
 
+#include "base/threads.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -51,11 +51,11 @@ fbp_status simulate_directions(const struct simulate_args *a, double (**out)[3],
     *out = NULL;
     if (!parse_set(a->directions, &set))
         return from_file(a->directions, out, n);
-    const fbp_status st = fbp_directions_count(&set, n);
+    const fbp_status st = fbp_directions_make(&set, NULL, n);
     if (st != FBP_OK)
         return st;
     *out = calloc(*n, sizeof **out);
-    return *out ? fbp_directions_make(&set, *out) : FBP_ERR_NOMEM;
+    return *out ? fbp_directions_make(&set, *out, NULL) : FBP_ERR_NOMEM;
 }
 
 static int check_lines(const struct command *self, const struct simulate_args *a)

@@ -189,7 +189,7 @@ static int reconstruct(struct sweep *s, double value)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
     s->args->p.callbacks.log = NULL; /* print notes of the plan only for the first value */
     if (st == FBP_OK)
-        st = fbp_sink_memory(&sink, s->slices, s->grid.n);
+        st = fbp_sink_memory(&sink, s->slices, FBP_F32, s->grid.n);
     if (st == FBP_OK)
         st = fbp_plan_run_to(plan, NULL, sink, NULL);
     fbp_sink_close(&sink);

@@ -14,7 +14,7 @@ int main(void)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan = NULL;
 
-    fbp_status status = fbp_scan_load(&scan, "scan.json");
+    fbp_status status = fbp_scan_load(&scan, "scan.json", NULL);
     if (status == FBP_OK)
         status = fbp_plan_create(&plan, &scan, fbp_recon_params(.filter = FBP_FILTER_HANN));
     if (status == FBP_OK)

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: recon SCAN VOLUME\n");
         return 2;
     }
-    if (fbp_scan_load(&scan, argv[1]) != FBP_OK)
+    if (fbp_scan_load(&scan, argv[1], NULL) != FBP_OK)
         return failed();
     if (fbp_plan_create(&plan, &scan,
                         fbp_recon_params(.filter = FBP_FILTER_HANN, .callbacks.progress = show,

@@ -105,7 +105,7 @@ static inline struct fbp_scan open_scan(const char *path)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    OK(fbp_scan_load(&scan, path));
+    OK(fbp_scan_load(&scan, path, NULL));
     return scan;
 }
 
@@ -157,7 +157,7 @@ static inline void save_array(const char *path, const struct fbp_array_info *inf
 {
     CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, info, params);
 
-    OK(fbp_sink_write(sink, 0, info->n[2], values));
+    OK(fbp_sink_write(sink, 0, info->n[2], FBP_F32, values));
     OK(fbp_sink_finish(sink));
 }
 

@@ -99,7 +99,7 @@ static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
                                        .n = {j->rings}};
     double(*n)[3] = NULL;
 
-    if (fbp_directions_count(&set, &scan->n_views) != FBP_OK)
+    if (fbp_directions_make(&set, NULL, &scan->n_views) != FBP_OK)
         return cli_fail();
     n = calloc(scan->n_views, sizeof *n);
     scan->views = calloc(scan->n_views, sizeof *scan->views);
@@ -107,7 +107,7 @@ static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
         free(n);
         return cli_error("not enough memory for a scan");
     }
-    const fbp_status st = fbp_directions_make(&set, n);
+    const fbp_status st = fbp_directions_make(&set, n, NULL);
     for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
         fbp_plane_view(n[k], j->pitch_mm, -((double)j->columns - 1) / 2 * j->pitch_mm, j->columns,
                        &scan->views[k]);

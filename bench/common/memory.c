@@ -17,7 +17,7 @@ fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink)
     size_t n[3];
 
     size_of(fbp_plan_info(plan), n);
-    return fbp_sink_memory(sink, out, n);
+    return fbp_sink_memory(sink, out, FBP_F32, n);
 }
 
 fbp_status fbp_bench_device_sink(const fbp_plan *plan, float *out, fbp_sink **sink)

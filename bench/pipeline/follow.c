@@ -79,7 +79,7 @@ static int load(struct follow_bench *b)
 {
     size_t n;
 
-    if (fbp_scan_load(&b->scan, b->place.scan) != FBP_OK)
+    if (fbp_scan_load(&b->scan, b->place.scan, NULL) != FBP_OK)
         return cli_fail();
     n = b->scan.panel.n_columns * b->scan.panel.n_rows * b->scan.n_views;
     b->views = malloc(n * sizeof *b->views);
@@ -87,7 +87,8 @@ static int load(struct follow_bench *b)
         return cli_error("not enough memory for the views");
     fbp_status st = fbp_source_open(&b->simulated, b->scan.projections, &b->scan.raw);
     if (st == FBP_OK)
-        st = fbp_source_read(b->simulated, 0, b->scan.n_views, 0, b->scan.panel.n_rows, b->views);
+        st = fbp_source_read(b->simulated, 0, b->scan.n_views, 0, b->scan.panel.n_rows, FBP_F32,
+                             b->views);
     b->player = (struct player){.views = b->views,
                                 .n_views = b->scan.n_views,
                                 .columns = b->scan.panel.n_columns,
@@ -117,11 +118,15 @@ static int play_to(struct follow_bench *b, fbp_plan *plan, fbp_sink *sink, doubl
 {
     struct fbp_report report = {.struct_size = sizeof report};
 
-    if (player_begin(&b->player, plan))
+    struct fbp_stopper stopper = {.stopped = false};
+
+    if (player_begin(&b->player, &stopper))
         return 1;
+    fbp_stopper_attach(&stopper);
     const fbp_status st = sink ? fbp_plan_run_to(plan, NULL, sink, &report)
                                : fbp_plan_run(plan, b->place.volume, &report);
     const double end = cli_now();
+    fbp_stopper_attach(NULL);
     const int rc = player_end(&b->player);
     if (rc == 0 && st != FBP_OK)
         return cli_fail();
@@ -155,7 +160,7 @@ static int into_memory(struct follow_bench *b, double *seconds)
 
     if (rc == 0)
         rc = make_volume(b, plan, &volume);
-    if (rc == 0 && fbp_sink_memory(&sink, volume, b->info.volume.n) != FBP_OK)
+    if (rc == 0 && fbp_sink_memory(&sink, volume, FBP_F32, b->info.volume.n) != FBP_OK)
         rc = cli_fail();
     if (rc == 0)
         rc = play_to(b, plan, sink, seconds);
@@ -174,7 +179,7 @@ static int compare_file(struct follow_bench *b)
     const size_t *n = b->info.volume.n;
     fbp_source *source = NULL;
     const bool read = fbp_source_open(&source, b->place.volume, NULL) == FBP_OK &&
-                      fbp_source_read(source, 0, n[2], 0, n[1], b->found) == FBP_OK;
+                      fbp_source_read(source, 0, n[2], 0, n[1], FBP_F32, b->found) == FBP_OK;
     const int rc = read ? 0 : cli_fail();
 
     if (read)
@@ -225,7 +230,7 @@ static int run_once(const struct follow_bench *b, fbp_plan *plan, float *volume,
     fbp_sink *sink = NULL;
     int rc = 0;
 
-    if (fbp_sink_memory(&sink, volume, b->info.volume.n) != FBP_OK ||
+    if (fbp_sink_memory(&sink, volume, FBP_F32, b->info.volume.n) != FBP_OK ||
         fbp_plan_run_to(plan, NULL, sink, &report) != FBP_OK)
         rc = cli_fail();
     *seconds = report.total;

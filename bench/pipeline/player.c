@@ -94,7 +94,7 @@ static void *play(void *arg)
     }
     p->written = cli_now();
     if (p->failed)
-        fbp_plan_stop(p->reader);
+        fbp_stopper_stop(p->reader);
     return NULL;
 }
 
@@ -123,7 +123,7 @@ int player_prepare(struct player *p, const char *folder)
     return 0;
 }
 
-int player_begin(struct player *p, fbp_plan *reader)
+int player_begin(struct player *p, struct fbp_stopper *reader)
 {
     p->reader = reader;
     if (pthread_create(&p->thread, NULL, play, p) == 0)

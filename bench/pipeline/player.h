@@ -18,7 +18,7 @@ struct player {
     char path[440];   /**< as in a scan: a file or a pattern */
     double written;   /**< when the last view was written (cli_now()); once player_end() is over */
     pthread_t thread; /**< the rest is the player's own */
-    fbp_plan *reader;
+    struct fbp_stopper *reader;
     bool failed;
     int fd, error;
 };
@@ -30,8 +30,8 @@ int player_prepare(struct player *p, const char *folder);
 struct fbp_raw player_raw(const struct player *p);
 
 /** Begin to write, in a thread of its own; an exit status, failures reported.  A failure to write
- *  stops the reader's run, which would wait for views that do not come. */
-int player_begin(struct player *p, fbp_plan *reader);
+ *  stops the reader, which would wait for views that do not come. */
+int player_begin(struct player *p, struct fbp_stopper *reader);
 
 /** Wait until all is written; an exit status. */
 int player_end(struct player *p);

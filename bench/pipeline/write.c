@@ -256,7 +256,7 @@ static fbp_status put_slice(void *user, size_t z, int worker)
     const struct write_bench *b = p->bench;
 
     (void)worker;
-    return fbp_sink_write(p->sink, z, 1, b->slices + z % b->n_slices * b->n * b->n);
+    return fbp_sink_write(p->sink, z, 1, FBP_F32, b->slices + z % b->n_slices * b->n * b->n);
 }
 
 static fbp_status put_all(const struct write_bench *b, int who, fbp_sink *sink)

@@ -96,7 +96,7 @@ static int compare(const struct compare_args *a, fbp_source *source, const float
     if (reference && !volume)
         rc = cli_error("out of memory for a volume of %zu^3 voxels: close other programs", n[0]);
     if (reference && volume) {
-        rc = fbp_source_read(source, 0, n[2], 0, n[1], volume) == FBP_OK ? 0 : cli_fail();
+        rc = fbp_source_read(source, 0, n[2], 0, n[1], FBP_F32, volume) == FBP_OK ? 0 : cli_fail();
         if (rc == 0) {
             fbp_rabbitct_compare(volume, reference, voxels, hu, &e);
             rc = judge(a, &e);

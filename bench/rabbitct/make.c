@@ -138,7 +138,7 @@ static fbp_status reconstruct(const struct making *m, size_t side, float *volume
     FBP_TRY_GOTO(fbp_rabbitct_load(&written, m->out.part));
     FBP_TRY_GOTO(open_views(&p.input.source, m->out.part));
     FBP_TRY_GOTO(fbp_plan_create(&plan, &written, &p));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, n));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, FBP_F32, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
 fail:
     fbp_sink_close(&sink);

@@ -149,7 +149,8 @@ static int make(const struct make_args *a)
 
     if (!a->scan && make_place(a, &place) != 0)
         return 1;
-    fbp_status st = a->scan ? fbp_scan_load(&scan, a->scan) : simulate(a, place.volume, &scan);
+    fbp_status st =
+        a->scan ? fbp_scan_load(&scan, a->scan, NULL) : simulate(a, place.volume, &scan);
     const int kept = st != FBP_OK ? 0
                                   : cli_check_files(&(struct cli_files){.force = a->force,
                                                                         .scan = &scan,

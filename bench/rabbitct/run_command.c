@@ -144,7 +144,8 @@ static fbp_status run_views(struct run *r)
 
     for (size_t first = 0; first < n; first += r->n_buffers) {
         const size_t part = n - first < r->n_buffers ? n - first : r->n_buffers;
-        fbp_status st = fbp_source_read(r->source, first, part, 0, r->info.n_rows, r->views);
+        fbp_status st =
+            fbp_source_read(r->source, first, part, 0, r->info.n_rows, FBP_F32, r->views);
         for (size_t i = 0; i < part && st == FBP_OK; i++)
             st = add_view(r, first + i, i, part);
         if (st != FBP_OK)
@@ -169,7 +170,7 @@ static fbp_status write_volume(const struct run *r)
     fbp_status st = fbp_sink_open(&sink, r->a->volume, &info, NULL);
 
     if (st == FBP_OK)
-        st = fbp_sink_write(sink, 0, L, r->volume);
+        st = fbp_sink_write(sink, 0, L, FBP_F32, r->volume);
     if (st == FBP_OK)
         st = fbp_sink_finish(sink);
     fbp_sink_close(&sink);

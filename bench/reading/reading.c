@@ -140,8 +140,9 @@ static void read_view(struct bench *b, size_t item, bool as_is)
 {
     const size_t rows = fbp_source_info(b->source)->n[1];
     void *to = b->batch + item * b->view * (as_is ? b->size : sizeof(float));
-    const fbp_status st = as_is ? fbp_source_read_as_is(b->source, b->first + item, 1, 0, rows, to)
-                                : fbp_source_read(b->source, b->first + item, 1, 0, rows, to);
+    const fbp_status st =
+        as_is ? fbp_source_read_as_is(b->source, b->first + item, 1, 0, rows, to)
+              : fbp_source_read(b->source, b->first + item, 1, 0, rows, FBP_F32, to);
 
     if (st != FBP_OK && !atomic_exchange(&b->failed, 1))
         fprintf(stderr, "reading: %s\n", fbp_message());

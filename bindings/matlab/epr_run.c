@@ -44,8 +44,7 @@ static fbp_status open_sink(const struct epr_call *c, fbp_sink **out)
 {
     const size_t *n = c->scan.volume.n, slices[3] = {n[0], n[1], n[2] * c->info.n[1]};
 
-    return is_double(c) ? fbp_sink_memory_double(out, mxGetData(c->object), slices)
-                        : fbp_sink_memory(out, mxGetData(c->object), slices);
+    return fbp_sink_memory(out, mxGetData(c->object), is_double(c) ? FBP_F64 : FBP_F32, slices);
 }
 
 static bool run(struct epr_call *c, struct epr_done *done)

@@ -76,10 +76,11 @@ static bool make(struct call *c, int n, const mxArray *const *a)
         !mex_options(&c->failure, options, c, n - 2, a + 2))
         return false;
     c->set.set = (enum fbp_direction_set)set;
-    if (fbp_directions_count(&c->set, &c->n) != FBP_OK)
+    if (fbp_directions_make(&c->set, NULL, &c->n) != FBP_OK)
         return mex_fail_library(&c->failure);
     c->direction = mxMalloc(c->n * sizeof *c->direction);
-    return fbp_directions_make(&c->set, c->direction) == FBP_OK || mex_fail_library(&c->failure);
+    return fbp_directions_make(&c->set, c->direction, NULL) == FBP_OK ||
+           mex_fail_library(&c->failure);
 }
 
 void mexFunction(int n_out, mxArray *out[], int n_in, const mxArray *in[])

@@ -207,7 +207,7 @@ static fbp_status take_slice(struct reduced *r, struct layer *l, size_t frame, s
 
     for (size_t at = 0; at < r->n[1]; at += l->band_rows) {
         const size_t n = r->n[1] - at < l->band_rows ? r->n[1] - at : l->band_rows;
-        const fbp_status st = fbp_source_read(r->source, slice, 1, at, n, l->band);
+        const fbp_status st = fbp_source_read(r->source, slice, 1, at, n, FBP_F32, l->band);
         if (st != FBP_OK)
             return st;
         histogram_add(&r->histogram, l->band, n * r->n[0]);

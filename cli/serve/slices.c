@@ -50,7 +50,7 @@ static size_t together(const struct reduced *r, int plane)
 static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
 {
     const size_t nx = r->n[0], row = r->down ? r->n[1] - y - n : y;
-    const fbp_status st = fbp_source_read(r->source, z, 1, row, n, out);
+    const fbp_status st = fbp_source_read(r->source, z, 1, row, n, FBP_F32, out);
 
     if (st != FBP_OK || !r->down)
         return st;

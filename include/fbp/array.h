@@ -140,19 +140,16 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_memory(fbp_source **out, const void
 FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
 
 /**
- * Read rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices) as float.  If the file
- * contains a scale for its numbers, the values are scaled.  Several threads may call this function
- * at the same time.
+ * Read rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices).  If the file contains a
+ * scale for its numbers, the values are scaled.  Several threads may call this function at the same
+ * time.
  *
- * out  [n_slices][n_rows][n[0]], x fastest, rows in the order of the file
+ * type  FBP_F32, or FBP_F64, which rounds no stored and no scaled value
+ * out   [n_slices][n_rows][n[0]] of float or double, x fastest, rows in the order of the file
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
-                                                  size_t row0, size_t n_rows, float *out);
-
-/** The same as fbp_source_read(), to double: no type and no scaled value is rounded. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_source_read_double(fbp_source *src, size_t slice0,
-                                                         size_t n_slices, size_t row0,
-                                                         size_t n_rows, double *out);
+                                                  size_t row0, size_t n_rows, enum fbp_type type,
+                                                  void *out);
 
 /** Close a source and set the caller's pointer to NULL.  *src may be NULL. */
 FBP_API void fbp_source_close(fbp_source **src);
@@ -195,13 +192,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path
                                                 const struct fbp_array_info *info,
                                                 const struct fbp_sink_params *params);
 
-/** Create a sink into the caller's memory, [n[2]][n[1]][n[0]]. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, float *samples,
+/** Create a sink into the caller's memory, [n[2]][n[1]][n[0]] of `type`: FBP_F32 or FBP_F64. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type,
                                                   const size_t n[3]);
-
-/** The same as fbp_sink_memory(), for doubles. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples,
-                                                         const size_t n[3]);
 
 /** True if slices [z0, z0 + nz) are in the sink, intact: written before, or by the interrupted run
  *  that is resumed. */
@@ -210,15 +203,11 @@ FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 /** Write slices [z0, z0 + nz).  Slices may be written in any order, but each only once.  Several
  *  threads may write at the same time.
  *
- * data  [nz][n[1]][n[0]]
+ * type  of the data, FBP_F32 or FBP_F64, for any type of the sink; values that are stored as
+ * float32 or as integers are rounded to float first data  [nz][n[1]][n[0]]
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
-                                                 const float *data);
-
-/** The same as fbp_sink_write(), from doubles.  All sinks accept floats and doubles; values that
- * are stored as float32 or as integers are rounded to float first. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write_double(fbp_sink *sink, size_t z0, size_t nz,
-                                                        const double *data);
+                                                 enum fbp_type type, const void *data);
 
 /** Finish the array after all slices were written: rename the file to its final name.  An existing
  *  file is replaced. */

@@ -31,9 +31,9 @@ struct fbp_source_functions {
     /** Returns the number of views, counted from the first, that are available while views are
      *  still being measured; NULL: all views are available.  A separate thread calls it every few
      *  milliseconds until all are available.  read() is called only for available views, and a plan
-     *  follows the source like one of fbp_source_follow(), but without a timeout: fbp_plan_stop()
-     *  ends the waiting.  A plan that was made for another source, removes rings or retrieves
-     *  phases waits for all views first. */
+     *  follows the source like one of fbp_source_follow(), but without a timeout:
+     * fbp_stopper_stop() ends the waiting.  A plan that was made for another source, removes rings
+     * or retrieves phases waits for all views first. */
     size_t (*there)(void *user);
 };
 

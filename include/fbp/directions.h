@@ -50,13 +50,14 @@ struct fbp_directions {
     size_t n[2]; /**< numbers of the set; n[1] only for LINEAR_ANGLE, 0: n[0] */
 };
 
-/** Compute the number of directions of a set.  @return FBP_ERR_INVALID. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_directions_count(const struct fbp_directions *set,
-                                                       size_t *count);
-
-/** Compute the unit vectors of a set: out[count][3].  @return FBP_ERR_INVALID, FBP_ERR_NOMEM. */
+/** Compute the unit vectors of a set.
+ *
+ * out    [*count][3], output; NULL: only the number is computed
+ * count  output, number of directions; may be NULL
+ * @return FBP_ERR_INVALID, FBP_ERR_NOMEM.
+ */
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_directions *set,
-                                                      double (*out)[3]);
+                                                      double (*out)[3], size_t *count);
 
 /** Method for the weights of directions.  Weights are solid angles with the sum 2 pi. */
 enum fbp_quadrature {

@@ -21,7 +21,7 @@
  *         struct fbp_report report = {.struct_size = sizeof report};
  *         fbp_plan *plan = NULL;
  *
- *         fbp_status status = fbp_scan_load(&scan, "scan.json");
+ *         fbp_status status = fbp_scan_load(&scan, "scan.json", NULL);
  *         if (status == FBP_OK)
  *             status = fbp_plan_create(&plan, &scan, fbp_recon_params(.filter = FBP_FILTER_HANN));
  *         if (status == FBP_OK)
@@ -58,7 +58,9 @@
  * only read (a scan, a phantom) may be shared.  The library computes in threads of its own, and
  * calls functions of the program from them: progress and log from one thread at a time.
  *
- * Cancellation: fbp_stop() ends all calls of the process, fbp_plan_stop() one run.
+ * Cancellation: a thread attaches a struct fbp_stopper (types.h), and fbp_stopper_stop() of another
+ * thread or of a signal handler cancels its calls.  A cancelled call returns FBP_ERR_CANCELLED, as
+ * soon as possible.
  */
 #ifndef FBP_FBP_H
 #define FBP_FBP_H

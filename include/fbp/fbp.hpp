@@ -176,6 +176,38 @@ template <class T, void (*Free)(T **)> class handle
     std::shared_ptr<callbacks> callbacks_; /* outlives p_, because freeing p_ may call them */
 };
 
+/** Cancels the calls of the threads that attach it; they throw fbp::error with the status
+ *  FBP_ERR_CANCELLED.  Any thread and a signal handler may call stop(). */
+class stopper
+{
+  public:
+    stopper() noexcept = default;
+    stopper(const stopper &) = delete;
+    stopper &operator=(const stopper &) = delete;
+    void stop() noexcept
+    {
+        fbp_stopper_stop(&s_);
+    }
+    /** Attached to this thread as long as the object exists. */
+    class attached
+    {
+      public:
+        explicit attached(stopper &to) noexcept
+        {
+            fbp_stopper_attach(&to.s_);
+        }
+        attached(const attached &) = delete;
+        attached &operator=(const attached &) = delete;
+        ~attached()
+        {
+            fbp_stopper_attach(nullptr);
+        }
+    };
+
+  private:
+    fbp_stopper s_{};
+};
+
 /** Options of the functions of a source or a sink. */
 struct call_options {
     std::size_t at_once = 1; /**< greatest number of slices in one call */
@@ -242,7 +274,7 @@ class source : public handle<fbp_source, fbp_source_close>
     {
         const fbp_array_info &i = info();
         std::vector<float> out(n_slices * i.n[1] * i.n[0]);
-        check(fbp_source_read(p_, slice0, n_slices, 0, i.n[1], out.data()));
+        check(fbp_source_read(p_, slice0, n_slices, 0, i.n[1], FBP_F32, out.data()));
         return out;
     }
     std::vector<float> read()
@@ -254,7 +286,7 @@ class source : public handle<fbp_source, fbp_source_close>
     {
         const fbp_array_info &i = info();
         std::vector<double> out(n_slices * i.n[1] * i.n[0]);
-        check(fbp_source_read_double(p_, slice0, n_slices, 0, i.n[1], out.data()));
+        check(fbp_source_read(p_, slice0, n_slices, 0, i.n[1], FBP_F64, out.data()));
         return out;
     }
     std::vector<double> read_double()
@@ -294,13 +326,13 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     static sink memory(float *samples, const std::size_t (&n)[3])
     {
         sink s;
-        s.check(fbp_sink_memory(&s.p_, samples, n));
+        s.check(fbp_sink_memory(&s.p_, samples, FBP_F32, n));
         return s;
     }
     static sink memory(double *samples, const std::size_t (&n)[3])
     {
         sink s;
-        s.check(fbp_sink_memory_double(&s.p_, samples, n));
+        s.check(fbp_sink_memory(&s.p_, samples, FBP_F64, n));
         return s;
     }
     /** Write to device memory of the caller; backend "cuda", queue: a cudaStream_t. */
@@ -339,7 +371,11 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     }
     void write(std::size_t z0, std::size_t nz, const float *data)
     {
-        check(fbp_sink_write(p_, z0, nz, data));
+        check(fbp_sink_write(p_, z0, nz, FBP_F32, data));
+    }
+    void write(std::size_t z0, std::size_t nz, const double *data)
+    {
+        check(fbp_sink_write(p_, z0, nz, FBP_F64, data));
     }
     void finish()
     {
@@ -379,11 +415,11 @@ class scan
     scan() = default;
     explicit scan(const std::string &path)
     {
-        check(fbp_scan_load(&s_, path.c_str()));
+        check(fbp_scan_load(&s_, path.c_str(), NULL));
     }
     scan(const std::string &path, const scan_known &known)
     {
-        check(fbp_scan_load_known(&s_, path.c_str(), &known));
+        check(fbp_scan_load(&s_, path.c_str(), &known));
     }
     /** Create a scan without a file.  The views are copied. */
     scan(fbp_kind kind, const fbp_panel &panel, const std::vector<fbp_view> &views)
@@ -541,12 +577,6 @@ class plan
     void open()
     {
         check(fbp_plan_open(p_.get()));
-    }
-    /** Cancel the present run, in another thread, or the next run.  A signal handler may call
-     *  this. */
-    void stop() noexcept
-    {
-        fbp_plan_stop(p_.get());
     }
     report run(const std::string &output)
     {
@@ -736,13 +766,13 @@ class phantom
     }
     void volume(const fbp_grid &grid, const std::string &path, int n_threads = 0) const
     {
-        check(fbp_phantom_volume(&p_, &grid, path.c_str(), n_threads));
+        check(fbp_phantom_volume(&p_, &grid, FBP_CONE, FBP_UNIT_MM, path.c_str(), n_threads));
     }
     /** Write the ideal result of a reconstruction of the scan. */
     void truth(const scan &scan, const std::string &path, fbp_unit unit = FBP_UNIT_MM,
                int n_threads = 0) const
     {
-        check(fbp_phantom_truth(&p_, scan.get(), unit, path.c_str(), n_threads));
+        check(fbp_phantom_volume(&p_, &scan->volume, scan->kind, unit, path.c_str(), n_threads));
     }
 
   private:

@@ -152,23 +152,18 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_simulate(const struct fbp_phantom 
                                                        const char *path,
                                                        const struct fbp_simulate_params *params);
 
-/** Write voxel means as a volume in 1/mm (other units: fbp_phantom_truth()).  Each thread allocates
- *  memory for one slice.  @return FBP_ERR_INVALID, FBP_ERR_IO, FBP_ERR_NOMEM. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom,
-                                                     const struct fbp_grid *grid, const char *path,
-                                                     int n_threads);
-
 /**
- * Write the ideal result of a reconstruction of the scan: voxel means of scan->volume, in the unit
- * of reconstructed values (1/mm or 1/cm, plane integrals 1/mm^3 or 1/cm^3).  The phantom's
- * densities are 1/mm or 1/mm^3 in both cases.  For a scan with several time points, the first.
+ * Write voxel means as a volume: the ideal result of a reconstruction on this grid.  Each thread
+ * allocates memory for one slice.
  *
- * scan  kind and volume are used
+ * kind, unit  the phantom's densities count as 1/mm, or 1/mm^3 for plane integrals; the volume is
+ * in 1/unit, or 1/unit^3
  * @return FBP_ERR_INVALID, FBP_ERR_IO, FBP_ERR_NOMEM.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom,
-                                                    const struct fbp_scan *scan, enum fbp_unit unit,
-                                                    const char *path, int n_threads);
+FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom,
+                                                     const struct fbp_grid *grid,
+                                                     enum fbp_kind kind, enum fbp_unit unit,
+                                                     const char *path, int n_threads);
 
 FBP_END
 

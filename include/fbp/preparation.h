@@ -50,15 +50,6 @@ struct fbp_preparation {
     double *places;
 };
 
-/**
- * Parse the value of fbp recon --prepare, such as "baseline=1,phase=all" (docs/epr.md).
- *
- * @param[out] out  free out->profile with free()
- * @return FBP_ERR_INVALID (the message names the step and the expected value), FBP_ERR_NOMEM.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_preparation_parse(const char *text,
-                                                        struct fbp_preparation *out);
-
 FBP_END
 
 #endif /* FBP_PREPARATION_H */

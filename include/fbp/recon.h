@@ -216,6 +216,10 @@ struct fbp_tuning_params {
      *  remains of it after any end of the run.  If no file can be created there, planning fails
      *  with FBP_ERR_IO, even if the file is not needed. */
     const char *scratch;
+    /** Path of an SVG file that is drawn after each run and shows when each stage worked: upload,
+     *  filter, backprojection and fetch by the device's clock, reading and writing by the host's
+     *  clock.  The string must outlive the plan.  NULL: none. */
+    const char *timeline;
     /** True: the stages do not overlap, to measure the time of each stage.  Batches then have one
      *  size, and each slab is finished before the next one starts. */
     bool no_overlap;
@@ -446,24 +450,11 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double
  * once.
  *
  * report  times and results; NULL: none
- * @return as fbp_plan_create(), and FBP_ERR_CANCELLED after fbp_plan_stop(), fbp_stop(), or a
- *         nonzero result of progress(); then no file has the final name.
+ * @return as fbp_plan_create(), and FBP_ERR_CANCELLED after fbp_stopper_stop() or a nonzero result
+ * of progress(); then no file has the final name.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run(fbp_plan *plan, const char *output,
                                                struct fbp_report *report);
-
-/**
- * Stop the plan's run soon.  The run returns FBP_ERR_CANCELLED, and unfinished work is cleaned up,
- * as after any other failure.  Any thread and a signal handler may call this function.  If the plan
- * is not running, its next run ends at once, and later runs are not affected.  fbp_stop() ends all
- * calls of the process.
- *
- * Reading, filtering, backprojecting and writing check for this request many times per second.
- * Some steps cannot be interrupted: a callback of the caller (which may call fbp_stopped()), a read
- * or write that the system delays, work that a device has begun, and the flush of a finished file
- * to disk.
- */
-FBP_API void fbp_plan_stop(fbp_plan *plan);
 
 /**
  * Open the plan's devices and allocate their memory now, not in the first run.  The devices are
@@ -486,14 +477,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_alloc(fbp_plan *plan, size_t bytes, v
 FBP_API void fbp_plan_release(fbp_plan *plan, void *memory);
 
 /**
- * Draw an SVG file after each run that shows when each stage worked: upload, filter, backprojection
- * and fetch by the device's clock, reading and writing by the host's clock.
- *
- * path  the file; the string must outlive the plan.  NULL: draw no more
- */
-FBP_API void fbp_plan_timeline(fbp_plan *plan, const char *path);
-
-/**
  * Reconstruct from a source into a sink.  The call finishes the sink (fbp_sink_finish()); the
  * caller closes it.
  *
@@ -510,6 +493,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *so
  * Plan and run in one call, from memory to memory.  The scan's projections are not used.  To
  * reconstruct more than once, use a plan.
  *
+ * type    of views and volume: FBP_F32; or FBP_F64, always in precision double, for kind planes
  * views   [n_views][n_rows][n_columns], before fbp_scan_reduce(), rows in scan->row_order (AUTO:
  *         row 0 at the bottom)
  * volume  [z][y][x]; its size is that of fbp_grid_resolve(), or of the box params->box.  For plane
@@ -518,22 +502,15 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *so
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct(const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params,
-                                                  const float *views, float *volume,
-                                                  struct fbp_report *report);
-
-/** The same as fbp_reconstruct(), from doubles to doubles, always in precision double; for kind
- *  planes. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct_double(const struct fbp_scan *scan,
-                                                         const struct fbp_recon_params *params,
-                                                         const double *views, double *volume,
-                                                         struct fbp_report *report);
+                                                  enum fbp_type type, const void *views,
+                                                  void *volume, struct fbp_report *report);
 
 /**
  * Free a plan and set the caller's pointer to NULL.  `plan` and `*plan` may be NULL.
  *
  * While another thread runs the plan, the call waits until the run has returned; call
- * fbp_plan_stop() first to end the run soon.  A callback of the plan's own run must not call this
- * function: the plan and *plan then remain unchanged, and fbp_message() has the reason.
+ * fbp_stopper_stop() first to end the run soon.  A callback of the plan's own run must not call
+ * this function: the plan and *plan then remain unchanged, and fbp_message() has the reason.
  */
 FBP_API void fbp_plan_destroy(fbp_plan **plan);
 

@@ -44,6 +44,8 @@ struct fbp_scan_known {
     double pitch_mm[2];
     /** Preparation steps that are added to the steps of the file, or replace them; NULL: none. */
     const struct fbp_preparation *preparation;
+    /** The same as text, such as "baseline=1,phase=all" (docs/epr.md); NULL: none. */
+    const char *prepare;
 };
 
 /**
@@ -181,15 +183,13 @@ FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 /**
  * Load a scan file (docs/scan.md), or a file of another program that contains a whole scan, such as
  * a RabbitCT data set (docs/rabbitct.md).  Headers of arrays are read; samples are not.
+ *
+ * known  values that replace or complete those of the file; NULL: none
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (the message names file, key and remedy),
  *         FBP_ERR_UNSUPPORTED, FBP_ERR_NOMEM.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path);
-
-/** Load a scan with values that replace or complete those of the file; `known` may be NULL.
- *  @return as fbp_scan_load(). */
-FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
-                                                      const struct fbp_scan_known *known);
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path,
+                                                const struct fbp_scan_known *known);
 
 /** Confirm a guessed fact, such as "detector.pitch_mm": it is no longer listed as a guess. */
 FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);

@@ -31,8 +31,8 @@ struct fbp_team_functions {
     /** Close the transport; the last call.  lost 1: a process is lost; do not wait for it. */
     void (*close)(void *user, int lost);
     void *user; /**< passed to the functions */
-    /** Silence of a process after fbp_stop() until it counts as lost [s]; 0: 6 s.  For launchers
-     *  that end all processes soon after one has ended. */
+    /** Silence of a process after fbp_stopper_stop(NULL) until it counts as lost [s]; 0: 6 s.  For
+     * launchers that end all processes soon after one has ended. */
     double stop_patience;
 };
 
@@ -58,16 +58,15 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_team_create(fbp_team **out,
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_join(fbp_team **out);
 
-/** Rank of this process, from 0, and number of processes; 0 and 1 if team is NULL. */
+/** Rank of this process, from 0; 0 if team is NULL. */
 FBP_API size_t fbp_team_rank(const fbp_team *team);
-FBP_API size_t fbp_team_size(const fbp_team *team);
 
 /**
- * Call fbp_team_end() if it was not called, free the team, and set the caller's pointer to NULL.
+ * Wait for all processes, free the team, and set the caller's pointer to NULL.
  * *team may be NULL.  If a process is lost, MPI may end this process here.
  *
- * failure  as in fbp_team_end()
- * @return as fbp_team_end()
+ * failure  NULL: this process has succeeded; else its error message, which all others get
+ * @return FBP_OK, or the status of the process that failed; FBP_ERR_IO if a process is lost.
  */
 FBP_API fbp_status fbp_team_leave(fbp_team **team, const char *failure);
 

@@ -14,7 +14,7 @@
  * Plain data without a size: fbp_view, fbp_panel, fbp_grid, fbp_raw, fbp_predicted,
  * fbp_assumed, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom,
  * fbp_filtering_params, fbp_region_params, fbp_input_params, fbp_output_params,
- * fbp_epr_params, fbp_cluster_params, fbp_tuning_params, fbp_callbacks.
+ * fbp_epr_params, fbp_cluster_params, fbp_tuning_params, fbp_callbacks, fbp_stopper.
  */
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H
@@ -54,7 +54,7 @@ typedef enum fbp_status {
     FBP_ERR_IO = -3,      /**< reading or writing failed; the message contains the text of errno */
     FBP_ERR_UNSUPPORTED = -4, /**< this build or device does not support the request */
     FBP_ERR_DEVICE = -5,      /**< driver or kernel failed; the plan cannot be used any more */
-    FBP_ERR_CANCELLED = -6,   /**< by a callback, fbp_plan_stop(), fbp_stopper_stop(), fbp_stop() */
+    FBP_ERR_CANCELLED = -6,   /**< by fbp_stopper_stop(), or by a callback of the caller */
 } fbp_status;
 
 /**
@@ -70,34 +70,38 @@ FBP_API const char *fbp_message(void);
 FBP_API const char *fbp_version(void);
 
 /**
- * Cancel every running and every later call of this process: calls return FBP_ERR_CANCELLED as soon
- * as possible and clean up unfinished work as after any other failure.  A signal handler may call
- * this function.  The cancellation cannot be undone.
+ * Cancels calls.  A thread attaches a stopper; after fbp_stopper_stop(), each call of this thread
+ * that is running or begins later soon returns FBP_ERR_CANCELLED, and cleans up unfinished work as
+ * after any other failure.  Several threads may attach one stopper.
+ *
+ *     static struct fbp_stopper stopper;                         // stopped: false
+ *     ...
+ *     fbp_stopper_attach(&stopper);
+ *     fbp_status status = fbp_plan_run(plan, "volume.mha", &report);
+ *
+ *     fbp_stopper_stop(&stopper);                                // another thread, a signal
+ * handler
+ *
+ * Reading, filtering, backprojecting and writing check for this request many times per second. Some
+ * steps cannot be interrupted: a callback of the caller (which may call fbp_stopped()), a read or
+ * write that the system delays, work that a device has begun, and the flush of a finished file to
+ * disk.
  */
-FBP_API void fbp_stop(void);
+struct fbp_stopper {
+    bool stopped; /**< set by fbp_stopper_stop(); false again: for the next calls */
+};
 
-/** Cancels the calls of single threads, whereas fbp_stop() cancels the calls of all threads. */
-typedef struct fbp_stopper fbp_stopper;
+/** Attach a stopper to this thread, in place of its present one; NULL: none.  The stopper must
+ * exist until another one is attached. */
+FBP_API void fbp_stopper_attach(struct fbp_stopper *stopper);
 
-/** Create a stopper.  Free it with fbp_stopper_destroy() after the last call of a thread that uses
- *  it.  @return FBP_ERR_NOMEM. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_stopper_create(fbp_stopper **out);
+/** Cancel the calls of all threads that have attached the stopper.  NULL: all running and all later
+ *  calls of this process, which cannot be undone.  Any thread and a signal handler may call this
+ *  function. */
+FBP_API void fbp_stopper_stop(struct fbp_stopper *stopper);
 
-/** Attach a stopper to this thread: after fbp_stopper_stop(), calls of this thread soon return
- *  FBP_ERR_CANCELLED.  NULL: detach.  Runs of a plan and calls with a `progress` parameter ignore
- *  the stopper: fbp_plan_stop() or that callback cancels them. */
-FBP_API void fbp_stopper_attach(fbp_stopper *stopper);
-
-/** Cancel the calls of all threads that use the stopper.  Any thread and a signal handler may call
- *  this function.  The cancellation cannot be undone. */
-FBP_API void fbp_stopper_stop(fbp_stopper *stopper);
-
-/** Free a stopper and set the caller's pointer to NULL.  *stopper may be NULL. */
-FBP_API void fbp_stopper_destroy(fbp_stopper **stopper);
-
-/** True if the current call has been cancelled by fbp_stop(), fbp_stopper_stop(), fbp_plan_stop()
- *  or a callback.  Callbacks that run long check this a few times per second, and fail if it is
- *  true. */
+/** True if the current call has been cancelled.  Callbacks that run long check this a few times per
+ *  second, and fail if it is true. */
 FBP_API bool fbp_stopped(void);
 
 /** Lists of names.  A name is what scan files, options of the command and keywords in Python use.

@@ -175,7 +175,7 @@ static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, dou
     scan.views = s->views;
     scan.volume = *grid;
     FBP_TRY_GOTO(fbp_plan_create(&plan, &scan, &p));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, s->slice, grid->n));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, s->slice, FBP_F32, grid->n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
     const double *mm = grid->voxel_mm;
     const double radius = 0.95 * fbp_plan_info(plan)->facts->fov_radius_mm / fmax(mm[0], mm[1]);

@@ -121,7 +121,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
             const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;
             for (size_t row = from; row < nr && row <= wanted + margin; row++) {
                 float *to = rows + (row - from) * nc;
-                FBP_TRY_GOTO(fbp_source_read(views, k, 1, top_down ? nr - 1 - row : row, 1, to));
+                FBP_TRY_GOTO(
+                    fbp_source_read(views, k, 1, top_down ? nr - 1 - row : row, 1, FBP_F32, to));
                 fbp_prep_row(&prep, row, to, &ignored);
             }
             if (prep.n_bridges)

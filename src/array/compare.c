@@ -99,8 +99,8 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
             const size_t rows = n[1] - y < most ? n[1] - y : most;
 
             FBP_TRY_GOTO(fbp_check_cancelled());
-            FBP_TRY_GOTO(fbp_source_read_double(a, z, 1, y, rows, rows_a));
-            FBP_TRY_GOTO(fbp_source_read_double(b, z, 1, y, rows, rows_b));
+            FBP_TRY_GOTO(fbp_source_read(a, z, 1, y, rows, FBP_F64, rows_a));
+            FBP_TRY_GOTO(fbp_source_read(b, z, 1, y, rows, FBP_F64, rows_b));
             for (size_t i = 0; i < rows; i++) {
                 size_t x0, x1;
 

@@ -283,18 +283,13 @@ static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *dat
     return st;
 }
 
-fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
+fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, enum fbp_type type, const void *data)
 {
     FBP_REQUIRE(s, data);
     fbp_message_clear();
-    return (s->info.type == FBP_F64 ? write_other : write_given)(s, z0, nz, data);
-}
-
-fbp_status fbp_sink_write_double(fbp_sink *s, size_t z0, size_t nz, const double *data)
-{
-    FBP_REQUIRE(s, data);
-    fbp_message_clear();
-    return (s->info.type == FBP_F64 ? write_given : write_other)(s, z0, nz, data);
+    FBP_TRY(fbp_check_float("sink", type));
+    return ((s->info.type == FBP_F64) == (type == FBP_F64) ? write_given : write_other)(s, z0, nz,
+                                                                                        data);
 }
 
 /* --- Finishing --- */

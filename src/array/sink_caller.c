@@ -3,6 +3,7 @@
 #include "fbp/callback.h"
 
 #include "array/device_memory.h"
+#include "array/file/bytes.h"
 #include "array/sink.h"
 
 #include "base/base.h"
@@ -77,18 +78,13 @@ fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples,
     return st;
 }
 
-fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
+fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type, const size_t n[3])
 {
     FBP_REQUIRE(out, samples, n);
     fbp_message_clear();
-    return fbp_sink_on_device(out, FBP_F32, samples, n, NULL);
-}
-
-fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples, const size_t n[3])
-{
-    FBP_REQUIRE(out, samples, n);
-    fbp_message_clear();
-    return fbp_sink_on_device(out, FBP_F64, samples, n, NULL);
+    *out = NULL;
+    FBP_TRY(fbp_check_float("sink", type));
+    return fbp_sink_on_device(out, type, samples, n, NULL);
 }
 
 /* --- Functions --- */

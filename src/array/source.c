@@ -231,7 +231,7 @@ fbp_status fbp_source_mean(fbp_source *source, double *mean)
     memset(mean, 0, nc * nr * sizeof *mean);
     for (size_t k = 0; k < info->n[2]; k++)
         for (size_t i = 0; i < nr; i++) { /* file order: it may be a stream */
-            FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, row));
+            FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, FBP_F32, row));
             for (size_t c = 0; c < nc; c++)
                 mean[i * nc + c] += (double)row[c] / (double)info->n[2];
         }

@@ -105,7 +105,7 @@ fbp_status fbp_spool_copy(const fbp_sink *values, fbp_sink *to, size_t at_once,
         st = stops(user) ? fbp_fail(FBP_ERR_CANCELLED, "cancelled")
                          : read_slices(values, z, n, slices);
         if (st == FBP_OK)
-            st = fbp_sink_write(to, z, n, slices);
+            st = fbp_sink_write(to, z, n, FBP_F32, slices);
     }
     fbp_free(slices);
     return st;

@@ -33,9 +33,17 @@ struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next)
     return before;
 }
 
-const atomic_bool *fbp_cancel_flag(void)
+const struct fbp_cancel_flag *fbp_cancel_flag(void)
 {
     return scope ? scope->flag : NULL;
+}
+
+bool fbp_cancel_flagged(const struct fbp_cancel_flag *flag)
+{
+    for (; flag; flag = flag->outer)
+        if (atomic_load_explicit(flag->set, memory_order_relaxed))
+            return true;
+    return false;
 }
 
 bool fbp_stopped(void)
@@ -46,7 +54,7 @@ bool fbp_stopped(void)
         return true;
     if (!scope)
         return false;
-    if (scope->flag && atomic_load_explicit(scope->flag, memory_order_relaxed))
+    if (fbp_cancel_flagged(scope->flag))
         return true;
     if (!scope->said && scope->asked) {
         const double now = fbp_seconds();
@@ -63,37 +71,30 @@ fbp_status fbp_check_cancelled(void)
     return fbp_stopped() ? fbp_fail(FBP_ERR_CANCELLED, "interrupted") : FBP_OK;
 }
 
-struct fbp_stopper {
-    atomic_bool flag;
-    struct fbp_cancel_scope scope;
-};
-
-fbp_status fbp_stopper_create(fbp_stopper **out)
+/* The flag of a public struct, which has no atomic types because C++ programs include it. */
+static atomic_bool *flag_of(struct fbp_stopper *stopper)
 {
-    FBP_REQUIRE(out);
-    fbp_message_clear();
-    *out = NULL;
-    FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "a stopper"));
-    (*out)->scope.flag = &(*out)->flag;
-    return FBP_OK;
+    _Static_assert(sizeof(atomic_bool) == sizeof(bool),
+                   "a bool that is read and written atomically");
+    return (atomic_bool *)&stopper->stopped;
 }
 
-void fbp_stopper_attach(fbp_stopper *stopper)
+void fbp_stopper_attach(struct fbp_stopper *stopper)
 {
-    (void)fbp_cancel_scope(stopper ? &stopper->scope : NULL);
+    static _Thread_local struct fbp_cancel_flag flag;
+    static _Thread_local struct fbp_cancel_scope attached;
+
+    flag.set = stopper ? flag_of(stopper) : NULL;
+    attached.flag = &flag;
+    (void)fbp_cancel_scope(stopper ? &attached : NULL);
 }
 
-void fbp_stopper_stop(fbp_stopper *stopper)
+void fbp_stopper_stop(struct fbp_stopper *stopper)
 {
-    FBP_REQUIRE_ELSE(, stopper);
-    atomic_store(&stopper->flag, true);
-}
-
-void fbp_stopper_destroy(fbp_stopper **stopper)
-{
-    FBP_REQUIRE_ELSE(, stopper);
-    free(*stopper);
-    *stopper = NULL;
+    if (stopper)
+        atomic_store(flag_of(stopper), true);
+    else
+        fbp_stop();
 }
 
 /* The pool */
@@ -103,8 +104,9 @@ struct loop {
     fbp_pool_fn *fn;
     void *user;
     size_t next, n_items, n_running;
-    bool skip;               /* cancelled: no further item is run */
-    const atomic_bool *flag; /* of the caller's scope, for the threads that run its items */
+    bool skip; /* cancelled: no further item is run */
+    const struct fbp_cancel_flag
+        *flag; /* of the caller's scope, for the threads that run its items */
     struct loop *later;
 };
 

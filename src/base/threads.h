@@ -15,9 +15,18 @@
 
 #ifndef __cplusplus /* atomic_bool is C; C++ sources (CUDA) do not cancel */
 
+/** A flag that cancels, and those of the callers of this call. */
+struct fbp_cancel_flag {
+    const atomic_bool *set;              /**< true: cancelled */
+    const struct fbp_cancel_flag *outer; /**< flag of the caller; NULL: none */
+};
+
+/** True if the flag or one of its callers' is set; flag may be NULL. */
+bool fbp_cancel_flagged(const struct fbp_cancel_flag *flag);
+
 /** Conditions that cancel the calls of one thread, in addition to fbp_stop(). */
 struct fbp_cancel_scope {
-    const atomic_bool *flag;   /**< true: cancelled; NULL: none */
+    const struct fbp_cancel_flag *flag; /**< NULL: none */
     bool (*asked)(void *user); /**< called every 50 ms; returns true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
     double next;               /**< time of the next call of asked() [s] */
@@ -29,7 +38,10 @@ struct fbp_cancel_scope {
 struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
 /** Flag of this thread's scope, for threads that work on its behalf; NULL: none. */
-const atomic_bool *fbp_cancel_flag(void);
+const struct fbp_cancel_flag *fbp_cancel_flag(void);
+
+/** Cancel every running and every later call of this process (fbp_stopper_stop(NULL)). */
+void fbp_stop(void);
 
 #endif
 

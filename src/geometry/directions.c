@@ -129,25 +129,18 @@ static fbp_status check(const struct fbp_directions *given, struct fbp_direction
     return FBP_OK;
 }
 
-fbp_status fbp_directions_count(const struct fbp_directions *given, size_t *count)
+fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)[3], size_t *n_out)
 {
-    FBP_REQUIRE(count);
-    struct fbp_directions set;
-
-    fbp_message_clear();
-    *count = 0;
-    return check(given, &set, count);
-}
-
-fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)[3])
-{
-    FBP_REQUIRE(out);
     const double golden = (1 + sqrt(5)) / 2;
     struct fbp_directions set;
-    size_t count;
+    size_t count = 0;
 
     fbp_message_clear();
-    FBP_TRY(check(given, &set, &count));
+    const fbp_status st = check(given, &set, &count);
+    if (n_out)
+        *n_out = st == FBP_OK ? count : 0;
+    if (st != FBP_OK || !out)
+        return st;
     const size_t n = set.n[0];
     if (set.set == FBP_SET_FIBONACCI) {
         for (size_t i = 0; i < n; i++)

@@ -195,8 +195,7 @@ static fbp_status put_view(struct job *job, size_t k, void *view)
             p[i] = (float)((double)p[i] + sd * fbp_normal(&random));
     }
     FBP_TRY(fbp_check_cancelled());
-    return in_double ? fbp_sink_write_double(job->sink, k, 1, d)
-                     : fbp_sink_write(job->sink, k, 1, p);
+    return fbp_sink_write(job->sink, k, 1, in_double ? FBP_F64 : FBP_F32, view);
 }
 
 /* Work item: the line integrals of view k. */
@@ -268,7 +267,7 @@ static fbp_status fill_slice(void *user, size_t z, int worker)
     FBP_TRY(fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, image));
     for (size_t i = 0; i < job->grid->n[0] * job->grid->n[1]; i++)
         image[i] *= job->scale;
-    return fbp_sink_write(job->sink, z, 1, image);
+    return fbp_sink_write(job->sink, z, 1, FBP_F32, image);
 }
 
 /* Call fn for every slice of the array described by info, in threads; fn writes to job->sink. */
@@ -359,8 +358,8 @@ static fbp_status simulate(struct job *job, const char *path, void *memory)
     } else if (path) {
         st = run(job, &info, path, integral_of[integral].project);
     } else {
-        FBP_TRY_GOTO(job->params.in_double ? fbp_sink_memory_double(&job->sink, memory, info.n)
-                                           : fbp_sink_memory(&job->sink, memory, info.n));
+        FBP_TRY_GOTO(
+            fbp_sink_memory(&job->sink, memory, job->params.in_double ? FBP_F64 : FBP_F32, info.n));
         st = fill(job, &info, integral_of[integral].project);
         fbp_sink_close(&job->sink);
     }
@@ -413,15 +412,19 @@ fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp
     return simulate(&job, NULL, out);
 }
 
-static fbp_status write_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
-                               enum fbp_kind kind, enum fbp_unit unit, const char *path,
-                               int n_threads)
+fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
+                              enum fbp_kind kind, enum fbp_unit unit, const char *path,
+                              int n_threads)
 {
+    FBP_REQUIRE(phantom, grid, path);
     struct fbp_array_info info = {.struct_size = sizeof info,
                                   .type = FBP_F32,
                                   .has_spacing = true,
                                   .row_order = FBP_ROWS_BOTTOM_UP};
 
+    fbp_message_clear();
+    FBP_TRY(fbp_check_kind("phantom: kind", kind));
+    FBP_TRY(fbp_check_choice("phantom: unit", (long)unit, FBP_UNIT_CM));
     FBP_TRY(fbp_error_context("phantom", fbp_check_grid(grid)));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
     snprintf(info.unit, sizeof info.unit, "%s", fbp_value_unit(kind, unit));
@@ -435,25 +438,4 @@ static fbp_status write_volume(const struct fbp_phantom *phantom, const struct f
                       .scale = (float)fbp_value_scale(kind, unit),
                       .n_threads = n_threads};
     return run(&job, &info, path, fill_slice);
-}
-
-fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
-                              const char *path, int n_threads)
-{
-    FBP_REQUIRE(phantom, grid, path);
-    fbp_message_clear();
-    return write_volume(phantom, grid, FBP_CONE, FBP_UNIT_MM, path, n_threads);
-}
-
-fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom, const struct fbp_scan *given,
-                             enum fbp_unit unit, const char *path, int n_threads)
-{
-    FBP_REQUIRE(phantom, path);
-    struct fbp_scan scan;
-
-    fbp_message_clear();
-    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
-    FBP_TRY(fbp_check_kind("scan.kind", scan.kind));
-    FBP_TRY(fbp_check_choice("phantom: unit", (long)unit, FBP_UNIT_CM));
-    return write_volume(phantom, &scan.volume, scan.kind, unit, path, n_threads);
 }

@@ -194,7 +194,7 @@ static fbp_status read_volume(struct viewer *v)
         for (size_t at = 0; at < ny; at += v->band_rows) {
             const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
             FBP_TRY(fbp_check_cancelled());
-            FBP_TRY(fbp_source_read(v->src, v->z0 + z, 1, at, n, v->band));
+            FBP_TRY(fbp_source_read(v->src, v->z0 + z, 1, at, n, FBP_F32, v->band));
             for (size_t r = 0; r < n; r++) {
                 const size_t y = down ? ny - 1 - at - r : at + r;
                 const float *row = v->band + r * nx;

@@ -71,7 +71,7 @@ static fbp_status read_upwards(const struct fbp_measured *m, fbp_source *below, 
 {
     const size_t first = m->top_down ? m->scan.panel.n_rows - row0 - n : row0;
 
-    FBP_TRY(fbp_source_read(below, view, 1, first, n, out));
+    FBP_TRY(fbp_source_read(below, view, 1, first, n, FBP_F32, out));
     if (m->top_down)
         fbp_turn_rows(out, n, m->scan.panel.n_columns);
     return FBP_OK;

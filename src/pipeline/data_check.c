@@ -831,7 +831,7 @@ static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_do
     FBP_TRY(fbp_alloc((void **)&samples, nc * sizeof *samples, "a row of a view"));
     for (size_t i = 0; st == FBP_OK && i < nr && !is_live(v); i++) {
         const size_t at = (nr / 2 + i) % nr, r = top_down ? nr - 1 - at : at;
-        st = fbp_source_read(source, view, 1, at, 1, samples);
+        st = fbp_source_read(source, view, 1, at, 1, FBP_F32, samples);
         if (st == FBP_OK)
             search_life(&(struct row_samples){&job, samples, r}, 1, v);
     }

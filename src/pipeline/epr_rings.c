@@ -178,7 +178,7 @@ static fbp_status resample(fbp_source *src, double **out)
     FBP_TRY_GOTO(fbp_calloc((void **)&views, n_below * n, sizeof *views, "views to be resampled"));
     FBP_TRY_GOTO(fbp_calloc((void **)&weights, most, sizeof *weights, "weights of a ring"));
     FBP_TRY_GOTO(fbp_calloc((void **)&scratch, most, sizeof *scratch, "weights of a ring"));
-    FBP_TRY_GOTO(fbp_source_read_double(src->below, 0, n_below, 0, nr, views));
+    FBP_TRY_GOTO(fbp_source_read(src->below, 0, n_below, 0, nr, FBP_F64, views));
     a->step.mended = (struct fbp_prep_counts){0};
     for (size_t row = 0; row < n_below * nr; row++)
         fbp_prep_row_double(&line, views + row * nc, &a->step.mended);

@@ -466,6 +466,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->idle, NULL);
     p->params = own;
+    p->timeline = own.tuning.timeline;
     if (own.output.type == FBP_TYPE_NONE)
         p->params.output.type = own.precision == FBP_PRECISION_DOUBLE ? FBP_F64 : FBP_F32;
     if ((own.output.type == FBP_U8 || own.output.type == FBP_U16) && own.output.range[0] == 0 &&
@@ -473,7 +474,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
         p->params.output.range[0] = FBP_USUAL_HU_RANGE[0];
         p->params.output.range[1] = FBP_USUAL_HU_RANGE[1];
     }
-    struct fbp_cancel_scope scope = {.asked = plan_stops, .user = p};
+    struct fbp_cancel_scope scope = {.flag = fbp_cancel_flag(), .asked = plan_stops, .user = p};
     struct fbp_cancel_scope *before = fbp_cancel_scope(&scope);
     const fbp_status st = fbp_plan_agree(p, make_plan(p));
     (void)fbp_cancel_scope(before);
@@ -520,12 +521,15 @@ void fbp_plan_destroy(fbp_plan **plan)
 
     if (!p)
         return;
-    if (own && fbp_cancel_flag() == &p->stop) { /* it would wait for itself */
+    const struct fbp_cancel_flag *flag = fbp_cancel_flag();
+    while (flag && flag->set != &p->stop)
+        flag = flag->outer;
+    if (own && flag) { /* it would wait for itself */
         fbp_message_clear();
         (void)!fbp_fail(FBP_ERR_INVALID,
                         "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
-                        "and did nothing: call fbp_plan_stop() there, and destroy the plan when "
-                        "the run has returned");
+                        "and did nothing: stop the run there, and destroy the plan when the run "
+                        "has returned");
         return;
     }
     if (own) {

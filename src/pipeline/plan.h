@@ -323,4 +323,12 @@ struct fbp_part {
  */
 fbp_status fbp_plan_part(const fbp_plan *plan, size_t part, struct fbp_part *out);
 
+/**
+ * Draw an SVG file after each run that shows when each stage worked: upload, filter, backprojection
+ * and fetch by the device's clock, reading and writing by the host's clock.
+ *
+ * path  the file; the string must outlive the plan.  NULL: draw no more
+ */
+void fbp_plan_timeline(fbp_plan *plan, const char *path);
+
 #endif /* FBP_SRC_PIPELINE_PLAN_H */

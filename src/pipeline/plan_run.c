@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "array/device_memory.h"
+#include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
@@ -59,7 +60,7 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .mask = r->mask,
                                   .sum = p->sum,
                                   .n_found = &r->n_found,
-                                  .stop = &p->stop,
+                                  .stop = fbp_cancel_flag(),
                                   .progress = p->params.callbacks.progress,
                                   .log = p->params.callbacks.log,
                                   .user = p->params.callbacks.user};
@@ -301,8 +302,8 @@ fail:
     return st;
 }
 
-/* Register a run (fbp_plan_destroy() waits for all registered runs), and make fbp_plan_stop()
- * cancel the calling thread's work.  Returns the previous cancel scope. */
+/* Register a run (fbp_plan_destroy() waits for all registered runs), and make p->stop cancel the
+ * calling thread's work.  Returns the previous cancel scope. */
 static struct fbp_cancel_scope *begin_run(fbp_plan *p, struct fbp_cancel_scope *scope)
 {
     pthread_mutex_lock(&p->lock);
@@ -340,7 +341,8 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                            struct fbp_report *report)
 {
     FBP_REQUIRE(p);
-    struct fbp_cancel_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
+    const struct fbp_cancel_flag flag = {.set = &p->stop, .outer = fbp_cancel_flag()};
+    struct fbp_cancel_scope scope = {.flag = &flag}, *const before = begin_run(p, &scope);
 
     return end_run(p, before, run_between(p, source, sink, report));
 }
@@ -348,15 +350,10 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     FBP_REQUIRE(p, output);
-    struct fbp_cancel_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
+    const struct fbp_cancel_flag flag = {.set = &p->stop, .outer = fbp_cancel_flag()};
+    struct fbp_cancel_scope scope = {.flag = &flag}, *const before = begin_run(p, &scope);
 
     return end_run(p, before, run_file(p, output, report));
-}
-
-void fbp_plan_stop(fbp_plan *p)
-{
-    FBP_REQUIRE_ELSE(, p);
-    atomic_store(&p->stop, true);
 }
 
 void fbp_plan_timeline(fbp_plan *p, const char *path)
@@ -395,11 +392,11 @@ void fbp_plan_release(fbp_plan *p, void *memory)
 
 /* ---- Reconstruction from memory to memory ---- */
 
-/* type: sample type of `views` and `volume`, FBP_F32 or FBP_F64. */
-static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_recon_params *params,
-                              enum fbp_type type, const void *views, void *volume,
-                              struct fbp_report *report)
+fbp_status fbp_reconstruct(const struct fbp_scan *given, const struct fbp_recon_params *params,
+                           enum fbp_type type, const void *views, void *volume,
+                           struct fbp_report *report)
 {
+    FBP_REQUIRE(views, volume);
     const double start = fbp_seconds();
     struct fbp_scan whole, *const scan = &whole;
     struct fbp_recon_params p;
@@ -409,6 +406,7 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
+    FBP_TRY(fbp_check_float("reconstruct", type));
     FBP_TRY(FBP_COPY_IN(scan, scan, given));
     FBP_TRY(fbp_take_params(&p, params));
     fbp_reduction_of(scan, &reduction);
@@ -424,8 +422,7 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *made = fbp_plan_info(plan);
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->time_points * v[2]};
-    FBP_TRY_GOTO(type == FBP_F64 ? fbp_sink_memory_double(&sink, volume, n)
-                                 : fbp_sink_memory(&sink, volume, n));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, type, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
     if (report) /* `total` is one of the first fields, which the struct of every release has */
         report->total = fbp_seconds() - start;
@@ -434,19 +431,4 @@ fail:
     fbp_plan_destroy(&plan);
     fbp_source_close(&p.input.source);
     return st;
-}
-
-fbp_status fbp_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                           const float *views, float *volume, struct fbp_report *report)
-{
-    FBP_REQUIRE(views, volume);
-    return reconstruct(scan, params, FBP_F32, views, volume, report);
-}
-
-fbp_status fbp_reconstruct_double(const struct fbp_scan *scan,
-                                  const struct fbp_recon_params *params, const double *views,
-                                  double *volume, struct fbp_report *report)
-{
-    FBP_REQUIRE(views, volume);
-    return reconstruct(scan, params, FBP_F64, views, volume, report);
 }

@@ -270,7 +270,7 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
 
     *n = 0;
     if (z != m->z)
-        FBP_TRY(fbp_source_read(m->source, z, 1, 0, ny, m->slice));
+        FBP_TRY(fbp_source_read(m->source, z, 1, 0, ny, FBP_F32, m->slice));
     m->z = z;
     const float *row = m->slice + y * nx;
     for (size_t x = 0; x < nx; x++) {

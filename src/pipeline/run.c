@@ -160,7 +160,7 @@ struct opening {
     const struct fbp_job *job;
     const struct fbp_work *work;
     int device;
-    const atomic_bool *stop;
+    const struct fbp_cancel_flag *stop;
     pthread_t thread;
     bool has_thread;
 };

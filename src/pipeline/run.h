@@ -157,7 +157,7 @@ struct fbp_run_request {
     fbp_data_check *check;     /**< checks views when they are read; NULL: none */
     uint64_t *n_found; /**< out: number of voxels in the report's min, max and mean; may be NULL */
     bool no_overlap;   /**< one stage at a time, see fbp_recon_params.tuning.no_overlap */
-    const atomic_bool *stop; /**< set by the caller to end the run; NULL: the run is not stopped */
+    const struct fbp_cancel_flag *stop; /**< set to end the run; NULL: the run is not stopped */
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< NULL: none */
     void *user;

@@ -37,9 +37,8 @@ static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, 
     row0 += l->batch->time_point * l->job->panel.n_rows;
     if (l->job->input.type == FBP_U16)
         return fbp_source_read_as_is(l->source, view0, n_views, row0, n, out);
-    if (l->job->input.type == FBP_F64)
-        return fbp_source_read_double(l->source, view0, n_views, row0, n, out);
-    return fbp_source_read(l->source, view0, n_views, row0, n, out);
+    return fbp_source_read(l->source, view0, n_views, row0, n,
+                           l->job->input.type == FBP_F64 ? FBP_F64 : FBP_F32, out);
 }
 
 /* Read n rows of a view in reverse order, `row` bytes each: in bands that fit the L2 cache.  From a

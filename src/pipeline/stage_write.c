@@ -95,11 +95,9 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
         for (size_t i = at, m; i < at + some; i += m + (m == 0)) {
             for (m = 0; i + m < at + some && !fbp_sink_has(rq->sink, z + i + m, 1);)
                 m++;
-            const void *from = x + i * slice;
-            if (m > 0 && fbp_in_double(rq->job))
-                FBP_TRY(fbp_sink_write_double(rq->sink, z + i, m, from));
-            else if (m > 0)
-                FBP_TRY(fbp_sink_write(rq->sink, z + i, m, from));
+            if (m > 0)
+                FBP_TRY(fbp_sink_write(rq->sink, z + i, m,
+                                       fbp_in_double(rq->job) ? FBP_F64 : FBP_F32, x + i * slice));
         }
     return FBP_OK;
 }

@@ -21,6 +21,7 @@
 
 struct fbp_plan_run_team {
     fbp_plan *plan;
+    const struct fbp_cancel_flag *stop; /* of the run */
     fbp_sink *sink;
     bool apart; /* each process writes its own slices */
     /* thread of rank 0: receives slices, or notices that no more follow, from the other
@@ -119,9 +120,8 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
         return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
                         from);
     FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices, (size_t)n * slice_bytes(p)));
-    return fbp_in_double(&p->tables.job)
-               ? fbp_sink_write_double(t->sink, (size_t)z, (size_t)n, t->slices)
-               : fbp_sink_write(t->sink, (size_t)z, (size_t)n, t->slices);
+    return fbp_sink_write(t->sink, (size_t)z, (size_t)n,
+                          fbp_in_double(&p->tables.job) ? FBP_F64 : FBP_F32, t->slices);
 }
 
 /* Main function of the thread `taker`: take slices until every other process has sent its last one.
@@ -130,7 +130,7 @@ static void *taker_main(void *arg)
 {
     struct fbp_plan_run_team *t = arg;
     fbp_team *team = t->plan->params.cluster.team;
-    struct fbp_cancel_scope scope = {.flag = &t->plan->stop};
+    struct fbp_cancel_scope scope = {.flag = t->stop};
 
     fbp_message_clear();
     (void)fbp_cancel_scope(&scope);
@@ -192,6 +192,7 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
         return FBP_OK;
     FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "a team's run"));
     t->plan = p;
+    t->stop = fbp_cancel_flag();
     t->sink = sink;
     t->apart = apart;
     *out = t;

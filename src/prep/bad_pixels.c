@@ -276,8 +276,8 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
             const size_t view =
                 stored <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)stored);
             FBP_TRY_GOTO(fbp_check_cancelled());
-            FBP_TRY_GOTO(
-                fbp_source_read(c->source, view, 1, b.row0, b.n_rows, b.x + k * view_size(&b)));
+            FBP_TRY_GOTO(fbp_source_read(c->source, view, 1, b.row0, b.n_rows, FBP_F32,
+                                         b.x + k * view_size(&b)));
         }
         memcpy(b.flags, c->bad + b.row0 * nc, view_size(&b));
         flag_pixels(&b);

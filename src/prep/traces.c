@@ -78,11 +78,11 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
     const size_t n = t->n_out, half = n / 2;
     double complex *in = r->in;
 
-    FBP_TRY(fbp_source_read_double(t->real, view, 1, row, 1, r->values));
+    FBP_TRY(fbp_source_read(t->real, view, 1, row, 1, FBP_F64, r->values));
     for (size_t i = 0; i < t->n_in; i++)
         in[i] = r->values[i];
     if (t->imaginary) {
-        FBP_TRY(fbp_source_read_double(t->imaginary, view, 1, row, 1, r->values));
+        FBP_TRY(fbp_source_read(t->imaginary, view, 1, row, 1, FBP_F64, r->values));
         for (size_t i = 0; i < t->n_in; i++)
             in[i] += I * r->values[i];
     }

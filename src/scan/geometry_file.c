@@ -389,29 +389,12 @@ static fbp_status load_scan(struct fbp_scan *out, const char *path,
     return st;
 }
 
-static fbp_status load_theirs(struct fbp_scan *out, const char *path,
-                              const struct fbp_scan_known *known)
-{
-    struct fbp_scan own;
-
-    fbp_message_clear();
-    FBP_TRY(FBP_CHECK(scan, out));
-    const fbp_status st = fbp_scan_load_own(&own, path, known, false);
-    FBP_COPY_OUT(scan, out, &own);
-    return st;
-}
-
-fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
-{
-    FBP_REQUIRE(path);
-    return load_theirs(out, path, &(const struct fbp_scan_known){0});
-}
-
-fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
-                               const struct fbp_scan_known *known)
+fbp_status fbp_scan_load(struct fbp_scan *out, const char *path, const struct fbp_scan_known *known)
 {
     FBP_REQUIRE(path);
     struct fbp_scan_known all = {0};
+    struct fbp_preparation steps = {.struct_size = sizeof steps};
+    struct fbp_scan own;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
@@ -423,5 +406,12 @@ fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[1]", p[1]));
     if ((p[0] > 0) != (p[1] > 0))
         return FBP_INVALID("scan: pixels are %g x %g mm: give two positive lengths", p[0], p[1]);
-    return load_theirs(out, path, &all);
+    if (all.prepare) {
+        FBP_TRY(fbp_preparation_parse(all.prepare, &steps));
+        all.preparation = &steps;
+    }
+    const fbp_status st = fbp_scan_load_own(&own, path, &all, false);
+    free(steps.profile);
+    FBP_COPY_OUT(scan, out, &own);
+    return st;
 }

@@ -54,7 +54,7 @@ fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_js
 
 /* geometry_file.c: loading */
 
-/** fbp_scan_load_known() for a struct of the library's own size; known: complete and checked.
+/** fbp_scan_load() for a struct of the library's own size; known: complete and checked.
  *  geometry_only: the scan file need not name projections, but must then have the detector's
  *  columns and rows and a list of views. */
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,

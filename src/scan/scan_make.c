@@ -100,6 +100,9 @@ fbp_status fbp_scan_vectors(struct fbp_scan *out, enum fbp_kind kind, const stru
     return end(&own, out, FBP_OK);
 }
 
+/* Greatest deviation of a unit vector's length from 1. */
+static const double UNIT = 1e-6;
+
 /* Value k of an array with one value per view, or one for all. */
 static double value_of(const double *values, size_t n, size_t k)
 {
@@ -118,9 +121,9 @@ static fbp_status fill_planes(struct fbp_scan *own, const struct fbp_planes *p)
             return FBP_INVALID("planes: direction %zu has length %g, expected a number above 0", k,
                                length);
         FBP_TRY(fbp_check_range(&fbp_range_pitch, "planes: spacing_mm", spacing));
-        /* a unit vector keeps its bits */
+        /* unit vectors keep their bits, also if they are given with few digits */
         for (int i = 0; i < 3; i++)
-            n[i] = fabs(length - 1) > 1e-12 ? given[i] / length : given[i];
+            n[i] = fabs(length - 1) > UNIT ? given[i] / length : given[i];
         fbp_plane_view(n, spacing, p->first_mm ? value_of(p->first_mm, p->n_first, k) : usual,
                        p->n_samples, &own->views[k]);
     }

@@ -182,12 +182,12 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
 
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
-        FBP_TRY(fbp_error_context(f->top.file, fbp_directions_count(&set, n)));
+        FBP_TRY(fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n)));
         if (f->scan->n_views > 0) /* before the allocation: a wrong number may be huge */
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
         return fbp_error_context(f->top.file,
-                                 fbp_directions_make(&set, (double(*)[3])(void *)*out));
+                                 fbp_directions_make(&set, (double(*)[3])(void *)*out, NULL));
     }
     if (directions)
         return fbp_scan_load_rows(f, &f->top, "directions", 3, "3 numbers a direction", out, n);
@@ -205,7 +205,7 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
 
     if (cJSON_IsObject(fbp_json_get(&f->top, "directions"))) {
         FBP_TRY(read_set(f, &set));
-        return fbp_error_context(f->top.file, fbp_directions_count(&set, n));
+        return fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n));
     }
     const fbp_status st = load_directions(f, &list, n);
     free(list);

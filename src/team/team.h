@@ -112,4 +112,7 @@ int fbp_team_speaks(fbp_team *team);
  */
 fbp_status fbp_team_end(fbp_team *team, const char *failure);
 
+/** Number of processes; 1 if team is NULL. */
+size_t fbp_team_size(const fbp_team *team);
+
 #endif /* FBP_SRC_TEAM_TEAM_H */

@@ -22,7 +22,7 @@ static void read_view(void *user, size_t view, int worker)
     char *out = j->out + (size_t)worker * j->view_bytes;
     const size_t rows = fbp_source_info(j->src)->n[1];
 
-    if (fbp_source_read(j->src, view, 1, 0, rows, (float *)(void *)out) != FBP_OK)
+    if (fbp_source_read(j->src, view, 1, 0, rows, FBP_F32, (float *)(void *)out) != FBP_OK)
         __atomic_add_fetch(&j->failed, 1, __ATOMIC_RELAXED);
 }
 
@@ -43,7 +43,7 @@ TEST(threads_agree)
         struct job j = {.src = src, .out = (char *)all, .view_bytes = NX * NY * 4};
         fbp_pool_for(pool, NZ, read_view, &j);
         assert_int_equal(j.failed, 0);
-        OK(fbp_source_read(src, 0, NZ, 0, NY, all));
+        OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, all));
         for (size_t i = 0; i < N; i++)
             assert_true((double)all[i] == value(i));
     }
@@ -92,7 +92,7 @@ TEST(large_view)
     put_file(path, samples, sizeof samples);
     assert_true(fbp_past_caches(1 << 20) == fbp_past_caches(SIDE * SIDE));
     CLEANUP(fbp_source_close) fbp_source *src = open_source(path, &raw);
-    OK(fbp_source_read(src, 0, 1, 0, SIDE, out));
+    OK(fbp_source_read(src, 0, 1, 0, SIDE, FBP_F32, out));
     for (size_t i = 0; i < SIDE * SIDE; i++)
         assert_true(out[i] == (float)(int16_t)(samples[2 * i] << 8 | samples[2 * i + 1]));
     remove(path);

@@ -52,7 +52,7 @@ static void open_job(struct job *j, enum fbp_precision precision, float factor)
     j->got = malloc(j->n_voxels * sizeof *j->got);
     assert_true(j->right && j->got);
     OK(fbp_source_memory(&source, j->views, &j->info));
-    OK(fbp_sink_memory(&sink, j->right, j->scan.volume.n));
+    OK(fbp_sink_memory(&sink, j->right, FBP_F32, j->scan.volume.n));
     OK(fbp_plan_run_to(j->plan, source, sink, NULL));
     fbp_sink_close(&sink);
     fbp_source_close(&source);

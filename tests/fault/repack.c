@@ -22,7 +22,7 @@ static int put_hdf5(fbp_source *src, const char *path, float *view)
 
     for (hsize_t k = 0; k < n[2] && !bad; k++) {
         const hsize_t at[3] = {k, 0, 0};
-        bad = fbp_source_read(src, k, 1, 0, n[1], view) != FBP_OK ||
+        bad = fbp_source_read(src, k, 1, 0, n[1], FBP_F32, view) != FBP_OK ||
               H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, one, NULL) < 0 ||
               H5Dwrite(set, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, view) < 0;
     }
@@ -58,7 +58,8 @@ static int put_folder(fbp_source *src, const char *folder, float *view)
 
     for (size_t k = 0; k < n[2] && !bad; k++) {
         snprintf(path, sizeof path, "%s/%04zu.tif", folder, k);
-        bad = fbp_source_read(src, k, 1, 0, n[1], view) != FBP_OK || put_tiff(path, n, view);
+        bad =
+            fbp_source_read(src, k, 1, 0, n[1], FBP_F32, view) != FBP_OK || put_tiff(path, n, view);
     }
     return bad;
 }

@@ -40,7 +40,7 @@ static fbp_status read_all(const char *path, float *out)
     if (!out)
         fail_msg("%s: opened with %zu x %zu x %zu elements", path, n[0], n[1], n[2]);
     for (size_t z = 0; z < n[2] && st == FBP_OK; z++)
-        st = fbp_source_read(src, z, 1, 0, n[1], out + z * n[0] * n[1]);
+        st = fbp_source_read(src, z, 1, 0, n[1], FBP_F32, out + z * n[0] * n[1]);
     if (more && st == FBP_OK)
         fail_msg("%s: %zu x %zu x %zu elements were read", path, n[0], n[1], n[2]);
     free(more);

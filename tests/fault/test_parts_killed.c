@@ -116,7 +116,7 @@ static fbp_status write_part(const char *path, size_t p, size_t n)
                              &(struct fbp_sink_share){.part = p, .n_parts = n, .mine = mine});
     for (size_t z = 0; z < NZ && st == FBP_OK; z++)
         if (mine[z] && !fbp_sink_has(s, z, 1))
-            st = fbp_sink_write(s, z, 1, values + z * SLICE);
+            st = fbp_sink_write(s, z, 1, FBP_F32, values + z * SLICE);
     if (st == FBP_OK)
         st = fbp_sink_finish(s);
     fbp_sink_close(&s);
@@ -146,7 +146,7 @@ static void write_whole(const char *path, uint64_t fingerprint, const float *v)
                                            .fingerprint = fingerprint};
 
     CLEANUP(fbp_sink_close) fbp_sink *s = create_sink(path, &volume_info, &params);
-    OK(fbp_sink_write(s, 0, NZ, v));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, v));
     OK(fbp_sink_finish(s));
 }
 
@@ -223,7 +223,7 @@ TEST(a_part_is_killed_at_every_call)
 static void read_volume(const char *path, float *out)
 {
     CLEANUP(fbp_source_close) fbp_source *s = open_source(path, NULL);
-    OK(fbp_source_read(s, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(s, 0, NZ, 0, NY, FBP_F32, out));
 }
 
 static float old_values[NZ * SLICE];

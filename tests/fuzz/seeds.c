@@ -80,7 +80,8 @@ static void seed_array(const struct fuzz_target *t, const char *folder)
             snprintf(path, sizeof path, "%s/seed%d%s", folder, pack, extension);
         else
             snprintf(path, sizeof path, "%s/p%s", folder, extension);
-        if (fbp_sink_open(&s, path, &info, &p) == FBP_OK && fbp_sink_write(s, 0, NZ, v) == FBP_OK)
+        if (fbp_sink_open(&s, path, &info, &p) == FBP_OK &&
+            fbp_sink_write(s, 0, NZ, FBP_F32, v) == FBP_OK)
             (void)!fbp_sink_finish(s);
         fbp_sink_close(&s);
         if (!alone)

@@ -43,12 +43,13 @@ static void read_some(fbp_source *src, const char *path)
         return;
     out = malloc(n[0] * n[1] * sizeof *out);
     fuzz_check(out != NULL, "no memory for a slice");
-    fbp_status st = fbp_source_read(src, n[2] - 1, 1, n[1] / 2, n[1] - n[1] / 2, out);
+    fbp_status st = fbp_source_read(src, n[2] - 1, 1, n[1] / 2, n[1] - n[1] / 2, FBP_F32, out);
     fuzz_refused(st, path);
     if (st == FBP_OK)
-        fuzz_refused(fbp_source_read(src, n[2] - 1, 1, 0, n[1], out), path);
-    fuzz_refused(fbp_source_read(src, 0, 1, 0, n[1], out), path);
-    fuzz_check(fbp_source_read(src, n[2], 1, 0, 1, out) != FBP_OK, "a slice beyond the last");
+        fuzz_refused(fbp_source_read(src, n[2] - 1, 1, 0, n[1], FBP_F32, out), path);
+    fuzz_refused(fbp_source_read(src, 0, 1, 0, n[1], FBP_F32, out), path);
+    fuzz_check(fbp_source_read(src, n[2], 1, 0, 1, FBP_F32, out) != FBP_OK,
+               "a slice beyond the last");
     free(out);
 }
 
@@ -198,7 +199,8 @@ static void read_prepared(const struct fbp_scan *scan, const char *path)
     fuzz_check(row != NULL, "no memory for a view");
     if (fbp_source_open(&below, scan->projections, &scan->raw) == FBP_OK &&
         fbp_spectra_open(&src, below, scan) == FBP_OK)
-        fuzz_refused(fbp_source_read(src, scan->n_views - 1, 1, 0, scan->panel.n_rows, row), path);
+        fuzz_refused(
+            fbp_source_read(src, scan->n_views - 1, 1, 0, scan->panel.n_rows, FBP_F32, row), path);
     else
         fuzz_check(fbp_message()[0] != '\0', "not prepared, without a message");
     fbp_source_close(&src);
@@ -209,7 +211,7 @@ static bool run_scan(const char *path, const char *key)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    const fbp_status st = fbp_scan_load(&scan, path);
+    const fbp_status st = fbp_scan_load(&scan, path, NULL);
     fuzz_refused(st, path);
     if (st == FBP_OK) {
         check_scan(&scan);

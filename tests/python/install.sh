@@ -19,8 +19,8 @@ for file in __init__.py _core.pyi py.typed lib/libfbp.so.0 bin/fbp; do
 done
 mv "$work/site" "$work/moved site"
 site="$work/moved site"
-for binary in "$site"/libfbp/_core*.so "$site"/libfbp/bin/fbp; do
-    ldd "$binary" | grep libfbp >>"$work/found.txt"
+for binary in "$site"/libfbp/_core*.so "$site"/libfbp/bin/fbp; do # the command contains the library
+    ldd "$binary" | grep libfbp >>"$work/found.txt" || [ "${binary##*/}" = fbp ]
 done
 if grep -vE "$site/libfbp/(bin/../)?lib/" "$work/found.txt"; then
     echo "another library is found"

@@ -180,7 +180,7 @@ static void run_part(struct runner *r, size_t first, size_t n)
     const size_t image = r->info.n_columns * r->info.n_rows;
 
     for (size_t i = 0; i < n; i++)
-        check(fbp_source_read(r->source, first + i, 1, 0, r->info.n_rows, r->buffers[i]));
+        check(fbp_source_read(r->source, first + i, 1, 0, r->info.n_rows, FBP_F32, r->buffers[i]));
     for (size_t i = 0; i < n; i++) {
         d->A_n = r->matrices + 12 * (first + i);
         d->I_n = r->buffers[i];

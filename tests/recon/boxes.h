@@ -67,7 +67,7 @@ static inline void add_planes(struct fbp_scan *scan)
 
     scan->kind = FBP_PLANES;
     scan->views = calloc(n, sizeof *scan->views);
-    OK(fbp_directions_make(&d, direction));
+    OK(fbp_directions_make(&d, direction, NULL));
     for (size_t k = 0; k < n; k++)
         fbp_plane_view(direction[k], 4, -2 * ((double)S - 1) + 0.3, S, &scan->views[k]);
     free(direction);
@@ -128,7 +128,7 @@ static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *re
         fbp_sink *sink;
         out = not_null(malloc(n * sizeof *out));
         memset(out, 0xff, n * sizeof *out);
-        OK(fbp_sink_memory(&sink, out, info->volume.n));
+        OK(fbp_sink_memory(&sink, out, FBP_F32, info->volume.n));
         OK(fbp_plan_run_to(plan, NULL, sink, report));
         fbp_sink_close(&sink);
     } else {

@@ -90,7 +90,7 @@ static inline float *read_array(const char *path)
     CLEANUP(fbp_source_close) fbp_source *source = open_source(path, NULL);
     const size_t *n = fbp_source_info(source)->n;
     float *out = not_null(malloc(n[0] * n[1] * n[2] * sizeof *out));
-    OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
+    OK(fbp_source_read(source, 0, n[2], 0, n[1], FBP_F32, out));
     return out;
 }
 

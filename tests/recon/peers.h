@@ -22,7 +22,7 @@ static inline float *reconstruct_views(const struct fbp_scan *scan, const float 
                                        const struct fbp_recon_params *params)
 {
     float *volume = not_null(malloc(grid_size(&scan->volume) * sizeof *volume));
-    OK(fbp_reconstruct(scan, params, views, volume, NULL));
+    OK(fbp_reconstruct(scan, params, FBP_F32, views, volume, NULL));
     return volume;
 }
 

@@ -120,9 +120,9 @@ static inline size_t directions_of(enum fbp_direction_set set, size_t n, double 
     const struct fbp_directions d = {.struct_size = sizeof d, .set = set, .n = {n}};
     size_t count;
 
-    OK(fbp_directions_count(&d, &count));
+    OK(fbp_directions_make(&d, NULL, &count));
     *out = calloc(count, sizeof **out);
-    OK(fbp_directions_make(&d, *out));
+    OK(fbp_directions_make(&d, *out, NULL));
     return count;
 }
 
@@ -144,9 +144,9 @@ static inline struct fbp_scan grid_scan(size_t n_theta, size_t n_phi, enum fbp_p
     double(*direction)[3];
     size_t count;
 
-    OK(fbp_directions_count(&d, &count));
+    OK(fbp_directions_make(&d, NULL, &count));
     direction = calloc(count, sizeof *direction);
-    OK(fbp_directions_make(&d, direction));
+    OK(fbp_directions_make(&d, direction, NULL));
     const struct fbp_scan scan = planes_scan(direction, count);
     free(direction);
     return scan;
@@ -250,7 +250,7 @@ static inline float *volume_by(const struct fbp_scan *scan, const float *views, 
     OK(fbp_reconstruct(scan,
                        fbp_recon_params(.device = device, .filter = s->filter, .cutoff = s->cutoff,
                                         .precision = FBP_PRECISION_EXACT, .n_threads = 2),
-                       views, out, NULL));
+                       FBP_F32, views, out, NULL));
     return out;
 }
 

@@ -43,7 +43,7 @@ TEST(one_by_one_is_all_at_once)
                 p.epr.interpolation = FBP_INTERPOLATION_CUBIC;
             if (way == 3 && any)
                 p.epr.oversampling = 2;
-            OK(fbp_reconstruct(&scan, &p, views, a, NULL));
+            OK(fbp_reconstruct(&scan, &p, FBP_F32, views, a, NULL));
             add_all(&scan, &p, views, b);
             const double off = difference(a, b, n);
             if (!(off < 1e-5))
@@ -69,7 +69,7 @@ TEST(frames_are_added_together)
     scan.panel.n_rows = FRAMES;
     for (size_t d = 0; d < 2; d++) {
         const struct fbp_recon_params p = {.struct_size = sizeof p, .device = devices[d]};
-        OK(fbp_reconstruct(&scan, &p, all, a, NULL));
+        OK(fbp_reconstruct(&scan, &p, FBP_F32, all, a, NULL));
         add_all(&scan, &p, all, b);
         assert_true(difference(a, b, FRAMES * n) < 1e-5);
         for (size_t i = 0; i < n; i += 37) /* frames are told apart */
@@ -97,7 +97,7 @@ TEST(parts_add_up)
         for (size_t i = 0; i < n; i++)
             sum[i] += part[i];
     }
-    OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), views, all, NULL));
+    OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), FBP_F32, views, all, NULL));
     assert_true(difference(all, sum, n) < 1e-5);
     assert_true(difference(all, part, n) > .1);
 }

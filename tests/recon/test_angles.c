@@ -42,7 +42,7 @@ static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_rin
     OK(fbp_source_wrap(&source, step->set_up, &step, source, true));
     const size_t size = step->scan.n_views * scan->panel.n_columns;
     AUTO_FREE float *got = calloc(size, sizeof *got);
-    OK(fbp_source_read(source, 0, step->scan.n_views, 0, 1, got));
+    OK(fbp_source_read(source, 0, step->scan.n_views, 0, 1, FBP_F32, got));
     for (size_t i = 0; i < size; i++) {
         wrong += ((double)got[i] - wanted[i]) * ((double)got[i] - wanted[i]);
         all += (double)wanted[i] * wanted[i];
@@ -89,7 +89,7 @@ static float *volume_of(const struct fbp_scan *scan, const float *views,
 {
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
 
-    OK(fbp_reconstruct(scan, params, views, out, NULL));
+    OK(fbp_reconstruct(scan, params, FBP_F32, views, out, NULL));
     return out;
 }
 
@@ -156,8 +156,8 @@ TEST(bad_samples_are_bridged)
     for (size_t c = 0; c < 4; c++)
         views[77 * PLANES_S + 54 + 2 * c] = c % 2 ? NAN : INFINITY;
     for (int stages = 1; stages <= 2; stages++) {
-        OK(fbp_reconstruct(&scan, HANN("cpu", .epr.angles = 18, .epr.stages = stages), views, out,
-                           &report));
+        OK(fbp_reconstruct(&scan, HANN("cpu", .epr.angles = 18, .epr.stages = stages), FBP_F32,
+                           views, out, &report));
         assert_int_equal(report.not_finite, 4);
         assert_true(difference(wanted, out, grid_size(&scan.volume)) < .003);
     }
@@ -177,9 +177,9 @@ TEST(double_precision_goes_with_it)
     for (size_t i = 0; i < n_samples; i++)
         exact[i] = (double)views[i] * (1 + 1e-10); /* no float is that near */
     for (int ref = 0; ref < 2; ref++)
-        OK(fbp_reconstruct_double(
+        OK(fbp_reconstruct(
             &scan, HANN(ref ? "ref" : "cpu", .epr.angles = 18, .precision = FBP_PRECISION_DOUBLE),
-            exact, out[ref], NULL));
+            FBP_F64, exact, out[ref], NULL));
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs(out[0][i] - out[1][i]));
         assert_true(fabs(out[0][i] - (double)one[i]) < 1e-5);
@@ -195,7 +195,8 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 {
     float *views = calloc(scan->n_views * scan->panel.n_columns * scan->panel.n_rows, 4), out;
 
-    assert_int_equal(fbp_reconstruct(scan, params, views, &out, NULL), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_reconstruct(scan, params, FBP_F32, views, &out, NULL),
+                     FBP_ERR_UNSUPPORTED);
     if (!strstr(fbp_message(), says))
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
     free(views);

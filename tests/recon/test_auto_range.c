@@ -72,7 +72,7 @@ static void assert_values(const char *path, const float *want, enum fbp_type typ
     const double step = (hi - lo) / (type == FBP_U8 ? 255 : 65535);
     AUTO_FREE float *got = not_null(malloc(VOXELS * sizeof *got));
     assert_int_equal(fbp_source_info(src)->type, type);
-    OK(fbp_source_read(src, 0, N, 0, N, got));
+    OK(fbp_source_read(src, 0, N, 0, N, FBP_F32, got));
     for (size_t i = 0; i < VOXELS; i++)
         if (!(fabs((double)got[i] - (double)want[i]) <= step * 0.5001 + 1e-9))
             fail_msg("%s: voxel %zu: %g, not %g", path, i, (double)got[i], (double)want[i]);
@@ -199,7 +199,7 @@ TEST(odd_volumes)
         double range[2] = {0, 0};
         fbp_sink *values;
         OK(fbp_spool_open(&values, path, &info, &p));
-        OK(fbp_sink_write(values, 0, 1, all[i]));
+        OK(fbp_sink_write(values, 0, 1, FBP_F32, all[i]));
         const fbp_status st = fbp_spool_range(values, range);
         assert_int_equal(st, i < 2 ? FBP_OK : FBP_ERR_INVALID);
         assert_true(i == 2 || (range[0] == want[i][0] && range[1] == want[i][1]));

@@ -298,7 +298,8 @@ TEST(every_writer_tells_why_it_did_not_begin)
 
     OK(fbp_sink_callback(&sink, &out, n));
     for (size_t z = 0; z < 3; z++) {
-        assert_fails(fbp_sink_write(sink, z, 1, slice), FBP_ERR_IO, "the scanner is on fire");
+        assert_fails(fbp_sink_write(sink, z, 1, FBP_F32, slice), FBP_ERR_IO,
+                     "the scanner is on fire");
     }
     assert_int_equal(p.begun, 1);
     assert_int_equal(p.writes, 0);
@@ -388,7 +389,7 @@ TEST(live_views)
     assert_true(fbp_plan_info(plan)->follows);
     const size_t *n = fbp_plan_info(plan)->volume.n, voxels = n[0] * n[1] * n[2];
     volume = not_null(calloc(voxels, sizeof *volume));
-    OK(fbp_sink_memory(&sink, volume, n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, n));
     assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     assert_int_equal(pthread_join(other, NULL), 0);
@@ -429,7 +430,7 @@ TEST(awaited_views)
         params.input.source = rings ? source : NULL;
         CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &params);
         assert_false(fbp_plan_info(plan)->follows);
-        OK(fbp_sink_memory(&sink, volume, n));
+        OK(fbp_sink_memory(&sink, volume, FBP_F32, n));
         assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
         OK(fbp_plan_run_to(plan, rings ? NULL : source, sink, NULL));
         assert_int_equal(pthread_join(other, NULL), 0);

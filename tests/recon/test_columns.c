@@ -64,9 +64,9 @@ TEST(whole_cutoff_is_three_taps)
         AUTO_FREE float *got = malloc(grid_size(&scan.volume) * sizeof *got);
         AUTO_FREE float *want = malloc(grid_size(&scan.volume) * sizeof *want);
         assert_true(got && want);
-        OK(fbp_reconstruct(&scan, &p, smooth, want, NULL));
+        OK(fbp_reconstruct(&scan, &p, FBP_F32, smooth, want, NULL));
         p.filtering.cutoff_v = 1;
-        OK(fbp_reconstruct(&scan, &p, views, got, NULL));
+        OK(fbp_reconstruct(&scan, &p, FBP_F32, views, got, NULL));
         const double db = psnr_db(got, want, grid_size(&scan.volume));
         print_message("%s: %.1f dB\n", devices[d], db);
         assert_true(db >= 120);

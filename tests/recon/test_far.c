@@ -21,7 +21,7 @@ static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_para
     fbp_sink *sink;
 
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, params);
-    OK(fbp_sink_memory(&sink, out, n));
+    OK(fbp_sink_memory(&sink, out, FBP_F32, n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
     return out;
@@ -161,7 +161,7 @@ TEST(counts_are_copied_as_they_are)
             .struct_size = sizeof(struct fbp_sink_params), .type = FBP_U16, .range = {0, 65535}});
     for (size_t i = 0; i < n; i++)
         f->views[i] = counts[i];
-    OK(fbp_sink_write(sink, 0, info.n[2], f->views));
+    OK(fbp_sink_write(sink, 0, info.n[2], FBP_F32, f->views));
     OK(fbp_sink_finish(sink));
     fbp_sink_close(&sink);
     f->scan.projections = path;
@@ -228,7 +228,7 @@ TEST(reports_are_the_same)
     fbp_plan *plan = create_plan(&f->scan, fbp_recon_params(.device = "mock:0"));
     fbp_source *source = memory_source(f->views, &f->info);
     fbp_sink *sink;
-    OK(fbp_sink_memory(&sink, f->volume, f->n));
+    OK(fbp_sink_memory(&sink, f->volume, FBP_F32, f->n));
     OK(fbp_plan_run_to(plan, source, sink, &file));
     fbp_sink_close(&sink);
     fbp_source_close(&source);
@@ -342,7 +342,7 @@ TEST(the_callers_queue_is_awaited)
     atomic_store(&c.busy, true);
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
     AUTO_FREE float *read = not_null(malloc(n * sizeof *read));
-    OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
+    OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], FBP_F32, read));
     pthread_join(thread, NULL);
     assert_memory_equal(read, f->views, n * sizeof *read);
     fbp_sink_close(&sink);
@@ -413,7 +413,7 @@ TEST(queues_are_waited_for)
         if (k == 0)
             OK(fbp_device_queue_wait("mock", queue[k]));
         else
-            OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
+            OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], FBP_F32, read));
         assert_false(atomic_load((atomic_bool *)queue[k]));
         pthread_join(thread, NULL);
     }

@@ -73,7 +73,7 @@ TEST(test_two_steps)
         assert_alike(values, right, 120, devices[i]);
     }
     OK(fbp_scan_save(&filtered, json, NULL));
-    OK(fbp_scan_load(&saved, json));
+    OK(fbp_scan_load(&saved, json, NULL));
     assert_true(saved.filtered);
     for (size_t k = 0; k < VIEWS; k++)
         assert_true(fabs(saved.depths[k] - filtered.depths[k]) < 1e-12);

@@ -65,7 +65,7 @@ static float *volume_of(const struct way *w, const struct fbp_scan *scan, const 
     p.device = w->device;
     p.n_threads = 2;
     *report = (struct fbp_report){.struct_size = sizeof *report};
-    if (fbp_reconstruct(scan, &p, views, out, report) != FBP_OK)
+    if (fbp_reconstruct(scan, &p, FBP_F32, views, out, report) != FBP_OK)
         fail_msg("%s: %s", w->name, fbp_message());
     return out;
 }

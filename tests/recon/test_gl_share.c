@@ -57,7 +57,7 @@ static void run(struct job *j, size_t slab, size_t batch)
     OK(fbp_source_memory(&p.input.source, j->views, &info));
     fbp_plan *plan = create_plan(&j->scan, &p);
     memset(j->volume, 0xff, j->n * sizeof *j->volume);
-    OK(fbp_sink_memory(&sink, j->volume, j->scan.volume.n));
+    OK(fbp_sink_memory(&sink, j->volume, FBP_F32, j->scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);

@@ -226,7 +226,7 @@ TEST(virtual_detector)
     write_scan(json, "cone", path,
                "\"source_to_axis_mm\": 300, \"source_to_detector_mm\": 150, "
                "\"angles_deg\": {\"start\": 0, \"step\": 4}");
-    assert_fails(fbp_scan_load(&scan, json), FBP_ERR_INVALID,
+    assert_fails(fbp_scan_load(&scan, json, NULL), FBP_ERR_INVALID,
                  "multiply distance and pitch by one factor, such as 2");
     remove(path);
 }

@@ -22,7 +22,7 @@ static float *volume_of(const struct fbp_scan *scan, const float *views, const s
                                         .epr.interpolation = way->how, .n_threads = 2,
                                         .epr.oversampling = way->oversampling,
                                         .filtering.spatial = way->spatial),
-                       views, out, NULL));
+                       FBP_F32, views, out, NULL));
     return out;
 }
 
@@ -172,7 +172,7 @@ TEST(bits_do_not_depend_on_the_division)
                                fbp_recon_params(.device = "cpu", .tuning.kernel = way.kernel,
                                                 .epr.interpolation = way.how, .n_threads = 3,
                                                 .tuning.batch_views = 14, .tuning.slab_slices = 9),
-                               views, out, NULL));
+                               FBP_F32, views, out, NULL));
             assert_memory_equal(out, wanted, size * sizeof *out);
         }
 }

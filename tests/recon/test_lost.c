@@ -1,4 +1,5 @@
 /* Devices that fail while they compute: the others do their part, with the same bits and facts. */
+#include "pipeline/plan.h"
 #include "recon/slabs.h"
 
 #include <inttypes.h>
@@ -219,10 +220,10 @@ static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, 
     fbp_plan *plan =
         create_plan(scan, fbp_recon_params(.device = "mock:0,1,2,3", .tuning.slab_slices = 3,
                                            .tuning.batch_views = 8));
-    OK(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, fbp_plan_info(plan)->volume.n));
     memset(volume, 0, 3 * SLABS * slice * sizeof *volume);
     if (z < 3 * SLABS)
-        OK(fbp_sink_write(sink, z, 3 * SLABS - z, right + z * slice));
+        OK(fbp_sink_write(sink, z, 3 * SLABS - z, FBP_F32, right + z * slice));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
 }

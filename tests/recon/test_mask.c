@@ -45,7 +45,7 @@ static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_
     p.struct_size = sizeof p;
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &p);
     info = *fbp_plan_info(plan);
-    OK(fbp_sink_memory(&sink, v, info.volume.n));
+    OK(fbp_sink_memory(&sink, v, FBP_F32, info.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, &report));
     fbp_sink_close(&sink);
     return report;

@@ -68,7 +68,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     assert_true_report(&by_file, right, n);
 
     memset(volume, 0xff, n * sizeof *volume);
-    OK(fbp_reconstruct(&j->scan, params, j->views, volume, &r));
+    OK(fbp_reconstruct(&j->scan, params, FBP_F32, j->views, volume, &r));
     assert_memory_equal(volume, right, n * sizeof *volume);
     assert_same_report(&r, &by_file);
 
@@ -79,7 +79,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
         if (i == 1)
             OK(fbp_plan_open(plan));
         memset(volume, 0xff, n * sizeof *volume);
-        OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+        OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
         OK(fbp_plan_run_to(plan, source, sink, &r));
         assert_true(fbp_sink_has(sink, 0, j->scan.volume.n[2]));
         fbp_sink_close(&sink);
@@ -144,11 +144,11 @@ TEST(other_layouts_are_converted)
     AUTO_FREE uint16_t *counts = malloc(samples * sizeof *counts);
 
     assert_true(right && volume && down && counts);
-    OK(fbp_reconstruct(&j.scan, p, j.views, right, NULL));
+    OK(fbp_reconstruct(&j.scan, p, FBP_F32, j.views, right, NULL));
     for (size_t r = 0; r < nr * j.scan.n_views; r++)
         memcpy(down + (r / nr * nr + nr - 1 - r % nr) * nc, j.views + r * nc, nc * sizeof *down);
     j.scan.row_order = FBP_ROWS_TOP_DOWN;
-    OK(fbp_reconstruct(&j.scan, p, down, volume, NULL));
+    OK(fbp_reconstruct(&j.scan, p, FBP_F32, down, volume, NULL));
     assert_memory_equal(volume, right, n * sizeof *volume);
 
     j.scan.row_order = FBP_ROWS_AUTO;
@@ -156,14 +156,14 @@ TEST(other_layouts_are_converted)
         counts[i] = (uint16_t)(j.views[i] * 1000);
         down[i] = (float)counts[i];
     }
-    OK(fbp_reconstruct(&j.scan, p, down, right, NULL));
+    OK(fbp_reconstruct(&j.scan, p, FBP_F32, down, right, NULL));
     struct fbp_array_info info = info_of(&j);
     struct fbp_recon_params q = *p;
     fbp_sink *sink;
     info.type = FBP_U16;
     OK(fbp_source_memory(&q.input.source, counts, &info));
     fbp_plan *plan = create_plan(&j.scan, &q);
-    OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, j.scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     assert_memory_equal(volume, right, n * sizeof *volume);
     fbp_sink_close(&sink);
@@ -201,7 +201,7 @@ static void run(const struct job *j, const struct fbp_recon_params *params, cons
     if (views)
         OK(fbp_source_memory(&p.input.source, views, &info));
     fbp_plan *plan = create_plan(&j->scan, &p);
-    OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
@@ -287,7 +287,7 @@ TEST(plans_for_counts_refuse_floats)
     info.type = FBP_U16;
     OK(fbp_source_memory(&p.input.source, NULL, &info));
     fbp_plan *plan = create_plan(&j.scan, &p);
-    OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, j.scan.volume.n));
     assert_fails(fbp_plan_run_to(plan, floats, sink, NULL), FBP_ERR_INVALID, "float32");
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
@@ -318,7 +318,7 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     for (int i = 0; i < 2; i++) {
         memset(volume, 0xff, n * sizeof(float));
         OK(fbp_source_memory(&source, i ? large : views, &info));
-        OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+        OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
         OK(fbp_plan_run_to(plan, source, sink, NULL));
         assert_memory_equal(volume, right, n * sizeof(float));
         fbp_sink_close(&sink);
@@ -350,7 +350,7 @@ static fbp_status run_into(fbp_plan *plan, const struct job *j, float *volume)
     fbp_sink *sink;
 
     memset(volume, 0, grid_size(&j->scan.volume) * sizeof *volume);
-    OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
     fbp_sink_close(&sink);
     return st;
@@ -406,10 +406,10 @@ TEST(what_does_not_fit_is_refused)
     make_job(&j, 24, false);
     struct fbp_array_info info = info_of(&j);
     fbp_plan *plan = create_plan(&j.scan, fbp_recon_params(.device = "cpu"));
-    OK(fbp_sink_memory(&sink, &one, (size_t[3]){33, 29, 30}));
+    OK(fbp_sink_memory(&sink, &one, FBP_F32, (size_t[3]){33, 29, 30}));
     assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_INVALID);
     fbp_sink_close(&sink);
-    OK(fbp_sink_memory(&sink, &one, j.scan.volume.n));
+    OK(fbp_sink_memory(&sink, &one, FBP_F32, j.scan.volume.n));
     info.n[2]--;
     fbp_source *source = memory_source(j.views, &info);
     assert_int_equal(fbp_plan_run_to(plan, source, sink, NULL), FBP_ERR_INVALID);

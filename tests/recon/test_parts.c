@@ -232,7 +232,7 @@ TEST(what_parts_cannot_do_is_refused)
             "--output-range LO,HI");
     fbp_plan *plan = create_plan(
         &scan, fbp_recon_params(.device = "cpu", .cluster.part = 1, .cluster.n_parts = 2));
-    OK(fbp_sink_memory(&sink, memory, (const size_t[]){12, 12, 130}));
+    OK(fbp_sink_memory(&sink, memory, FBP_F32, (const size_t[]){12, 12, 130}));
     assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_UNSUPPORTED);
     fbp_sink_close(&sink);
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_UNSUPPORTED);

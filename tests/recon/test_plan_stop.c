@@ -17,6 +17,7 @@ enum { LATER_MS = 60 }; /* from when a stage is at work to the stop */
 
 /* One run at a time; a signal handler looks at it. */
 static fbp_plan *plan;
+static struct fbp_stopper stop;
 static _Atomic double stopped_at;
 static atomic_bool at_work, by_signal, run_is_over;
 
@@ -38,7 +39,7 @@ static void sleep_ms(long ms)
 static void stop_now(int signal)
 {
     atomic_store(&stopped_at, now());
-    fbp_plan_stop(plan);
+    fbp_stopper_stop(&stop);
 }
 
 /* Called by whoever sees that the stage is at work. */
@@ -118,10 +119,13 @@ static fbp_status run(const struct job *j)
         .struct_size = sizeof to, .write = take, .user = (void *)(uintptr_t)j};
     fbp_sink *sink = NULL;
 
-    if (j->output)
-        return fbp_plan_run(plan, j->output, NULL);
-    OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
-    const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
+    stop.stopped = false;
+    fbp_stopper_attach(&stop);
+    if (!j->output)
+        OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
+    const fbp_status st =
+        j->output ? fbp_plan_run(plan, j->output, NULL) : fbp_plan_run_to(plan, NULL, sink, NULL);
+    fbp_stopper_attach(NULL);
     fbp_sink_close(&sink);
     return st;
 }
@@ -206,7 +210,7 @@ static void *destroyer(void *arg)
     while (!at_work)
         sleep_ms(1);
     if (arg) /* a stop ends the wait soon */
-        fbp_plan_stop(own);
+        fbp_stopper_stop(&stop);
     fbp_plan_destroy(&own);
     destroyed = true;
     return own;
@@ -214,7 +218,7 @@ static void *destroyer(void *arg)
 
 static fbp_status run_watched(int (*read)(void *, size_t, size_t, size_t, size_t, void *, char *,
                                           size_t),
-                              bool destroy, bool stop)
+                              bool destroy, bool stops)
 {
     struct job j = {.columns = 20, .rows = 10, .views = 60, .volume = {12, 12, 8}, .device = "cpu"};
     const struct fbp_source_functions from = {.struct_size = sizeof from, .read = read, .user = &j};
@@ -231,7 +235,7 @@ static fbp_status run_watched(int (*read)(void *, size_t, size_t, size_t, size_t
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.input.source = source, .n_threads = 2)));
     at_work = destroyed = used_later = false;
     if (destroy)
-        assert_int_equal(pthread_create(&thread, NULL, destroyer, stop ? &j : NULL), 0);
+        assert_int_equal(pthread_create(&thread, NULL, destroyer, stops ? &j : NULL), 0);
     const fbp_status st = run(&j);
     if (destroy)
         pthread_join(thread, &left);
@@ -356,7 +360,7 @@ TEST(stops_while_it_writes)
     stop_both_ways(&of_packed_slices, "cpu", path);
 }
 
-/* Before the run it ends the next one, and that one only. */
+/* Set before a run, it ends all runs until it is reset. */
 TEST(ends_one_run)
 {
     struct job j = {"", "cpu", "hash:", 40, 30, 20, {30, 30, 20}, 0, 0, 0, .n_reads = 0};
@@ -367,10 +371,14 @@ TEST(ends_one_run)
     make_plan(&j, &scan, &source);
     OK(fbp_plan_run(plan, "hash:", &a));
     const size_t before = j.n_reads;
-    fbp_plan_stop(plan);
+    fbp_stopper_attach(&stop);
+    fbp_stopper_stop(&stop);
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_int_equal(j.n_reads, before);
+    stop.stopped = false;
     OK(fbp_plan_run(plan, "hash:", &b));
+    fbp_stopper_attach(NULL);
     assert_true(a.hash == b.hash && a.hash != 0);
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);

@@ -178,7 +178,7 @@ TEST(bits_do_not_depend_on_the_division)
             &scan,
             fbp_recon_params(.device = "cpu", .filter = FBP_FILTER_HANN, .n_threads = i % 2 ? 1 : 3,
                              .tuning.batch_views = i ? 14 : 0, .tuning.slab_slices = i > 1 ? 9 : 0),
-            views, out, NULL));
+            FBP_F32, views, out, NULL));
         assert_memory_equal(out, wanted, size * sizeof *out);
     }
     AUTO_FREE float *reference = volume_by(&scan, views, "ref", &hann);
@@ -193,7 +193,7 @@ static float *oversampled(const struct fbp_scan *scan, const float *views, const
     OK(fbp_reconstruct(scan,
                        fbp_recon_params(.device = device, .epr.oversampling = 2, .n_threads = 2,
                                         .filtering.spatial = spatial),
-                       views, out, NULL));
+                       FBP_F32, views, out, NULL));
     return out;
 }
 
@@ -279,7 +279,7 @@ static float *by_kernel(const struct fbp_scan *scan, const float *views, const c
     OK(fbp_reconstruct(scan,
                        fbp_recon_params(.device = "cpu", .tuning.kernel = kernel, .n_threads = 2,
                                         .epr.oversampling = oversampling),
-                       views, out, NULL));
+                       FBP_F32, views, out, NULL));
     return out;
 }
 

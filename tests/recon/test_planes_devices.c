@@ -49,7 +49,7 @@ static float *volume_with(const struct fbp_scan *scan, const float *views, const
     p.device = device;
     p.precision = FBP_PRECISION_EXACT;
     p.n_threads = 2;
-    OK(fbp_reconstruct(scan, &p, views, out, NULL));
+    OK(fbp_reconstruct(scan, &p, FBP_F32, views, out, NULL));
     return out;
 }
 
@@ -82,7 +82,7 @@ static bool takes(const struct fbp_scan *scan, const float *views, const char *d
     p.struct_size = sizeof p;
     p.device = device;
     memcpy(p.box, (size_t[3][2]){{0, 1}, {0, 1}, {0, 1}}, sizeof p.box);
-    const fbp_status st = fbp_reconstruct(scan, &p, views, out, NULL);
+    const fbp_status st = fbp_reconstruct(scan, &p, FBP_F32, views, out, NULL);
     if (st == FBP_OK)
         return true;
     assert_int_equal(st, FBP_ERR_UNSUPPORTED);

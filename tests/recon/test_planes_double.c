@@ -64,7 +64,7 @@ static double *volume_of(const struct fbp_scan *scan, struct fbp_recon_params p,
     double *out = calloc(n, sizeof *out);
     p.struct_size = sizeof p;
     p.n_threads = p.n_threads ? p.n_threads : 2;
-    OK(fbp_reconstruct_double(scan, &p, views, out, NULL));
+    OK(fbp_reconstruct(scan, &p, FBP_F64, views, out, NULL));
     return out;
 }
 
@@ -229,7 +229,7 @@ static void write_views(const char *path, enum fbp_type type, const struct fbp_s
     const struct fbp_sink_params params = {.struct_size = sizeof params, .type = type};
 
     CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
-    OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
+    OK(fbp_sink_write(sink, 0, scan->n_views, FBP_F64, views));
     OK(fbp_sink_finish(sink));
 }
 
@@ -239,7 +239,7 @@ static double *volume_in(const char *path, enum fbp_type type)
 
     CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
     assert_int_equal(fbp_source_info(src)->type, type);
-    OK(fbp_source_read_double(src, 0, N, 0, N, out));
+    OK(fbp_source_read(src, 0, N, 0, N, FBP_F64, out));
     return out;
 }
 
@@ -296,7 +296,7 @@ TEST(other_views_become_doubles)
     AUTO_FREE double *got = volume_in(volume, FBP_F64);
     assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
     views[5 * S + 7] = NAN;
-    OK(fbp_reconstruct_double(&scan, fbp_recon_params(.device = "cpu"), views, got, &report));
+    OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), FBP_F64, views, got, &report));
     assert_int_equal(report.not_finite, 1);
     views[5 * S + 7] = views[5 * S + 6] + (views[5 * S + 8] - views[5 * S + 6]) / 2;
     free(wanted);
@@ -316,18 +316,18 @@ TEST(who_lacks_it_says_so)
     AUTO_FREE double *out = calloc((size_t)N * N * N, sizeof *out);
 
     assert_int_equal(
-        fbp_reconstruct_double(&scan, fbp_recon_params(.device = "mock"), views, out, NULL),
+        fbp_reconstruct(&scan, fbp_recon_params(.device = "mock"), FBP_F64, views, out, NULL),
         FBP_ERR_UNSUPPORTED);
     assert_string_equal(fbp_message(),
                         "precision: mock computes in float: leave double out, or use device cpu");
     scan.i0 = 3;
-    assert_fails(fbp_reconstruct_double(&scan, NULL, views, out, NULL), FBP_ERR_UNSUPPORTED,
+    assert_fails(fbp_reconstruct(&scan, NULL, FBP_F64, views, out, NULL), FBP_ERR_UNSUPPORTED,
                  "remove dark, flat, i0");
     scan.i0 = 0;
     AUTO_FREE float *floats = calloc(scan.n_views * S, sizeof *floats);
-    assert_fails(
-        fbp_reconstruct(&scan, fbp_recon_params(.output.type = FBP_F64), floats, floats, NULL),
-        FBP_ERR_UNSUPPORTED, "float64 is for volumes that are computed in double");
+    assert_fails(fbp_reconstruct(&scan, fbp_recon_params(.output.type = FBP_F64), FBP_F32, floats,
+                                 floats, NULL),
+                 FBP_ERR_UNSUPPORTED, "float64 is for volumes that are computed in double");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -226,7 +226,7 @@ TEST(means_are_right_or_a_warning_names_the_cause)
         const struct scan_case *c = &cases[i];
         struct fbp_scan scan;
         make(c, &scan, data);
-        OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), data, volume, NULL));
+        OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), FBP_F32, data, volume, NULL));
         means(volume, got, &rms);
         if (control[c->kind][0] == 0) {
             memcpy(control[c->kind], got, sizeof got);
@@ -264,8 +264,10 @@ TEST(devices_agree)
             if (!cases[i].arcs[1].n || !usable(devices[d]))
                 continue;
             make(&cases[i], &scan, data);
-            OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), data, volume, NULL));
-            OK(fbp_reconstruct(&scan, fbp_recon_params(.device = devices[d]), data, other, NULL));
+            OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), FBP_F32, data, volume,
+                               NULL));
+            OK(fbp_reconstruct(&scan, fbp_recon_params(.device = devices[d]), FBP_F32, data, other,
+                               NULL));
             for (size_t k = 0; k < N * N; k++)
                 most = fmax(most, fabs((double)(volume[k] - other[k])));
             print_message("%s, %s: %.1e\n", cases[i].name, devices[d], most / 0.03);

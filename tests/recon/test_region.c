@@ -274,7 +274,7 @@ static int read_counted(void *user, size_t k0, size_t n, size_t r0, size_t n_row
     struct counted *c = user;
 
     c->rows += k0 == 0 ? n_rows : 0;
-    return fbp_source_read(c->file, k0, n, r0, n_rows, out) != FBP_OK;
+    return fbp_source_read(c->file, k0, n, r0, n_rows, FBP_F32, out) != FBP_OK;
 }
 
 static fbp_source *open_counted(const struct fbp_scan *scan, struct counted *c)

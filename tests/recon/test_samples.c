@@ -156,7 +156,7 @@ static void run(struct trial *t, const char *device)
     p.callbacks.user = &t->lines;
     OK(fbp_source_memory(&p.input.source, samples, &info));
     OK(fbp_plan_create(&t->plan, &t->scan, &p));
-    OK(fbp_sink_memory(&sink, volume, t->scan.volume.n));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, t->scan.volume.n));
     OK(fbp_plan_run_to(t->plan, NULL, sink, &t->report));
     for (int i = 0; i < 2; i++)
         t->mean[i] = mean_in(t, volume, &two[i]);

@@ -68,7 +68,7 @@ static float *volume_of(const struct fbp_scan *scan, const float *views, const c
                        fbp_recon_params(.device = device, .filter = FBP_FILTER_HANN, .cutoff = .25,
                                         .epr.wiener = wiener, .epr.oversampling = oversampling,
                                         .n_threads = 2),
-                       views, out, NULL));
+                       FBP_F32, views, out, NULL));
     return out;
 }
 
@@ -126,7 +126,7 @@ TEST(rows_may_be_periodic)
             OK(fbp_reconstruct(&scan,
                                fbp_recon_params(.device = device ? "cpu" : "ref", .cutoff = .1,
                                                 .epr.periodic = device < 2, .n_threads = 2),
-                               views, volumes[device], NULL));
+                               FBP_F32, views, volumes[device], NULL));
         }
         const size_t n = grid_size(&scan.volume);
         assert_true(difference(volumes[0], volumes[1], n) < 1e-5);

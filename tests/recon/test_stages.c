@@ -16,7 +16,7 @@ static float *by_params(const struct fbp_scan *scan, const float *views,
 
     OK(fbp_grid_resolve(&params->volume, scan, &grid));
     float *out = calloc(grid_size(&grid), sizeof *out);
-    OK(fbp_reconstruct(scan, params, views, out, NULL));
+    OK(fbp_reconstruct(scan, params, FBP_F32, views, out, NULL));
     return out;
 }
 
@@ -233,7 +233,7 @@ TEST(a_part_has_the_bits_of_the_whole)
     AUTO_FREE float *box = calloc(20 * 10 * 14, sizeof *box);
 
     OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .box = {{11, 31}, {40, 50}, {33, 47}}),
-                       views, box, NULL));
+                       FBP_F32, views, box, NULL));
     for (size_t z = 0; z < 14; z++)
         for (size_t y = 0; y < 10; y++)
             assert_memory_equal(box + (z * 10 + y) * 20,
@@ -267,7 +267,7 @@ TEST(a_plan_runs_again)
     assert_true(strstr(p->weights, "two stages: 18 planes through z") && !p->filtered);
     OK(fbp_plan_open(plan));
     for (int i = 0; i < 2; i++) {
-        OK(fbp_sink_memory(&sink, out, scan.volume.n));
+        OK(fbp_sink_memory(&sink, out, FBP_F32, scan.volume.n));
         OK(fbp_plan_run_to(plan, NULL, sink, &report));
         fbp_sink_close(&sink);
         assert_int_equal(report.not_finite, i ? 2 : 0);

@@ -47,7 +47,7 @@ static double *volume_of(const struct fbp_scan *scan, const double *views,
 {
     double *out = calloc(size_of(scan, &p), sizeof *out);
 
-    OK(fbp_reconstruct_double(scan, &p, views, out, NULL));
+    OK(fbp_reconstruct(scan, &p, FBP_F64, views, out, NULL));
     return out;
 }
 
@@ -85,7 +85,7 @@ static double *in_float(const struct fbp_scan *scan, const double *views, struct
 
     for (size_t i = 0; i < n_samples; i++)
         samples[i] = (float)views[i];
-    OK(fbp_reconstruct(scan, &p, samples, volume, NULL));
+    OK(fbp_reconstruct(scan, &p, FBP_F32, samples, volume, NULL));
     for (size_t i = 0; i < n; i++)
         out[i] = (double)volume[i];
     return out;
@@ -257,7 +257,7 @@ static void check_frames(struct fbp_scan *scan, const double *views, const char 
         both[(i / S * 2 + 1) * S + i % S] = faded[i];
     }
     scan->panel.n_rows = 2;
-    OK(fbp_reconstruct_double(scan, &p, both, out, NULL));
+    OK(fbp_reconstruct(scan, &p, FBP_F64, both, out, NULL));
     scan->panel.n_rows = 1;
     p.tuning.slab_slices = 0;
     for (size_t f = 0; f < 2; f++) {
@@ -313,7 +313,7 @@ static void write_views(const char *path, const struct fbp_scan *scan, const dou
     const struct fbp_sink_params params = {.struct_size = sizeof params, .type = FBP_F64};
 
     CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
-    OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
+    OK(fbp_sink_write(sink, 0, scan->n_views, FBP_F64, views));
     OK(fbp_sink_finish(sink));
 }
 
@@ -340,7 +340,7 @@ TEST(files_hold_doubles)
     fbp_plan_destroy(&plan);
     fbp_source *source = open_source(path, NULL);
     assert_int_equal(fbp_source_info(source)->type, FBP_F64);
-    OK(fbp_source_read_double(source, 0, PLANES_N, 0, PLANES_N, got));
+    OK(fbp_source_read(source, 0, PLANES_N, 0, PLANES_N, FBP_F64, got));
     assert_memory_equal(got, wanted, grid_size(&scan.volume) * sizeof *got);
     fbp_source_close(&source);
     for (int little = 0; little < 2; little++) {
@@ -364,7 +364,7 @@ static void refused(const struct fbp_scan *scan, const double *views,
 {
     double out;
 
-    assert_int_equal(fbp_reconstruct_double(scan, p, views, &out, NULL), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_reconstruct(scan, p, FBP_F64, views, &out, NULL), FBP_ERR_UNSUPPORTED);
     assert_string_equal(fbp_message(), says);
 }
 

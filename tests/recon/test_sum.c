@@ -58,7 +58,7 @@ static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p, st
         fbp_sum_take(sum, &plan->tables.job);
         plan->sum = sum;
     }
-    OK(fbp_sink_memory(&sink, out, fbp_plan_info(plan)->volume.n));
+    OK(fbp_sink_memory(&sink, out, FBP_F32, fbp_plan_info(plan)->volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, report);
     fbp_sink_close(&sink);
     return st;

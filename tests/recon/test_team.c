@@ -18,7 +18,7 @@ static bool run(const struct fbp_scan *scan, const float *views, fbp_team *team,
     const fbp_status st = fbp_reconstruct(
         scan,
         fbp_recon_params(.device = "cpu", .cluster.team = team, .cluster.view_ranks = view_ranks),
-        views, volume, report);
+        FBP_F32, views, volume, report);
 
     if (st != FBP_OK)
         fprintf(stderr, "%s\n", fbp_message());

@@ -2,6 +2,7 @@
 #include "recon/fixture.h"
 
 #include "backend/mock/mock.h"
+#include "pipeline/plan.h"
 
 enum { VIEWS = 40, BATCH = 8, LANES = 7 };
 

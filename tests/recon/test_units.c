@@ -28,7 +28,7 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
     p.output.unit = unit;
     p.n_threads = 2;
     if (!one_by_one) {
-        OK(fbp_reconstruct(scan, &p, views, out, NULL));
+        OK(fbp_reconstruct(scan, &p, FBP_F32, views, out, NULL));
         return out;
     }
     OK(fbp_accumulator_create(&accumulator, scan, &p));
@@ -58,7 +58,7 @@ TEST(planes_by_a_thousand)
         .struct_size = sizeof grid, .set = FBP_SET_LINEAR_ANGLE, .n = {8, 8}};
     double direction[64][3];
 
-    OK(fbp_directions_make(&grid, direction));
+    OK(fbp_directions_make(&grid, direction, NULL));
     AUTO_CLEAR struct fbp_scan scan = planes_scan(direction, 64);
     scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
     AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
@@ -99,7 +99,7 @@ static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, 
         .struct_size = sizeof scan, .kind = kind, .volume = {{9, 9, 9}, {1, 1, 1}, {0, 0, 0}}};
     AUTO_REMOVE char *path = temporary("truth.mha");
 
-    OK(fbp_phantom_truth(phantom, &scan, unit, path, 2));
+    OK(fbp_phantom_volume(phantom, &scan.volume, scan.kind, unit, path, 2));
     fbp_source *source = open_source(path, NULL);
     assert_string_equal(fbp_source_info(source)->unit, says);
     fbp_source_close(&source);
@@ -119,8 +119,9 @@ TEST(truth_has_the_unit_of_its_scan)
     expect_truth(&phantom, FBP_PLANES, FBP_UNIT_CM, "1/cm^3", 250);
     const struct fbp_scan none = {.struct_size = sizeof none,
                                   .volume = {{1, 1, 1}, {1, 1, 1}, {0}}};
-    assert_int_equal(fbp_phantom_truth(&phantom, &none, (enum fbp_unit)2, "null:", 1),
-                     FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_phantom_volume(&phantom, &none.volume, none.kind, (enum fbp_unit)2, "null:", 1),
+        FBP_ERR_INVALID);
 }
 
 /* Hounsfield units hold no length. */
@@ -133,11 +134,11 @@ TEST(not_of_hounsfield_units)
     scan.volume = (struct fbp_grid){{1, 1, 1}, {.1, .1, .1}, {0, 0, 0}};
     assert_fails(fbp_reconstruct(&scan,
                                  fbp_recon_params(.output.unit = FBP_UNIT_CM, .mu_water = .02),
-                                 views, out, NULL),
+                                 FBP_F32, views, out, NULL),
                  FBP_ERR_INVALID, "Hounsfield units hold no length");
-    assert_int_equal(
-        fbp_reconstruct(&scan, fbp_recon_params(.output.unit = (enum fbp_unit)7), views, out, NULL),
-        FBP_ERR_INVALID);
+    assert_int_equal(fbp_reconstruct(&scan, fbp_recon_params(.output.unit = (enum fbp_unit)7),
+                                     FBP_F32, views, out, NULL),
+                     FBP_ERR_INVALID);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -118,11 +118,11 @@ def check_browser(pages):
                 check(not [r for r in b.requests if not r.startswith(("file:", "data:"))], name, b.requests)
         b.open(f"file://{site}/index.html")
         b.value("""(() => { const q = document.querySelector('.md-search__input');
-            q.focus(); q.value = 'fbp_plan_stop'; q.dispatchEvent(new Event('input', {bubbles: true}));
+            q.focus(); q.value = 'fbp_stopper_stop'; q.dispatchEvent(new Event('input', {bubbles: true}));
             q.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true})); })()""")
         b.wait("document.querySelectorAll('.md-search-result__item').length > 0")
         check("recon.h" in b.value("document.querySelector('.md-search-result__list').innerHTML"),
-              "search does not find fbp_plan_stop")
+              "search does not find fbp_stopper_stop")
     finally:
         b.close()
 

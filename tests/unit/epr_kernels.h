@@ -122,8 +122,8 @@ static inline void epr_check_ref(const struct epr_case *c, const double *object)
     struct fbp_scan scan;
 
     epr_scan(c, &scan);
-    OK(fbp_reconstruct_double(&scan, fbp_recon_params(.device = "ref"), c->projection, volume,
-                              NULL));
+    OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "ref"), FBP_F64, c->projection, volume,
+                       NULL));
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs(volume[i]));
         error = fmax(error, fabs(volume[i] - object[i]));

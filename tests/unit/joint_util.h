@@ -86,7 +86,7 @@ static inline size_t write_some(fbp_sink *s, size_t p, size_t n, size_t most)
 
     for (size_t z = 0; z < NZ && done < most; z++)
         if (is_of(z, p, n) && !fbp_sink_has(s, z, 1)) {
-            OK(fbp_sink_write(s, z, 1, volume + z * SLICE));
+            OK(fbp_sink_write(s, z, 1, FBP_F32, volume + z * SLICE));
             done++;
         }
     return done;
@@ -111,7 +111,7 @@ static inline void write_alone(const struct output *o)
     const struct fbp_sink_params params = params_of(o);
 
     fbp_sink *s = create_sink(o->name, &i, &params);
-    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
     if (fbp_sink_finish(s) != FBP_OK)
         fail_msg("alone: %s", fbp_message());
     fbp_sink_close(&s);

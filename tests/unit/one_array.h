@@ -25,10 +25,10 @@ __attribute__((weak)) fbp_status fbp_sink_open(fbp_sink **out, const char *path,
 }
 
 __attribute__((weak)) fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
-                                                const float *data)
+                                                enum fbp_type type, const void *data)
 {
     const size_t n = stub.info.n[0] * stub.info.n[1];
-    memcpy(stub.data + z0 * n, data, nz * n * sizeof *data);
+    memcpy(stub.data + z0 * n, data, nz * n * sizeof *stub.data);
     return FBP_OK;
 }
 
@@ -55,12 +55,14 @@ __attribute__((weak)) const struct fbp_array_info *fbp_source_info(const fbp_sou
 }
 
 __attribute__((weak)) fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
-                                                 size_t row0, size_t n_rows, float *out)
+                                                 size_t row0, size_t n_rows, enum fbp_type type,
+                                                 void *out)
 {
     const size_t *n = stub.info.n;
+    float *to = out;
     for (size_t z = 0; z < n_slices; z++)
-        memcpy(out + z * n_rows * n[0], stub.data + ((slice0 + z) * n[1] + row0) * n[0],
-               n_rows * n[0] * sizeof *out);
+        memcpy(to + z * n_rows * n[0], stub.data + ((slice0 + z) * n[1] + row0) * n[0],
+               n_rows * n[0] * sizeof *to);
     return FBP_OK;
 }
 
@@ -76,7 +78,7 @@ static inline bool array_read(const char *path, struct fbp_array_info *info, flo
     if (fbp_source_open(&src, path, NULL) != FBP_OK)
         return false;
     *info = *fbp_source_info(src);
-    const fbp_status st = fbp_source_read(src, 0, info->n[2], 0, info->n[1], data);
+    const fbp_status st = fbp_source_read(src, 0, info->n[2], 0, info->n[1], FBP_F32, data);
     fbp_source_close(&src);
     return st == FBP_OK;
 }
@@ -88,7 +90,7 @@ static inline bool array_write(const char *path, const struct fbp_array_info *in
     const struct fbp_sink_params params = {.struct_size = sizeof params};
     fbp_status st = fbp_sink_open(&sink, path, info, &params);
     if (st == FBP_OK)
-        st = fbp_sink_write(sink, 0, info->n[2], data);
+        st = fbp_sink_write(sink, 0, info->n[2], FBP_F32, data);
     if (st == FBP_OK)
         st = fbp_sink_finish(sink);
     fbp_sink_close(&sink);

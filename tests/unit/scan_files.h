@@ -138,7 +138,7 @@ static inline void expect_message(fbp_status st, fbp_status wanted, const char *
 static inline void expect_load_fails(const char *name, fbp_status wanted, const char *part)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    const fbp_status st = fbp_scan_load(&scan, in_folder(name));
+    const fbp_status st = fbp_scan_load(&scan, in_folder(name), NULL);
 
     expect_message(st, wanted, part);
     expect_message(st, wanted, name);

@@ -70,10 +70,10 @@ static void assert_holds(const char *path, char format, int sign, const size_t n
     float out[N];
 
     assert_memory_equal(fbp_source_info(src)->n, n, 3 * sizeof *n);
-    OK(fbp_source_read(src, 0, n[2], 0, n[1], out));
+    OK(fbp_source_read(src, 0, n[2], 0, n[1], FBP_F32, out));
     for (int i = 0; i < N; i++)
         assert_true(out[i] == number(format, sign * i));
-    OK(fbp_source_read(src, n[2] - 1, 1, n[1] - 1, 1, out));
+    OK(fbp_source_read(src, n[2] - 1, 1, n[1] - 1, 1, FBP_F32, out));
     assert_true(out[NX - 1] == number(format, sign * (N - 1)));
 }
 
@@ -204,7 +204,7 @@ TEST(listed_places_are_read)
         for (int big = 0; big < 2; big++) {
             AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
             put_listed(*f, big, even, 6);
-            if (fbp_scan_load(&scan, DSC) != FBP_OK)
+            if (fbp_scan_load(&scan, DSC, NULL) != FBP_OK)
                 fail_msg("%c, %d: %s", *f, big, fbp_message());
             AUTO_CLEAR struct fbp_scan usual = load_image("10", "G");
             assert_memory_equal(scan.views, usual.views, 8 * sizeof *scan.views);
@@ -218,7 +218,7 @@ static void listed_refused(char format, const double *field, size_t n, const cha
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     put_listed(format, false, field, n);
-    assert_int_not_equal(fbp_scan_load(&scan, DSC), FBP_OK);
+    assert_int_not_equal(fbp_scan_load(&scan, DSC, NULL), FBP_OK);
     if (!strstr(fbp_message(), says) || !strstr(fbp_message(), "io_bes3t.DSC"))
         fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
 }
@@ -234,7 +234,7 @@ TEST(listed_places_may_be_uneven)
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     listed_refused('D', uneven, 6, "has unequal steps: resample the samples to equal ones");
-    OK(fbp_scan_load_known(&scan, DSC, &known));
+    OK(fbp_scan_load(&scan, DSC, &known));
     assert_true(scan.preparation->places[1] == 301 && scan.preparation->n_samples == 6);
     struct fbp_scan usual = load_image("10", "G");
     assert_memory_equal(scan.views, usual.views, 8 * sizeof *scan.views);
@@ -247,7 +247,7 @@ TEST(listed_places_may_be_uneven)
     listed_refused('Z', uneven, 6, "XFMT: found \"Z\"");
     put_listed('D', false, uneven, 6);
     assert_int_equal(remove(XGF), 0);
-    assert_fails(fbp_scan_load(&scan, DSC), FBP_ERR_IO,
+    assert_fails(fbp_scan_load(&scan, DSC, NULL), FBP_ERR_IO,
                  "io_bes3t.XGF, the places of the samples, is not there");
 }
 

@@ -16,7 +16,7 @@ static size_t count_of(const struct fbp_directions *set)
 {
     size_t count = 0;
 
-    OK(fbp_directions_count(set, &count));
+    OK(fbp_directions_make(set, NULL, &count));
     return count;
 }
 
@@ -24,7 +24,7 @@ static vector *make(const struct fbp_directions *set, size_t *count)
 {
     *count = count_of(set);
     vector *out = calloc(*count, sizeof *out);
-    OK(fbp_directions_make(set, out));
+    OK(fbp_directions_make(set, out, NULL));
     for (size_t i = 0; i < *count; i++)
         assert_true(fabs(out[i][0] * out[i][0] + out[i][1] * out[i][1] + out[i][2] * out[i][2] -
                          1) < 1e-14);
@@ -192,18 +192,19 @@ TEST(what_is_no_set_is_refused)
     struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 0);
     size_t count;
 
-    assert_fails(fbp_directions_count(&set, &count), FBP_ERR_INVALID, "directions.n[0]: found 0");
+    assert_fails(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID,
+                 "directions.n[0]: found 0");
     set = set_of(FBP_SET_SOLID_ANGLE, 18);
     set.n[1] = 18;
-    assert_fails(fbp_directions_count(&set, &count), FBP_ERR_INVALID, "only linear-angle");
+    assert_fails(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID, "only linear-angle");
     set = set_of(FBP_SET_FIBONACCI, 208);
     set.order = FBP_ORDER_FLIP;
-    assert_fails(fbp_directions_count(&set, &count), FBP_ERR_INVALID, "a spiral has no rings");
+    assert_fails(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID, "a spiral has no rings");
     set = set_of(FBP_SET_LINEAR_ANGLE, 100000);
-    assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    assert_int_equal(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID);
     set = set_of(FBP_SET_FIBONACCI, 1000000);
     set.order = FBP_ORDER_MSPS;
-    assert_fails(fbp_directions_count(&set, &count), FBP_ERR_INVALID, "too long to space");
+    assert_fails(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID, "too long to space");
     assert_null(fbp_direction_set_name(3));
     assert_null(fbp_direction_order_name(3));
     assert_string_equal(fbp_pole_name(FBP_POLE_Y), "y");

@@ -53,7 +53,7 @@ TEST(the_real_parts_are_views)
         CLEANUP(fbp_source_close) fbp_source *src = open_source(scan.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_true((strstr(fbp_source_info(src)->taken, "real parts") != NULL) == (complex == 1));
-        OK(fbp_source_read(src, 0, 4, 0, 1, out));
+        OK(fbp_source_read(src, 0, 4, 0, 1, FBP_F32, out));
         for (int i = 0; i < 24; i++)
             assert_true(out[i] == (float)prj.p[0][i]);
     }
@@ -71,7 +71,7 @@ TEST(delays_are_rows)
     CLEANUP(fbp_source_close) fbp_source *src = open_source(scan.projections, NULL);
     assert_int_equal(scan.panel.n_rows, 2);
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
-    OK(fbp_source_read(src, 0, 4, 0, 2, out));
+    OK(fbp_source_read(src, 0, 4, 0, 2, FBP_F32, out));
     for (int i = 0; i < 48; i++)
         assert_true(out[i] == (float)prj.p[0][i]);
 }
@@ -131,7 +131,7 @@ TEST(axes_are_prepared)
     prj.complex = true;
     prj.b[3] = 2.5;
     put_prj(PRJ, &prj);
-    OK(fbp_scan_load_known(&scan, PRJ, &known));
+    OK(fbp_scan_load(&scan, PRJ, &known));
     assert_true(scan.preparation->places[3] == 2.5 && scan.preparation->n_samples == 6);
     assert_true(fabs(scan.views[0].u[0] - 2 * 10 / (2.8025 * 2)) < 1e-12);
     fbp_scan_clear(&scan);
@@ -139,7 +139,7 @@ TEST(axes_are_prepared)
     prj = prj_usual();
     prj.complex = true;
     put_prj(PRJ, &prj);
-    OK(fbp_scan_load_known(&scan, PRJ, &known));
+    OK(fbp_scan_load(&scan, PRJ, &known));
     assert_int_equal(scan.panel.n_columns, 8);
     assert_true(fabs(scan.views[0].u[0] - 10 / (2.8025 * 2) / 16) < 1e-12);
     /* frequency 0 is sample 4, half a step behind the middle */
@@ -147,7 +147,7 @@ TEST(axes_are_prepared)
     fbp_scan_clear(&scan);
     prj.b[3] = 2.5;
     put_prj(PRJ, &prj);
-    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_UNSUPPORTED);
     assert_says("B has unequal steps");
 }
 
@@ -181,8 +181,8 @@ static void write_prj(const struct fbp_scan *scan, enum fbp_type type, double gr
     OK(fbp_scan_sink_prj(
         &sink, PRJ, scan, gradient,
         &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params), .type = type}));
-    OK(fbp_sink_write(sink, 3, 2, values + 3 * 14));
-    OK(fbp_sink_write(sink, 0, 3, values));
+    OK(fbp_sink_write(sink, 3, 2, FBP_F32, values + 3 * 14));
+    OK(fbp_sink_write(sink, 0, 3, FBP_F32, values));
     assert_int_equal(access(PRJ, F_OK), -1); /* it has another name until it is whole */
     OK(fbp_sink_finish(sink));
 }
@@ -217,7 +217,7 @@ TEST(what_is_written_comes_back)
         CLEANUP(fbp_source_close) fbp_source *src = open_source(back.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
         assert_int_equal(fbp_source_info(src)->type, way % 2 ? FBP_F64 : FBP_F32);
-        OK(fbp_source_read(src, 0, 5, 0, 2, out));
+        OK(fbp_source_read(src, 0, 5, 0, 2, FBP_F32, out));
         assert_memory_equal(out, values, sizeof out);
     }
 }
@@ -309,10 +309,10 @@ TEST(units_are_heeded)
 
     put_prj(PRJ, &prj);
     mat_put_more(PRJ, mat_text("B_unit", "cm"), false);
-    assert_int_equal(fbp_scan_load(&scan, PRJ), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_scan_load(&scan, PRJ, NULL), FBP_ERR_UNSUPPORTED);
     assert_says("B_unit is \"cm\": B is read in MHz");
     write_prj(&made, FBP_F32, 1, values);
-    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_INVALID);
     assert_says("rows are spectra, which take no FFT");
 }
 

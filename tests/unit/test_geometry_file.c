@@ -94,7 +94,7 @@ TEST(what_is_missing_is_said)
     assert_fails(fbp_geometry_load(&s, path, "matlab", &known), FBP_ERR_UNSUPPORTED, "matlab");
     assert_int_equal(fbp_geometry_load(&s, in_folder("none.txt"), NULL, &known), FBP_ERR_IO);
     assert_int_equal(fbp_geometry_save(&scan, in_folder("x.unknown"), NULL), FBP_ERR_UNSUPPORTED);
-    assert_int_equal(fbp_scan_load(&s, path), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&s, path, NULL), FBP_ERR_INVALID);
     scan.kind = FBP_PARALLEL;
     assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_ERR_UNSUPPORTED);
     fbp_scan_clear(&scan);
@@ -119,7 +119,7 @@ TEST(scan_files_name_geometry)
     fbp_scan_clear(&s);
     scan.n_views = VIEWS - 1;
     OK(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL));
-    assert_fails(fbp_scan_load(&s, in_folder("named.json")), FBP_ERR_INVALID,
+    assert_fails(fbp_scan_load(&s, in_folder("named.json"), NULL), FBP_ERR_INVALID,
                  "do not belong together");
 }
 

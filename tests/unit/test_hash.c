@@ -60,7 +60,7 @@ static uint64_t hash_by(size_t n)
 
     for (size_t z = (NZ + n - 1) / n * n; z > 0; z -= n) {
         const size_t left = NZ - (z - n);
-        OK(fbp_sink_write(s, z - n, left < n ? left : n, volume[z - n]));
+        OK(fbp_sink_write(s, z - n, left < n ? left : n, FBP_F32, volume[z - n]));
     }
     return close_hash(s);
 }
@@ -84,7 +84,7 @@ static void *write_some(void *user)
 
     pthread_barrier_wait(w->start);
     for (size_t z = w->first; z < NZ && w->status == FBP_OK; z += N_THREADS)
-        w->status = fbp_sink_write(w->sink, z, 1, volume[z]);
+        w->status = fbp_sink_write(w->sink, z, 1, FBP_F32, volume[z]);
     return NULL;
 }
 

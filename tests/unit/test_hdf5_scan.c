@@ -162,7 +162,7 @@ TEST(units_of_angles)
             put_text(file, set, "units", rows[i].unit);
             H5Fclose(file);
             AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
-            const fbp_status st = fbp_scan_load(&scan, H5);
+            const fbp_status st = fbp_scan_load(&scan, H5, NULL);
             if (st != (rows[i].degree > 0 ? FBP_OK : FBP_ERR_UNSUPPORTED))
                 fail_msg("\"%s\": %s", rows[i].unit, fbp_message());
             if (st == FBP_OK)
@@ -247,7 +247,7 @@ TEST(alignment_frames_are_no_projections)
     assert_true(near(angle_of(&scan.views[0]), 30) && near(angle_of(&scan.views[1]), 120));
     src = open_source(scan.projections, NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 2);
-    OK(fbp_source_read(src, 1, 1, 0, NY, out));
+    OK(fbp_source_read(src, 1, 1, 0, NY, FBP_F32, out));
     assert_true((double)out[0] == value((size_t)4 * NY * NX));
     fbp_source_close(&src);
     fbp_scan_clear(&scan);
@@ -256,7 +256,7 @@ TEST(alignment_frames_are_no_projections)
     put_tomo(file, "mm");
     put_list(file, "/entry/instrument/detector/image_key_control", H5T_STD_I64LE, NZ - 1, control);
     H5Fclose(file);
-    assert_int_equal(fbp_scan_load(&scan, H5), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&scan, H5, NULL), FBP_ERR_INVALID);
     assert_says("image_key_control has 5 entries");
 }
 
@@ -281,7 +281,7 @@ TEST(linked_images)
     assert_contains(scan.projections, "/data?image_key=0");
     fbp_scan_clear(&scan);
     remove(far);
-    assert_int_equal(fbp_scan_load(&scan, H5), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&scan, H5, NULL), FBP_ERR_INVALID);
     assert_says("a link to hdf5_scan_far.h5:/raw/images");
 
     file = new_file(H5);
@@ -298,7 +298,7 @@ static void expect(const char *says)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    assert_int_not_equal(fbp_scan_load(&scan, H5), FBP_OK);
+    assert_int_not_equal(fbp_scan_load(&scan, H5, NULL), FBP_OK);
     assert_null(scan.projections);
     assert_says("hdf5_scan.h5");
     assert_says(says);
@@ -340,9 +340,9 @@ TEST(what_lacks)
     H5Fclose(file);
     struct fbp_scan scan = {.struct_size = sizeof scan};
     assert_int_equal(
-        fbp_scan_load_known(&scan, H5,
-                            &(struct fbp_scan_known){.struct_size = sizeof(struct fbp_scan_known),
-                                                     .growing = true}),
+        fbp_scan_load(&scan, H5,
+                      &(struct fbp_scan_known){.struct_size = sizeof(struct fbp_scan_known),
+                                               .growing = true}),
         FBP_ERR_UNSUPPORTED);
     assert_says("can be followed");
 
@@ -382,12 +382,12 @@ TEST(scan_file_names_data_sets)
     put_exchange(file, NULL, 1, 0);
     H5Fclose(file);
     put_file(path, json, sizeof json - 1);
-    OK(fbp_scan_load(&scan, path));
+    OK(fbp_scan_load(&scan, path, NULL));
     assert_string_equal(scan.projections, H5 ":/exchange/data");
     OK(fbp_scan_save(&scan, copy, NULL));
     AUTO_FREE char *text = get_file(copy, &n);
     assert_contains(text, "\"hdf5_scan.h5:/exchange/data\"");
-    OK(fbp_scan_load(&again, copy));
+    OK(fbp_scan_load(&again, copy, NULL));
     assert_string_equal(again.flat, H5 ":/exchange/data_white");
     remove(path);
     remove(copy);

@@ -37,7 +37,7 @@ static void finish(fbp_sink *s)
 
 static void put(fbp_sink *s, size_t z0, size_t nz)
 {
-    OK(fbp_sink_write_double(s, z0, nz, values + z0 * SLICE));
+    OK(fbp_sink_write(s, z0, nz, FBP_F64, values + z0 * SLICE));
 }
 
 static void assert_holds(const char *path, enum fbp_type type, const double *wanted)
@@ -46,11 +46,11 @@ static void assert_holds(const char *path, enum fbp_type type, const double *wan
     double out[N];
 
     assert_int_equal(fbp_source_info(src)->type, type);
-    OK(fbp_source_read_double(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F64, out));
     for (size_t i = 0; i < N; i++)
         if (memcmp(&out[i], &wanted[i], sizeof out[i]) != 0)
             fail_msg("%s: %zu: %.17g instead of %.17g", path, i, out[i], wanted[i]);
-    OK(fbp_source_read_double(src, 2, 3, 1, 2, out));
+    OK(fbp_source_read(src, 2, 3, 1, 2, FBP_F64, out));
     for (size_t z = 0; z < 3; z++)
         assert_memory_equal(out + z * 2 * NX, wanted + (z + 2) * SLICE + NX, 2 * NX * sizeof *out);
 }
@@ -81,7 +81,7 @@ TEST(every_format_stores_doubles)
     put(s, 0, NZ);
     finish(s);
     src = open_source(STEM ".raw", &raw);
-    OK(fbp_source_read_double(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F64, out));
     assert_memory_equal(out, values, sizeof out);
     fbp_source_close(&src);
 }
@@ -99,7 +99,7 @@ TEST(sinks_take_both)
     finish(s);
     assert_holds(STEM ".npy", FBP_F32, rounded);
     s = sink(STEM ".npy", FBP_F64, 0, false);
-    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
     finish(s);
     assert_holds(STEM ".npy", FBP_F64, widened);
 }
@@ -123,7 +123,7 @@ static uint64_t hash_of(const double *x)
     fbp_sink *s = sink("hash:", FBP_F64, 0, false);
 
     for (size_t z = 0; z < NZ; z++)
-        OK(fbp_sink_write_double(s, z, 1, x + z * SLICE));
+        OK(fbp_sink_write(s, z, 1, FBP_F64, x + z * SLICE));
     OK(fbp_sink_finish(s));
     const uint64_t h = fbp_sink_hash(s);
     fbp_sink_close(&s);
@@ -148,12 +148,12 @@ TEST(memory_of_doubles)
     double out[N] = {0}, again[N];
     fbp_sink *s = NULL;
 
-    OK(fbp_sink_memory_double(&s, out, n));
+    OK(fbp_sink_memory(&s, out, FBP_F64, n));
     put(s, 0, NZ);
     finish(s);
     assert_memory_equal(out, values, sizeof out);
     CLEANUP(fbp_source_close) fbp_source *src = memory_source(out, &info);
-    OK(fbp_source_read_double(src, 0, NZ, 0, NY, again));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F64, again));
     assert_memory_equal(again, values, sizeof again);
 }
 

@@ -67,7 +67,7 @@ static void check_all(fbp_source *src)
 {
     float out[N_VIEWS * VIEW] = {0};
     for (size_t k = 0; k < N_VIEWS; k++)
-        OK(fbp_source_read(src, k, 1, 1, NY - 1, out + k * VIEW + NX));
+        OK(fbp_source_read(src, k, 1, 1, NY - 1, FBP_F32, out + k * VIEW + NX));
     for (size_t i = 0; i < N_VIEWS * VIEW; i++)
         assert_true(out[i] == (i % VIEW < NX ? 0 : views[i]));
     assert_true(fbp_source_complete_at(src) > 0);
@@ -205,10 +205,10 @@ TEST(gives_up)
     fbp_source *src = follow(FILE_RAW, &raw, 0.05);
     OK(fbp_source_await(src, 2, NULL, NULL, &n_there));
     assert_int_equal(n_there, 3);
-    assert_int_equal(fbp_source_read(src, 3, 1, 0, NY, out), FBP_ERR_IO);
+    assert_int_equal(fbp_source_read(src, 3, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
     assert_says("nothing came for 0.05 s: 3 of 10 views are there");
     assert_says("--follow-timeout");
-    OK(fbp_source_read(src, 2, 1, 0, NY, out));
+    OK(fbp_source_read(src, 2, 1, 0, NY, FBP_F32, out));
     fbp_source_close(&src);
 
     char name[sizeof FBP_TEST_DIR + 40];
@@ -217,12 +217,12 @@ TEST(gives_up)
     name_view(name, sizeof name, 1);
     put_file(name, views, 20);
     src = follow(PATTERN, &raw, 0.05);
-    assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, out), FBP_ERR_IO);
+    assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
     assert_says("1 of 10 views are there; the file of view 1 has 20 of 96 bytes");
     fbp_source_close(&src);
     remove_views();
     src = follow(PATTERN, &raw, 0.05);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, out), FBP_ERR_IO);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
     assert_says("0 of 10 views are there; the file of view 0: No such file");
     fbp_source_close(&src);
 }
@@ -249,9 +249,9 @@ static void check_fault(void (*fault)(void), const char *message)
     float out[VIEW];
     put_array(FILE_MHA, mha, views, sizeof(float) * 3 * VIEW);
     CLEANUP(fbp_source_close) fbp_source *src = follow(FILE_MHA, NULL, 10);
-    OK(fbp_source_read(src, 2, 1, 0, NY, out));
+    OK(fbp_source_read(src, 2, 1, 0, NY, FBP_F32, out));
     fault();
-    assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), FBP_ERR_IO);
+    assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
     assert_says(message);
 }
 
@@ -294,12 +294,13 @@ TEST(headers_are_those_that_were_read)
         put_file(path, headerless ? nrrd + 1 : nrrd, sizeof nrrd - 1);
         append(path, views, sizeof(float) * 3 * VIEW);
         CLEANUP(fbp_source_close) fbp_source *src = follow(path, headerless ? &behind : NULL, 10);
-        OK(fbp_source_read(src, 2, 1, 0, NY, out));
+        OK(fbp_source_read(src, 2, 1, 0, NY, FBP_F32, out));
         const int fd = open(path, O_WRONLY);
         assert_int_equal(pwrite(fd, "x", 1, sizeof nrrd - 3), 1);
         close(fd);
         append(path, views + 3 * VIEW, sizeof(float) * VIEW * (N_VIEWS - 3));
-        assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), headerless ? FBP_OK : FBP_ERR_IO);
+        assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, FBP_F32, out),
+                         headerless ? FBP_OK : FBP_ERR_IO);
         if (!headerless)
             assert_says("was given another header");
     }
@@ -324,7 +325,7 @@ TEST(notices_files_enlarged_first)
     struct stat file;
     assert_int_equal(stat(FILE_RAW, &file), 0);
     if (file.st_blocks * 512 < file.st_size) { /* this file system has holes */
-        assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, out), FBP_ERR_IO);
+        assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out), FBP_ERR_IO);
         assert_says("its last view was never written");
     }
     fbp_source_close(&src);
@@ -334,7 +335,7 @@ TEST(notices_files_enlarged_first)
     put_file(FILE_RAW, views, 40);
     src = follow(FILE_RAW, &raw, 10);
     append(FILE_RAW, views, sizeof views);
-    assert_int_equal(fbp_source_read(src, 9, 1, 0, 1, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 9, 1, 0, 1, FBP_F32, out), FBP_ERR_INVALID);
     assert_says("grew to 1000 bytes, but raw describes 960");
     fbp_source_close(&src);
 }

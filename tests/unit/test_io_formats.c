@@ -170,7 +170,7 @@ static void round_trip(const struct fbp_array_format *f, const char *extension, 
     if (strchr(name, '%'))
         strcat(path, " 0 2");
     fbp_source *src = open_source(path, &raw);
-    OK(fbp_source_read(src, 0, NZ, 0, NY, back));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, back));
     fbp_source_close(&src);
     assert_memory_equal(values, back, sizeof values);
     assert_true(cli_is_volume(path) || strchr(name, '%'));

@@ -33,7 +33,7 @@ static void check_parts(fbp_source *src)
             for (size_t r0 = 0; r0 < NY; r0++)
                 for (size_t nr = 0; nr <= NY - r0; nr++) {
                     out[nz * nr * NX] = 77;
-                    OK(fbp_source_read(src, z0, nz, r0, nr, out));
+                    OK(fbp_source_read(src, z0, nz, r0, nr, FBP_F32, out));
                     for (size_t i = 0; i < nz * nr * NX; i++) {
                         const size_t z = z0 + i / (nr * NX), y = r0 + i / NX % nr, x = i % NX;
                         assert_true((double)out[i] == value((z * NY + y) * NX + x));
@@ -43,7 +43,7 @@ static void check_parts(fbp_source *src)
     OK(fbp_source_read_as_is(src, 1, 2, 1, 2, raw));
     if (info->type == FBP_F64)
         assert_true(raw[2 * NX * 2 - 1] == value((2 * NY + 2) * NX + NX - 1));
-    assert_int_equal(fbp_source_read(src, NZ, 1, 0, 1, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, NZ, 1, 0, 1, FBP_F32, out), FBP_ERR_INVALID);
 }
 
 static void check_set(const char *name, enum fbp_type type)
@@ -267,7 +267,7 @@ TEST(truth_values)
                                                     : H5 ":/filter",
                                       NULL);
         assert_int_equal(fbp_source_info(src)->type, FBP_I8);
-        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+        OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
         for (int i = 0; i < N; i++)
             assert_true((double)out[i] == (i % 3 == 0));
     }
@@ -368,7 +368,7 @@ TEST(virtual_blocks_end_with_their_files)
         put_part(part[k], 1);
     fbp_source *src = open_source(H5 ":/blocks", NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 2);
-    OK(fbp_source_read(src, 0, 2, 0, NY, out));
+    OK(fbp_source_read(src, 0, 2, 0, NY, FBP_F32, out));
     for (size_t i = 0; i < (size_t)2 * NY * NX; i++)
         assert_true((double)out[i] == value(i % (NY * NX)));
     fbp_source_close(&src);
@@ -429,7 +429,7 @@ TEST(volumes_of_several_files_are_read)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     src = open_source(PIECES_DIR "_moved/v.h5", NULL);
     assert_int_equal(fbp_source_info(src)->n[2], MANY);
-    OK(fbp_source_read(src, 0, MANY, 0, NY, out));
+    OK(fbp_source_read(src, 0, MANY, 0, NY, FBP_F32, out));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     for (size_t i = 0; i < n; i++)
         assert_true(out[i] == (float)(i / (NY * NX) + i % (NY * NX)));
@@ -451,7 +451,7 @@ TEST(virtual_sources_must_be_there)
     put_part(VOL, NZ);
     fbp_source *src = open_source(H5 ":/beside", NULL);
     remove(VOL); /* while it is being read */
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
     assert_says("io_hdf5_volume.h5");
     fbp_source_close(&src);
     expect_invalid("/beside", "io_hdf5_volume.h5:/d: that file is not there");
@@ -552,7 +552,7 @@ TEST(unwritten_chunks_are_filled)
     H5Dclose(set);
     H5Fclose(file);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(H5 ":/holes", NULL);
-    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     assert_true(out[0] == 9 && out[1] == 513 && out[N - 1] == 513);
 }
 
@@ -579,7 +579,7 @@ TEST(two_dimensions)
         assert_int_equal(info->n[0], 3);
         assert_int_equal(info->n[1], i < 2 ? 4 : 1);
         assert_int_equal(info->n[2], i < 2 ? 1 : 4);
-        OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out));
+        OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], FBP_F32, out));
         for (int k = 0; k < 12; k++)
             assert_true((double)out[k] == k);
     }
@@ -605,7 +605,7 @@ TEST(images_by_key)
             CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
             const size_t n = fbp_source_info(src)->n[2];
             assert_int_equal(n, key == 0 ? 3 : 1);
-            OK(fbp_source_read(src, 0, n, 0, NY, out));
+            OK(fbp_source_read(src, 0, n, 0, NY, FBP_F32, out));
             for (size_t i = 0; i < n * NY * NX; i++)
                 assert_true((double)out[i] ==
                             value(slices[key][i / (NY * NX)] * NY * NX + i % (NY * NX)));
@@ -622,7 +622,7 @@ static void *read_all(void *arg)
 
     for (int turn = 0; turn < 20; turn++)
         for (size_t z = 0; z < NZ; z++) {
-            if (fbp_source_read(arg, z, 1, 0, NY, out) != FBP_OK)
+            if (fbp_source_read(arg, z, 1, 0, NY, FBP_F32, out) != FBP_OK)
                 return (void *)"failed";
             for (size_t i = 0; i < NY * NX; i++)
                 if ((double)out[i] != value(z * NY * NX + i))
@@ -668,7 +668,7 @@ TEST(matlab_turns_axes)
     CLEANUP(fbp_source_close) fbp_source *src = open_source(H5 ":A", NULL);
     const struct fbp_array_info *info = fbp_source_info(src);
     assert_true(info->n[0] == 3 && info->n[1] == 2 && info->n[2] == 4);
-    OK(fbp_source_read(src, 0, 4, 0, 2, out));
+    OK(fbp_source_read(src, 0, 4, 0, 2, FBP_F32, out));
     for (int i = 0; i < 24; i++)
         assert_true((double)out[i] == 100 * (i / 6) + 10 * (i / 3 % 2) + i % 3);
 }
@@ -756,7 +756,7 @@ TEST(damage)
         if (fbp_source_open(&src, VOL ":a", NULL) == FBP_OK) {
             info = fbp_source_info(src);
             if (info->n[0] * info->n[1] * info->n[2] == N)
-                (void)!fbp_source_read(src, 0, info->n[2], 0, info->n[1], out);
+                (void)!fbp_source_read(src, 0, info->n[2], 0, info->n[1], FBP_F32, out);
         } else {
             assert_says("io_hdf5_volume.h5");
         }
@@ -804,7 +804,7 @@ TEST(numbers_stand_for_values)
         src = open_source(path, NULL);
         const struct fbp_array_info *info = fbp_source_info(src);
         assert_true(info->scale == 1 && info->offset == -2147483647);
-        OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out));
+        OK(fbp_source_read(src, 0, info->n[2], 0, info->n[1], FBP_F32, out));
         for (int i = 0; i < 24; i++) {
             const int at = k < 2 ? i : i % 2 * 12 + i / 2 % 3 * 4 + i / 6;
             if ((double)out[i] != -at)
@@ -835,7 +835,7 @@ TEST(sink)
         remove(VOL);
         fbp_sink *s = create_sink(names[k].output, &info, NULL);
         for (size_t z = NZ; z-- > 0;)
-            OK(fbp_sink_write(s, z, 1, in + z * NY * NX));
+            OK(fbp_sink_write(s, z, 1, FBP_F32, in + z * NY * NX));
         assert_false(is_there(VOL));
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);

@@ -111,7 +111,7 @@ TEST(beyond_4_gib)
     CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 1100);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
-    OK(fbp_source_read(src, 1099, 1, 7, 1, row));
+    OK(fbp_source_read(src, 1099, 1, 7, 1, FBP_F32, row));
     assert_true(row[8] == 0 && row[9] == value);
     unlink(FILE_);
 }

@@ -65,7 +65,7 @@ static void lose(const struct output *o, bool parts, const char *line, const cha
         OK(fbp_sink_open(&s, o->name, &i, &p));
     for (size_t z = 0; z < NZ; z++)
         if (!fbp_sink_has(s, z, 1))
-            OK(fbp_sink_write(s, z, 1, volume + z * SLICE));
+            OK(fbp_sink_write(s, z, 1, FBP_F32, volume + z * SLICE));
     run(line);
     if (fbp_sink_finish(s) != FBP_ERR_IO)
         fail_msg("%s, %s: %s", o->name, line, "finished");

@@ -14,11 +14,11 @@ static void check_array(const char *name, enum fbp_type type)
     assert_int_equal(i->type, type);
     assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
     assert_true(i->n[0] == COLUMNS && i->n[1] == ROWS && i->n[2] == VIEWS);
-    OK(fbp_source_read(src, 0, VIEWS, 0, ROWS, out));
+    OK(fbp_source_read(src, 0, VIEWS, 0, ROWS, FBP_F32, out));
     for (int k = 0; k < N; k++)
         assert_true((double)out[k] ==
                     30 * (k / (ROWS * COLUMNS)) + 10 * (k / COLUMNS % ROWS) + k % COLUMNS);
-    OK(fbp_source_read(src, 2, 1, 1, 1, out));
+    OK(fbp_source_read(src, 2, 1, 1, 1, FBP_F32, out));
     assert_true((double)out[2] == 72);
 }
 
@@ -154,7 +154,7 @@ TEST(fields_by_dots)
         fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
         const struct fbp_array_info *i = fbp_source_info(src);
         assert_true(i->n[0] == COLUMNS && i->n[1] == (s ? 1 : VIEWS) && i->n[2] == (s ? VIEWS : 1));
-        OK(fbp_source_read(src, 0, i->n[2], 0, i->n[1], out));
+        OK(fbp_source_read(src, 0, i->n[2], 0, i->n[1], FBP_F32, out));
         for (int k = 0; k < 12; k++)
             assert_true((double)out[k] == 10 * (k / COLUMNS) + k % COLUMNS);
     }
@@ -172,10 +172,10 @@ TEST(whole_scan)
     assert_true(v->u[0] > 0.2499 && v->u[0] < 0.2501);
     fbp_scan_clear(&scan);
     put_struct(MAT, 400, VIEWS + 1, true);
-    assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID);
     assert_says("5 angles, but a sinogram of 4 views");
     put_struct(MAT, -1, VIEWS, true);
-    assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID);
     assert_says("distanceSourceOrigin: expected one positive number");
 }
 
@@ -270,7 +270,7 @@ TEST(facts_are_not_passed_over)
         const struct mat_var more =
             rows[i].text ? mat_text(NULL, rows[i].text) : mat_matrix(NULL, 1, 1, &rows[i].number);
         put_struct_with(MAT, 400, VIEWS, false, rows[i].name, &more);
-        const fbp_status st = fbp_scan_load(&scan, MAT);
+        const fbp_status st = fbp_scan_load(&scan, MAT, NULL);
         if ((st == FBP_OK) != !rows[i].says)
             fail_msg("%s: %s", rows[i].name, fbp_message());
         if (rows[i].says)
@@ -291,7 +291,7 @@ TEST(damage)
         put_file(BAD, bytes, cut);
         assert_int_not_equal(fbp_source_open(&src, BAD ":ct.sinogram", NULL), FBP_OK);
         assert_says("io_mat_bad.mat");
-        assert_int_not_equal(fbp_scan_load(&scan, BAD), FBP_OK);
+        assert_int_not_equal(fbp_scan_load(&scan, BAD, NULL), FBP_OK);
         assert_says("io_mat_bad.mat");
     }
     for (size_t i = 0; i < 200; i++) {
@@ -317,7 +317,7 @@ TEST(cut_scans)
     for (size_t end = 0; end < n; end++) {
         struct fbp_scan scan = {.struct_size = sizeof scan};
         put_file(BAD, bytes, end);
-        if (fbp_scan_load(&scan, BAD) == FBP_OK)
+        if (fbp_scan_load(&scan, BAD, NULL) == FBP_OK)
             fail_msg("of %zu bytes %zu are taken for a scan", n, end);
         assert_says("io_mat_bad.mat");
     }
@@ -371,7 +371,7 @@ TEST(written_volumes_come_back)
         assert_true(i->has_spacing && i->spacing_mm[1] == 1 && i->origin_mm[2] == -3);
         assert_string_equal(i->unit, "1/mm^3");
         assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
-        OK(fbp_source_read(src, 0, 3, 0, 5, out));
+        OK(fbp_source_read(src, 0, 3, 0, 5, FBP_F32, out));
         for (int k = 0; k < 45; k++)
             assert_true(fabs((double)out[k] - k) < (t == 2 ? 0.1 : 1e-3));
     }
@@ -398,7 +398,7 @@ TEST(frames_are_a_fourth_index)
     fbp_mat_close(file);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(VOL, NULL);
     assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->time_points == 3);
-    OK(fbp_source_read(src, 0, 6, 0, 2, out));
+    OK(fbp_source_read(src, 0, 6, 0, 2, FBP_F32, out));
     assert_memory_equal(out, values, sizeof out);
 }
 

@@ -15,7 +15,7 @@ static void assert_values(const char *path, double scale, double offset)
 
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
     assert_string_equal(fbp_source_info(src)->format, "nifti");
-    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     for (size_t i = 0; i < N; i++)
         assert_true(out[i] == (float)(scale * (double)(int16_t)(i * 300) + offset));
 }
@@ -91,7 +91,7 @@ TEST(several_members)
         put_file(STEM ".nii.gz", whole, n[0]); /* the first member alone */
         fbp_status st = fbp_source_open(&src, STEM ".nii.gz", NULL);
         for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
-            st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], out);
+            st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], FBP_F32, out);
         assert_int_equal(st, FBP_ERR_INVALID);
         assert_says("the compressed samples end after");
         fbp_source_close(&src);
@@ -100,7 +100,7 @@ TEST(several_members)
         src = open_source(STEM ".nii.gz", NULL);
         st = FBP_OK;
         for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
-            st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], out);
+            st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], FBP_F32, out);
         assert_int_equal(st, FBP_ERR_INVALID);
         assert_says("do not agree with their checksum");
         fbp_source_close(&src);
@@ -148,7 +148,7 @@ TEST(types)
         put_file(NII, im.b, 352 + size * N);
         fbp_source *src = open_source(NII, NULL);
         assert_int_equal(fbp_source_info(src)->type, cases[i].type);
-        OK(fbp_source_read(src, NZ - 1, 1, NY - 1, 1, out));
+        OK(fbp_source_read(src, NZ - 1, 1, NY - 1, 1, FBP_F32, out));
         assert_true(out[0] == 0 && out[NX - 1] == 0);
         fbp_source_close(&src);
         put_file(NII, im.b, 352 + size * N - 1);
@@ -268,7 +268,7 @@ TEST(refused)
                 float out[300 * SLICE];
                 const size_t *n = fbp_source_info(src)->n;
                 assert_true(strcmp(cases[i].says, "truncated") == 0);
-                st = fbp_source_read(src, 0, n[2], 0, n[1], out);
+                st = fbp_source_read(src, 0, n[2], 0, n[1], FBP_F32, out);
             } else {
                 assert_says(cases[i].says[0] == '1' ? "bits" : cases[i].says);
             }
@@ -327,12 +327,12 @@ TEST(round_trip)
         const struct fbp_sink_params p = {
             .struct_size = sizeof p, .fingerprint = 7, .resume = true};
         OK(fbp_sink_open(&s, paths[i], &wanted, &p));
-        OK(fbp_sink_write(s, 2, 1, volume + 2 * SLICE));
+        OK(fbp_sink_write(s, 2, 1, FBP_F32, volume + 2 * SLICE));
         fbp_sink_close(&s); /* interrupted */
         assert_false(is_there(paths[i]));
         OK(fbp_sink_open(&s, paths[i], &wanted, &p));
         assert_true(fbp_sink_has(s, 2, 1));
-        OK(fbp_sink_write(s, 0, 2, volume));
+        OK(fbp_sink_write(s, 0, 2, FBP_F32, volume));
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(paths[i], NULL);
@@ -343,7 +343,7 @@ TEST(round_trip)
             assert_true(info->spacing_mm[k] == (double)(float)wanted.spacing_mm[k]);
             assert_true(info->origin_mm[k] == (double)(float)wanted.origin_mm[k]);
         }
-        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+        OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
         assert_memory_equal(out, volume, sizeof out);
     }
     struct fbp_array_info large = wanted;
@@ -400,7 +400,7 @@ TEST(integers)
         assert_false(fbp_source_info(src)->has_spacing);
         assert_true(fbp_source_info(src)->scale == (double)(float)(1.25 / top));
         assert_true(fbp_source_info(src)->offset == -0.25);
-        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+        OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
         for (size_t i = 0; i < N; i++)
             assert_true(fabs((double)(out[i] - volume[i])) <= 0.625 / top + 1e-6);
     }

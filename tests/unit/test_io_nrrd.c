@@ -29,10 +29,10 @@ static void assert_holds_bytes(const char *path)
     float out[N];
 
     assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
-    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     for (size_t i = 0; i < N; i++)
         assert_true(out[i] == (float)bytes[i]);
-    OK(fbp_source_read(src, 1, 2, 2, 1, out)); /* back, and a part */
+    OK(fbp_source_read(src, 1, 2, 2, 1, FBP_F32, out)); /* back, and a part */
     assert_true(out[1] == (float)bytes[SLICE + 2 * NX + 1]);
     assert_true(out[NX] == (float)bytes[2 * SLICE + 2 * NX]);
 }
@@ -132,7 +132,7 @@ TEST(types_and_orders)
         assert_int_equal(fbp_source_info(src)->type, t->type);
         assert_string_equal(fbp_source_info(src)->format, "nrrd");
         assert_false(fbp_source_info(src)->has_spacing);
-        OK(fbp_source_read(src, 0, 1, 0, 1, &out));
+        OK(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, &out));
         assert_true((double)out == sample_of(t));
     }
 }
@@ -310,7 +310,7 @@ TEST(damaged_stream)
     gzip(bytes, N, packed, sizeof packed, &n);
     put_array(FILE_, "NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\n\n", packed, n - 20);
     src = open_source(FILE_, NULL);
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
     assert_says("truncated");
     fbp_source_close(&src);
 }
@@ -340,8 +340,8 @@ TEST(round_trip)
         const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = cases[i].pack};
         unlink(cases[i].path);
         fbp_sink *s = create_sink(cases[i].path, &wanted, &p);
-        OK(fbp_sink_write(s, 2, 1, volume + 2 * SLICE));
-        OK(fbp_sink_write(s, 0, 2, volume));
+        OK(fbp_sink_write(s, 2, 1, FBP_F32, volume + 2 * SLICE));
+        OK(fbp_sink_write(s, 0, 2, FBP_F32, volume));
         assert_false(is_there(cases[i].path));
         OK(fbp_sink_finish(s));
         fbp_sink_close(&s);
@@ -352,7 +352,7 @@ TEST(round_trip)
         assert_memory_equal(info->spacing_mm, wanted.spacing_mm, sizeof info->spacing_mm);
         assert_memory_equal(info->origin_mm, wanted.origin_mm, sizeof info->origin_mm);
         assert_string_equal(info->unit, "1/mm");
-        OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+        OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
         assert_memory_equal(out, volume, sizeof out);
     }
 }

@@ -36,7 +36,7 @@ static void write_all(const char *path)
     CLEANUP(fbp_sink_close) fbp_sink *s = NULL;
 
     OK(open_sink(&s, path, false));
-    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
     OK(fbp_sink_finish(s));
 }
 
@@ -46,7 +46,7 @@ static void write_some(const char *path)
     fbp_sink *s = NULL;
 
     OK(open_sink(&s, path, false));
-    OK(fbp_sink_write(s, 0, 1, volume));
+    OK(fbp_sink_write(s, 0, 1, FBP_F32, volume));
     fbp_sink_close(&s);
 }
 
@@ -146,7 +146,7 @@ TEST_WITH(leftovers, make_folder, NULL)
             OK(open_sink(&s, FOLDER "/v.mha", resume));
             assert_int_equal(fbp_sink_has(s, 0, 1), resume);
             assert_false(is_there(FOLDER "/v.mha.part.z"));
-            OK(fbp_sink_write(s, 0, NZ, volume));
+            OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
             OK(fbp_sink_finish(s));
             fbp_sink_close(&s);
             assert_int_equal(files_in(FOLDER), 1);
@@ -233,7 +233,7 @@ TEST_WITH(one_at_a_time, make_folder, NULL)
             OK(open_with(&a, first, &p));
             assert_int_equal(open_with(&b, second, &p), FBP_ERR_IO);
             assert_says("another process is writing this output");
-            OK(fbp_sink_write(a, 0, NZ, volume));
+            OK(fbp_sink_write(a, 0, NZ, FBP_F32, volume));
             if (finished)
                 OK(fbp_sink_finish(a));
             fbp_sink_close(&a);
@@ -275,7 +275,7 @@ TEST_WITH(older_stack_stays, make_folder, NULL)
 
     put_old_stack();
     OK(open_sink(&s, STACK, false));
-    OK(fbp_sink_write(s, 0, NZ - 1, volume));
+    OK(fbp_sink_write(s, 0, NZ - 1, FBP_F32, volume));
     assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
     fbp_sink_close(&s);
     assert_int_equal(new_slices(), 0);
@@ -291,7 +291,7 @@ TEST_WITH(publication_is_finished, make_folder, NULL)
         make_folder(NULL);
         put_old_stack();
         OK(open_sink(&s, STACK, false));
-        OK(fbp_sink_write(s, 0, NZ, volume));
+        OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
         fbp_sink_close(&s);
         char *log = get_file(FOLDER "/s/%d.tif.part.log", &n), text[4000];
         snprintf(text, sizeof text, "%spublish\n", log);

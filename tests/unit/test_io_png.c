@@ -17,7 +17,7 @@ static void check(fbp_source *src, size_t nz, int bits)
         for (size_t y = 0; y < NY; y += 5) /* on, and back to the start */
             for (int again = 0; again < 2; again++) {
                 const size_t y0 = again ? 0 : y, n = NY - y0 < 5 ? NY - y0 : 5;
-                OK(fbp_source_read(src, k, 1, y0, n, out));
+                OK(fbp_source_read(src, k, 1, y0, n, FBP_F32, out));
                 for (size_t j = 0; j < n * NX; j++)
                     assert_true(out[j] == (float)value(k, y0 * NX + j, bits));
             }
@@ -60,7 +60,7 @@ TEST(description)
     CLEANUP(fbp_source_close) fbp_source *src = open_source(FILE_, NULL);
     assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
     assert_string_equal(fbp_source_info(src)->unit, "1/mm");
-    OK(fbp_source_read(src, 0, 1, 0, NY, out));
+    OK(fbp_source_read(src, 0, 1, 0, NY, FBP_F32, out));
     for (size_t j = 0; j < PAGE; j++)
         assert_true(out[j] == (float)value(0, j, 8) / 4 + 1);
 }
@@ -106,7 +106,7 @@ TEST(damaged)
         if (fbp_source_open(&src, FILE_, NULL) != FBP_OK)
             continue;
         const size_t *m = fbp_source_info(src)->n;
-        if (m[0] == NX && m[1] == NY && fbp_source_read(src, 0, 1, 0, NY, out) == FBP_OK)
+        if (m[0] == NX && m[1] == NY && fbp_source_read(src, 0, 1, 0, NY, FBP_F32, out) == FBP_OK)
             for (size_t j = 0; j < PAGE; j++)
                 assert_true(out[j] == (float)value(0, j, 16));
     }

@@ -27,7 +27,7 @@ static fbp_sink *sink(const char *path, uint64_t print, bool resume, bool pack)
 
 static void put(fbp_sink *s, size_t z0, size_t nz)
 {
-    OK(fbp_sink_write(s, z0, nz, volume + z0 * SLICE));
+    OK(fbp_sink_write(s, z0, nz, FBP_F32, volume + z0 * SLICE));
 }
 
 static void finish(fbp_sink **s)
@@ -62,7 +62,7 @@ static void assert_holds_volume(const char *path, bool place)
         assert_memory_equal(info->origin_mm, wanted.origin_mm, sizeof info->origin_mm);
         assert_string_equal(info->unit, wanted.unit);
     }
-    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     assert_memory_equal(out, volume, sizeof out);
 }
 
@@ -94,7 +94,7 @@ TEST(write_and_read_back)
             assert_false(fbp_sink_has(s, 1, (size_t)-1));
             put(s, 3, 1);
             OK(fbp_sink_finish(s));
-            assert_int_equal(fbp_sink_write(s, 0, 1, volume), FBP_ERR_INVALID);
+            assert_int_equal(fbp_sink_write(s, 0, 1, FBP_F32, volume), FBP_ERR_INVALID);
             finish(&s);
             assert_no_leftovers(cases[i].path);
             assert_holds_volume(cases[i].path, cases[i].place);
@@ -137,8 +137,8 @@ TEST(missing_slices)
     assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
     assert_says("1 of 6 slices");
     assert_says("first is 2");
-    assert_int_equal(fbp_sink_write(s, 5, 2, volume), FBP_ERR_INVALID);
-    assert_int_equal(fbp_sink_write(s, 1, (size_t)-1, volume), FBP_ERR_INVALID);
+    assert_int_equal(fbp_sink_write(s, 5, 2, FBP_F32, volume), FBP_ERR_INVALID);
+    assert_int_equal(fbp_sink_write(s, 1, (size_t)-1, FBP_F32, volume), FBP_ERR_INVALID);
     fbp_sink_close(&s);
     assert_no_leftovers(STEM "_missing.mha");
     assert_false(is_there(STEM "_missing.mha"));
@@ -516,7 +516,7 @@ TEST(the_callers_descriptors_stay_open)
     fbp_sink *sink;
 
     assert_true(input >= 0 && (before & 1));
-    OK(fbp_sink_memory(&sink, samples, info.n));
+    OK(fbp_sink_memory(&sink, samples, FBP_F32, info.n));
     fbp_sink_close(&sink);
     assert_int_equal(open_descriptors(), before);
     OK(fbp_sink_callback(&sink, &functions, info.n));

@@ -36,7 +36,7 @@ static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool
 
 static void put(fbp_sink *s, size_t z0, size_t nz)
 {
-    OK(fbp_sink_write(s, z0, nz, volume + z0 * SLICE));
+    OK(fbp_sink_write(s, z0, nz, FBP_F32, volume + z0 * SLICE));
 }
 
 static void clear_folder(void)
@@ -74,7 +74,7 @@ static void assert_holds_volume(const char *path, enum fbp_type type, bool place
         assert_memory_equal(i->origin_mm, wanted.origin_mm, sizeof i->origin_mm);
         assert_string_equal(i->unit, wanted.unit);
     }
-    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     for (size_t k = 0; k < N; k++) {
         const double want =
             type == FBP_F32 ? (double)volume[k] : fmin(fmax((double)volume[k], -0.01), 0.008);
@@ -235,12 +235,12 @@ TEST(not_a_number)
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8, .range = {0, 1}};
     float out[6];
     fbp_sink *s = create_sink(STEM "_odd.tif", &info, &p);
-    OK(fbp_sink_write(s, 0, 1, odd));
+    OK(fbp_sink_write(s, 0, 1, FBP_F32, odd));
     assert_int_equal(fbp_sink_clipped(s), 5);
     OK(fbp_sink_finish(s));
     fbp_sink_close(&s);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(STEM "_odd.tif", NULL);
-    OK(fbp_source_read(src, 0, 1, 0, 1, out));
+    OK(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out));
     assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0 && out[3] == 0 && out[5] == 1);
     assert_true(fabsf(out[4] - 0.5f) < 0.003f);
 }
@@ -452,7 +452,7 @@ static void *write_some(void *arg)
 {
     const struct writer *w = arg;
     for (size_t z = w->first; z < NZ; z += 3)
-        if (fbp_sink_write(w->sink, z, 1, volume + z * SLICE) != FBP_OK)
+        if (fbp_sink_write(w->sink, z, 1, FBP_F32, volume + z * SLICE) != FBP_OK)
             return arg;
     return NULL;
 }

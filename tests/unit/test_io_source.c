@@ -94,17 +94,17 @@ static void check_all_parts(fbp_source *src, const float *expected)
             for (size_t r0 = 0; r0 <= NY; r0++)
                 for (size_t nr = 0; nr <= NY - r0; nr++) {
                     out[nz * nr * NX] = 77;
-                    OK(fbp_source_read(src, z0, nz, r0, nr, out));
+                    OK(fbp_source_read(src, z0, nz, r0, nr, FBP_F32, out));
                     for (size_t z = 0; z < nz; z++)
                         assert_memory_equal(out + z * nr * NX, expected + ((z0 + z) * NY + r0) * NX,
                                             nr * NX * sizeof *out);
                     assert_true(out[nz * nr * NX] == 77);
                 }
-    assert_int_equal(fbp_source_read(src, 0, NZ + 1, 0, NY, out), FBP_ERR_INVALID);
-    assert_int_equal(fbp_source_read(src, NZ + 1, 0, 0, NY, out), FBP_ERR_INVALID);
-    assert_int_equal(fbp_source_read(src, 1, (size_t)-1, 0, NY, out), FBP_ERR_INVALID);
-    assert_int_equal(fbp_source_read(src, 0, 1, 1, (size_t)-1, out), FBP_ERR_INVALID);
-    assert_int_equal(fbp_source_read(src, 0, 1, NY, 1, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, NZ + 1, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, NZ + 1, 0, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 1, (size_t)-1, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, 1, 1, (size_t)-1, FBP_F32, out), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, 1, NY, 1, FBP_F32, out), FBP_ERR_INVALID);
     assert_says("not inside");
 }
 
@@ -233,7 +233,7 @@ TEST(metaimage_keys)
     assert_true(info->spacing_mm[0] == 3 && info->spacing_mm[1] == 4 && info->spacing_mm[2] == 1);
     assert_string_equal(info->unit, "");
     float out[2];
-    OK(fbp_source_read(src, 0, 1, 0, 2, out));
+    OK(fbp_source_read(src, 0, 1, 0, 2, FBP_F32, out));
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 
@@ -245,7 +245,7 @@ TEST(metaimage_keys)
     info = fbp_source_info(src);
     assert_true(info->n[0] == 1 && info->n[1] == 1 && info->n[2] == 2);
     assert_true(info->spacing_mm[2] == 3 && info->origin_mm[2] == 8);
-    OK(fbp_source_read(src, 0, 2, 0, 1, out));
+    OK(fbp_source_read(src, 0, 2, 0, 1, FBP_F32, out));
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 
@@ -256,7 +256,7 @@ TEST(metaimage_keys)
               "", 0);
     src = open_source(MHD, NULL);
     assert_false(fbp_source_info(src)->has_spacing);
-    OK(fbp_source_read(src, 0, 1, 0, 1, out));
+    OK(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out));
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 }
@@ -320,7 +320,7 @@ TEST(scaled_integers_lose_nothing)
                            "ElementDataFile = LOCAL\n",
                   packed ? (const void *)bytes : v, packed ? n : sizeof v);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(MHA, NULL);
-        OK(fbp_source_read(src, 0, 1, 0, 2, out));
+        OK(fbp_source_read(src, 0, 1, 0, 2, FBP_F32, out));
         assert_true(out[0] == 0 && out[1] == -2 && out[2] == -4 && out[3] == -510);
     }
 }
@@ -361,7 +361,7 @@ static void *read_at_random(void *user)
     for (int k = 0; r->good && k < 60; k++) {
         r->seed = r->seed * 1664525u + 1013904223u;
         const size_t z = (r->seed >> 8) % BIG_Z, row = (r->seed >> 20) % BIG_Y;
-        r->good &= fbp_source_read(r->src, z, 1, row, BIG_Y - row, out) == FBP_OK;
+        r->good &= fbp_source_read(r->src, z, 1, row, BIG_Y - row, FBP_F32, out) == FBP_OK;
         for (size_t i = 0; r->good && i < BIG_X * (BIG_Y - row); i++)
             r->good &= out[i] == (float)big_value((z * BIG_Y + row) * BIG_X + i);
     }
@@ -437,7 +437,7 @@ TEST(tables_are_views)
         OK(st);
         const size_t *size = fbp_source_info(src)->n;
         assert_true(size[0] == 3 && size[1] == 1 && size[2] == 4);
-        OK(fbp_source_read(src, 0, 4, 0, 1, out));
+        OK(fbp_source_read(src, 0, 4, 0, 1, FBP_F32, out));
         for (int k = 0; k < 12; k++)
             assert_true(out[k] == (float)(complex ? 2 * k : k));
     }

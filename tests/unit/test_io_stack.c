@@ -36,10 +36,10 @@ static void check_views(fbp_source *src)
     float out[N_VIEWS * VIEW];
     assert_true(info->n[0] == NX && info->n[1] == NY && info->n[2] == N_VIEWS);
     assert_int_equal(info->type, FBP_U16);
-    OK(fbp_source_read(src, 0, N_VIEWS, 0, NY, out));
+    OK(fbp_source_read(src, 0, N_VIEWS, 0, NY, FBP_F32, out));
     for (size_t i = 0; i < N_VIEWS * VIEW; i++)
         assert_true(out[i] == (float)value(i / VIEW, i % VIEW));
-    OK(fbp_source_read(src, 4, 3, 1, 2, out));
+    OK(fbp_source_read(src, 4, 3, 1, 2, FBP_F32, out));
     for (size_t i = 0; i < 3 * 2 * NX; i++)
         assert_true(out[i] == (float)value(4 + i / (2 * NX), NX + i % (2 * NX)));
     fbp_source_close(&src);

@@ -29,7 +29,7 @@ static void put_by_sink(const char *path, size_t k, const struct fbp_sink_params
     fbp_sink *s = NULL;
 
     if (fbp_sink_open(&s, path, &info, params) != FBP_OK ||
-        fbp_sink_write(s, 0, 1, view_of(k)) != FBP_OK || fbp_sink_finish(s) != FBP_OK)
+        fbp_sink_write(s, 0, 1, FBP_F32, view_of(k)) != FBP_OK || fbp_sink_finish(s) != FBP_OK)
         fail_msg("%s", fbp_message());
     fbp_sink_close(&s);
 }
@@ -205,13 +205,13 @@ static void check_views(const char *name, const char *path)
         fail_msg("%s: %zu x %zu x %zu", name, info->n[0], info->n[1], info->n[2]);
     for (int again = 0; again < 2; again++) { /* from files that are open still, and that are not */
         memset(out, 0, sizeof out);
-        if (fbp_source_read(src, 0, VIEWS, 0, NY, out) != FBP_OK)
+        if (fbp_source_read(src, 0, VIEWS, 0, NY, FBP_F32, out) != FBP_OK)
             fail_msg("%s: %s", name, fbp_message());
         for (size_t i = 0; i < VIEWS * VIEW; i++)
             if (!(out[i] == sample(i / VIEW, i % VIEW)))
                 fail_msg("%s: view %zu, sample %zu: %g", name, i / VIEW, i % VIEW, (double)out[i]);
     }
-    if (fbp_source_read(src, 4, 2, 1, 3, out) != FBP_OK)
+    if (fbp_source_read(src, 4, 2, 1, 3, FBP_F32, out) != FBP_OK)
         fail_msg("%s: %s", name, fbp_message());
     for (size_t i = 0; i < 6 * NX; i++)
         if (!(out[i] == sample(4 + i / (3 * NX), NX + i % (3 * NX))))

@@ -26,7 +26,7 @@ static uint64_t write_slices(fbp_sink *s, size_t at_once)
 {
     asked = 0;
     for (size_t z = 0; z < SLICES; z += at_once)
-        OK(fbp_sink_write(s, z, at_once, slice));
+        OK(fbp_sink_write(s, z, at_once, FBP_F32, slice));
     const uint64_t before = asked;
     OK(fbp_sink_finish(s));
     assert_int_equal(asked, before);
@@ -69,7 +69,7 @@ TEST(others_do_not)
     OK(fbp_spool_open(&s, STEM "_sync.mha", &info, &p));
     asked = 0;
     for (size_t z = 0; z < SLICES; z++)
-        OK(fbp_sink_write(s, z, 1, slice));
+        OK(fbp_sink_write(s, z, 1, FBP_F32, slice));
     assert_int_equal(asked, 0);
     fbp_spool_discard(&s);
 }

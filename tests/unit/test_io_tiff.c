@@ -49,12 +49,12 @@ static void check(const char *path, enum fbp_type type, size_t nz, const float *
     static float out[N];
     assert_true(i->n[0] == NX && i->n[1] == NY && i->n[2] == nz && i->type == type);
     assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
-    OK(fbp_source_read(src, 0, nz, 0, NY, out));
+    OK(fbp_source_read(src, 0, nz, 0, NY, FBP_F32, out));
     assert_memory_equal(out, values, nz * PAGE * sizeof *out);
     for (size_t z = nz; z-- > 0;) /* backwards, parts of bands */
         for (size_t y = 0; y < NY; y += 9) {
             const size_t n = NY - y < 9 ? NY - y : 9;
-            OK(fbp_source_read(src, z, 1, y, n, out));
+            OK(fbp_source_read(src, z, 1, y, n, FBP_F32, out));
             assert_memory_equal(out, values + z * PAGE + y * NX, n * NX * sizeof *out);
         }
 }
@@ -124,7 +124,7 @@ TEST(orientation_and_description)
         assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
         assert_true(i->has_spacing && i->spacing_mm[2] == 3 && i->origin_mm[0] == 4);
         float out[PAGE];
-        OK(fbp_source_read(src, 1, 1, 0, NY, out));
+        OK(fbp_source_read(src, 1, 1, 0, NY, FBP_F32, out));
         for (size_t k = 0; k < PAGE; k++)
             assert_true(out[k] == values_of[PAGE + k] * 0.5f - 1000);
         fbp_source_close(&src);
@@ -309,7 +309,7 @@ TEST(folder_of_raw_files)
     fbp_source *src = open_source(FOLDER, &raw);
     static float out[N];
     assert_int_equal(fbp_source_info(src)->n[2], NZ);
-    OK(fbp_source_read(src, 0, NZ, 0, NY, out));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     assert_memory_equal(out, values_of, sizeof out);
     fbp_source_close(&src);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
@@ -438,7 +438,7 @@ TEST(damaged)
             const size_t *m = fbp_source_info(src)->n;
             assert_true(k >= n); /* never of a file that was cut */
             if (m[0] * m[1] * m[2] <= N)
-                st = fbp_source_read(src, 0, m[2], 0, m[1], out);
+                st = fbp_source_read(src, 0, m[2], 0, m[1], FBP_F32, out);
             assert_true(st == FBP_OK || fbp_message()[0]);
         }
     }
@@ -477,7 +477,7 @@ static void *read_at_random(void *arg)
     for (int k = 0; k < 300 && r->good; k++) {
         r->seed = r->seed * 1664525u + 1013904223u;
         const size_t z = (r->seed >> 8) % NZ, y = (r->seed >> 20) % NY;
-        r->good = fbp_source_read(r->src, z, 1, y, NY - y, out) == FBP_OK &&
+        r->good = fbp_source_read(r->src, z, 1, y, NY - y, FBP_F32, out) == FBP_OK &&
                   memcmp(out, values_of + z * PAGE + y * NX, (NY - y) * NX * sizeof *out) == 0;
     }
     return NULL;

@@ -24,7 +24,7 @@ static void write_volume(const char *path, enum fbp_type type, bool compress)
     const struct fbp_array_info info = some_info();
 
     CLEANUP(fbp_sink_close) fbp_sink *s = create_sink(path, &info, &p);
-    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
     OK(fbp_sink_finish(s));
 }
 
@@ -96,7 +96,7 @@ TEST_WITH(every_format, make_folder, NULL)
             snprintf(samples, sizeof samples, FOLDER "/%s", cases[i].samples);
             write_volume(output, cases[i].type, cases[i].compress);
             OK(fbp_source_open(&s, input, NULL));
-            OK(fbp_source_read(s, 0, NZ, 0, NY, out));
+            OK(fbp_source_read(s, 0, NZ, 0, NY, FBP_F32, out));
             OK(fbp_source_unchanged(s));
             change(samples, way);
             if (fbp_source_unchanged(s) != FBP_ERR_IO)

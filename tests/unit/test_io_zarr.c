@@ -72,7 +72,7 @@ static fbp_sink *open_sink(const char *path, const struct fbp_sink_params *param
 static void write_slice(fbp_sink *s, size_t z)
 {
     if (!fbp_sink_has(s, z, 1))
-        OK(fbp_sink_write(s, z, 1, volume + z * SLICE));
+        OK(fbp_sink_write(s, z, 1, FBP_F32, volume + z * SLICE));
 }
 
 static void finish(fbp_sink *s)
@@ -86,7 +86,7 @@ static void write_all(const char *path, enum fbp_type type, bool compress)
     const struct fbp_sink_params params = params_of(type, compress);
     fbp_sink *s = open_sink(path, &params);
 
-    OK(fbp_sink_write(s, 0, NZ, volume));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
     finish(s);
 }
 
@@ -197,7 +197,7 @@ TEST(a_unit_may_be_any_text)
         fbp_sink *s = NULL;
         snprintf(odd.unit, sizeof odd.unit, "%s", units[i]);
         OK(fbp_sink_open(&s, "unit.zarr", &odd, &params));
-        OK(fbp_sink_write(s, 0, NZ, volume));
+        OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
         finish(s);
         CLEANUP(fbp_source_close) fbp_source *src = open_source("unit.zarr", NULL);
         assert_string_equal(fbp_source_info(src)->unit, units[i]);
@@ -230,7 +230,7 @@ TEST(sides_of_chunks_have_a_limit)
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         setenv("FBP_CHUNK", sides[i].side, 1);
         fbp_sink *s = create_sink("row.zarr", &row, NULL);
-        OK(fbp_sink_write(s, 0, 1, samples));
+        OK(fbp_sink_write(s, 0, 1, FBP_F32, samples));
         finish(s);
         assert_text("row.zarr/0/.zarray", sides[i].chunks);
     }
@@ -331,7 +331,7 @@ TEST(slices_come_in_any_order_and_number)
         for (size_t z = NZ; z > 0;) {
             const size_t n = z < 7 ? z : 7;
             z -= n;
-            OK(fbp_sink_write(s, z, n, volume + z * SLICE));
+            OK(fbp_sink_write(s, z, n, FBP_F32, volume + z * SLICE));
         }
         finish(s);
         assert_same("a.zarr", "b.zarr");
@@ -554,12 +554,12 @@ static void assert_volume(const char *path, enum fbp_type type)
     assert_memory_equal(i->spacing_mm, info.spacing_mm, sizeof info.spacing_mm);
     assert_memory_equal(i->origin_mm, info.origin_mm, sizeof info.origin_mm);
     assert_string_equal(i->unit, "1/mm");
-    OK(fbp_source_read(src, 0, NZ, 0, NY, all));
+    OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, all));
     for (size_t k = 0; k < N && type == FBP_F32; k++)
         assert_memory_equal(&all[k], &volume[k], sizeof *all);
     for (size_t k = 0; k < N && type == FBP_U16; k++)
         assert_true(isnan(volume[k]) ? all[k] == 0 : fabsf(all[k] - volume[k]) < 8e-6f);
-    OK(fbp_source_read(src, 9, 2, 5, 6, all)); /* back, and a part */
+    OK(fbp_source_read(src, 9, 2, 5, 6, FBP_F32, all)); /* back, and a part */
     if (type == FBP_F32)
         assert_memory_equal(all + 6 * NX, volume + 10 * SLICE + 5 * NX, 6 * NX * sizeof *all);
 }
@@ -607,7 +607,7 @@ TEST(arrays_of_others_are_read)
     put_file("o.zarr/s0/0.0.0.1", b, sizeof b);
     put_file("o.zarr/s0/0.1.0.0", c, sizeof c);
     CLEANUP(fbp_source_close) fbp_source *src = open_source("o.zarr", NULL);
-    OK(fbp_source_read(src, 0, 2, 0, 1, got));
+    OK(fbp_source_read(src, 0, 2, 0, 1, FBP_F32, got));
     assert_memory_equal(got, wanted, sizeof wanted);
     assert_true(fbp_source_info(src)->has_spacing);
     assert_true(fbp_source_info(src)->spacing_mm[0] == 2 &&
@@ -641,7 +641,7 @@ TEST(fill_values_and_pictures)
         put_text("p.zarr/0/.zarray", text);
         CLEANUP(fbp_source_close) fbp_source *src = open_source("p.zarr", NULL);
         const struct fbp_array_info *is = fbp_source_info(src);
-        OK(fbp_source_read(src, 0, 1, 6, 1, got));
+        OK(fbp_source_read(src, 0, 1, 6, 1, FBP_F32, got));
         assert_true(got[4] == fills[i].value);
         assert_true(is->has_spacing && is->spacing_mm[0] == 3 && is->spacing_mm[1] == 2 &&
                     is->spacing_mm[2] == 1);
@@ -730,7 +730,7 @@ static void assert_change_is_noticed(const char *at, const char *data, const cha
     assert_int_equal(utimensat(AT_FDCWD, "w.zarr/1.0.0", before, 0), 0);
     CLEANUP(fbp_source_close)
     fbp_source *src = open_source("w.zarr", NULL); /* the third chunk is not there */
-    OK(fbp_source_read(src, 1, 1, 0, 1, got));
+    OK(fbp_source_read(src, 1, 1, 0, 1, FBP_F32, got));
     OK(fbp_source_unchanged(src));
     put_text(at, data);
     assert_int_equal(fbp_source_unchanged(src), FBP_ERR_IO);
@@ -789,13 +789,13 @@ TEST(what_is_not_read_is_said)
     put_text("a/.zarray", ARRAY("[2, 1, 3]", "[1, 1, 3]", "<i2", NO_PACKING));
     put_text("a/0.0.0", "short");
     fbp_source *src = open_source("a", NULL);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, got), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, got), FBP_ERR_INVALID);
     assert_says("a/0.0.0: has not the size of a chunk");
     fbp_source_close(&src);
     put_text("a/.zarray",
              ARRAY("[2, 1, 3]", "[1, 1, 3]", "<i2", ", \"compressor\": {\"id\": \"gzip\"}"));
     src = open_source("a", NULL);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, got), FBP_ERR_INVALID);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, got), FBP_ERR_INVALID);
     assert_says("cannot be inflated");
     fbp_source_close(&src);
 }

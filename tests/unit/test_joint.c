@@ -271,7 +271,7 @@ TEST(parts_do_not_take_over_what_one_process_left)
     begin_output(&o);
     fbp_sink *alone = create_sink("v.mha", &i, &p);
     assert_refused(&o, 1, 2, "another process is writing this output");
-    OK(fbp_sink_write(alone, 0, 1, volume));
+    OK(fbp_sink_write(alone, 0, 1, FBP_F32, volume));
     fbp_sink_close(&alone);
     assert_int_equal(files_in("."), 2);
     assert_refused(&o, 1, 2, "finish it with --resume");
@@ -353,7 +353,7 @@ static void write_older(const struct output *o)
 
     params.fingerprint = 9;
     CLEANUP(fbp_sink_close) fbp_sink *s = create_sink(o->name, &i, &params);
-    OK(fbp_sink_write(s, 0, NZ, zeros));
+    OK(fbp_sink_write(s, 0, NZ, FBP_F32, zeros));
     OK(fbp_sink_finish(s));
 }
 

@@ -131,7 +131,7 @@ static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
     REFUSED(fbp_plan_create(&plan, scan, NULL));
     REFUSED(fbp_centre_find(scan, NULL, &centre));
     scan->projections = NULL;
-    REFUSED(fbp_reconstruct(scan, NULL, views, volume, NULL));
+    REFUSED(fbp_reconstruct(scan, NULL, FBP_F32, views, volume, NULL));
     REFUSED(fbp_scan_reduce(scan, 2, 2));
     assert_int_equal(scan->n_views, VIEWS);
     free(views);
@@ -185,8 +185,8 @@ static struct fbp_scan scan_of_planes(void)
     struct fbp_scan scan = scan_of(FBP_PLANES);
     double direction[40][3];
 
-    OK(fbp_directions_count(&set, &scan.n_views));
-    OK(fbp_directions_make(&set, direction));
+    OK(fbp_directions_make(&set, NULL, &scan.n_views));
+    OK(fbp_directions_make(&set, direction, NULL));
     free(scan.views);
     scan.views = calloc(scan.n_views, sizeof *scan.views);
     scan.panel.n_rows = 1;
@@ -285,7 +285,7 @@ static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
     AUTO_REMOVE char *path = temporary("pencils.json");
 
     OK(fbp_scan_save(scan, path, NULL));
-    OK(fbp_scan_load(again, path));
+    OK(fbp_scan_load(again, path, NULL));
     assert_int_equal(again->kind, made_up);
     assert_memory_equal(again->views, scan->views, VIEWS * sizeof *scan->views);
 }

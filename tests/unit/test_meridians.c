@@ -10,9 +10,9 @@ static size_t grid_of(size_t n_theta, size_t n_phi, enum fbp_pole pole, double (
         .struct_size = sizeof d, .set = FBP_SET_LINEAR_ANGLE, .pole = pole, .n = {n_theta, n_phi}};
     size_t count;
 
-    OK(fbp_directions_count(&d, &count));
+    OK(fbp_directions_make(&d, NULL, &count));
     *out = calloc(count, sizeof **out);
-    OK(fbp_directions_make(&d, *out));
+    OK(fbp_directions_make(&d, *out, NULL));
     return count;
 }
 

@@ -33,7 +33,8 @@ static void submit(struct mock_stream *s, mock_command_fn *fn)
 
 TEST(a_stop_leaves_out_what_is_queued)
 {
-    struct fbp_cancel_scope scope = {.flag = &stop}, *const before = fbp_cancel_scope(&scope);
+    const struct fbp_cancel_flag flag = {.set = &stop};
+    struct fbp_cancel_scope scope = {.flag = &flag}, *const before = fbp_cancel_scope(&scope);
     struct mock_stream *a = NULL, *b = NULL;
 
     OK(mock_stream_create(&a, 0));

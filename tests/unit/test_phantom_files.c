@@ -228,7 +228,7 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
     const char *path = FBP_TEST_DIR "/mass.npy";
     OK(fbp_phantom_simulate(p, &scan, path, fbp_simulate_params(.n_threads = 2)));
     fbp_source *source = open_source(path, NULL);
-    OK(fbp_source_read(source, 0, 1, 0, N, values));
+    OK(fbp_source_read(source, 0, 1, 0, N, FBP_F32, values));
     fbp_source_close(&source);
     for (int i = 0; i < N * N; i++)
         sum += (double)values[i];

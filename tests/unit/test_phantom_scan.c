@@ -145,8 +145,9 @@ TEST(what_cannot_be_simulated)
     scan.n_views = 0;
     assert_int_equal(fbp_phantom_simulate(&p, &scan, PATH, fbp_simulate_params(.n_threads = 1)),
                      FBP_ERR_INVALID);
-    assert_int_equal(fbp_phantom_volume(&p, &(struct fbp_grid){.n = {1, 1, 1}}, PATH, 1),
-                     FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_phantom_volume(&p, &(struct fbp_grid){.n = {1, 1, 1}}, FBP_CONE, FBP_UNIT_MM, PATH, 1),
+        FBP_ERR_INVALID);
 }
 
 TEST(volume_is_the_voxels)
@@ -156,7 +157,7 @@ TEST(volume_is_the_voxels)
     struct fbp_array_info info = {.struct_size = sizeof info};
 
     CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom("shepp-logan", 8, 1);
-    OK(fbp_phantom_volume(&p, &g, PATH, 3));
+    OK(fbp_phantom_volume(&p, &g, FBP_CONE, FBP_UNIT_MM, PATH, 3));
     assert_true(array_read(PATH, &info, data));
     OK(fbp_phantom_voxels(&p, &g, 0, 14, direct));
     assert_memory_equal(data, direct, sizeof data);

@@ -13,9 +13,9 @@ static vector *make(enum fbp_direction_set set, size_t a, size_t b, enum fbp_pol
     const struct fbp_directions s = {
         .struct_size = sizeof s, .set = set, .pole = pole, .n = {a, b}};
 
-    OK(fbp_directions_count(&s, count));
+    OK(fbp_directions_make(&s, NULL, count));
     vector *out = calloc(*count, sizeof *out);
-    OK(fbp_directions_make(&s, out));
+    OK(fbp_directions_make(&s, out, NULL));
     return out;
 }
 

@@ -94,7 +94,7 @@ static void check_reading(const char *path, int version)
     free(P);
     fbp_source *source = open_source(path, NULL);
     assert_int_equal(fbp_source_info(source)->n[2], K);
-    OK(fbp_source_read(source, 1, 2, 3, 1, rows));
+    OK(fbp_source_read(source, 1, 2, 3, 1, FBP_F32, rows));
     for (size_t i = 0; i < N_OF(rows); i++)
         assert_true(rows[i] == sample(1 + i / NX, 3, i % NX));
     fbp_source_close(&source);
@@ -175,7 +175,7 @@ TEST(test_damaged)
         if (fbp_rabbitct_probe(V2, &info) != FBP_ERR_INVALID)
             fail_msg("%zu bytes were taken for a data set", lengths[i]);
         assert_says(V2);
-        assert_int_not_equal(fbp_scan_load(&scan, V2), FBP_OK);
+        assert_int_not_equal(fbp_scan_load(&scan, V2, NULL), FBP_OK);
     }
     for (size_t i = 0; i < N_OF(spoilt); i++) {
         memcpy(bytes, whole, n);
@@ -192,7 +192,7 @@ TEST(test_damaged)
     assert_says("view 1");
     memset(bytes + 24 + VIEW, 0, 96);
     put_file(V2, bytes, n);
-    assert_int_equal(fbp_scan_load(&scan, V2), FBP_ERR_INVALID);
+    assert_int_equal(fbp_scan_load(&scan, V2, NULL), FBP_ERR_INVALID);
     assert_says("view 1");
     put_file(STEM ".vol", bytes, 100);
     assert_int_equal(fbp_rabbitct_reference(STEM ".vol", SIDE, (uint16_t *)(void *)bytes),

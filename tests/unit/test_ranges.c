@@ -328,9 +328,11 @@ TEST(pictures_and_phantoms)
     assert_refused(fbp_phantom_create(&phantom, "defrise", 1e300, 1), "half_mm");
     assert_refused(fbp_phantom_create(&phantom, "defrise", 1, NAN), "scale");
     OK(fbp_phantom_create(&phantom, "defrise", 4, 1));
-    assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", 1), "voxel_mm[1]");
+    assert_refused(fbp_phantom_volume(&phantom, &grid, FBP_CONE, FBP_UNIT_MM, "null:", 1),
+                   "voxel_mm[1]");
     grid.voxel_mm[1] = 1;
-    assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", -1), "n_threads");
+    assert_refused(fbp_phantom_volume(&phantom, &grid, FBP_CONE, FBP_UNIT_MM, "null:", -1),
+                   "n_threads");
     assert_refused(
         fbp_phantom_simulate(
             &phantom, &s, "null:", fbp_simulate_params(.noise_i0 = NAN, .seed = 1, .n_threads = 1)),

@@ -9,9 +9,9 @@ static size_t set_of(enum fbp_direction_set set, size_t n, enum fbp_pole pole, d
     const struct fbp_directions d = {.struct_size = sizeof d, .set = set, .pole = pole, .n = {n}};
     size_t count;
 
-    OK(fbp_directions_count(&d, &count));
+    OK(fbp_directions_make(&d, NULL, &count));
     *out = calloc(count, sizeof **out);
-    OK(fbp_directions_make(&d, *out));
+    OK(fbp_directions_make(&d, *out, NULL));
     return count;
 }
 

@@ -123,7 +123,7 @@ TEST(test_every_key_wrong)
     for (size_t i = 0; i < N_OF(wrong_values); i++) {
         write_scan("bad.json", cone, N_OF(cone), wrong_values[i].key, wrong_values[i].value);
         struct fbp_scan scan = {.struct_size = sizeof scan};
-        const fbp_status st = fbp_scan_load(&scan, in_folder("bad.json"));
+        const fbp_status st = fbp_scan_load(&scan, in_folder("bad.json"), NULL);
         if (st == FBP_OK || !strstr(fbp_message(), wrong_values[i].part) ||
             !strstr(fbp_message(), "bad.json"))
             fail_msg("%s: %s gives %d: \"%s\", without \"%s\"", wrong_values[i].key,
@@ -182,14 +182,14 @@ TEST(test_keys_that_are_comments)
                     commented = {.struct_size = sizeof commented};
 
     write_scan("c.json", cone, N_OF(cone), "//", "\"one\", \"//\": [2], \"_three\": {\"any\": 3}");
-    OK(fbp_scan_load(&commented, in_folder("c.json")));
+    OK(fbp_scan_load(&commented, in_folder("c.json"), NULL));
     write_scan("c.json", cone, N_OF(cone), NULL, NULL);
-    OK(fbp_scan_load(&plain, in_folder("c.json")));
+    OK(fbp_scan_load(&plain, in_folder("c.json"), NULL));
     assert_memory_equal(plain.views, commented.views, plain.n_views * sizeof *plain.views);
     fbp_scan_clear(&plain);
     fbp_scan_clear(&commented);
     write_scan("c.json", cone, N_OF(cone), "volume", "{\"// size\": 1, \"_\": 2, \"size\": 3}");
-    OK(fbp_scan_load(&commented, in_folder("c.json")));
+    OK(fbp_scan_load(&commented, in_folder("c.json"), NULL));
     assert_int_equal(commented.volume.n[0], 3);
     fbp_scan_clear(&commented);
     write_scan("c.json", cone, N_OF(cone), "/", "1"); /* one slash is none */

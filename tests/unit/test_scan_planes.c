@@ -135,7 +135,7 @@ TEST(directions_may_be_a_set)
 
     set.pole = FBP_POLE_X;
     set.order = FBP_ORDER_MSPS;
-    OK(fbp_directions_make(&set, n));
+    OK(fbp_directions_make(&set, n, NULL));
     AUTO_CLEAR struct fbp_scan scan =
         load_with("directions", "{\"set\": \"fibonacci\", \"n\": 5, "
                                 "\"order\": \"msps\", \"pole\": \"x\"}");
@@ -231,7 +231,7 @@ TEST(what_is_wrong_is_named)
     for (size_t i = 0; i < N_OF(wrong); i++) {
         AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
         write_scan("w.json", planes, N_OF(planes), wrong[i].key, wrong[i].value);
-        const fbp_status st = fbp_scan_load(&scan, in_folder("w.json"));
+        const fbp_status st = fbp_scan_load(&scan, in_folder("w.json"), NULL);
         if (st == FBP_OK || !strstr(fbp_message(), wrong[i].says) ||
             !strstr(fbp_message(), "w.json"))
             fail_msg("%s %s: %d \"%s\", expected \"%s\"", wrong[i].key,
@@ -262,7 +262,7 @@ TEST(facts_are_those_of_the_set)
     struct fbp_grid grid;
     const struct fbp_views all = {FBP_PLANES, 208, {112, 1}, views};
 
-    OK(fbp_directions_make(&set, n));
+    OK(fbp_directions_make(&set, n, NULL));
     for (size_t k = 0; k < 208; k++)
         fbp_plane_view(n[k], .5, -111 / 4., 112, &views[k]);
     OK(fbp_grid_default(all, &grid)); /* FOV/sqrt 2 */

@@ -66,9 +66,9 @@ TEST(every_call_asks)
 
     assert_refused_for(fbp_plan_create(&plan, &scan, NULL), "fbp_scan");
     assert_refused_for(fbp_accumulator_create(&accumulator, &scan, NULL), "fbp_scan");
-    assert_refused_for(fbp_reconstruct(&scan, NULL, samples, samples, NULL), "fbp_scan");
-    assert_refused_for(fbp_scan_load(&scan, "x"), "fbp_scan");
-    assert_refused_for(fbp_scan_load_known(&scan, "x", NULL), "fbp_scan");
+    assert_refused_for(fbp_reconstruct(&scan, NULL, FBP_F32, samples, samples, NULL), "fbp_scan");
+    assert_refused_for(fbp_scan_load(&scan, "x", NULL), "fbp_scan");
+    assert_refused_for(fbp_scan_load(&scan, "x", NULL), "fbp_scan");
     assert_refused_for(fbp_scan_save(&scan, "x", NULL), "fbp_scan");
     assert_refused_for(fbp_scan_reduce(&scan, 1, 2), "fbp_scan");
     assert_refused_for(fbp_geometry_load(&scan, "x", NULL, NULL), "fbp_scan");

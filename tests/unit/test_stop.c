@@ -3,6 +3,7 @@
 #include "bench/rabbitct/feed.h"
 
 #include "base/math.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
 #include "scan/file/scan.h"
@@ -128,7 +129,8 @@ static int use_sink(void *arg)
     fbp_sink *sink = arg;
     static float slice[64];
 
-    if (!says_child(fbp_sink_write(sink, 0, 1, slice)) || !says_child(fbp_sink_finish(sink)))
+    if (!says_child(fbp_sink_write(sink, 0, 1, FBP_F32, slice)) ||
+        !says_child(fbp_sink_finish(sink)))
         return 1;
     fbp_sink_close(&sink);
     return sink != NULL;
@@ -143,9 +145,9 @@ TEST(sink_in_a_child)
 
     for (int i = 0; i < 2; i++) {
         CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(names[i], &info, NULL);
-        OK(fbp_sink_write(sink, 1, 1, slices));
+        OK(fbp_sink_write(sink, 1, 1, FBP_F32, slices));
         assert_int_equal(in_child(use_sink, sink), 0);
-        OK(fbp_sink_write(sink, 0, 1, slices));
+        OK(fbp_sink_write(sink, 0, 1, FBP_F32, slices));
         OK(fbp_sink_finish(sink));
     }
     assert_int_equal(access(names[0], R_OK), 0);
@@ -213,7 +215,8 @@ static int stopped_truth(void *arg)
     struct fbp_phantom phantom;
     if (fbp_phantom_create(&phantom, "shepp-logan", 10, 1) != FBP_OK)
         return 1;
-    return fbp_phantom_volume(&phantom, &s->volume, "null:", 2) != FBP_ERR_CANCELLED;
+    return fbp_phantom_volume(&phantom, &s->volume, FBP_CONE, FBP_UNIT_MM, "null:", 2) !=
+           FBP_ERR_CANCELLED;
 }
 
 #define STOP_VOLUME FBP_TEST_DIR "/stopped.mha"
@@ -238,28 +241,31 @@ static int stop_then(void *arg)
     return (*call)((void *)(uintptr_t)&scan);
 }
 
-/* Only calls of the threads that have it; and it cannot be undone. */
+/* Only calls of the threads that have it, until it is reset. */
 TEST(a_stopper)
 {
     static float sum[2];
-    fbp_stopper *stopper = NULL;
+    struct fbp_stopper stopper = {false};
     pthread_t other;
     const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
     const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
 
     CLEANUP(fbp_phantom_clear) struct fbp_phantom head = create_phantom("shepp-logan", 90, 1);
-    OK(fbp_stopper_create(&stopper));
-    fbp_stopper_attach(stopper);
+    fbp_stopper_attach(&stopper);
     OK(fbp_phantom_voxels(&head, &none, 0, 2, sum));
-    assert_int_equal(pthread_create(&other, NULL, stop_soon, stopper), 0);
-    assert_int_equal(fbp_phantom_volume(&head, &slow, "null:", 1), FBP_ERR_CANCELLED);
+    assert_int_equal(pthread_create(&other, NULL, stop_soon, &stopper), 0);
+    assert_int_equal(fbp_phantom_volume(&head, &slow, FBP_CONE, FBP_UNIT_MM, "null:", 1),
+                     FBP_ERR_CANCELLED);
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_true(fbp_stopped());
     fbp_stopper_attach(NULL);
     assert_false(fbp_stopped());
     OK(fbp_phantom_voxels(&head, &none, 0, 2, sum));
-    fbp_stopper_destroy(&stopper);
-    assert_null(stopper);
+    fbp_stopper_attach(&stopper);
+    assert_true(fbp_stopped());
+    stopper.stopped = false;
+    assert_false(fbp_stopped());
+    fbp_stopper_attach(NULL);
 }
 
 TEST(after_a_stop)
@@ -268,7 +274,7 @@ TEST(after_a_stop)
                                         stopped_truth, stopped_view,  stopped_compare};
 
     struct fbp_phantom phantom = create_phantom("shepp-logan", 10, 1);
-    OK(fbp_phantom_volume(&phantom, &small, STOP_VOLUME, 1));
+    OK(fbp_phantom_volume(&phantom, &small, FBP_CONE, FBP_UNIT_MM, STOP_VOLUME, 1));
     fbp_phantom_clear(&phantom);
     for (size_t i = 0; i < sizeof calls_of / sizeof *calls_of; i++)
         if (in_child(stop_then, &calls_of[i]) != 0)

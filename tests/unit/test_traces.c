@@ -82,7 +82,7 @@ static void make_directions(double (*out)[3])
     const struct fbp_directions set = {
         .struct_size = sizeof set, .set = FBP_SET_SOLID_ANGLE, .n = {10}};
 
-    OK(fbp_directions_make(&set, out));
+    OK(fbp_directions_make(&set, out, NULL));
 }
 
 /* Traces of the ball under all directions, with a line as baseline and a phase. */
@@ -132,7 +132,7 @@ static double worst(const struct fbp_scan *scan)
         const double step = sqrt(v->u[0] * v->u[0] + v->u[1] * v->u[1] + v->u[2] * v->u[2]);
         const double n[3] = {v->u[0] / step, v->u[1] / step, v->u[2] / step};
         const double middle = v->d[0] * n[0] + v->d[1] * n[1] + v->d[2] * n[2];
-        OK(fbp_source_read_double(src, k, 1, 0, 1, row));
+        OK(fbp_source_read(src, k, 1, 0, 1, FBP_F64, row));
         for (int i = 0; i < SPECTRUM; i++)
             most =
                 fmax(most, fabs(row[i] - soft_ball(n, middle + (i - (SPECTRUM - 1) / 2.) * step)));
@@ -171,7 +171,7 @@ TEST(a_volume_has_its_density)
     assert_string_equal(fbp_plan_info(plan)->prepared,
                         "baseline of order 1, FFT of traces to 128 samples, time 0 at sample 30.4, "
                         "phase found for all views");
-    OK(fbp_sink_memory(&sink, volume, (size_t[3]){16, 16, 16}));
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, (size_t[3]){16, 16, 16}));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     double most = 0;
     for (int z = 4; z < 12; z++)
@@ -212,7 +212,7 @@ TEST(cubics_are_resampled_exactly)
         const double first = falls ? 7 : -7, last = (falls ? -1 : 1) * (15 + .3 * sin(15) - 7);
         for (size_t k = 0; k < DIRECTIONS; k++) {
             const struct fbp_view *view = &scan.views[k];
-            OK(fbp_source_read_double(src, k, 1, 0, 1, row));
+            OK(fbp_source_read(src, k, 1, 0, 1, FBP_F64, row));
             for (int i = 0; i < 16; i++) {
                 const double at = first + (last - first) * i / 15;
                 assert_true(fabs(row[i] - (at * at * at - 2 * at + (double)k)) < 1e-9);
@@ -255,7 +255,7 @@ TEST(profiles_divide)
              "0.5, \"baseline\": 0, \"baseline_samples\": [0, 2]}");
     fbp_source *src = open_traces(&scan);
     const double base = 5 + 1.5 * ((double)(float)hill(0) + (double)(float)hill(1));
-    OK(fbp_source_read_double(src, 3, 1, 0, 1, row));
+    OK(fbp_source_read(src, 3, 1, 0, 1, FBP_F64, row));
     for (size_t i = 0; i < 16; i++) {
         const double wanted = hill(i) >= 1 ? (3 * hill(i) + 5 - base) / hill(i) : 0;
         assert_true(fabs(row[i] - wanted) < 1e-5);
@@ -281,7 +281,7 @@ TEST(derivatives_get_one_sign)
                        : "\"spacing_mm\": 1, \"prepare\": {\"phase\": \"all\"}");
         CLEANUP(fbp_source_close) fbp_source *src = open_traces(&scan);
         for (size_t k = 0; k < DIRECTIONS; k++) {
-            OK(fbp_source_read_double(src, k, 1, 0, 1, row));
+            OK(fbp_source_read(src, k, 1, 0, 1, FBP_F64, row));
             for (int i = 0; i < 16; i++)
                 assert_true(fabs(fabs(row[i]) - cabs(v[k * 16 + (size_t)i])) < 1e-9);
             first = k ? first : row[6];
@@ -320,7 +320,7 @@ TEST(wrong_steps_are_refused)
     put_traces(false, 0, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put_scan((const double(*)[3])n, DIRECTIONS, rows[i].keys);
-        assert_int_equal(fbp_scan_load(&scan, SCAN), FBP_ERR_INVALID);
+        assert_int_equal(fbp_scan_load(&scan, SCAN, NULL), FBP_ERR_INVALID);
         if (!strstr(fbp_message(), rows[i].says) || !strstr(fbp_message(), "traces.json"))
             fail_msg("\"%s\" does not say \"%s\"", fbp_message(), rows[i].says);
     }

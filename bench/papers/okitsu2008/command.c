@@ -57,7 +57,7 @@ static int make_scans(const struct s0_args *a, const struct workplace *w)
     s.output = w->scan;
     s.quiet = a->quiet;
     int rc = bench_simulate(&s);
-    if (rc == 0 && (fbp_scan_load(&scan, w->scan) != FBP_OK ||
+    if (rc == 0 && (fbp_scan_load(&scan, w->scan, NULL) != FBP_OK ||
                     fbp_scan_save(&scan, w->matrices, NULL) != FBP_OK))
         rc = cli_fail();
     fbp_scan_clear(&scan);
@@ -127,7 +127,7 @@ static int draw(const struct s0_session *s, struct s0_result *out)
 
     if (!s->a->pictures)
         return 0;
-    int rc = fbp_scan_load(&scan, r.scan) == FBP_OK ? s0_draw(&picture, out) : cli_fail();
+    int rc = fbp_scan_load(&scan, r.scan, NULL) == FBP_OK ? s0_draw(&picture, out) : cli_fail();
     progress_end(s->progress);
     fbp_scan_clear(&scan);
     return rc;

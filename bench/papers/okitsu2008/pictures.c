@@ -17,7 +17,8 @@ static fbp_status read_slice(const char *volume, size_t z, struct fbp_array_info
     if (st == FBP_OK) {
         *info = *fbp_source_info(source);
         *values = malloc(info->n[0] * info->n[1] * sizeof **values);
-        st = *values ? fbp_source_read(source, z, 1, 0, info->n[1], *values) : FBP_ERR_NOMEM;
+        st = *values ? fbp_source_read(source, z, 1, 0, info->n[1], FBP_F32, *values)
+                     : FBP_ERR_NOMEM;
     }
     fbp_source_close(&source);
     return st;
@@ -30,7 +31,7 @@ static fbp_status write_slice(const char *out, const struct fbp_array_info *info
     fbp_status st = fbp_sink_open(&sink, out, info, NULL);
 
     if (st == FBP_OK)
-        st = fbp_sink_write(sink, 0, 1, values);
+        st = fbp_sink_write(sink, 0, 1, FBP_F32, values);
     if (st == FBP_OK)
         st = fbp_sink_finish(sink);
     fbp_sink_close(&sink);

@@ -66,9 +66,9 @@ static fbp_status make_scan(struct fbp_s4 *s, const struct fbp_s4_params *p)
         s->scan.volume.voxel_mm[i] = s->d;
         s->scan.volume.centre_mm[i] = 0.5 * s->d;
     }
-    FBP_TRY(fbp_directions_count(&set, &s->scan.n_views));
+    FBP_TRY(fbp_directions_make(&set, NULL, &s->scan.n_views));
     FBP_TRY(fbp_calloc((void **)&direction, s->scan.n_views, sizeof *direction, "directions"));
-    FBP_TRY_GOTO(fbp_directions_make(&set, direction));
+    FBP_TRY_GOTO(fbp_directions_make(&set, direction, NULL));
     FBP_TRY_GOTO(make_views(s, (const double(*)[3])direction));
 fail:
     free(direction);

@@ -29,8 +29,8 @@ static fbp_status run_plan(struct fbp_s4 *s, const struct planned *p, struct fbp
     fbp_status st;
 
     *report = (struct fbp_report){.struct_size = sizeof *report};
-    FBP_TRY(p->floats ? fbp_sink_memory(&sink, p->floats, n)
-                      : fbp_sink_memory_double(&sink, s->object, n));
+    FBP_TRY(fbp_sink_memory(&sink, p->floats ? (void *)p->floats : s->object,
+                            p->floats ? FBP_F32 : FBP_F64, n));
     st = fbp_plan_run_to(p->plan, NULL, sink, report);
     fbp_sink_close(&sink);
     return st;

@@ -143,14 +143,14 @@ NAMES = tuple(Options.__annotations__)
 _OF_SCAN = (
     "size", "voxel", "volume_centre", "slice", "every", "bin", "centre", "offset", "tilt", "sod",
     "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
-    "beam_hardening", "rings", "paganin", "timeline",
+    "beam_hardening", "rings", "paganin",
 )  # fmt: skip
 _WHOLE = (
     "threads", "batch", "slab", "stages", "angles", "oversampling", "picture_oversampling",
     "half_width",
 )  # fmt: skip
 _NUMBERS = ("cutoff", "cutoff_v", "wiener", "hu", "follow_timeout")
-_PATHS = ("scratch", "response", "region")
+_PATHS = ("scratch", "response", "region", "timeline")
 
 
 def check_names(options: dict[str, Any]) -> None:

@@ -62,8 +62,6 @@ class Plan:
             self._listener.on_progress(),
             self._listener.on_log,
         )
-        if given.get("timeline") is not None:
-            self._core.timeline(arguments.path(given["timeline"], "timeline"))
         self.summary = Summary(**self._core.info)
 
     @property

@@ -263,11 +263,11 @@ void on_log(void *user, fbp_log_level level, const char *line)
 void call(const std::function<fbp_status()> &work)
 {
     desk at({nb::none(), nb::none()});
-    const stopper stop;
+    fbp::stopper stop;
     std::string message;
     const fbp_status status = at.run(
         [&] {
-            const stopper::use here(stop);
+            const fbp::stopper::attached here(stop);
             return work();
         },
         [&] { stop.stop(); }, message);

@@ -90,40 +90,6 @@ void end_calls_at_exit();
 int on_progress(void *user, const fbp_progress *now);
 void on_log(void *user, fbp_log_level level, const char *line);
 
-/** Ends calls that are not runs of a plan. */
-class stopper
-{
-  public:
-    stopper()
-    {
-        check(fbp_stopper_create(&s_));
-    }
-    ~stopper()
-    {
-        fbp_stopper_destroy(&s_);
-    }
-    stopper(const stopper &) = delete;
-    stopper &operator=(const stopper &) = delete;
-    void stop() const noexcept
-    {
-        fbp_stopper_stop(s_);
-    }
-    /** A thread has it as long as this. */
-    struct use {
-        explicit use(const stopper &of)
-        {
-            fbp_stopper_attach(of.s_);
-        }
-        ~use()
-        {
-            fbp_stopper_attach(nullptr);
-        }
-    };
-
-  private:
-    fbp_stopper *s_ = nullptr;
-};
-
 /** A call that has neither progress nor functions of the user's: ended by Ctrl-C alone.  Throws a
  *  failure unless it returns FBP_OK. */
 void call(const std::function<fbp_status()> &work);

@@ -50,10 +50,8 @@ static void read(const file &f, nb::handle out)
     const std::size_t *n = fbp_source_info(f.source)->n;
 
     call([&] {
-        return a.type == FBP_F64
-                   ? fbp_source_read_double(f.source, 0, n[2], 0, n[1],
-                                            reinterpret_cast<double *>(a.data))
-                   : fbp_source_read(f.source, 0, n[2], 0, n[1], reinterpret_cast<float *>(a.data));
+        return fbp_source_read(f.source, 0, n[2], 0, n[1], a.type == FBP_F64 ? FBP_F64 : FBP_F32,
+                               a.data);
     });
 }
 
@@ -79,10 +77,8 @@ static nb::object to_host(nb::handle given)
         fbp_status st =
             fbp_source_device_memory(&source, a.data, &info, a.place->backend(), a.place->queue());
         if (st == FBP_OK)
-            st = wide ? fbp_source_read_double(source, 0, info.n[2], 0, info.n[1],
-                                               reinterpret_cast<double *>(samples))
-                      : fbp_source_read(source, 0, info.n[2], 0, info.n[1],
-                                        reinterpret_cast<float *>(samples));
+            st = fbp_source_read(source, 0, info.n[2], 0, info.n[1], wide ? FBP_F64 : FBP_F32,
+                                 samples);
         fbp_source_close(&source);
         return st;
     });
@@ -123,7 +119,7 @@ static fbp_status write_slices(fbp_sink *sink, const array &a)
     for (std::size_t z = 0; z < a.shape[0] && st == FBP_OK; z++) {
         copy_rows(a, z, 1, 0, a.shape[1], as_is.data());
         convert(as_is.data(), a.type, pixels, FBP_F64, values.data());
-        st = fbp_stopped() ? FBP_ERR_CANCELLED : fbp_sink_write_double(sink, z, 1, values.data());
+        st = fbp_stopped() ? FBP_ERR_CANCELLED : fbp_sink_write(sink, z, 1, FBP_F64, values.data());
     }
     return st == FBP_OK ? fbp_sink_finish(sink) : st;
 }

@@ -134,6 +134,7 @@ static const struct {
     {"pad", CHOICE(fbp_pad_kind, pad, FBP_LIST_PADS)},
     {"mask", take_mask},
     {"scratch", TEXT(tuning.scratch)},
+    {"timeline", TEXT(tuning.timeline)},
     {"region", TEXT(region.shape)},
     {"oversampling", SIZE(epr.oversampling)},
     {"wiener", NUMBER(epr.wiener)},

@@ -5,7 +5,9 @@
 #include "views.hpp"
 
 #include <cstring>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 namespace fbp_python
 {
@@ -28,20 +30,18 @@ class plan
     plan &operator=(const plan &) = delete;
 
     nb::dict run(nb::object views_object, nb::object out, listeners listen);
-    void stop() noexcept
+    /** End the present run, or else the next one. */
+    void stop()
     {
-        stale_stop_ = false; /* this one is meant */
-        fbp_plan_stop(plan_.get());
+        const std::lock_guard<std::mutex> lock(lock_);
+        if (running_)
+            running_->stop();
+        else
+            stop_next_ = true;
     }
     void open();
     double estimate();
     static int traverse(PyObject *self, visitproc visit, void *arg);
-    /** Draw when each stage worked, after each run; "": do not. */
-    void timeline(const std::string &path)
-    {
-        timeline_ = path;
-        fbp_plan_timeline(plan_.get(), path.empty() ? nullptr : timeline_.c_str());
-    }
     const fbp_plan_summary &info() const noexcept
     {
         return *fbp_plan_info(plan_.get());
@@ -59,11 +59,11 @@ class plan
     params params_;
     desk *now_ = nullptr; /**< of the call that goes on; the library is given its address */
     std::unique_ptr<opened> source_;
-    std::string timeline_;
     std::unique_ptr<fbp_plan, plan_deleter> plan_; /* goes before its source and that */
     bool busy_ = false;
-    /** A run that ended otherwise has left a stop, which is not meant for the next one. */
-    std::atomic<bool> stale_stop_{false};
+    std::mutex lock_;
+    fbp::stopper *running_ = nullptr; /**< of the present run */
+    bool stop_next_ = false;
 };
 
 /** Where a volume goes: a file, an array, a function. */
@@ -194,9 +194,7 @@ void plan::output::open()
         return;
     }
     if (samples.data && samples.is_plain()) {
-        check(type == FBP_F64
-                  ? fbp_sink_memory_double(&sink, reinterpret_cast<double *>(samples.data), n)
-                  : fbp_sink_memory(&sink, reinterpret_cast<float *>(samples.data), n));
+        check(fbp_sink_memory(&sink, samples.data, type, n));
         return;
     }
     if (type == FBP_F64)
@@ -281,8 +279,13 @@ void plan::open()
     desk at({nb::none(), nb::none()});
     const turn mine(*this, at);
     std::string message;
-    const fbp_status st = at.run([&] { return fbp_plan_open(plan_.get()); },
-                                 [&] { fbp_plan_stop(plan_.get()); }, message);
+    fbp::stopper stop;
+    const fbp_status st = at.run(
+        [&] {
+            const fbp::stopper::attached here(stop);
+            return fbp_plan_open(plan_.get());
+        },
+        [&] { stop.stop(); }, message);
 
     if (st != FBP_OK)
         throw failure{st, message};
@@ -296,37 +299,29 @@ double plan::estimate()
     return seconds;
 }
 
-/* What is asked to stop when the run is just over stays asked, and would end the next one; a run
- * that says that it was cancelled has used it up. */
 void plan::run_on(desk &at, opened *from, output &to, fbp::report &report)
 {
     std::string message;
-    bool asked = false;
-    const auto once = [&] {
-        return to.path.empty()
-                   ? fbp_plan_run_to(plan_.get(), from ? from->get() : nullptr, to.sink, &report)
-                   : fbp_plan_run(plan_.get(), to.path.c_str(), &report);
+    fbp::stopper stop;
+    const auto set_running = [&](fbp::stopper *now) {
+        const std::lock_guard<std::mutex> lock(lock_);
+        running_ = now;
+        if (now && std::exchange(stop_next_, false))
+            now->stop();
     };
-    fbp_status st = FBP_OK, ended = FBP_OK;
 
-    try {
-        st = at.run(
-            [&] {
-                ended = once();
-                if (ended == FBP_ERR_CANCELLED && stale_stop_.exchange(false) && !at.stopping())
-                    ended = once();
-                return ended;
-            },
-            [&] {
-                asked = true;
-                fbp_plan_stop(plan_.get());
-            },
-            message);
-    } catch (...) {
-        stale_stop_ = asked && ended != FBP_ERR_CANCELLED;
-        throw;
-    }
-    stale_stop_ = false;
+    const fbp_status st = at.run(
+        [&] {
+            const fbp::stopper::attached here(stop);
+            set_running(&stop);
+            const fbp_status ended =
+                to.path.empty()
+                    ? fbp_plan_run_to(plan_.get(), from ? from->get() : nullptr, to.sink, &report)
+                    : fbp_plan_run(plan_.get(), to.path.c_str(), &report);
+            set_running(nullptr);
+            return ended;
+        },
+        [&] { stop.stop(); }, message);
     if (st != FBP_OK)
         throw failure{st, message};
 }
@@ -395,7 +390,6 @@ void define_plan(nb::module_ &m)
             nb::arg("log").none())
         .def("stop", &plan::stop)
         .def("open", &plan::open)
-        .def("timeline", &plan::timeline, nb::arg("path"))
         .def("estimate", &plan::estimate)
         .def_prop_ro("info", [](const plan &self) { return summary_of(self.info()); });
 }

@@ -29,17 +29,12 @@ static scan_ptr load(const std::string &path, std::pair<double, double> pitch, b
 {
     auto out = std::make_unique<scan>();
     fbp::scan_known known;
-    fbp::sized<fbp_preparation> steps;
 
     known.pitch_mm[0] = pitch.first;
     known.pitch_mm[1] = pitch.second;
     known.growing = growing;
-    if (prepare) {
-        check(fbp_preparation_parse(prepare->c_str(), &steps));
-        known.preparation = &steps;
-    }
-    const std::unique_ptr<char, void (*)(void *)> profile(steps.profile, std::free);
-    call([&] { return fbp_scan_load_known(&out->s, path.c_str(), &known); });
+    known.prepare = prepare ? prepare->c_str() : nullptr;
+    call([&] { return fbp_scan_load(&out->s, path.c_str(), &known); });
     return out;
 }
 
@@ -51,7 +46,7 @@ static scan_ptr load_folder(const std::string &folder, double pixel, double sod,
     fbp::sized<fbp_folder_known> known;
     desk at({nb::none(), std::move(log)});
     desk *now = &at;
-    const stopper stop;
+    fbp::stopper stop;
     std::string message;
 
     known.pitch_mm = pixel;
@@ -62,7 +57,7 @@ static scan_ptr load_folder(const std::string &folder, double pixel, double sod,
     known.user = &now;
     const fbp_status st = at.run(
         [&] {
-            const stopper::use here(stop);
+            const fbp::stopper::attached here(stop);
             return fbp_folder_load(&out->s, folder.c_str(), &known);
         },
         [&] { stop.stop(); }, message);

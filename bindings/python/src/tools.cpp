@@ -84,10 +84,10 @@ static nb::dict centre(nb::object scan_object, nb::object views_object, const nb
         if (source->feeds())
             at.idle = [&] { return source->next(); };
     }
-    const stopper stop;
+    fbp::stopper stop;
     const fbp_status st = at.run(
         [&] {
-            const stopper::use here(stop);
+            const fbp::stopper::attached here(stop);
             return fbp_centre_find(&s.s, &p.p, &c);
         },
         [&] { stop.stop(); }, message);
@@ -143,9 +143,9 @@ static nb::list directions(const std::string &set, std::size_t n, std::size_t n_
     d.pole = by_name<fbp_pole>(FBP_LIST_POLES, pole, "pole");
     d.n[0] = n;
     d.n[1] = n_each;
-    check(fbp_directions_count(&d, &count));
+    check(fbp_directions_make(&d, NULL, &count));
     std::vector<double> v(3 * count);
-    call([&] { return fbp_directions_make(&d, reinterpret_cast<double(*)[3]>(v.data())); });
+    call([&] { return fbp_directions_make(&d, reinterpret_cast<double(*)[3]>(v.data()), NULL); });
     for (const double x : v)
         out.append(x);
     return out;

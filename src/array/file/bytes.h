@@ -125,6 +125,9 @@ fbp_status fbp_column_major_write(int fd, const char *path, const void *data, si
 /** Name of a type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
 const char *fbp_type_name(enum fbp_type type);
 
+/** Check the type of samples in memory that a caller passes: FBP_F32 or FBP_F64. */
+fbp_status fbp_check_float(const char *where, enum fbp_type type);
+
 /** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
 enum fbp_type fbp_type_from_name(const char *name);
 

@@ -141,16 +141,14 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
     return FBP_OK;
 }
 
-fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
-                           size_t n_rows, float *out)
+static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                             size_t n_rows, float *out)
 {
     enum { CHUNK_BYTES = 1 << 16 };
-    FBP_REQUIRE(src, out);
     const size_t nx = src->info.n[0], ny = src->info.n[1], size = fbp_type_size(src->info.type);
     fbp_status st = FBP_OK;
     void *scratch = NULL;
 
-    fbp_message_clear();
     if (src->info.type == FBP_F32 && src->info.scale == 0)
         return fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, out);
     FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
@@ -186,18 +184,26 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
 }
 
 /* Samples are read into the end of `out`, and converted from its beginning on. */
-fbp_status fbp_source_read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
-                                  size_t n_rows, double *out)
+static fbp_status read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                              size_t n_rows, double *out)
 {
-    FBP_REQUIRE(src, out);
     const struct fbp_array_info *info = &src->info;
     const size_t n = n_slices * n_rows * info->n[0];
     char *samples = (char *)out + n * (sizeof *out - fbp_type_size(info->type));
 
-    fbp_message_clear();
     FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
     FBP_TRY(fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, samples));
     if (info->type != FBP_F64 || info->scale != 0)
         fbp_to_double(info->type, info->scale, info->offset, samples, n, out);
     return FBP_OK;
+}
+
+fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                           size_t n_rows, enum fbp_type type, void *out)
+{
+    FBP_REQUIRE(src, out);
+    fbp_message_clear();
+    FBP_TRY(fbp_check_float("source", type));
+    return type == FBP_F32 ? read_float(src, slice0, n_slices, row0, n_rows, out)
+                           : read_double(src, slice0, n_slices, row0, n_rows, out);
 }

@@ -185,6 +185,14 @@ const char *fbp_type_name(enum fbp_type type)
     return (size_t)type < N_TYPES ? types[type].name : "none";
 }
 
+fbp_status fbp_check_float(const char *where, enum fbp_type type)
+{
+    if (type == FBP_F32 || type == FBP_F64)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: type: found %s, expected float32 or float64", where,
+                    fbp_type_name(type));
+}
+
 enum fbp_type fbp_type_from_name(const char *name)
 {
     for (size_t i = 1; name && i < N_TYPES; i++)

@@ -11,7 +11,7 @@
 struct command {
     mock_command_fn *fn;
     void *user;
-    const atomic_bool *stop; /* of the run that it belongs to; NULL: none */
+    const struct fbp_cancel_flag *stop; /* of the run that it belongs to; NULL: none */
     struct command *next;
 };
 

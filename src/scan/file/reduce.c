@@ -170,7 +170,7 @@ static fbp_status read_reduced(fbp_source *src, size_t slice0, size_t n_slices, 
     if (!fbp_reduction_joins(&s->r)) {
         for (size_t k = 0; k < n_slices; k++, to += n_rows * nc * size)
             FBP_TRY((as_float ? fbp_source_read(src->below, (slice0 + k) * every, 1, row0, n_rows,
-                                                (float *)(void *)to)
+                                                FBP_F32, to)
                               : fbp_source_read_as_is(src->below, (slice0 + k) * every, 1, row0,
                                                       n_rows, to)));
         return FBP_OK;
@@ -183,8 +183,8 @@ static fbp_status read_reduced(fbp_source *src, size_t slice0, size_t n_slices, 
         for (size_t r = 0; r < n_rows; r += band.at_once) {
             const size_t n = n_rows - r < band.at_once ? n_rows - r : band.at_once;
             const size_t first = s->first_row + (row0 + r) * bin;
-            FBP_TRY_GOTO(
-                fbp_source_read(src->below, (slice0 + k) * every, 1, first, n * bin, rows));
+            FBP_TRY_GOTO(fbp_source_read(src->below, (slice0 + k) * every, 1, first, n * bin,
+                                         FBP_F32, rows));
             for (size_t i = 0; i < n; i++)
                 join_row(s, first + i * bin, rows + i * bin * s->r.stored.n_columns, sums, counts,
                          means + (k * n_rows + r + i) * nc);

@@ -212,4 +212,12 @@ size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n);
  *  them.  The scan keeps the ownership. */
 struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
 
+/**
+ * Parse the value of fbp recon --prepare, such as "baseline=1,phase=all" (docs/epr.md).
+ *
+ * @param[out] out  free out->profile with free()
+ * @return FBP_ERR_INVALID (the message names the step and the expected value), FBP_ERR_NOMEM.
+ */
+fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out);
+
 #endif /* FBP_SRC_SCAN_FILE_SCAN_H */

@@ -151,7 +151,7 @@ static fbp_status load_array(fbp_source *source, const char *path, size_t width,
     } else {
         float *single = NULL;
         FBP_TRY(fbp_calloc((void **)&single, count, sizeof *single, "a table of numbers"));
-        st = fbp_source_read(source, 0, size[2], 0, size[1], single);
+        st = fbp_source_read(source, 0, size[2], 0, size[1], FBP_F32, single);
         for (size_t i = 0; i < count; i++)
             v[i] = (double)single[i];
         free(single);

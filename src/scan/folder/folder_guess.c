@@ -107,7 +107,7 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (s->bytes == 0 || !fbp_has_extension(s->path, ".dsc .mat") ||
-        !fbp_init_tried(fbp_scan_load(&scan, s->path)) || fbp_kind_has_lines(scan.kind)) {
+        !fbp_init_tried(fbp_scan_load(&scan, s->path, NULL)) || fbp_kind_has_lines(scan.kind)) {
         fbp_scan_clear(&scan);
         return false;
     }
@@ -248,7 +248,8 @@ static void put_intensity(struct guess *g)
     bool good = fbp_init_tried(pattern && v ? FBP_OK : FBP_ERR_NOMEM) &&
                 fbp_init_tried(fbp_source_open(&source, pattern, NULL));
     for (int k = 0; good && k < 3; k++) {
-        good = fbp_init_tried(fbp_source_read(source, last * (size_t)k / 2, 1, 0, p->info.n[1], v));
+        good = fbp_init_tried(
+            fbp_source_read(source, last * (size_t)k / 2, 1, 0, p->info.n[1], FBP_F32, v));
         for (size_t i = 0; good && i < n; i++)
             if (isfinite(v[i])) {
                 range[0] = fmin(range[0], (double)v[i]);
@@ -438,7 +439,7 @@ static fbp_status check_need(const struct guess *g)
         if (strlen(path) != stem + 4 || strncmp(path, p->path, stem) != 0 ||
             !fbp_has_extension(path, ".dsc"))
             continue;
-        st = fbp_scan_load(&scan, path);
+        st = fbp_scan_load(&scan, path, NULL);
         fbp_scan_clear(&scan);
     }
     return st;

@@ -103,7 +103,7 @@ bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
     if (s->bytes == 0 ||
         (projections && s != projections && !fbp_has_extension(s->path, ".json .xtekct .log .dsc")))
         return false;
-    const fbp_status st = fbp_scan_load(&scan, s->path);
+    const fbp_status st = fbp_scan_load(&scan, s->path, NULL);
     const bool scans = fbp_init_tried(st);
     const bool whole =
         scans && fbp_init_tried(fbp_source_open(&source, scan.projections, &scan.raw));

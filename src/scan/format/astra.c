@@ -240,7 +240,7 @@ static fbp_status load_vectors(struct fbp_scan *out, const char *path,
         if (info->type == FBP_F64)
             FBP_TRY_GOTO(fbp_source_read_as_is(src, 0, 1, 0, n, vectors));
         for (size_t k = 0; info->type == FBP_F32 && k < n; k++) {
-            FBP_TRY_GOTO(fbp_source_read(src, 0, 1, k, 1, row));
+            FBP_TRY_GOTO(fbp_source_read(src, 0, 1, k, 1, FBP_F32, row));
             for (size_t i = 0; i < WIDTH; i++)
                 vectors[WIDTH * k + i] = (double)row[i];
         }
