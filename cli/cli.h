@@ -57,7 +57,5 @@ double cli_degrees(double rad);
 unsigned cli_flips(bool u, bool v, bool direction);
 /** Peak resident set of this process so far [bytes]. */
 uint64_t cli_peak_bytes(void);
-/** Time of a monotonic clock [s]. */
-double cli_now(void);
 
 #endif /* FBP_CLI_CLI_H */

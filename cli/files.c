@@ -3,6 +3,7 @@
 #include "files.h"
 
 #include "array/names.h"
+#include "base/text.h"
 #include "scan/file/scan.h"
 
 #include <errno.h>
@@ -11,13 +12,6 @@
 
 enum { INPUTS = sizeof((struct cli_files *)0)->inputs / sizeof(char *) };
 enum { OUTPUTS = sizeof((struct cli_files *)0)->outputs / sizeof(char *) };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 /* Path of an output, with the status of its folder and of its file, each read once. */
 struct place {
@@ -44,7 +38,7 @@ static int find_place(const char *path, struct place *out)
     *out = (struct place){.path = path};
     if (!path)
         return 0;
-    const size_t n = (size_t)(base_name(path) - path);
+    const size_t n = (size_t)(fbp_base_name(path) - path);
     if (n < sizeof folder) {
         memcpy(folder, path, n);
         const int rc = look(n ? folder : ".", &out->folder, &out->has_folder);
@@ -69,7 +63,7 @@ static bool is_slice(const struct place *name, const struct place *stack)
 {
     if (!cli_is_stack(stack->path) || !same_folder(name, stack))
         return false;
-    const char *base = base_name(name->path), *pattern = base_name(stack->path);
+    const char *base = fbp_base_name(name->path), *pattern = fbp_base_name(stack->path);
     const size_t before = strcspn(pattern, "%");
     if (strncmp(base, pattern, before) != 0)
         return false;
@@ -83,7 +77,7 @@ static bool collide(const struct place *a, const struct place *b)
 {
     if (!a->path || !b->path)
         return false;
-    return (same_folder(a, b) && strcmp(base_name(a->path), base_name(b->path)) == 0) ||
+    return (same_folder(a, b) && strcmp(fbp_base_name(a->path), fbp_base_name(b->path)) == 0) ||
            (a->is_there && b->is_there && is_same(&a->file, &b->file)) || is_slice(a, b) ||
            is_slice(b, a);
 }

@@ -1,8 +1,8 @@
 /* Implementation of geometry_flips.h: how the object would appear in flipped views.
  * check_geometry() calls flips_of(). */
 #include "geometry_flips.h"
-#include "vec.h"
 
+#include "base/math.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
 
@@ -13,7 +13,6 @@
 enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };
 enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
 
-static const double PI = 3.14159265358979323846;
 /* Greatest distance of a point from its rays, in voxels, that remains invisible. */
 static const double SHARP_VOXELS = 0.25;
 
@@ -38,7 +37,7 @@ struct motion {
 
 static void normalise(double a[3])
 {
-    const double n = sqrt(cli_dot(a, a));
+    const double n = sqrt(fbp_dot(a, a));
 
     for (int i = 0; i < 3; i++)
         a[i] /= n;
@@ -50,15 +49,15 @@ static void basis_of(const double axis[3], double rows[3][3])
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
 
     memcpy(rows[2], axis, sizeof rows[2]);
-    cli_cross(axis, fabs(axis[0]) < 0.9 ? x : y, rows[1]);
+    fbp_cross(axis, fabs(axis[0]) < 0.9 ? x : y, rows[1]);
     normalise(rows[1]);
-    cli_cross(rows[1], axis, rows[0]);
+    fbp_cross(rows[1], axis, rows[0]);
 }
 
 static void into(double rows[3][3], const double a[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
-        out[i] = cli_dot(rows[i], a);
+        out[i] = fbp_dot(rows[i], a);
 }
 
 /* Ray through a pixel (column, row), in coordinates of the basis `rows`. */
@@ -82,7 +81,7 @@ static void spread(const struct fbp_geometry_facts *f, int i, double out[3])
 {
     const int ring = i % RADII, spoke = i / RADII % ANGLES, floor = i / RADII / ANGLES;
     const double radius = (1 + ring) * f->fov_radius_mm / RADII;
-    const double angle = 2 * PI * (0.1 + spoke) / ANGLES;
+    const double angle = 2 * FBP_PI * (0.1 + spoke) / ANGLES;
     const double lo = f->fov_half_height_mm[0], hi = f->fov_half_height_mm[1];
 
     out[0] = radius * cos(angle);
@@ -93,10 +92,10 @@ static void spread(const struct fbp_geometry_facts *f, int i, double out[3])
 /* Project the point x (scan coordinates) to column and row cr.  False: outside the panel. */
 static bool land(const double P[12], const double x[3], const struct fbp_panel *panel, double cr[2])
 {
-    const double w = cli_dot(P + 8, x) + P[11];
+    const double w = fbp_dot(P + 8, x) + P[11];
 
-    cr[0] = (cli_dot(P, x) + P[3]) / w;
-    cr[1] = (cli_dot(P + 4, x) + P[7]) / w;
+    cr[0] = (fbp_dot(P, x) + P[3]) / w;
+    cr[1] = (fbp_dot(P + 4, x) + P[7]) / w;
     return w > 0 && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= (double)panel->n_columns - 0.5 &&
            cr[1] <= (double)panel->n_rows - 0.5;
 }
@@ -143,7 +142,7 @@ static void miss(const struct line *line, const double point[3], double out[3])
 
     for (int i = 0; i < 3; i++)
         from[i] = point[i] - line->at[i];
-    const double t = cli_dot(from, line->along);
+    const double t = fbp_dot(from, line->along);
     for (int i = 0; i < 3; i++)
         out[i] = from[i] - t * line->along[i];
 }
@@ -160,8 +159,8 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
         move(m, rays->point[i], moved);
         miss(&rays->seems[i], moved, off);
         along += off[2] / n;
-        sum += cli_dot(off, off) / n;
-        most = fmax(most, cli_dot(off, off));
+        sum += fbp_dot(off, off) / n;
+        most = fmax(most, fbp_dot(off, off));
     }
     if (rays->may_slide) {
         sum = fmax(sum - along * along, 0);
@@ -176,7 +175,7 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
  * 360 degrees, then FINE halvings of the step. */
 static double best_turn(const struct rays *rays, struct motion *m)
 {
-    double step = 2 * PI / COARSE, best = INFINITY, at = 0;
+    double step = 2 * FBP_PI / COARSE, best = INFINITY, at = 0;
 
     for (int i = 0; i < COARSE; i++) {
         m->turn = i * step;
@@ -210,7 +209,7 @@ static void search(const struct rays *rays, double voxel_mm, struct flip *out)
         if (!(sum < best - 1e-9 * (1 + best)) && i > 0)
             continue;
         best = sum;
-        out->turn_rad = remainder(m.turn, 2 * PI);
+        out->turn_rad = remainder(m.turn, 2 * FBP_PI);
         out->mirrored = m.mirrored;
         out->upside_down = m.upside_down;
         out->rms_mm = sqrt(judge(rays, &m, &out->max_mm));

@@ -5,6 +5,8 @@
 #include "signals.h"
 #include "team.h"
 
+#include "base/system.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -41,7 +43,7 @@ static void draw(const struct progress *progress, const struct fbp_progress *now
 int progress_update(void *user, const struct fbp_progress *now)
 {
     struct progress *progress = user;
-    const double t = cli_now();
+    const double t = fbp_seconds();
 
     if (progress->visible && t - progress->drawn >= 0.1) {
         draw(progress, now);

@@ -4,6 +4,7 @@
 #include "sweep_state.h"
 
 #include "analysis/score.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "picture/draw.h"
@@ -203,7 +204,7 @@ static int reconstruct(struct sweep *s, double value)
 static int reconstruct_all(struct sweep *s)
 {
     const bool visible = !s->args->quiet && isatty(STDERR_FILENO);
-    const double start = cli_now();
+    const double start = fbp_seconds();
     char bar[80];
     int rc = 0;
 
@@ -220,7 +221,7 @@ static int reconstruct_all(struct sweep *s)
     }
     if (visible)
         say_bar("");
-    s->seconds = cli_now() - start;
+    s->seconds = fbp_seconds() - start;
     return rc;
 }
 

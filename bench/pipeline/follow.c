@@ -2,6 +2,8 @@
 #include "bench/pipeline/player.h"
 #include "recon.h"
 
+#include "base/system.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +127,7 @@ static int play_to(struct follow_bench *b, fbp_plan *plan, fbp_sink *sink, doubl
     fbp_stopper_attach(&stopper);
     const fbp_status st = sink ? fbp_plan_run_to(plan, NULL, sink, &report)
                                : fbp_plan_run(plan, b->place.volume, &report);
-    const double end = cli_now();
+    const double end = fbp_seconds();
     fbp_stopper_attach(NULL);
     const int rc = player_end(&b->player);
     if (rc == 0 && st != FBP_OK)

@@ -2,6 +2,8 @@
 
 #include "cli.h"
 
+#include "base/system.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -82,7 +84,7 @@ static void sleep_until(double at)
 static void *play(void *arg)
 {
     struct player *p = arg;
-    const double start = cli_now();
+    const double start = fbp_seconds();
 
     for (size_t k = 0; k < p->n_views && !p->failed; k++) {
         sleep_until(start + (double)(k + 1) / p->rate);
@@ -92,7 +94,7 @@ static void *play(void *arg)
                         : !put(p->fd, p->views + k * p->columns * p->rows, view_bytes(p));
         p->error = p->failed ? errno : 0;
     }
-    p->written = cli_now();
+    p->written = fbp_seconds();
     if (p->failed)
         fbp_stopper_stop(p->reader);
     return NULL;

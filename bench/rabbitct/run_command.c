@@ -6,6 +6,7 @@
 
 #include "array/file/format.h"
 #include "backend/backend.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ struct run {
 static fbp_status open_feed(struct run *r)
 {
     const size_t L = r->a->size, image = r->info.n_columns * r->info.n_rows;
-    const double voxel = 256.0 / (double)L, start = cli_now();
+    const double voxel = 256.0 / (double)L, start = fbp_seconds();
     struct fbp_feed_params p = r->a->p;
     fbp_status st;
 
@@ -75,7 +76,7 @@ static fbp_status open_feed(struct run *r)
     p.volume = (struct fbp_grid){.n = {L, L, L}, .voxel_mm = {voxel, voxel, voxel}};
     p.n_views = r->info.n_views;
     st = fbp_feed_open(&r->feed, &p);
-    r->opened = cli_now() - start;
+    r->opened = fbp_seconds() - start;
     if (st == FBP_OK)
         st = fbp_feed_alloc(r->feed, r->n_buffers * image * sizeof(float), (void **)&r->views);
     if (st == FBP_OK)
@@ -124,14 +125,14 @@ static void put_down(struct run *r)
 static fbp_status add_view(struct run *r, size_t k, size_t i, size_t n)
 {
     const size_t image = r->info.n_columns * r->info.n_rows;
-    const double start = cli_now();
+    const double start = fbp_seconds();
     fbp_status st = fbp_feed_add(r->feed, r->matrices + 12 * k, r->views + i * image, true);
 
     if (st == FBP_OK && k + 1 == r->info.n_views)
         st = fbp_feed_fetch(r->feed, r->volume);
     else if (st == FBP_OK && i + 1 == n)
         st = fbp_feed_settle(r->feed);
-    const double took = cli_now() - start;
+    const double took = fbp_seconds() - start;
     r->us[k] = (uint64_t)(took * 1e6 + 0.5);
     r->seconds += took;
     return st;

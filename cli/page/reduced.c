@@ -6,6 +6,7 @@
 #include "say.h"
 
 #include "array/file/format.h"
+#include "base/system.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -232,7 +233,7 @@ static void finish_layer(struct reduced *r, const struct layer *l, size_t frame,
 static void say_progress(struct layer *l, bool quiet, size_t done, size_t all)
 {
     char line[80];
-    const double now = quiet || !isatty(STDERR_FILENO) ? 0 : cli_now();
+    const double now = quiet || !isatty(STDERR_FILENO) ? 0 : fbp_seconds();
 
     if (now < l->drawn + 0.2)
         return;

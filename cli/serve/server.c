@@ -5,6 +5,8 @@
 #include "cli.h"
 #include "signals.h"
 
+#include "base/system.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -127,7 +129,7 @@ static bool wait_for(int fd, short events, double until)
 {
     struct pollfd p = {.fd = fd, .events = events};
 
-    while (!signals_status() && cli_now() < until)
+    while (!signals_status() && fbp_seconds() < until)
         if (poll(&p, 1, TICK_MS) > 0)
             return true;
     return false;
@@ -137,7 +139,7 @@ static bool wait_for(int fd, short events, double until)
  * has closed the connection. */
 static int read_request(int fd, double seconds, struct http_request *out)
 {
-    const double until = cli_now() + seconds;
+    const double until = fbp_seconds() + seconds;
     char bytes[HTTP_MOST];
     size_t n = 0;
 
@@ -156,7 +158,7 @@ static int read_request(int fd, double seconds, struct http_request *out)
 static bool send_all(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
-        if (!wait_for(fd, POLLOUT, cli_now() + STALL_S))
+        if (!wait_for(fd, POLLOUT, fbp_seconds() + STALL_S))
             return false;
         const ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
@@ -188,7 +190,7 @@ static void send_answer(const struct server *s, int fd, const struct answer *a)
  * unread bytes would reset the connection and could lose the answer. */
 static void part(int fd)
 {
-    const double until = cli_now() + 1;
+    const double until = fbp_seconds() + 1;
     char rest[4096];
 
     shutdown(fd, SHUT_WR);

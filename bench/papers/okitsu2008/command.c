@@ -1,5 +1,7 @@
 #include "bench/papers/okitsu2008/text.h"
 
+#include "base/system.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -96,17 +98,17 @@ static void take_times(const struct fbp_plan_summary *p, const struct fbp_report
 /* What recon does, from opening the scan to the renamed file. */
 static int time_once(const struct s0_session *s, bool apart, struct s0_result *out)
 {
-    const double start = cli_now();
+    const double start = fbp_seconds();
     struct recon_args r = s0_arguments(s, out->of, apart);
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     int rc = recon_prepare(&r, &scan, &plan);
-    const double prepared = cli_now() - start;
+    const double prepared = fbp_seconds() - start;
     if (rc == 0) {
         const fbp_status st = fbp_plan_run(plan, s->place->volume, &report);
-        const double seconds = cli_now() - start;
+        const double seconds = fbp_seconds() - start;
         progress_end(s->progress);
         if (st == FBP_OK)
             take_times(fbp_plan_info(plan), &report, apart, prepared, seconds, out);
