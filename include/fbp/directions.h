@@ -12,8 +12,6 @@
 
 FBP_BEGIN
 
-struct fbp_view; /* geometry.h */
-
 /** Arrangement of the directions.  theta is the angle from the pole, -pi/2 to pi/2. */
 enum fbp_direction_set {
     /** n rings at theta_i = pi/2 + pi/2n - i pi/n, i = 1 … n, with max(1, round |n sin theta_i|)

@@ -74,13 +74,12 @@ FBP_API const char *fbp_version(void);
  * that is running or begins later soon returns FBP_ERR_CANCELLED, and cleans up unfinished work as
  * after any other failure.  Several threads may attach one stopper.
  *
- *     static struct fbp_stopper stopper;                         // stopped: false
+ *     static struct fbp_stopper stopper;             // stopped: false
  *     ...
  *     fbp_stopper_attach(&stopper);
  *     fbp_status status = fbp_plan_run(plan, "volume.mha", &report);
  *
- *     fbp_stopper_stop(&stopper);                                // another thread, a signal
- * handler
+ *     fbp_stopper_stop(&stopper);                    // another thread, a signal handler
  *
  * Reading, filtering, backprojecting and writing check for this request many times per second. Some
  * steps cannot be interrupted: a callback of the caller (which may call fbp_stopped()), a read or
