@@ -372,11 +372,11 @@ static void find_air(fbp_data_check *check)
             slope += (double)r->slope[end];
         }
     }
-    const bool level =
-        fabs(air - 1) <= 0.1 || air > FAR_ABOVE || (air > 0 && n_half >= 0.05 * (double)n_rows);
+    const bool level = fabs(air - 1) <= 0.1 || air > FAR_ABOVE ||
+                       (air > 0 && (double)n_half >= 0.05 * (double)n_rows);
     const double scatter = SIGMAS * u.noise / sqrt((double)(n_air ? n_air : 1));
-    if (level && n_rows > 0 && n_greatest >= 0.9 * (double)n_rows &&
-        n_lower >= 0.05 * (double)n_rows && n_air >= 0.75 * (double)n &&
+    if (level && n_rows > 0 && (double)n_greatest >= 0.9 * (double)n_rows &&
+        (double)n_lower >= 0.05 * (double)n_rows && (double)n_air >= 0.75 * (double)n &&
         fabs(slope) / (double)n_air <= FLAT * air + 2 * scatter)
         check->air = air;
 }
