@@ -17,9 +17,7 @@
  * runs along x, is 20 times as fast as "column" for one slice, twice for 8 and as fast for about
  * 24; "rot90" is the fastest from about 12 slices on. */
 static const struct cpu_kernel *const kernels[] = {
-    &cpu_kernel_rot90,
-    &cpu_kernel_rot180,
-    &cpu_kernel_column,
+    &cpu_kernel_rot90,         &cpu_kernel_rot180,        &cpu_kernel_column,
 #ifdef FBP_HAS_EPR
     &cpu_kernel_planes,
 #endif
@@ -27,8 +25,7 @@ static const struct cpu_kernel *const kernels[] = {
 #ifdef FBP_HAS_EPR
     &cpu_kernel_planes_double,
 #endif
-    &cpu_kernel_column_double,
-    &cpu_kernel_matrix_double,
+    &cpu_kernel_column_double, &cpu_kernel_matrix_double,
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
