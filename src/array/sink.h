@@ -188,7 +188,7 @@ struct fbp_store {
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
     fbp_status (*publish)(struct fbp_output *o); /**< gives complete samples their names */
-    /** Of several processes: checks that all samples still exist; completes a publication that was
+    /** For several processes: checks that all samples still exist; completes a publication that was
      *  interrupted after the output had its name. NULL: nothing to do. */
     fbp_status (*check)(struct fbp_output *o);
     fbp_status (*settle)(struct fbp_output *o);

@@ -69,7 +69,7 @@ struct fbp_requested_voxels {
     const struct fbp_region *region; /**< region within the box; NULL: all voxels */
 };
 
-/** What this process computes, if several processes compute one volume. */
+/** Part of the volume that this process computes, if several processes compute one volume. */
 struct fbp_job_part {
     size_t slices[2];       /**< slices [first, end), counted from the first requested one
                                  (pipeline/division.h); end 0: all */

@@ -391,7 +391,7 @@ static fbp_status fill(fbp_source *src)
                                b.n * nc * sizeof(float)));
         }
     }
-    /* As many views at a time as there are threads: read, retrieve phases, store the kept rows. */
+    /* Per group of one view per thread: read, retrieve phases, store the kept rows. */
     for (b.row0 = 0; c->retrieves && b.row0 < n_views; b.row0 += b.n) {
         const bool alone = in_order && !c->stripes.method;
         b.n = n_views - b.row0 < n_threads ? n_views - b.row0 : n_threads;

@@ -172,7 +172,7 @@ static fbp_status spare_others(const struct draft *w)
     if (!there)
         return FBP_OK;
 
-    /* What is lost when the file is replaced; unreadable objects are lost, too. */
+    /* Objects that are lost when the file is replaced; unreadable objects are lost, too. */
     fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
     if (st == FBP_OK)
         st = fbp_hdf5_list(file, w->file, &list);

@@ -27,6 +27,12 @@ enum { GPU_MOST_SHAPES = 8 };
  *  greatest number of its layers; batches are multiples of GPU_GROUP_VIEWS views. */
 enum { GPU_MOST_TEXELS = 16384, GPU_MOST_LAYERS = 2048, GPU_GROUP_VIEWS = 8 };
 
+/** Members of fbp_backend.can that CUDA, OpenGL and the model of a GPU have in common. */
+#define GPU_CAPABILITIES                                                                           \
+    .precisions = true, .counts = true, .oversamples = true, .channels = true, .any_filter = true, \
+    .group_views = GPU_GROUP_VIEWS, .max_resident_views = GPU_MOST_LAYERS,                         \
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC
+
 /**
  * Parameters of one view.  With t = index - reference voxel,
  *

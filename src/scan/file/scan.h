@@ -16,8 +16,8 @@ struct fbp_inputs;
 
 /* scan.c: texts, paths, notes and files */
 
-/** Append to the text in buf[n]; the separator precedes it if buf is not empty. What does not fit
- * is cut off. */
+/** Append to the text in buf[n]; the separator precedes it if buf is not empty. The text is cut
+ * off at the end of buf. */
 void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
