@@ -34,7 +34,7 @@ static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const bool picture = a->sweep || recon_is_picture(a);
     const struct cli_files files = {
-        .force = a->p.output.force != 0,
+        .force = a->p.output.force,
         .scan = scan,
         .inputs = {a->p.region.shape}, /* a mask file, or a shape, which names no file */
         .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},

@@ -167,7 +167,7 @@ static fbp_status open_sink(fbp_sink **out, struct fbp_sink_request rq,
         return fbp_fail(FBP_ERR_INVALID, "sink: keep: found NULL, expected %zu names", own.n_keep);
     FBP_TRY(FBP_COPY_IN(array_info, &info, given));
     FBP_TRY(fbp_write_mode_check(rq.path, rq.format,
-                                 &(struct fbp_write_mode){rq.share != NULL, own.compress != 0}));
+                                 &(struct fbp_write_mode){rq.share != NULL, own.compress}));
     rq.params = &own;
     uint64_t fingerprint = own.fingerprint;
     FBP_TRY(take_type(&info, &rq, &fingerprint));

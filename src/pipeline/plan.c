@@ -389,7 +389,7 @@ static bool plan_stops(void *user)
 static fbp_status make_plan(fbp_plan *p)
 {
     const struct fbp_recon_params *params = &p->params;
-    const struct fbp_write_mode ways = {params->cluster.n_parts > 0, params->output.compress != 0};
+    const struct fbp_write_mode ways = {params->cluster.n_parts > 0, params->output.compress};
     const char *device = params->device ? params->device : "auto";
     const bool is_auto = strcmp(device, "auto") == 0;
     char line[800];

@@ -130,7 +130,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_data_check_bytes(&fbp_plan_measured(p)->job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_row_bitmap_bytes(&p->tables.job) +
-                         fbp_mask_bytes(&p->tables.job, params->output.fill != 0) +
+                         fbp_mask_bytes(&p->tables.job, params->output.fill) +
                          fbp_plan_team_bytes(p, fbp_team_rank(params->cluster.team) == 0) +
                          p->needs.level_bytes;
     const uint64_t resident = fbp_resident_bytes();
@@ -156,7 +156,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .slab_slices = p->slab_slices ? p->slab_slices : params->tuning.slab_slices,
         .follow = p->follow,
         .sharers = p->ranks.n_parts,
-        .even = params->tuning.no_overlap != 0,
+        .even = params->tuning.no_overlap,
         .on_device = reads_on_device(p),
         .rates = rates,
         .machine = p->has_machine || (p->target && p->target->nodes) ? &p->machine
@@ -174,7 +174,7 @@ static void take_output(fbp_plan *p, uint64_t room)
 
     fbp_roi_grid(job, &volume);
     fbp_output_needs(p->params.output.path, volume.n, p->params.output.type,
-                     p->params.output.compress != 0, room, &p->needs);
+                     p->params.output.compress, room, &p->needs);
     job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 

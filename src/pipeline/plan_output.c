@@ -79,14 +79,14 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     FBP_TRY_GOTO(fbp_plan_fingerprint(p, source, &hash));
     const struct fbp_sink_params params = {
         .struct_size = sizeof params,
-        .resume = p->params.output.resume != 0 && (!p->params.output.auto_range || !range),
-        .compress = p->params.output.compress != 0,
+        .resume = p->params.output.resume && (!p->params.output.auto_range || !range),
+        .compress = p->params.output.compress,
         .fingerprint = hash,
         .keep = (const char *const *)inputs.names,
         .n_keep = inputs.n,
         .type = p->params.output.type,
         .range = {range ? range[0] : 0, range ? range[1] : 0},
-        .force = p->params.output.force != 0,
+        .force = p->params.output.force,
         .level_bytes = p->needs.level_bytes ? p->needs.level_bytes
                        : limit > planned    ? limit - planned
                                             : 1};

@@ -54,7 +54,7 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .devices = p->devices,
                                   .n_devices = p->n_devices,
                                   .workers = p->workers.n ? &p->workers : NULL,
-                                  .no_overlap = p->params.tuning.no_overlap != 0,
+                                  .no_overlap = p->params.tuning.no_overlap,
                                   .timeline = r->timeline,
                                   .check = r->checked_in_step ? NULL : r->check,
                                   .mask = r->mask,
@@ -172,8 +172,8 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
         struct fbp_job job = p->tables.job;
         job.kind = r->checked.kind; /* the field of view depends on the measured views */
         job.facts = r->checked.facts;
-        FBP_TRY_GOTO(fbp_mask_create(&r->mask, &job, p->params.output.fill != 0,
-                                     fbp_outside_value(&p->params)));
+        FBP_TRY_GOTO(
+            fbp_mask_create(&r->mask, &job, p->params.output.fill, fbp_outside_value(&p->params)));
     }
     if (p->timeline)
         FBP_TRY_GOTO(fbp_timeline_create(&r->timeline));
@@ -262,7 +262,7 @@ fail:
 static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     const double start = fbp_seconds();
-    const bool finds_range = p->params.output.auto_range != 0; /* floats first, then integers */
+    const bool finds_range = p->params.output.auto_range; /* floats first, then integers */
     struct fbp_report own_report = {0};
     fbp_source *source = NULL, *reduced = NULL;
     struct plan_run run;
