@@ -188,10 +188,26 @@ fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
 /** Log all notes and warnings about a plan. */
 void fbp_plan_log_remarks(const fbp_plan *p);
-/** Finish the check of the views, and log what it found.
+
+/** The search for bad pixels and saturated air in some views.  If they are in memory, a thread
+ *  searches during the run; otherwise the search follows it, while their files are cached. */
+struct fbp_sample_search {
+    struct fbp_sample_check check;
+    const struct fbp_cancel_flag *stop;
+    bool wanted, has_thread;
+    pthread_t thread;
+    fbp_status status; /**< of the thread, with `message` */
+    char message[400];
+};
+
+void fbp_plan_search_begin(const fbp_plan *p, fbp_source *source, struct fbp_sample_search *s);
+/** Wait for the thread, and release the search's memory. */
+void fbp_plan_search_end(struct fbp_sample_search *s);
+
+/** Finish the check of the views and the search, and log what they found.
  *  @return FBP_ERR_INVALID if all views are dead. */
 fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
-                                      struct fbp_report *report);
+                                      struct fbp_sample_search *search, struct fbp_report *report);
 
 /* plan_output.c: the output and its fingerprint */
 

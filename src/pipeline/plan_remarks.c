@@ -7,6 +7,7 @@
 #include "array/array.h"
 #include "array/file/format.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"
 #include "prep/prep.h"
@@ -149,66 +150,106 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
     fbp_plan_note(p, FBP_LOG_WARNING, "%s: %zu%s: %s", what, count, share, done);
 }
 
-/* Read rows of some views again and check them: bad pixels that no map lists, and saturated air. */
-static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
-                                     struct fbp_report *report)
+/* The rows to search, of the measured views, which are below the steps.  False: these views have no
+ * lines, can be read only once, or are in a device's memory. */
+static bool searchable(const fbp_plan *p, fbp_source *source, struct fbp_sample_check *c)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const struct fbp_prep *prep = fbp_plan_prep(p);
-    struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down};
-    const char *white = fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0";
     size_t z0, n, end;
 
-    report->repaired_pixels = prep->n_bridges;
-    c.source = source; /* the measured views, below the steps */
-    for (size_t i = 0; i < p->n_steps && !p->steps[i]->measured && c.source->below; i++)
-        c.source = c.source->below;
-    const fbp_source *root = c.source;
+    *c = (struct fbp_sample_check){.prep = prep, .top_down = p->top_down, .source = source};
+    for (size_t i = 0; i < p->n_steps && !p->steps[i]->measured && c->source->below; i++)
+        c->source = c->source->below;
+    const fbp_source *root = c->source;
     while (root->below)
         root = root->below;
-    /* sources with callbacks are read only once, and device memory is not copied */
-    if (job->input.filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
+    if (job->input.filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c->source) ||
         (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_device(root))))
-        return FBP_OK;
+        return false;
     fbp_roi_slices(job, &z0, &n);
-    job->rows(job, 0, job->n_views, z0, z0 + n, &c.row0, &end);
-    c.n_rows = end - c.row0;
+    job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
+    c->n_rows = end - c->row0;
     /* a step may yield rows of another detector */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
-        (!fbp_roi_crops(job) && 2 * c.n_rows > job->panel.n_rows)) { /* nearly all */
-        c.row0 = 0;
-        c.n_rows = prep->panel.n_rows;
+        (!fbp_roi_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
+        c->row0 = 0;
+        c->n_rows = prep->panel.n_rows;
     }
-    const fbp_status st = fbp_check_samples(&c);
-    free(c.bad);
-    if (st != FBP_OK)
-        return st;
-    report->bad_pixels = c.n_bad;
-    report->saturated = c.n_flat;
-    if (c.n_bad > 0)
+    return true;
+}
+
+static void *search_main(void *arg)
+{
+    struct fbp_sample_search *s = arg;
+    struct fbp_cancel_scope scope = {.flag = s->stop};
+
+    fbp_message_clear();
+    (void)fbp_cancel_scope(&scope);
+    s->status = fbp_check_samples(&s->check);
+    (void)fbp_cancel_scope(NULL);
+    snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    return NULL;
+}
+
+void fbp_plan_search_begin(const fbp_plan *p, fbp_source *source, struct fbp_sample_search *s)
+{
+    s->wanted = searchable(p, source, &s->check);
+    s->stop = fbp_cancel_flag();
+    s->has_thread = s->wanted && fbp_source_samples(s->check.source) &&
+                    pthread_create(&s->thread, NULL, search_main, s) == 0;
+}
+
+void fbp_plan_search_end(struct fbp_sample_search *s)
+{
+    if (s->has_thread)
+        pthread_join(s->thread, NULL);
+    s->has_thread = false;
+    free(s->check.bad);
+    s->check.bad = NULL;
+}
+
+/* Report bad pixels that no map lists, and saturated air. */
+static fbp_status report_samples(const fbp_plan *p, struct fbp_sample_search *s,
+                                 struct fbp_report *report)
+{
+    const struct fbp_sample_check *c = &s->check;
+    const char *white = fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0";
+
+    report->repaired_pixels = fbp_plan_prep(p)->n_bridges;
+    if (!s->wanted)
+        return FBP_OK;
+    if (!s->has_thread)
+        s->status = fbp_check_samples(&s->check);
+    else if (fbp_plan_search_end(s), s->status != FBP_OK)
+        fbp_message_adopt(s->message);
+    FBP_TRY(s->status);
+    report->bad_pixels = c->n_bad;
+    report->saturated = c->n_flat;
+    if (c->n_bad > 0)
         fbp_plan_note(
             p, FBP_LOG_WARNING,
             "found %zu dead, stuck, hot or saturated pixels that no map lists (by %d views): "
             "expect "
             "rings and wrong values: --bad-pixels auto interpolates such pixels, or list them in "
             "bad_pixels",
-            c.n_bad, FBP_CHECK_VIEWS);
-    if (c.n_flat == 0)
+            c->n_bad, FBP_CHECK_VIEWS);
+    if (c->n_flat == 0)
         return FBP_OK;
-    report->saturated_value = c.flat_top;
-    report->saturated_share = (double)c.n_flat / (double)c.n_samples;
+    report->saturated_value = c->flat_top;
+    report->saturated_share = (double)c->n_flat / (double)c->n_samples;
     fbp_plan_note(
         p, FBP_LOG_WARNING,
         "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below %s: "
         "the detector is saturated in air, or %s is too large: values come out wrong at the "
         "object's edge: expose less, or correct %s",
-        c.n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c.flat_top, white, white, white);
+        c->n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c->flat_top, white, white, white);
     return FBP_OK;
 }
 
 /* Report the checks of the views.  Returns FBP_ERR_INVALID if no view has any data. */
 fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
-                                      struct fbp_report *report)
+                                      struct fbp_sample_search *search, struct fbp_report *report)
 {
     char line[800];
 
@@ -226,7 +267,7 @@ fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, 
                      "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
                      "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
 
-    FBP_TRY(warn_about_samples(p, source, report));
+    FBP_TRY(report_samples(p, search, report));
     const bool padded = p->tables.job.filtering.pad;
     fbp_data_check_truncated(report, p->scan->n_views, padded, line, sizeof line);
     fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, "%s", line);

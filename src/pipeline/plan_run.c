@@ -31,6 +31,7 @@ struct plan_run {
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
     bool checked_in_step; /* a view step checks the views; the run does not */
+    struct fbp_sample_search search;
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: a single process */
     uint64_t n_found;               /* voxels that min, max and mean include */
@@ -180,6 +181,9 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
 
     FBP_TRY_GOTO(fbp_plan_team_begin(p, r->sink, r->apart, &r->team));
 
+    fbp_source *measured = r->checked_in_step ? r->source->below : r->source;
+    if (is_first(p))
+        fbp_plan_search_begin(p, measured, &r->search);
     st = compute(r, report);
     if (r->team) {
         if (st == FBP_OK)
@@ -189,8 +193,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     FBP_TRY_GOTO(st);
 
     if (is_first(p)) {
-        st = fbp_plan_report_data_check(p, r->check,
-                                        r->checked_in_step ? r->source->below : r->source, report);
+        st = fbp_plan_report_data_check(p, r->check, measured, &r->search, report);
         if (st == FBP_ERR_INVALID) /* discard slices of empty views: no --resume */
             fbp_sink_forget(r->sink);
     }
@@ -198,6 +201,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     if (is_first(p))
         FBP_TRY_GOTO(finish_output(r, report, start));
 fail:
+    fbp_plan_search_end(&r->search);
     fbp_plan_team_end(&r->team);
     fbp_timeline_destroy(&r->timeline);
     (void)fbp_plan_check_in_steps(p, NULL);
