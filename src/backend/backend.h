@@ -183,6 +183,12 @@ static inline bool fbp_in_double(const struct fbp_job *job)
     return job->precision == FBP_PRECISION_DOUBLE;
 }
 
+/** Type of a voxel, and of a sample that is not uint16. */
+static inline enum fbp_type fbp_value_type(const struct fbp_job *job)
+{
+    return fbp_in_double(job) ? FBP_F64 : FBP_F32;
+}
+
 /** Bytes of a voxel, and of a sample that is not uint16. */
 static inline size_t fbp_value_size(const struct fbp_job *job)
 {

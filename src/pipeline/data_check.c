@@ -606,7 +606,7 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
 {
     size_t z0, n;
 
-    fbp_roi_slices(job, &z0, &n);
+    fbp_box_slices(job, &z0, &n);
     job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 

@@ -38,7 +38,7 @@ static size_t work_slices(const struct fbp_job *job)
 {
     size_t first, n;
 
-    fbp_roi_slices(job, &first, &n);
+    fbp_box_slices(job, &first, &n);
     return n;
 }
 
@@ -140,7 +140,7 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
 /* Bytes of tables: slices of the output with their hashes, slabs, tasks. */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
-    return (uint64_t)fbp_roi_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
+    return (uint64_t)fbp_box_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
            (uint64_t)fbp_work_slabs(w, job) *
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }

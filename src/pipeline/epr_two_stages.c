@@ -239,7 +239,7 @@ static fbp_status fill(const fbp_source *src)
     const struct fbp_batch all = all_views(job);
 
     FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows,
-                            fbp_in_double(job) ? FBP_F64 : FBP_F32, s->raw));
+                            fbp_value_type(job), s->raw));
     for (size_t k = 0; s->step.check && k < job->n_views; k++)
         fbp_data_check_view(s->step.check, &all, k, s->raw, false);
     FBP_TRY(s->backend->repair.counts(s->dev, &s->before));
@@ -285,7 +285,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info = (struct fbp_array_info){
         .struct_size = sizeof src->info,
         .n = {s->images.n_columns, fbp_channels(first) * s->images.n_rows, s->images.n_planes},
-        .type = fbp_in_double(first) ? FBP_F64 : FBP_F32,
+        .type = fbp_value_type(first),
         .row_order = FBP_ROWS_BOTTOM_UP};
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a source"));
     d->stages = s;
@@ -482,7 +482,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     memset(p.box, 0, sizeof p.box);
     FBP_TRY_GOTO(fbp_job_create(&s->first, scan, &p, request->top_down));
     s->first.job.epr.images = &s->images;
-    s->first.job.input.type = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
+    s->first.job.input.type = fbp_value_type(&s->first.job);
     FBP_TRY_GOTO(fbp_job_arrange(&s->first.job, s->backend));
     FBP_TRY_GOTO(make_scan(s, scan, &grid, fine));
     *out = &s->step;

@@ -385,7 +385,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     };
     FBP_TRY_GOTO(fbp_grid_resolve(&p->volume, scan, &job->grid));
     FBP_TRY_GOTO(fbp_check_grid(&job->grid));
-    FBP_TRY_GOTO(fbp_roi_set(job, p->box));
+    FBP_TRY_GOTO(fbp_box_set(job, p->box));
     FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
     job->requested.region = t->region;
     FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));

@@ -77,33 +77,33 @@ void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
 /** Set job->requested.box from fbp_recon_params.box: voxels [first, end) along x, y, z; end 0: to
  * the edge.
  * @return FBP_ERR_INVALID for a box that is empty or not inside job->grid. */
-fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2]);
+fbp_status fbp_box_set(struct fbp_job *job, const size_t roi[3][2]);
 
 /** First voxel of the box along an axis, and number of its voxels; without a box: the grid's. */
-size_t fbp_roi_first(const struct fbp_job *job, int axis);
-size_t fbp_roi_size(const struct fbp_job *job, int axis);
+size_t fbp_box_first(const struct fbp_job *job, int axis);
+size_t fbp_box_size(const struct fbp_job *job, int axis);
 /** Number of voxels of one slice of the box. */
-size_t fbp_roi_slice(const struct fbp_job *job);
+size_t fbp_box_slice(const struct fbp_job *job);
 
 /** Slices [*z0, *z1) of the grid that contain all requested voxels of the box. */
-void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
+void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 
 /** The box as a grid of its own. */
-void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out);
+void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
 
 /** Slices [*first, *first + *n) of the grid that this process computes: those of job->part.slices,
- * or all slices of fbp_roi_wanted(). */
-void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n);
+ * or all slices of fbp_box_wanted(). */
+void fbp_box_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
 /** Does this process write slice z of the box?  It writes the slices of its share; the process with
  *  the first share also writes the slices without a requested voxel. */
-bool fbp_roi_is_own(const struct fbp_job *job, size_t z);
+bool fbp_box_is_own(const struct fbp_job *job, size_t z);
 
 /** Is the box smaller than the computed slices? */
-bool fbp_roi_crops(const struct fbp_job *job);
+bool fbp_box_crops(const struct fbp_job *job);
 
 /** Crop n whole slices to the box, in place. */
-void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices);
+void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices);
 
 /* region.c: the requested region, from a shape or a mask to voxels
  *

@@ -80,12 +80,12 @@ static void find_row(void *user, size_t item, int worker)
     const struct make *m = user;
     const struct fbp_job *job = m->job;
     const struct fbp_grid *g = &job->grid;
-    const double y = fbp_grid_coordinate(g, 1, (double)(fbp_roi_first(job, 1) + item));
+    const double y = fbp_grid_coordinate(g, 1, (double)(fbp_box_first(job, 1) + item));
     const double z0 = fbp_grid_coordinate(g, 2, 0), dz = g->voxel_mm[2], nz = (double)g->n[2];
 
     (void)worker;
     for (size_t i = 0; i < m->mask->nx; i++) {
-        const double x = fbp_grid_coordinate(g, 0, (double)(fbp_roi_first(job, 0) + i));
+        const double x = fbp_grid_coordinate(g, 0, (double)(fbp_box_first(job, 0) + i));
         const double r = job->facts.fov_radius_mm, square = r * r - x * x - y * y;
         double z[2] = {INFINITY, -INFINITY};
         if (fbp_kind_of(job->kind)->integral == FBP_OVER_LINES) {
@@ -107,7 +107,7 @@ static void find_row(void *user, size_t item, int worker)
 
 size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
 {
-    const size_t slice = fbp_roi_slice(job);
+    const size_t slice = fbp_box_slice(job);
 
     return (job->requested.region ? slice * fbp_value_size(job) : 0) +
            (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
@@ -155,10 +155,10 @@ fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field
 
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)&m.mask, 1, sizeof *m.mask, "the mask"));
-    m.mask->nx = fbp_roi_size(job, 0);
-    m.mask->ny = fbp_roi_size(job, 1);
-    m.mask->x0 = fbp_roi_first(job, 0);
-    m.mask->y0 = fbp_roi_first(job, 1);
+    m.mask->nx = fbp_box_size(job, 0);
+    m.mask->ny = fbp_box_size(job, 1);
+    m.mask->x0 = fbp_box_first(job, 0);
+    m.mask->y0 = fbp_box_first(job, 1);
     m.mask->region = job->requested.region;
     m.mask->in_double = fbp_in_double(job);
     m.mask->value = isnan(value) ? (double)NAN : value; /* one NaN, the same in every run */

@@ -304,8 +304,8 @@ static void fill_info(fbp_plan *p)
     size_t first, n;
 
     i->struct_size = sizeof *i;
-    fbp_roi_slices(job, &first, &n);
-    fbp_roi_grid(job, &i->volume);
+    fbp_box_slices(job, &first, &n);
+    fbp_box_grid(job, &i->volume);
     i->whole = job->grid;
     fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
     fbp_axpy(i->whole.centre_mm, 1, p->tables.centre_mm, i->whole.centre_mm);
@@ -357,13 +357,13 @@ static void fill_info(fbp_plan *p)
     if (job->requested.region) { /* what it saves, relative to the box without a region */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
-        fbp_roi_slices(&whole, &first, &n);
+        fbp_box_slices(&whole, &first, &n);
         const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
         const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
                                (double)fbp_work_own_views(job, p->backend->can.group_views) *
                                (double)fbp_volumes(job);
         const double rows = (double)fbp_work_all(&whole).load_rows;
-        fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
+        fbp_box_wanted(job, &i->region_slices[0], &i->region_slices[1]);
         i->region_voxels =
             fbp_region_count(job->requested.region, i->region_slices[0], i->region_slices[1]);
         i->region_saves_updates = 1 - (double)i->updates / updates;

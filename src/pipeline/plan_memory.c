@@ -93,9 +93,9 @@ static size_t slabs_each(const fbp_plan *p)
     size_t each = 1, first, own, all;
 
     if (p->params.cluster.n_parts) {
-        fbp_roi_slices(&whole, &first, &own);
+        fbp_box_slices(&whole, &first, &own);
         whole.part.slices[0] = whole.part.slices[1] = 0;
-        fbp_roi_slices(&whole, &first, &all);
+        fbp_box_slices(&whole, &first, &all);
         const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
         const size_t least = p->backend->in_host ? 1 : DEVICE_SLICES;
         const size_t slices = p->n_devices * (wanted > least ? wanted : least);
@@ -147,7 +147,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .base_bytes = resident + own,
         .writer_bytes = p->needs.writer_bytes +
                         (fbp_in_double(job) && params->output.type != FBP_F64
-                             ? fbp_roi_slice(job) * sizeof(float) /* a double volume is converted */
+                             ? fbp_box_slice(job) * sizeof(float) /* a double volume is converted */
                              : 0),
         .n_cores = fbp_core_count(),
         .memory_limit = memory_limit(p, resident),
@@ -172,7 +172,7 @@ static void take_output(fbp_plan *p, uint64_t room)
     struct fbp_job *job = &p->tables.job;
     struct fbp_grid volume;
 
-    fbp_roi_grid(job, &volume);
+    fbp_box_grid(job, &volume);
     fbp_output_needs(p->params.output.path, volume.n, p->params.output.type,
                      p->params.output.compress, room, &p->needs);
     job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
@@ -304,9 +304,7 @@ static fbp_status place(fbp_plan *p, bool in_order)
         fbp_plan_work_request(p, job, &request);
         FBP_TRY((is_rank ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request));
     }
-    job->input.type = fbp_in_double(job)                             ? FBP_F64
-                      : p->backend->can.counts && p->type == FBP_U16 ? FBP_U16
-                                                                     : FBP_F32;
+    job->input.type = p->backend->can.counts && p->type == FBP_U16 && !fbp_in_double(job) ? FBP_U16 : fbp_value_type(job);
     return FBP_OK;
 }
 

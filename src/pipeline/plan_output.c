@@ -65,7 +65,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     const struct fbp_sink_share part = {.part = p->params.cluster.part,
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
-    const size_t nz = fbp_roi_size(&p->tables.job, 2);
+    const size_t nz = fbp_box_size(&p->tables.job, 2);
     /* memory for the output's threads: the planned bytes, or, for an output that the plan did not
      * have, the rest of the limit; 1: nothing is left */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
@@ -108,7 +108,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
         struct fbp_sink_share own = *joint;
         FBP_TRY_GOTO(fbp_calloc((void **)&mine, info.n[2], 1, "a table of slices"));
         for (size_t i = 0; i < info.n[2]; i++)
-            mine[i] = fbp_roi_is_own(&p->tables.job, i % nz) && fbp_plan_has_sum(p, i);
+            mine[i] = fbp_box_is_own(&p->tables.job, i % nz) && fbp_plan_has_sum(p, i);
         own.mine = mine;
         st = fbp_sink_open_shared(sink, output, &info, &params, &own);
     } else {
@@ -209,13 +209,13 @@ void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *ou
 size_t fbp_plan_own_slices(const fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
-    const size_t nz = fbp_roi_size(job, 2), volumes = fbp_volumes(job);
+    const size_t nz = fbp_box_size(job, 2), volumes = fbp_volumes(job);
     size_t n = 0;
 
     if (!p->params.cluster.n_parts)
         return nz * volumes;
     for (size_t z = 0; z < nz; z++)
-        n += fbp_roi_is_own(job, z);
+        n += fbp_box_is_own(job, z);
     return n * volumes;
 }
 
@@ -225,7 +225,7 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     const size_t n_parts = p->params.cluster.n_parts;
     struct fbp_part whole = {.struct_size = sizeof whole};
     struct fbp_job job = p->tables.job;
-    const size_t box = fbp_roi_first(&job, 2), nz = fbp_roi_size(&job, 2);
+    const size_t box = fbp_box_first(&job, 2), nz = fbp_box_size(&job, 2);
     size_t first, n;
 
     fbp_message_clear();
@@ -233,14 +233,14 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     if (part < 1 || part > n_parts)
         return fbp_fail(FBP_ERR_INVALID, "part %zu: the plan has %zu parts", part, n_parts);
     FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.part.slices));
-    fbp_roi_slices(&job, &first, &n);
+    fbp_box_slices(&job, &first, &n);
     whole.slices[0] = first - box;
     whole.slices[1] = first + n - box;
     const struct fbp_slab any = fbp_slab_asked(&job, 0, 1);
     whole.updates =
         fbp_wanted_voxels(&job, &any, first, first + n) * fbp_volumes(&job) * job.n_views;
     for (size_t i = 0; p->missing && i < nz * fbp_volumes(&job); i++)
-        whole.missing += p->missing[i] && fbp_roi_is_own(&job, i % nz);
+        whole.missing += p->missing[i] && fbp_box_is_own(&job, i % nz);
 
     FBP_COPY_OUT(part, out, &whole);
     return FBP_OK;

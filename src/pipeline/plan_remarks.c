@@ -111,7 +111,7 @@ void fbp_plan_log_remarks(const fbp_plan *p)
             "%s in place of %s, so that values differ in their last digits: %sunpack it",
             fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
     }
-    if (fbp_roi_crops(&p->tables.job) && !p->tables.region) { /* whole slices, smaller box */
+    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* whole slices, smaller box */
         const size_t *all = p->info.whole.n, *box = p->info.volume.n;
         const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
         const char *name = NULL;
@@ -167,12 +167,12 @@ static bool searchable(const fbp_plan *p, fbp_source *source, struct fbp_sample_
     if (job->input.filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c->source) ||
         (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_device(root))))
         return false;
-    fbp_roi_slices(job, &z0, &n);
+    fbp_box_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
     /* a step may yield rows of another detector */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
-        (!fbp_roi_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
+        (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
         c->row0 = 0;
         c->n_rows = prep->panel.n_rows;
     }

@@ -1,7 +1,7 @@
 /* The part of a volume that is computed: the box (roi) in voxels, and the region, given as a shape
  * in mm ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask file.
  *
- * job.c calls fbp_roi_set() and fbp_region_of(); division, kernels and output use the box and the
+ * job.c calls fbp_box_set() and fbp_region_of(); division, kernels and output use the box and the
  * region's rows of voxel intervals. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -17,7 +17,7 @@
 
 static const char axes[] = "xyz";
 
-fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2])
+fbp_status fbp_box_set(struct fbp_job *job, const size_t roi[3][2])
 {
     for (int i = 0; i < 3; i++) {
         const size_t n = job->grid.n[i], end = roi[i][1] ? roi[i][1] : n;
@@ -32,7 +32,7 @@ fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2])
     return FBP_OK;
 }
 
-size_t fbp_roi_first(const struct fbp_job *job, int axis)
+size_t fbp_box_first(const struct fbp_job *job, int axis)
 {
     return job->requested.box[axis][0];
 }
@@ -42,21 +42,21 @@ static size_t end_of(const struct fbp_job *job, int axis)
     return job->requested.box[axis][1] ? job->requested.box[axis][1] : job->grid.n[axis];
 }
 
-size_t fbp_roi_size(const struct fbp_job *job, int axis)
+size_t fbp_box_size(const struct fbp_job *job, int axis)
 {
     return end_of(job, axis) - job->requested.box[axis][0];
 }
 
-size_t fbp_roi_slice(const struct fbp_job *job)
+size_t fbp_box_slice(const struct fbp_job *job)
 {
-    return fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+    return fbp_box_size(job, 0) * fbp_box_size(job, 1);
 }
 
-void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out)
+void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out)
 {
     *out = job->grid;
     for (int i = 0; i < 3; i++) {
-        const size_t first = fbp_roi_first(job, i), n = fbp_roi_size(job, i);
+        const size_t first = fbp_box_first(job, i), n = fbp_box_size(job, i);
         if (n == job->grid.n[i]) /* keep the centre exactly */
             continue;
         out->n[i] = n;
@@ -64,17 +64,17 @@ void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out)
     }
 }
 
-void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
+void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
 {
     *z0 = job->requested.region ? job->requested.region->z0 : job->requested.box[2][0];
     *z1 = job->requested.region ? job->requested.region->z1 : end_of(job, 2);
 }
 
-void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n)
+void fbp_box_slices(const struct fbp_job *job, size_t *first, size_t *n)
 {
     size_t end;
 
-    fbp_roi_wanted(job, first, &end);
+    fbp_box_wanted(job, first, &end);
     *n = end - *first;
     if (job->part.slices[1] == 0)
         return;
@@ -82,34 +82,34 @@ void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n)
     *n = job->part.slices[1] - job->part.slices[0];
 }
 
-bool fbp_roi_is_own(const struct fbp_job *job, size_t z)
+bool fbp_box_is_own(const struct fbp_job *job, size_t z)
 {
-    const size_t at = fbp_roi_first(job, 2) + z;
+    const size_t at = fbp_box_first(job, 2) + z;
     size_t z0, z1, first, n;
 
-    fbp_roi_wanted(job, &z0, &z1);
+    fbp_box_wanted(job, &z0, &z1);
     if (at < z0 || at >= z1)
         return job->part.slices[0] == 0;
-    fbp_roi_slices(job, &first, &n);
+    fbp_box_slices(job, &first, &n);
     return at >= first && at < first + n;
 }
 
-bool fbp_roi_crops(const struct fbp_job *job)
+bool fbp_box_crops(const struct fbp_job *job)
 {
     return !job->selection.boxes &&
-           (fbp_roi_size(job, 0) < job->grid.n[0] || fbp_roi_size(job, 1) < job->grid.n[1]);
+           (fbp_box_size(job, 0) < job->grid.n[0] || fbp_box_size(job, 1) < job->grid.n[1]);
 }
 
-void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices)
+void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices)
 {
     const size_t nx = job->grid.n[0], ny = job->grid.n[1], size = fbp_value_size(job);
-    const size_t mx = fbp_roi_size(job, 0), my = fbp_roi_size(job, 1);
+    const size_t mx = fbp_box_size(job, 0), my = fbp_box_size(job, 1);
     char *const from = slices, *to = slices;
 
-    for (size_t z = 0; fbp_roi_crops(job) && z < n; z++)
+    for (size_t z = 0; fbp_box_crops(job) && z < n; z++)
         for (size_t y = 0; y < my; y++, to += mx * size) {
-            const size_t row = (z * ny + fbp_roi_first(job, 1) + y) * nx;
-            memmove(to, from + (row + fbp_roi_first(job, 0)) * size, mx * size);
+            const size_t row = (z * ny + fbp_box_first(job, 1) + y) * nx;
+            memmove(to, from + (row + fbp_box_first(job, 0)) * size, mx * size);
         }
 }
 
@@ -361,9 +361,9 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
         if (strncmp(text, words[i].name, strlen(words[i].name)) == 0)
             word = &words[i];
     for (int i = 0; i < 3; i++) {
-        box[i][0] = fbp_roi_first(job, i);
-        box[i][1] = box[i][0] + fbp_roi_size(job, i);
-        is_box = is_box || fbp_roi_size(job, i) < job->grid.n[i];
+        box[i][0] = fbp_box_first(job, i);
+        box[i][1] = box[i][0] + fbp_box_size(job, i);
+        is_box = is_box || fbp_box_size(job, i) < job->grid.n[i];
     }
     const size_t(*const limits)[2] = (const size_t(*)[2])box;
     if (text && p->region.mask)
@@ -388,7 +388,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
         struct fbp_grid g;
         double x[3][2];
         fbp_region_destroy(out);
-        fbp_roi_grid(job, &g);
+        fbp_box_grid(job, &g);
         for (int i = 0; i < 3; i++) {
             x[i][0] = fbp_grid_coordinate(&g, i, 0);
             x[i][1] = fbp_grid_coordinate(&g, i, (double)g.n[i] - 1);

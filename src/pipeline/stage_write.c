@@ -39,7 +39,7 @@ static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t 
 /* Number of voxels of a slice of the output. */
 static size_t slice_samples(const struct worker *w)
 {
-    return fbp_roi_slice(w->run->rq->job);
+    return fbp_box_slice(w->run->rq->job);
 }
 
 static size_t slice_bytes(const struct worker *w)
@@ -49,7 +49,7 @@ static size_t slice_bytes(const struct worker *w)
 
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
 {
-    return frame * fbp_roi_size(job, 2) + z - fbp_roi_first(job, 2);
+    return frame * fbp_box_size(job, 2) + z - fbp_box_first(job, 2);
 }
 
 /* Complete slices [z, z + n) of a frame of the volume at x (fbp_run_finishes()): sum, scale and
@@ -97,7 +97,7 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
                 m++;
             if (m > 0)
                 FBP_TRY(fbp_sink_write(rq->sink, z + i, m,
-                                       fbp_in_double(rq->job) ? FBP_F64 : FBP_F32, x + i * slice));
+                                       fbp_value_type(rq->job), x + i * slice));
         }
     return FBP_OK;
 }
@@ -122,7 +122,7 @@ static fbp_status write_blanks(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_slabs *slabs = &w->run->slabs;
-    const size_t first = fbp_roi_first(rq->job, 2), end = first + fbp_roi_size(rq->job, 2);
+    const size_t first = fbp_box_first(rq->job, 2), end = first + fbp_box_size(rq->job, 2);
     const size_t slice = slice_bytes(w), n = fbp_volumes(rq->job);
     size_t z0, z1;
 
@@ -134,7 +134,7 @@ static fbp_status write_blanks(struct worker *w)
     }
     if (rq->first_worker > 0 || rq->job->part.slices[0] > 0)
         return FBP_OK;
-    fbp_roi_wanted(rq->job, &z0, &z1);
+    fbp_box_wanted(rq->job, &z0, &z1);
     FBP_TRY(write_blank(rq, 0, n, first, z0, slice));
     return write_blank(rq, 0, n, z1, end, slice);
 }
@@ -259,8 +259,8 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             struct piece_slot *p = &w->pieces[piece];
             FBP_TRY(fbp_stage_wait(w, p->fetched));
             w->fetched_at = fbp_seconds();
-            fbp_roi_crop(rq->job, fbp_channels(rq->job) * p->nz, p->host);
-            if (!fbp_run_finishes(rq) && (!w->backend->can.statistics || fbp_roi_crops(rq->job)))
+            fbp_box_crop(rq->job, fbp_channels(rq->job) * p->nz, p->host);
+            if (!fbp_run_finishes(rq) && (!w->backend->can.statistics || fbp_box_crops(rq->job)))
                 fbp_statistics_values(&w->found, rq->job, p->host,
                                       fbp_channels(rq->job) * p->nz * slice_samples(w));
             /* write it in this thread, or enqueue its parts for the writing threads */

@@ -61,7 +61,7 @@ struct fbp_plan_sums {
 /* Number of voxels of a slice of the output. */
 static size_t slice_values(const fbp_plan *p)
 {
-    return fbp_roi_slice(&p->tables.job);
+    return fbp_box_slice(&p->tables.job);
 }
 
 static size_t slice_bytes(const fbp_plan *p)
@@ -87,10 +87,10 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const size_t size = fbp_team_size(p->params.cluster.team);
-    const uint64_t slice = (uint64_t)fbp_roi_slice(job) * sizeof(double);
+    const uint64_t slice = (uint64_t)fbp_box_slice(job) * sizeof(double);
     const uint64_t found = sizeof(struct found) + fbp_data_check_packed(job);
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
-    const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
+    const uint64_t have = fbp_box_size(job, 2) * fbp_volumes(job);
     const size_t parts = p->ranks.n_parts;
     uint64_t added = 0; /* buffers for partial volumes of other processes */
     size_t first_slice, n;
@@ -98,7 +98,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     if (!p->params.cluster.team)
         return 0;
     if (parts > 1) {
-        fbp_roi_slices(&p->tables.job, &first_slice, &n);
+        fbp_box_slices(&p->tables.job, &first_slice, &n);
         const size_t block = fbp_work_block(&p->tables.job, n, parts);
         added = (parts - 1) * (uint64_t)fbp_ranks_segment(parts, block) * slice_values(p) *
                     sizeof(float) +
@@ -121,7 +121,7 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
                         from);
     FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices, (size_t)n * slice_bytes(p)));
     return fbp_sink_write(t->sink, (size_t)z, (size_t)n,
-                          fbp_in_double(&p->tables.job) ? FBP_F64 : FBP_F32, t->slices);
+                          fbp_value_type(&p->tables.job), t->slices);
 }
 
 /* Main function of the thread `taker`: take slices until every other process has sent its last one.
@@ -157,7 +157,7 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.cluster.team;
     const struct fbp_job *job = &t->plan->tables.job;
-    const size_t n = fbp_sink_info(t->sink)->n[2], nz = fbp_roi_size(job, 2);
+    const size_t n = fbp_sink_info(t->sink)->n[2], nz = fbp_box_size(job, 2);
     unsigned char *have = NULL, *all = NULL;
 
     if (status == FBP_OK)
@@ -175,7 +175,7 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 
     const fbp_status st = fbp_team_share(team, "output", status, have, n);
     for (size_t z = 0; have && st == FBP_OK && z < n; z++)
-        if (have[z] && fbp_roi_is_own(job, z % nz))
+        if (have[z] && fbp_box_is_own(job, z % nz))
             fbp_sink_mark(t->sink, z, 1);
     free(have);
     return st;
@@ -597,7 +597,7 @@ static size_t owner(const fbp_plan *p, size_t z)
 {
     const struct fbp_job *job = &p->tables.job;
 
-    return fbp_ranks_owner(job, p->ranks.n_parts, p->work.block_slices, z % fbp_roi_size(job, 2));
+    return fbp_ranks_owner(job, p->ranks.n_parts, p->work.block_slices, z % fbp_box_size(job, 2));
 }
 
 bool fbp_plan_has_sum(const fbp_plan *p, size_t z)

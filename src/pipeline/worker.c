@@ -34,7 +34,7 @@ static void find_callers_memory(struct worker *w)
     const size_t view_bytes = n[0] * n[1] * n[2] * fbp_raw_size(rq->job);
     const size_t volume_bytes = m[0] * m[1] * m[2] * fbp_value_size(rq->job);
     const void *samples = fbp_source_samples(rq->source);
-    const enum fbp_type value = fbp_in_double(rq->job) ? FBP_F64 : FBP_F32;
+    const enum fbp_type value = fbp_value_type(rq->job);
     const bool sink_on_device = fbp_sink_device(rq->sink) != NULL;
     void *volume = fbp_sink_samples(rq->sink);
 
@@ -45,7 +45,7 @@ static void find_callers_memory(struct worker *w)
         w->views = samples;
     /* Processes that add partial volumes must add the same blocks, of as many slices.  Cropped
      * slices and several frames are not contiguous in the volume. */
-    if ((rq->sum && rq->sum->in_order) || fbp_roi_crops(rq->job) || rq->job->channels > 1 ||
+    if ((rq->sum && rq->sum->in_order) || fbp_box_crops(rq->job) || rq->job->channels > 1 ||
         fbp_sink_info(rq->sink)->type != value)
         return;
     if (sink_on_device && fbp_run_finishes(rq)) /* the host cannot finish slices there */
@@ -253,7 +253,7 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
     struct fbp_statistics fetched;
 
     /* the device's statistics of fetched voxels, if they are those of the output */
-    if (w->backend->can.statistics && !fbp_roi_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
+    if (w->backend->can.statistics && !fbp_box_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
         FBP_TRY(w->backend->statistics(w->dev, &fetched));
         fbp_statistics_join(&w->found, &fetched);
     }

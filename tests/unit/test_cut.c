@@ -37,11 +37,11 @@ static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *m
         OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->part.slices));
         assert_int_equal(job->part.slices[0], end); /* side by side, in their order */
         end = job->part.slices[1];
-        fbp_roi_slices(job, &first, &n);
+        fbp_box_slices(job, &first, &n);
         assert_true(n > 0);
         *most = n > *most ? n : *most;
-        for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
-            counts[z] += fbp_roi_is_own(job, z);
+        for (size_t z = 0; z < fbp_box_size(job, 2); z++)
+            counts[z] += fbp_box_is_own(job, z);
     }
     job->part.slices[0] = job->part.slices[1] = 0;
 }
@@ -50,10 +50,10 @@ static void check(struct fbp_job *job)
 {
     size_t counts[MOST_SLICES], first, n, most;
 
-    fbp_roi_slices(job, &first, &n);
+    fbp_box_slices(job, &first, &n);
     for (size_t n_parts = 1; n_parts <= n; n_parts += n_parts + 1 < n ? n_parts : 1) {
         count(job, n_parts, counts, &most);
-        for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
+        for (size_t z = 0; z < fbp_box_size(job, 2); z++)
             assert_int_equal(counts[z], 1);
         assert_true(most <= 2 * (n / n_parts) + 2); /* outer slices cost a third of middle ones */
     }
@@ -80,14 +80,14 @@ TEST(of_a_box_and_a_region)
         struct case_ c;
         setup(&c, 40);
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
-        OK(fbp_roi_set(&c.tables.job, roi));
+        OK(fbp_box_set(&c.tables.job, roi));
         check(&c.tables.job);
         drop(&c);
     }
     struct case_ c;
     setup(&c, 40);
     const size_t roi[3][2] = {{0, 0}, {0, 0}, {3, 11}};
-    OK(fbp_roi_set(&c.tables.job, roi));
+    OK(fbp_box_set(&c.tables.job, roi));
     struct fbp_job by_size = c.tables.job;
     by_size.requested.region = &region; /* slices beside it are the first part's */
     by_size.matrices = NULL;            /* nothing is known of their cost */
@@ -115,10 +115,10 @@ static bool begins_a_file(const struct fbp_job *job)
     const size_t files = job->part.slices_per_file;
     size_t z0, n;
 
-    fbp_roi_slices(job, &z0, &n);
-    z0 -= fbp_roi_first(job, 2);
+    fbp_box_slices(job, &z0, &n);
+    z0 -= fbp_box_first(job, 2);
     return (z0 % files == 0 || job->part.slices[0] == 0) &&
-           ((z0 + n) % files == 0 || z0 + n == fbp_roi_size(job, 2));
+           ((z0 + n) % files == 0 || z0 + n == fbp_box_size(job, 2));
 }
 
 /* n_parts parts, all of whose cuts lie at borders of files; the greatest number of slices of one.
@@ -128,7 +128,7 @@ static size_t cut_between_files(struct fbp_job *job, size_t n_parts)
     size_t counts[MOST_SLICES], most;
 
     count(job, n_parts, counts, &most);
-    for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
+    for (size_t z = 0; z < fbp_box_size(job, 2); z++)
         assert_int_equal(counts[z], 1);
     for (size_t part = 1; part <= n_parts; part++) {
         OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->part.slices));
@@ -166,7 +166,7 @@ TEST(parts_of_a_box_begin_at_files_of_the_box)
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
         setup(&c, MOST_SLICES);
         c.tables.job.part.slices_per_file = 4;
-        OK(fbp_roi_set(&c.tables.job, roi));
+        OK(fbp_box_set(&c.tables.job, roi));
         (void)cut_between_files(&c.tables.job, 1);
         c.tables.job.part.slices_per_file = 2;
         (void)cut_between_files(&c.tables.job, 2);
