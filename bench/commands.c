@@ -8,8 +8,8 @@ extern const struct command cmd_bench_follow, cmd_bench_host, cmd_bench_kernel, 
 
 static const struct command *const all[] = {
     &cmd_bench_follow,   &cmd_bench_host,    &cmd_bench_kernel,     &cmd_bench_links,
-    &cmd_bench_pipeline, &cmd_bench_predict, &cmd_bench_s0,         &cmd_bench_s1,
-    &cmd_bench_s2,       &cmd_bench_s3,      &cmd_bench_s4,         &cmd_bench_write,
+    &cmd_bench_pipeline, &cmd_bench_predict, &cmd_bench_write,      &cmd_bench_s0,
+    &cmd_bench_s3,       &cmd_bench_s2,      &cmd_bench_s1,         &cmd_bench_s4,
     &cmd_rabbitct_make,  &cmd_rabbitct_run,  &cmd_rabbitct_compare, &cmd_rabbitct_convert,
     &cmd_rabbitct_info,
 };

@@ -75,6 +75,7 @@ struct opt_group {
 /** A command: help texts, option table, and the function that runs it. */
 struct command {
     const char *name;    /**< "recon"; "geometry show" for a sub-command */
+    const char *alias;   /**< another name, which help texts do not list; NULL: none */
     const char *summary; /**< one line, no full stop */
     const char *usage;   /**< arguments after "fbp NAME" */
     const char *about;   /**< a paragraph; \n begins a line; NULL: none */

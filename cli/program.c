@@ -22,7 +22,7 @@ static void help_all(FILE *f)
 {
     fprintf(f, "%s\n\nUsage: fbp COMMAND [arguments]\n\n", program->title);
     for (size_t i = 0; i < n_commands; i++)
-        fprintf(f, "  %-16s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(f, "  %-17s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(f,
             "\n"
             "  fbp COMMAND --help    what a command takes, with examples\n"
@@ -51,6 +51,8 @@ static size_t find_command(int argc, char **argv, int *n_words)
 
     for (; i < n_commands; i++) {
         *n_words = match(commands[i]->name, argc, argv);
+        if (!*n_words && commands[i]->alias)
+            *n_words = match(commands[i]->alias, argc, argv);
         if (*n_words)
             break;
     }
@@ -80,7 +82,7 @@ static void list_group(FILE *f, const char *word)
 
     for (size_t i = 0; i < n_commands; i++)
         if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
-            fprintf(f, "  fbp %-16s %s\n", commands[i]->name, commands[i]->summary);
+            fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
 }
 
 /* Write the commands of a group to buf: "fbp geometry show, fbp geometry check". Returns buf. */

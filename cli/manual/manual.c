@@ -36,7 +36,8 @@ static int page(int argc, char **argv)
     }
     snprintf(name, sizeof name, "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
     for (size_t i = 0; i < n_commands; i++)
-        if (strcmp(commands[i]->name, name) == 0) {
+        if (strcmp(commands[i]->name, name) == 0 ||
+            (commands[i]->alias && strcmp(commands[i]->alias, name) == 0)) {
             manual_page(stdout, commands[i]);
             return OPT_DONE;
         }

@@ -4,9 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 
 run 2 bench S4 --samples 57
-has err '^fbp: bench S4: --samples: the paper.s kernel needs an even number, got 57: .*: give 58'
+has err '^fbp: bench qiao2015: --samples: the paper.s kernel needs an even number, got 57: .*: give 58'
 run 2 bench S4 --size 33
-has err '^fbp: bench S4: --size: the paper.s kernel needs an even number, got 33: give 34'
+has err '^fbp: bench qiao2015: --size: the paper.s kernel needs an even number, got 33: give 34'
 run 1 bench S4 --size 16 --device warp
 has err '^fbp: device: "warp" is not in this build'
 run 1 bench S4 --size 16 --pictures none

@@ -40,9 +40,9 @@ done
 run 2 help --man nonsense
 
 # Pages of benchmarks are made by fbp-bench.
-run 0 help --man bench S0
+run 0 help --man bench okitsu2008
 cp out bench.1
-grep -q 'fbp\\-bench\\-S0' bench.1 || say "the page of fbp bench S0 lacks its name"
+grep -q 'fbp\\-bench\\-okitsu2008' bench.1 || say "the page of fbp bench okitsu2008 lacks its name"
 run 2 help --completion tcsh
 
 # What the readers of pages say.  Pages have no date: every build makes the same ones.
@@ -127,7 +127,7 @@ if [ -e "$build/manual/made" ] && command -v cmake >/dev/null; then
     cmp -s fbp.bash $share/bash-completion/completions/fbp || say "bash's completion is not installed"
     cmp -s fbp.zsh $share/zsh/site-functions/_fbp || say "zsh's completion is not installed"
     cmp -s fbp.fish $share/fish/vendor_completions.d/fbp.fish || say "fish's completion is not installed"
-    cmp -s bench.1 $share/man/man1/fbp-bench-S0.1 || say "the page of fbp bench S0 is not installed"
+    cmp -s bench.1 $share/man/man1/fbp-bench-okitsu2008.1 || say "the page of fbp bench okitsu2008 is not installed"
     rm $share/man/man1/fbp-bench-* $share/man/man1/fbp-rabbitct-*
     diff -r man1 $share/man/man1 >/dev/null || say "the pages are not installed as they are"
 fi

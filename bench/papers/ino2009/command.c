@@ -153,8 +153,9 @@ static int run(const struct command *self, int argc, char **argv)
 }
 
 const struct command cmd_bench_s3 = {
-    .name = "bench S3",
-    .summary = "the job of a paper of 2009, drawn by OpenGL",
+    .name = "bench ino2009",
+    .alias = "bench S3",
+    .summary = "Ino 2009: the same job in the graphics pipeline of OpenGL",
     .usage = "[options]",
     .about =
         "The job of Ino, Yoshida and Hagihara (2009): filtered backprojection as drawing into "
@@ -177,9 +178,9 @@ const struct command cmd_bench_s3 = {
         "always packed, sent and filtered all. On a software renderer that alone takes minutes: "
         "use --size and --views. The views are those of a head phantom; errors are to double "
         "precision.",
-    .examples = "  fbp bench S3 --size 64 --views 64 --runs 2\n"
-                "  fbp bench S3 --variant D --brief --json\n"
-                "  fbp bench S3 --pictures .\n",
+    .examples = "  fbp bench ino2009 --size 64 --views 64 --runs 2\n"
+                "  fbp bench ino2009 --variant D --brief --json\n"
+                "  fbp bench ino2009 --pictures .\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -239,8 +239,9 @@ static int run(const struct command *self, int argc, char **argv)
 }
 
 const struct command cmd_bench_s2 = {
-    .name = "bench S2",
-    .summary = "jobs of a paper of 2010, volumes larger than a GPU",
+    .name = "bench ino2010",
+    .alias = "bench S2",
+    .summary = "Ino 2010: volumes larger than a GPU, on several GPUs",
     .usage = "[options]",
     .about =
         "The jobs of Ino, Okitsu, Hagihara et al. (2010). The volume is cut along x and y into B "
@@ -255,9 +256,9 @@ const struct command cmd_bench_s2 = {
         "published figures are printed beside all of them.\n"
         "The views are those of a head phantom. The volume is compared with that of an ordinary "
         "reconstruction by the same kernel, and with one in double precision.",
-    .examples = "  fbp bench S2 --size 64 --views 90 --device cpu --subvolumes 4\n"
-                "  fbp bench S2 --plan --device-memory 4G --memory 16G\n"
-                "  fbp bench S2 --case b --subvolumes 64 --device-memory 4G --memory 16G\n",
+    .examples = "  fbp bench ino2010 --size 64 --views 90 --device cpu --subvolumes 4\n"
+                "  fbp bench ino2010 --plan --device-memory 4G --memory 16G\n"
+                "  fbp bench ino2010 --case b --subvolumes 64 --device-memory 4G --memory 16G\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -257,8 +257,9 @@ static int run(const struct command *self, int argc, char **argv)
 }
 
 const struct command cmd_bench_s0 = {
-    .name = "bench S0",
-    .summary = "the job of a paper of 2008, 512^3 voxels from 360 views",
+    .name = "bench okitsu2008",
+    .alias = "bench S0",
+    .summary = "Okitsu 2008: 512^3 voxels from 360 views, on one GPU",
     .usage = "[options]",
     .about = "The job of Okitsu, Ino and Hagihara (2008). fbp simulates it, reconstructs it from "
              "file to file with the Shepp-Logan filter, and prints the times beside tables 1 and "
@@ -267,9 +268,9 @@ const struct command cmd_bench_s0 = {
              "timed in a second run, one after another. Tables 3 and 4 time the backprojection "
              "kernels of the paper on CUDA devices, with all views and the whole volume; each "
              "error is relative to the volume of the exact kernel.",
-    .examples = "  fbp bench S0 --device cpu --pictures .\n"
-                "  fbp bench S0 --case fft --size 256 --runs 3 --json\n"
-                "  fbp bench S0 --device cuda --case ladder --sweep\n",
+    .examples = "  fbp bench okitsu2008 --device cpu --pictures .\n"
+                "  fbp bench okitsu2008 --case fft --size 256 --runs 3 --json\n"
+                "  fbp bench okitsu2008 --device cuda --case ladder --sweep\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -112,8 +112,9 @@ static int run(const struct command *self, int argc, char **argv)
 }
 
 const struct command cmd_bench_s4 = {
-    .name = "bench S4",
-    .summary = "the job of a paper of 2015: EPR imaging, on GPU and CPU",
+    .name = "bench qiao2015",
+    .alias = "bench S4",
+    .summary = "Qiao 2015: EPR imaging, on GPU and CPU",
     .usage = "[options]",
     .about =
         "The job of Qiao, Redler, Epel, Qian and Halpern (2015): backprojection of 208 filtered "
@@ -127,9 +128,9 @@ const struct command cmd_bench_s4 = {
         "as registers allow, and counted. Operations. The published figures are printed beside all "
         "of them. Errors are to double precision on the same projections, as parts of the greatest "
         "value. Without a GPU its columns are -.",
-    .examples = "  fbp bench S4\n"
-                "  fbp bench S4 --size 64 --json\n"
-                "  fbp bench S4 --pictures .\n",
+    .examples = "  fbp bench qiao2015\n"
+                "  fbp bench qiao2015 --size 64 --json\n"
+                "  fbp bench qiao2015 --pictures .\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -198,8 +198,9 @@ static int run(const struct command *self, int argc, char **argv)
 }
 
 const struct command cmd_bench_s1 = {
-    .name = "bench S1",
-    .summary = "the kernels of a paper of 2013, for any 3x4 matrices",
+    .name = "bench zinsser2013",
+    .alias = "bench S1",
+    .summary = "Zinsser 2013: backprojection by any 3x4 matrices",
     .usage = "[options]",
     .about =
         "Times the kernels of Zinsser and Keck (2013) on their job, 512^3 voxels from 496 views "
@@ -209,8 +210,8 @@ const struct command cmd_bench_s1 = {
         "writes the volume; T, also fetches samples, but all from one line of the cache. All "
         "parts run at the occupancy of the whole kernel.\nThe limits of the device are measured "
         "first. From them, the last table tells what limits each kernel.",
-    .examples = "  fbp bench S1\n"
-                "  fbp bench S1 --size 1024 --json\n",
+    .examples = "  fbp bench zinsser2013\n"
+                "  fbp bench zinsser2013 --size 1024 --json\n",
     COMMAND_OPTS(table),
     .run = run,
 };
