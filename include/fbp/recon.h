@@ -171,8 +171,8 @@ struct fbp_epr_params {
     bool periodic;
     /** 2: plane integrals are backprojected in two stages: first to one sinogram image per meridian
      *  plane, then from these images as parallel views.  This needs a fraction of the updates and
-     *  one more interpolation.  The directions must lie in planes through one axis
-     *  (fbp_meridians_find()).  0 and 1: one stage. */
+     *  one more interpolation.  The directions must lie in planes through one axis,
+     *  or be resampled to such planes (`angles`).  0 and 1: one stage. */
     int stages;
     size_t image_oversampling; /**< columns per voxel in the sinogram images of two stages, 1 to 4;
                                     0: 2 */
@@ -195,8 +195,8 @@ struct fbp_cluster_params {
      *  least predicted time, mostly 1.  Their partial volumes are added in a fixed order, and
      *  values agree with those of one process to 1e-6 of the peak. */
     size_t view_ranks;
-    /** This process computes part `part`, from 1, of n_parts parts: consecutive slices
-     *  (fbp_plan_part()).  0, 0: the whole volume.  The processes of the parts do not communicate.
+    /** This process computes part `part`, from 1, of n_parts parts: consecutive slices.
+     *  0, 0: the whole volume.  The processes of the parts do not communicate.
      *  All write to one output, which gets its final name from the last process.  If a process was
      *  killed, run its part again, or complete the missing slices with parts of another n_parts.
      *  All parts need the same scan, parameters and release of fbp, else FBP_ERR_INVALID; n_parts,
@@ -252,8 +252,10 @@ struct fbp_recon_params {
     /** Attenuation of water [1/mm].  Positive: the output is in Hounsfield units,
      *  HU = 1000 (mu - mu_water) / mu_water; only for line integrals. */
     double mu_water;
-    /** Number and size of the voxels.  If one of the two is 0, the extent of the scan's volume is
-     *  kept.  The centre is always that of the scan's volume. */
+    /** Number and size of the voxels, and centre of the volume.  If the number or the size is 0,
+     * the extent of the scan's volume is kept.  If the number is given, voxel_mm[2] > 0 is required
+     *  also for one slice.  Centre (0, 0, 0): that of the scan's volume; for a volume about the
+     *  iso-centre, set scan.volume. */
     struct fbp_grid volume;
     /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
      *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
@@ -281,8 +283,9 @@ struct fbp_recon_params {
 /**
  * Store the grid of the volume that a reconstruction will have.  Values missing in `wanted` are
  * those of the scan's volume, or of the default volume if the scan has none.  If only the number or
- * only the size of voxels is given, the extent is kept.  For line integrals and one detector row, a
- * cube (n[0] == n[2]) becomes one slice.
+ * only the size of voxels is given, the extent is kept.  A centre other than (0, 0, 0) replaces
+ * that of the scan's volume.  For line integrals and one detector row, a cube (n[0] == n[2])
+ * becomes one slice.
  *
  * wanted  requested grid, as in fbp_recon_params.volume; NULL or zero: that of the scan
  */

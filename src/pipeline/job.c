@@ -40,6 +40,8 @@ fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan
     const bool one_slice = fbp_kind_of(scan->kind)->integral == FBP_OVER_LINES &&
                            scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
     const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
+    if (wanted->centre_mm[0] != 0 || wanted->centre_mm[1] != 0 || wanted->centre_mm[2] != 0)
+        memcpy(out->centre_mm, wanted->centre_mm, sizeof out->centre_mm);
     for (int i = 0; i < 3; i++) {
         const double extent = (double)out->n[i] * out->voxel_mm[i];
         if (size)

@@ -455,8 +455,33 @@ TEST(sizes_and_voxels_complete_each_other)
     OK(fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g));
     assert_true(g.n[0] == 128 && g.n[1] == 128 && g.n[2] == 128 && g.centre_mm[2] == 3);
     OK(fbp_grid_resolve(&(struct fbp_grid){.n = {10, 11, 12}, .voxel_mm = {1, 1, 1}}, &c.scan, &g));
-    assert_true(g.n[2] == 12 && g.voxel_mm[2] == 1);
+    assert_true(g.n[2] == 12 && g.voxel_mm[2] == 1 && g.centre_mm[0] == 1 && g.centre_mm[2] == 3);
     drop(&c);
+}
+
+/* A centre of the parameters replaces that of the scan's volume, and gives the same volume as if
+ * the scan had it. */
+TEST(parameters_give_the_centre)
+{
+    enum { VIEWS = 12, SIDE = 24, N = 10, VOXELS = N * N * N };
+    static float views[VIEWS * SIDE * SIDE], volume[2][VOXELS];
+    struct fbp_grid wanted = {.centre_mm = {7, 0, -5}}, g;
+    AUTO_DROP struct fbp_scan scan = circle_scan(VIEWS, SIDE, 0);
+
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        views[i] = (float)(i * 31 % 17);
+    scan.volume = (struct fbp_grid){{N, N, N}, {4, 4, 4}, {1, 2, 3}};
+    OK(fbp_grid_resolve(&wanted, &scan, &g));
+    assert_true(g.n[0] == N && g.centre_mm[0] == 7 && g.centre_mm[1] == 0 && g.centre_mm[2] == -5);
+    OK(fbp_reconstruct(&scan, fbp_recon_params(.volume = wanted, .device = "cpu"), FBP_F32, views,
+                       volume[0], NULL));
+    memcpy(scan.volume.centre_mm, wanted.centre_mm, sizeof wanted.centre_mm);
+    OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), FBP_F32, views, volume[1], NULL));
+    assert_memory_equal(volume[0], volume[1], sizeof *volume);
+    wanted.centre_mm[1] = NAN;
+    assert_fails(
+        fbp_reconstruct(&scan, fbp_recon_params(.volume = wanted), FBP_F32, views, volume[0], NULL),
+        FBP_ERR_INVALID, "volume.centre_mm[1]");
 }
 
 /* Two blocks that are fetched, and beside them a slice for each thread that writes; fewer in little
