@@ -58,8 +58,8 @@ static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
         plan_put(out, "frames", "%zu of that size, each from one row of a view", p->time_points);
     if (is_box(p))
         plan_put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
-                 p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0],
-                 p->roi[2][1]);
+                 p->box[0][0], p->box[0][1], p->box[1][0], p->box[1][1], p->box[2][0],
+                 p->box[2][1]);
     if (p->n_parts)
         plan_put(out, "part", "%zu of %zu: slabs, writing, memory, work and time are its", p->part,
                  p->n_parts);

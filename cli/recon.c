@@ -161,15 +161,22 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
         return cli_error("--slice %zu: the volume has slices 0 to %zu",
                          a->slice.first < out->n[2] ? a->slice.end - 1 : a->slice.first,
                          out->n[2] - 1);
+    for (int i = 0; a->roi[0].given && i < 3; i++) {
+        const size_t n = out->n[i], end = a->roi[i].end ? a->roi[i].end : n;
+        if (a->roi[i].first >= end || end > n)
+            return cli_error("--roi: voxels %zu:%zu along %c: the volume has 0:%zu (the end is "
+                             "excluded)",
+                             a->roi[i].first, end, "xyz"[i], n);
+    }
     return 0;
 }
 
-static void choose_box(const struct recon_args *a, size_t roi[3][2])
+static void choose_box(const struct recon_args *a, size_t box[3][2])
 {
     for (int i = 0; i < 3; i++) {
         const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];
-        roi[i][0] = r->first;
-        roi[i][1] = r->end;
+        box[i][0] = r->first;
+        box[i][1] = r->end;
     }
 }
 

@@ -20,7 +20,7 @@ static void print_rows(FILE *f, const size_t rows[2])
 static void print_box(FILE *f, const struct recon_result *result)
 {
     const struct fbp_plan_summary *p = result->plan;
-    const size_t(*r)[2] = p->roi, *n = p->whole.n;
+    const size_t(*r)[2] = p->box, *n = p->whole.n;
 
     fprintf(f, "voxels %zu:%zu,%zu:%zu,%zu:%zu of %zu x %zu x %zu, z = %.6g to %.6g mm", r[0][0],
             r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], n[0], n[1], n[2],
@@ -33,9 +33,9 @@ cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *p)
 {
     cJSON *box = cJSON_AddObjectToObject(root, "roi");
 
-    cli_json_sizes(box, "x", p->roi[0], 2);
-    cli_json_sizes(box, "y", p->roi[1], 2);
-    cli_json_sizes(box, "z", p->roi[2], 2);
+    cli_json_sizes(box, "x", p->box[0], 2);
+    cli_json_sizes(box, "y", p->box[1], 2);
+    cli_json_sizes(box, "z", p->box[2], 2);
     cli_json_sizes(box, "of", p->whole.n, 3);
     return box;
 }

@@ -10,7 +10,7 @@
 int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2])
 {
     const fbp_status st = fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &plan->whole,
-                                            plan->roi[2][0], plan->roi[2][1], &rows[0], &rows[1]);
+                                            plan->box[2][0], plan->box[2][1], &rows[0], &rows[1]);
     return st == FBP_OK ? 0 : cli_fail();
 }
 

@@ -252,10 +252,9 @@ struct fbp_recon_params {
     /** Attenuation of water [1/mm].  Positive: the output is in Hounsfield units,
      *  HU = 1000 (mu - mu_water) / mu_water; only for line integrals. */
     double mu_water;
-    /** Number and size of the voxels, and centre of the volume.  If the number or the size is 0,
-     * the extent of the scan's volume is kept.  If the number is given, voxel_mm[2] > 0 is required
-     *  also for one slice.  Centre (0, 0, 0): that of the scan's volume; for a volume about the
-     *  iso-centre, set scan.volume. */
+    /** Volume.  If n or voxel_mm is 0, the extent of the scan's volume is kept.  If voxel_mm is
+     *  given, all three are > 0, voxel_mm[2] also for one slice.  centre_mm (0, 0, 0): centre of
+     *  the scan's volume; for a volume about the iso-centre, set scan.volume. */
     struct fbp_grid volume;
     /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
      *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
@@ -331,7 +330,7 @@ struct fbp_plan_summary {
      * size; if the computation falls behind, batches are joined, up to batch_views views. */
     bool follows;
     struct fbp_grid whole; /**< grid of the whole volume, also if `volume` is a box of it */
-    size_t roi[3][2];      /**< the box: voxels [first, end) along x, y, z */
+    size_t box[3][2];      /**< the box: voxels [first, end) along x, y, z */
     /** keeps_views: filtered views stay in device memory, for any number of slabs.  shares_views:
      *  each view is read and filtered by one device, and the others copy it from there. */
     bool keeps_views, shares_views;
@@ -533,7 +532,7 @@ typedef struct fbp_accumulator fbp_accumulator;
  * params  as for a plan: filter, backprojection, volume, and one device
  * @return as fbp_plan_create(); FBP_ERR_UNSUPPORTED for other kinds of scan, filtered views, a
  *         scan with preparation of stored rows, precision double, two stages, resampled angles, a
- *         mask, and parts of the volume (roi, region, n_parts).
+ *         mask, and parts of the volume (box, region, n_parts).
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_create(fbp_accumulator **out,
                                                          const struct fbp_scan *scan,

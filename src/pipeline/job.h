@@ -77,7 +77,7 @@ void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
 /** Set job->requested.box from fbp_recon_params.box: voxels [first, end) along x, y, z; end 0: to
  * the edge.
  * @return FBP_ERR_INVALID for a box that is empty or not inside job->grid. */
-fbp_status fbp_box_set(struct fbp_job *job, const size_t roi[3][2]);
+fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2]);
 
 /** First voxel of the box along an axis, and number of its voxels; without a box: the grid's. */
 size_t fbp_box_first(const struct fbp_job *job, int axis);

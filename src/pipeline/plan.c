@@ -309,7 +309,7 @@ static void fill_info(fbp_plan *p)
     i->whole = job->grid;
     fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
     fbp_axpy(i->whole.centre_mm, 1, p->tables.centre_mm, i->whole.centre_mm);
-    memcpy(i->roi, job->requested.box, sizeof i->roi);
+    memcpy(i->box, job->requested.box, sizeof i->box);
     i->time_points = fbp_volumes(job);
 
     i->backend = p->backend->name;

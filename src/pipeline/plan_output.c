@@ -96,7 +96,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
         /* from the whole volume's grid, so that boxes of one volume lie exactly side by side */
-        info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
+        info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;
     info.n[2] *= info.time_points;

@@ -1,4 +1,4 @@
-/* The part of a volume that is computed: the box (roi) in voxels, and the region, given as a shape
+/* The part of a volume that is computed: the box in voxels, and the region, given as a shape
  * in mm ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask file.
  *
  * job.c calls fbp_box_set() and fbp_region_of(); division, kernels and output use the box and the
@@ -17,16 +17,16 @@
 
 static const char axes[] = "xyz";
 
-fbp_status fbp_box_set(struct fbp_job *job, const size_t roi[3][2])
+fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2])
 {
     for (int i = 0; i < 3; i++) {
-        const size_t n = job->grid.n[i], end = roi[i][1] ? roi[i][1] : n;
-        if (roi[i][0] >= end || end > n)
+        const size_t n = job->grid.n[i], end = box[i][1] ? box[i][1] : n;
+        if (box[i][0] >= end || end > n)
             return fbp_fail(FBP_ERR_INVALID,
-                            "roi: voxels %zu:%zu along %c: the volume has 0:%zu (the end is "
+                            "box: voxels %zu:%zu along %c: the volume has 0:%zu (the end is "
                             "excluded)",
-                            roi[i][0], end, axes[i], n);
-        job->requested.box[i][0] = roi[i][0];
+                            box[i][0], end, axes[i], n);
+        job->requested.box[i][0] = box[i][0];
         job->requested.box[i][1] = end;
     }
     return FBP_OK;

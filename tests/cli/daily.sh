@@ -71,7 +71,7 @@ has out 'in slice 25; 70 slices in '
 run 1 recon scan.json --slice 40:49 -o late.mha
 has err 'slice 48: the volume has slices 0 to 47'
 run 1 recon scan.json --roi 3:9,40:,20:49 -o late.mha
-has err 'roi: voxels 20:49 along z: the volume has 0:48'
+has err '--roi: voxels 20:49 along z: the volume has 0:48'
 absent late.mha
 for wrong in "--slice 3 --roi :,:,:" "--slice 5:5" "--roi 5:6" "--slice 3:5 -o v.png" \
     "--roi :,:,: --sweep centre=34:37:1 -o v.png"; do

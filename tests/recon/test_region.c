@@ -101,7 +101,7 @@ static void check_volume(const char *what, const struct fbp_plan_summary *info,
                          const struct region *r, const float *whole, const float *v, float outside,
                          const struct fbp_report *report)
 {
-    const size_t *n = info->whole.n, (*b)[2] = info->roi;
+    const size_t *n = info->whole.n, (*b)[2] = info->box;
     double least = INFINITY, most = -INFINITY, sum = 0, size = 0;
     size_t i = 0, inside = 0;
 

@@ -176,7 +176,7 @@ TEST(params)
     PARAM_SIZE(tuning.batch_views, "batch_views")
     PARAM_SIZE(tuning.slab_slices, "slab_slices")
     PARAM_SIZE(volume.n[0], "volume")
-    PARAM_SIZE(box[2][1], "roi")
+    PARAM_SIZE(box[2][1], "box")
     PARAM_ENUM(filter, enum fbp_filter, "filter")
     PARAM_ENUM(filtering.angular_weights, enum fbp_angular_weights, "angular_weights")
     PARAM_ENUM(precision, enum fbp_precision, "precision")
@@ -212,7 +212,7 @@ TEST(struct_sizes)
         assert_refused(plan_of(&s, &p), "struct_size");
     }
     p.struct_size = good;
-    assert_refused(plan_of(&s, &p), "roi");
+    assert_refused(plan_of(&s, &p), "box");
 }
 
 TEST(circles)

@@ -279,7 +279,24 @@ def _grid(core: _core.Scan, options: dict[str, Any]) -> dict[str, Any]:
     k, n = options.get("slice"), grid["size"][2]
     if k is not None and hasattr(k, "__index__") and int(k) >= n:
         raise InvalidError(f"slice {int(k)}: the volume has slices 0 to {n - 1}")
+    _check_box(options, grid["size"])
     return grid
+
+
+def _check_box(options: dict[str, Any], size: Sequence[int]) -> None:
+    """Check that the box of voxels lies in the volume; the library calls the keyword `box`."""
+    if options.get("roi") is not None:
+        name, box = "roi", arguments.box(options["roi"])
+    elif options.get("slice") is not None and not hasattr(options["slice"], "__index__"):
+        name, box = "slice", [(0, 0), (0, 0), arguments.part(options["slice"], "slice")]
+    else:
+        return
+    for axis, (first, end), n in zip("xyz", box, size, strict=True):
+        if first >= (end or n) or end > n:
+            raise InvalidError(
+                f"{name}: voxels {first}:{end or n} along {axis}: the volume has 0:{n} "
+                "(the end is excluded)"
+            )
 
 
 def with_signature(function: Callable[..., Any]) -> None:

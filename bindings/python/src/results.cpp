@@ -107,7 +107,7 @@ nb::dict summary_of(const fbp_plan_summary &s)
     out["threads"] = s.n_threads;
     out["volume"] = grid_of(s.volume);
     out["whole"] = grid_of(s.whole);
-    out["roi"] = nb::make_tuple(tuple_of(s.roi[0]), tuple_of(s.roi[1]), tuple_of(s.roi[2]));
+    out["roi"] = nb::make_tuple(tuple_of(s.box[0]), tuple_of(s.box[1]), tuple_of(s.box[2]));
     out["weights"] = s.weights;
     out["n_slabs"] = s.n_slabs;
     out["slab_slices"] = s.slab_slices;
