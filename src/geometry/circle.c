@@ -49,9 +49,9 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
     if (!c->sod_mm || !c->sdd_mm || (c->n_sod != 1 && c->n_sod != c->n_views) ||
         (c->n_sdd != 1 && c->n_sdd != c->n_views))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: %zu source-to-axis and %zu source-to-detector distances for %zu "
-                        "views: give one, or one per view",
-                        c->n_sod, c->n_sdd, c->n_views);
+                        "geometry: %zu source-to-axis distances (n_sod) and %zu source-to-detector "
+                        "distances (n_sdd) for %zu views: give one, or one per view",
+                        c->sod_mm ? c->n_sod : 0, c->sdd_mm ? c->n_sdd : 0, c->n_views);
     for (size_t k = 0; k < c->n_views; k++) {
         const double sod = c->sod_mm[c->n_sod == 1 ? 0 : k];
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
