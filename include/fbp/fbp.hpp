@@ -8,7 +8,8 @@
  *
  * A call that fails throws fbp::error with the status and the text of fbp_message().  Handles can
  * be moved, not copied.  All functions are inline and call the C interface, whose comments describe
- * them.  get() returns the C handle, for C functions that have no equivalent here.
+ * them.  get() returns the C handle, for C functions that have no equivalent here, such as
+ *  fbp_scan_flip(scan.get(), FBP_FLIP_U).
  */
 #ifndef FBP_FBP_HPP
 #define FBP_FBP_HPP
@@ -75,6 +76,11 @@ using geometry_known = sized<fbp_geometry_known>;
 using circle = sized<fbp_circle>;
 using planes = sized<fbp_planes>;
 using array_info = sized<fbp_array_info>;
+using corrections = sized<fbp_corrections>;
+using preparation = sized<fbp_preparation>;
+using folder_known = sized<fbp_folder_known>;
+using directions = sized<fbp_directions>;
+using team_functions = sized<fbp_team_functions>;
 using report = sized<fbp_report>;
 using geometry_facts = sized<fbp_geometry_facts>;
 using centre = sized<fbp_centre>;
@@ -487,7 +493,17 @@ class scan
     {
         return &s_;
     }
+    /** The struct, for C functions that change a scan; members that are numbers may be set freely.
+     *  The scan keeps the ownership. */
+    fbp_scan *get() noexcept
+    {
+        return &s_;
+    }
     const fbp_scan *operator->() const noexcept
+    {
+        return &s_;
+    }
+    fbp_scan *operator->() noexcept
     {
         return &s_;
     }

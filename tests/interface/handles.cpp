@@ -97,6 +97,40 @@ void moves()
     EXPECT(t.read(1, 1).front() == samples[4]);
 }
 
+/* Functions of the C interface that change a scan, and parameters of such functions. */
+void changes()
+{
+    fbp::scan scan = circular_scan(12, 32);
+    const double before = scan->views[0].u[1];
+    fbp::check(fbp_scan_flip(scan.get(), FBP_FLIP_U));
+    EXPECT(std::abs(scan->views[0].u[1] + before) < 1e-12);
+    fbp::check(fbp_scan_adjust(scan.get(), FBP_ADJUST_SOD, 410));
+    EXPECT(std::abs(scan.facts().sod_mm[0] - 410) < 1e-9);
+    fbp::corrections corrections;
+    corrections.beam_hardening[0] = 1;
+    corrections.beam_hardening[1] = 0.1;
+    fbp::check(fbp_scan_correct(scan.get(), &corrections));
+    EXPECT(scan->corrections && scan->corrections->beam_hardening[1] == 0.1);
+    const std::vector<float> dark(32 * 32, 5);
+    fbp::array_info info;
+    info.n[0] = info.n[1] = 32;
+    info.n[2] = 1;
+    info.type = FBP_F32;
+    const fbp::source image = fbp::source::memory(dark.data(), info);
+    fbp::check(fbp_scan_use_image(scan.get(), FBP_IMAGE_DARK, image.get()));
+    EXPECT(scan.is_intensity());
+    scan->find_bad_pixels = 1;
+
+    fbp::directions set;
+    std::size_t n = 0;
+    set.n[0] = 18;
+    fbp::check(fbp_directions_make(&set, nullptr, &n));
+    EXPECT(n == 208);
+    EXPECT(fbp::preparation().struct_size == sizeof(fbp_preparation));
+    EXPECT(fbp::folder_known().struct_size == sizeof(fbp_folder_known));
+    EXPECT(fbp::team_functions().struct_size == sizeof(fbp_team_functions));
+}
+
 struct surprise {
     std::size_t at;
 };
@@ -265,6 +299,7 @@ int main()
     try {
         errors();
         moves();
+        changes();
         runs();
         functions();
         views_one_by_one();
