@@ -179,14 +179,18 @@ struct fbp_sink_params {
 typedef struct fbp_sink fbp_sink;
 
 /**
- * Create an array under a temporary name: PATH.part, with a journal PATH.part.log if there is a
- * fingerprint.  The disk space of the whole array is reserved at once, so a full disk is an error
- * before anything is computed.  "null:" writes nothing; "hash:" computes fbp_sink_hash().
+ * Create an array under a temporary name: PATH.part.  While the array is written, PATH.part.log
+ * also exists; with a fingerprint it is the journal for resuming.  The disk space of the whole
+ * array is reserved at once, so a full disk is an error before anything is computed.  "null:"
+ * writes nothing; "hash:" computes fbp_report.hash.
  *
  * "out/slice_%04d.tif" or ".png" is a stack: one file per slice, numbered from 0.  The folder is
  * created.  Each file is first written as NAME.part, and all are renamed at the end.
  *
- * info  n, spacing_mm, origin_mm and unit are used
+ * info    n, spacing_mm, origin_mm, unit, time_points and history are used.  spacing_mm all 0: no
+ *         spacing and no origin are stored.  The other members are ignored, also has_spacing and
+ *         type: the type is that of `params`.
+ * params  NULL: all defaults
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path,
                                                 const struct fbp_array_info *info,
@@ -203,8 +207,9 @@ FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 /** Write slices [z0, z0 + nz).  Slices may be written in any order, but each only once.  Several
  *  threads may write at the same time.
  *
- * type  of the data, FBP_F32 or FBP_F64, for any type of the sink; values that are stored as
- * float32 or as integers are rounded to float first data  [nz][n[1]][n[0]]
+ * type  type of `data`: FBP_F32 or FBP_F64, for any type of the sink; values that are stored as
+ *       float32 or as integers are rounded to float first
+ * data  [nz][n[1]][n[0]]
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
                                                  enum fbp_type type, const void *data);

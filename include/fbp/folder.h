@@ -27,7 +27,8 @@ struct fbp_folder_known {
  *
  * known  `base` is ignored; if there is a scan file, only pitch_mm, log and user are used; may be
  *        NULL
- * @return as fbp_folder_scan(), fbp_folder_guess() and fbp_scan_load().
+ * @return as fbp_scan_load(); FBP_ERR_INVALID also if the folder has several scan files, or neither
+ *         a scan file nor projections.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
                                                   const struct fbp_folder_known *known);

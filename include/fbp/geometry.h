@@ -67,12 +67,22 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_view_to_matrix(const struct fbp_view *view
                                                      enum fbp_kind kind,
                                                      const struct fbp_panel *panel, double P[12]);
 
-/** A circular scan, described by angles and distances. */
+/**
+ * A circular scan, described by angles and distances.  Without offset, tilt and skew, the view at
+ * angle t is (struct fbp_view)
+ *
+ *     cone:      s = sod (cos t, sin t, 0)      d = (sod - sdd) (cos t, sin t, 0)
+ *     parallel:  s = (cos t, sin t, 0)          d = 0
+ *     both:      u = pitch_mm[0] (-sin t, cos t, 0)      v = pitch_mm[1] (0, 0, 1)
+ *
+ * Row 0 of a view is the lowest row, unless row_order is FBP_ROWS_TOP_DOWN.  Angles increase in
+ * counter-clockwise scans as seen from +z, and decrease in clockwise scans.
+ */
 struct fbp_circle {
     size_t struct_size;
     enum fbp_kind kind; /**< CONE or PARALLEL */
     size_t n_views;
-    const double *angles_rad; /**< [n_views]; source at sod (cos t, sin t, 0) for angle t */
+    const double *angles_rad; /**< [n_views] angle t of each view, in radians, not degrees */
     const double *sod_mm,
         *sdd_mm;         /**< source to axis, source to panel: one value per view, or one for all */
     size_t n_sod, n_sdd; /**< lengths of sod_mm and sdd_mm: 1 or n_views; ignored for PARALLEL */
@@ -180,7 +190,7 @@ struct fbp_geometry_facts {
     double complete_radius_mm;
     /** Expected relative error of the method for the mean of a small ball: in the middle of the
      *  volume, at its rim in the central plane, at its top and at its bottom (the worse of axis and
-     *  rim).  Set by fbp_geometry_errors() and by plans, else 0. */
+     *  rim).  Set by fbp_scan_facts() with a grid, and by plans; else 0. */
     double method_error[4];
     /** Expected relative error of values (rms) because neighbouring views fill direction_gap_rad;
      *  0: the gap is not much larger than a step. */

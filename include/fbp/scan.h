@@ -74,7 +74,7 @@ struct fbp_scan {
     char *dark, *flat;      /**< one image, or several that are averaged; NULL: none */
     double i0;              /**< intensity without an object; 0: none */
     char *bad_pixels;       /**< image, non-zero: bad pixel; NULL: none */
-    struct fbp_grid volume; /**< n[0] == 0: fbp_grid_default() */
+    struct fbp_grid volume; /**< n[0] == 0: default (fbp_grid_resolve()) */
     /** The views have already been weighted and filtered: volume = sum over views of I(u, v) / w^2,
      *  with w from the view's matrix, scaled to depths[k] at the iso-centre (depths NULL: 1). */
     bool filtered;
@@ -88,7 +88,7 @@ struct fbp_scan {
     size_t every, bin;
     size_t stored_views;         /**< number of views in the files */
     struct fbp_panel stored;     /**< panel of the views in the files */
-    struct fbp_assumed *assumed; /**< [n_assumed] facts that are guesses (fbp_scan_assumed()) */
+    struct fbp_assumed *assumed; /**< [n_assumed] facts that are guesses (fbp_scan_confirm()) */
     size_t n_assumed;
     /** Plane integrals: method for the weights of the directions. */
     enum fbp_quadrature quadrature;
