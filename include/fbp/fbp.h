@@ -39,8 +39,8 @@
  * describe a scan without a file, and fbp_reconstruct() computes from memory to memory.
  *
  * Structs: structs of parameters and results begin with struct_size, which the program sets before
- * the call, as above; the macros fbp_recon_params() and others set it.  In all other members 0 is
- * the default.
+ * the call, as above; the macros fbp_recon_params(), fbp_picture_params() and fbp_simulate_params()
+ * make their struct and set it.  In all other members 0 is the default.
  *
  * Errors: functions that can fail return fbp_status, 0 for success.  After a failure,
  * fbp_message() is one line with the fact and the remedy; each thread has its own message.  A

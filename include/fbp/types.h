@@ -99,8 +99,10 @@ FBP_API void fbp_stopper_attach(struct fbp_stopper *stopper);
  *  function. */
 FBP_API void fbp_stopper_stop(struct fbp_stopper *stopper);
 
-/** True if the current call has been cancelled.  Callbacks that run long check this a few times per
- *  second, and fail if it is true. */
+/** True if the current call has been cancelled, if this thread's stopper was stopped, or if
+ *  fbp_stopper_stop(NULL) was called; also between calls, therefore a program can check it in its
+ *  own loops.  Callbacks that run long check this a few times per second, and fail if it is true.
+ */
 FBP_API bool fbp_stopped(void);
 
 /** Lists of names.  A name is what scan files, options of the command and keywords in Python use.
