@@ -132,8 +132,18 @@ def truth(
     half: float | None = None,
     scale: float = 1.0,
 ) -> Volume:
-    """The means of a phantom over the voxels of a volume: what :func:`recon` should give of
-    :func:`simulate` with the same arguments."""
+    """The means of a phantom over the voxels of a volume: the ideal result of :func:`recon` for a
+    scan of :func:`simulate` with the same arguments.
+
+    For a scan of the command ``fbp simulate``, give ``half`` = N * voxel / 2 (N of its ``--size``;
+    128 by default) and ``scale`` as its ``--scale``, or read the file of its ``--truth``.
+
+    :param volume: the volume whose voxels are used
+    :param scan: the scan, for the default of `half`
+    :param phantom: as in :func:`simulate`
+    :param half: half side of the cube that it fills [mm]; default: 0.9 of the field of view
+    :param scale: factor for its densities [1/mm]
+    """
     import numpy as np
 
     out = np.empty(volume.shape[-3:], np.float32)
