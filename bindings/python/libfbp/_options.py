@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _arguments as arguments
@@ -20,122 +21,168 @@ class Options(TypedDict, total=False):
     """Keywords of :func:`libfbp.recon` and :class:`libfbp.Plan`.
 
     Each has the name and the meaning of an option of the command ``fbp recon`` (``fbp recon
-    --help`` has all the words); None stands for the default.  Lengths in mm, angles in degrees.
-    Sizes and places are along x, y, z, while arrays are (z, y, x).
+    --help-all`` explains the options); None stands for the default.  Lengths are in mm, angles in
+    degrees.  Sizes and places are along x, y, z, while arrays are (z, y, x).
     """
 
     # the volume
     size: int | Sequence[int] | None
-    """number of voxels: one number, or along x, y, z"""
+    """number of voxels: one number, or along x, y, z; default: the scan's"""
     voxel: float | Sequence[float] | None
-    """size of a voxel [mm]: one number, or along x, y, z"""
+    """size of a voxel [mm]: one number, or along x, y, z; default: the scan's"""
     volume_centre: Sequence[float] | None
-    """position of the volume's centre [mm]"""
+    """position of the volume's centre [mm]; default: the scan's"""
     slice: int | str | range | slice | Sequence[int] | None
-    """one slice, or a range of slices, with the bits of the whole volume"""
+    """one slice, or a range of slices, with the bits of the whole volume; default: all"""
     roi: str | Sequence[Any] | None
-    """a box of the volume in voxels, along x, y, z: "100:300,:,80:120", or three ranges"""
+    """box of the volume in voxels, along x, y, z: "100:300,:,80:120", or three ranges; default:
+    all"""
     region: str | None
-    """"cylinder:R", "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm, or the path of a mask"""
+    """"cylinder:R", "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm, or the path of a mask; default:
+    all"""
     # the scan
     every: int | None
-    """use every n-th view only"""
+    """use every n-th view only; default: 1"""
     bin: int | None
-    """means of n x n pixels"""
+    """means of n x n pixels; default: 1"""
     centre: float | str | None
-    """detector column of the axis, from 0; "auto": look for it"""
+    """detector column of the axis, from 0; "auto": search for it; default: the scan's"""
     offset: float | None
-    """place of the panel's centre along its rows [mm]"""
+    """position of the panel's centre along its rows [mm]; default: the scan's"""
     tilt: float | None
-    """turn the panel further in its own plane [degrees]"""
+    """additional rotation of the panel in its own plane [degrees]; default: 0"""
     sod: float | None
-    """from source to axis [mm]"""
+    """distance from source to axis [mm]; default: the scan's"""
     sdd: float | None
-    """from source to detector [mm]"""
+    """distance from source to detector [mm]; default: the scan's"""
     flip_u: bool
-    """reverse the order of columns"""
+    """reverse the order of columns; default: False"""
     flip_v: bool
-    """reverse the order of rows"""
+    """reverse the order of rows; default: False"""
     reverse: bool
-    """reverse the direction of rotation"""
+    """reverse the direction of rotation; default: False"""
     pixel: float | Sequence[float] | None
-    """distance of pixels [mm]; of a scan that is given by its path"""
+    """distance of pixels [mm], for a scan that is given by its path; default: the scan's"""
     pitch: float | Sequence[float] | None
-    """the same"""
+    """the same as `pixel`"""
     beam_hardening: Sequence[float] | None
-    """line integrals p become a1 p + a2 p^2 + …: (a1, a2, …)"""
+    """line integrals p become a1 p + a2 p^2 + …: (a1, a2, …); default: the scan's"""
     paganin: Sequence[float] | None
-    """phases of one material: (delta / beta, keV), of parallel beams (delta / beta, keV, mm)"""
+    """phase retrieval of one material: (delta / beta, keV), for parallel beams (delta / beta, keV,
+    mm); default: the scan's"""
     rings: str | None
-    """how rings are removed: sorting, sorting:31, wavelet, wavelet:5,1,db9 or none"""
+    """method of ring removal: "sorting", "sorting:31", "wavelet", "wavelet:5,1,db9" or "none";
+    default: the scan's"""
     # filter and weights
     filter: str | None
-    """"ram-lak" (default), "shepp-logan", "cosine", "hamming", "hann"; of plane integrals others"""
+    """"ram-lak", "shepp-logan", "cosine", "hamming", "hann"; plane integrals: also others
+    (``libfbp.names()["filter"]``); default: "ram-lak" """
     cutoff: float | None
-    """as a fraction of the Nyquist frequency"""
+    """cut-off frequency as a fraction of the Nyquist frequency; default: 1"""
     cutoff_v: float | None
-    """also filter along columns: its cut-off"""
+    """cut-off of a Hann window along columns, as a fraction of the Nyquist frequency; default: no
+    window"""
     spatial: bool
-    """convolve in space"""
+    """convolve in space, with the same filter; default: False"""
     half_width: int | None
-    """values on each side of a spatial filter"""
+    """number of samples on each side of a spatial filter; default: the whole row"""
     pad: str | None
-    """"ellipse" or "cosine": extrapolate rows of objects wider than the panel"""
+    """"ellipse" or "cosine": extrapolate rows of objects wider than the panel; default: "none" """
     angular_weights: str | None
-    """"auto" or "equal" """
+    """"auto" or "equal"; default: the scan's, or "auto" """
     hu: float | None
-    """attenuation of water [1/mm]: values in Hounsfield units"""
+    """attenuation of water [1/mm]: values in Hounsfield units; default: values in 1/mm"""
     unit: str | None
-    """"mm" or "cm": values in 1/mm or 1/cm"""
+    """"mm" or "cm": values in 1/mm or 1/cm; default: "mm" """
     mask: float | None
-    """value for voxels that some views do not see; it may be NaN"""
+    """value of voxels that some views do not see, may be NaN; default: as computed"""
     # plane integrals
     quadrature: str | None
-    """"auto", "bands", "voronoi", "harmonics" """
+    """weights of the directions: "auto", "bands", "voronoi", "harmonics"; default: the scan's"""
     oversampling: int | None
+    """2: also compute filtered plane integrals halfway between samples; default: 1"""
     interpolation: str | None
-    """"linear", "nearest", "cubic" """
+    """between filtered samples: "linear", "nearest", "cubic"; default: "linear" """
     stages: int | None
+    """2: backproject to images of the meridian planes first; default: 1"""
     angles: int | None
+    """number of angles per half turn to which rings of views are resampled; default: the scan's"""
     angular: str | None
-    """"fft", "spline", "linear" """
+    """with `angles`, interpolation over the angle: "fft", "spline", "linear"; default: "fft" """
     picture_oversampling: int | None
+    """with ``stages=2``, number of image columns per voxel, 1 to 4; default: 2"""
     reference: str | None
+    """path of the spectrum without a gradient; default: the scan's"""
     wiener: float | None
+    """Wiener term of the division by `reference`, a fraction of its greatest power; default: 0"""
     response: str | None
+    """path of a table of factors for the filter's response; default: none"""
     periodic: bool
+    """filter rows as if they were periodic; default: False"""
     prepare: str | None
+    """steps from a spectrometer's rows to plane integrals, such as "baseline=1,phase=all", for a
+    scan that is given by its path; default: the scan's"""
     # where and how
     device: str | None
-    """"auto", "cpu", "cuda", "cuda:0,1", "gl", "ref" """
+    """"auto", "cpu", "cuda", "cuda:0,1", "gl", "ref"; default: "auto" """
     kernel: str | None
+    """backprojection kernel, such as "matrix" or "column"; default: the fastest"""
     precision: str | None
-    """"exact", "fast", "half", "double" """
+    """"exact", "fast", "half", "double"; default: the device's"""
     threads: int | None
+    """number of threads; default: one per core"""
     memory: int | str | None
-    """what the plan and its runs may add to the process: "8G" """
+    """memory that the plan and its runs may add to the process [bytes], such as "8G"; default: 80 %
+    of the free memory"""
     device_memory: int | str | None
+    """memory of the plan on each device [bytes]; default: 90 % of the free memory"""
     scratch: str | None
-    """folder for a temporary file of filtered views"""
+    """folder for a temporary file of filtered views; default: none"""
     slab: int | None
+    """greatest number of slices per slab; default: planned"""
     batch: int | None
+    """greatest number of views per batch; default: planned"""
     follow: bool
-    """the projections of the file are still being written"""
+    """the projections of the file are still being written; default: False"""
     follow_timeout: float | None
+    """with `follow`, time without a new view until the run fails [s]; 0: never; default: 60"""
     # files
     output_type: str | None
-    """"float32", "uint8", "uint16" """
+    """"float32", "float64", "uint8", "uint16"; default: "float32", or "float64" with
+    ``precision="double"``"""
     output_range: str | Sequence[float] | None
-    """values that become 0 and the greatest integer, or "auto" """
+    """values stored as 0 and as the greatest integer, or "auto"; default: -1000 to 3000 in HU"""
     compress: bool
+    """compress the file, if the format supports it; default: False"""
     resume: bool
+    """continue an interrupted run of the same call; default: False"""
     force: bool
+    """the output may replace an input file; default: False"""
     part: str | Sequence[int] | None
-    """one of several processes that write one file: "3/16" or (3, 16), part 3 of 16;
-    `report.slices_missing` says what the others still have to write"""
+    """part of the volume, for one of several processes that write one file: "3/16" or (3, 16);
+    `report.slices_missing` is the number of slices that are not yet written; default: all of it"""
     timeline: str | None
-    """.svg that shows when each stage worked; drawn after each run"""
+    """path of an .svg file that shows when each stage worked, drawn after each run; default:
+    none"""
 
+
+def _add_keywords(options: type) -> None:
+    """Append the keywords, with the strings below them, to the docstring of the class.
+
+    Python does not store these strings: they are read from this file.  Without the file, or with
+    ``python -OO``, the docstring does not change.
+    """
+    try:
+        with open(__file__, encoding="utf-8") as f:
+            found = re.findall(r'^    (\w+): [^\n]*\n    """(.*?)"""', f.read(), re.M | re.S)
+    except (OSError, UnicodeDecodeError):
+        return
+    if options.__doc__:
+        rows = (f"{name}\n    {' '.join(text.split())}" for name, text in found)
+        options.__doc__ = inspect.cleandoc(options.__doc__) + "\n\n" + "\n".join(rows) + "\n"
+
+
+_add_keywords(Options)
 
 NAMES = tuple(Options.__annotations__)
 
