@@ -61,7 +61,7 @@ class Volume:
         return found.copy() if copy else found
 
     def coordinates(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Places of the voxels' centres along x, y and z [mm]."""
+        """Return the positions of the voxel centres as three arrays, along x, y and z [mm]."""
         import numpy as np
 
         n = self.shape[:-4:-1]
@@ -73,7 +73,8 @@ class Volume:
     def save(self, path: Any, *, compress: bool = False) -> None:
         """Write it to a file, in the format of the name: .mha, .nii.gz, .npy, .h5, .tif, .nrrd, .ome.zarr …
 
-        The file appears under its name when it is complete.
+        The file appears under its name when it is complete.  NPY and raw files store neither
+        spacing nor origin nor unit.
         """
         whole = in_host(self.array)
         frames = whole.shape[0] if whole.ndim == 4 else 1
@@ -110,6 +111,7 @@ def read(path: Any) -> Volume:
     """Read an array of any format that ``fbp`` reads (docs/formats.md) as a volume.
 
     Values are float32, or float64 if the file has that or 32-bit integers; scaled as the file says.
+    If the file stores no spacing, as NPY, spacing is (1, 1, 1) and origin (0, 0, 0).
     """
     import numpy as np
 
