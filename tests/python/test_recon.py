@@ -174,6 +174,9 @@ def test_every_option_is_a_keyword(command, tmp_path):
     assert known - options == {"pixel"}  # another word for pitch
     for function in (fbp.recon, fbp.Plan.__init__):
         assert known <= set(inspect.signature(function).parameters)
+    listed = dict(re.findall(r"^(\w+)\n    (.+)$", fbp.Options.__doc__, re.M))
+    assert set(listed) == known  # help(fbp.Options) has them with their defaults
+    assert [k for k, about in listed.items() if "default: " not in about] == ["pitch"]
 
 
 def test_files(tmp_path, scan, want):
@@ -320,6 +323,8 @@ WRONG = [
     ({"roi": "1:2,3"}, "roi: found '1:2,3', expected three ranges"),
     ({"roi": "5:2,:,:"}, "roi: found 5:2"),
     ({"slice": 99, "size": 20}, "slice 99: the volume has slices 0 to 19"),
+    ({"slice": "9:30", "size": 20}, "slice: voxels 9:30 along z: the volume has 0:20"),
+    ({"roi": ":,3:21,:", "size": 20}, "roi: voxels 3:21 along y: the volume has 0:20"),
     ({"centre": 99}, "centre 99: the detector's columns are 0 to 39"),
     ({"centre": 3, "offset": 1}, "centre and offset say the same"),
     ({"centre": "middle"}, 'centre: found "middle", expected a column or "auto"'),

@@ -245,6 +245,12 @@ TEST(circles)
         assert_refused(fbp_circle_views(&c, views), "view 3: angle");
     }
     struct fbp_circle c = a_circle();
+    c.n_sod = 0;
+    assert_refused(fbp_circle_views(&c, views), "0 source-to-axis distances (n_sod)");
+    c = a_circle();
+    c.sdd_mm = NULL;
+    assert_refused(fbp_circle_views(&c, views), "0 source-to-detector distances (n_sdd)");
+    c = a_circle();
     c.n_views = SIZE_MAX;
     c.n_sod = c.n_sdd = 1;
     assert_refused(fbp_circle_views(&c, views), "n_views");
