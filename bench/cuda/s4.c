@@ -43,6 +43,10 @@ fbp_status cuda_s4_describe(int ordinal, struct fbp_s4_gpu *out)
                                .warp = (size_t)p.warpSize,
                                .memory_bytes = (double)p.totalGlobalMem};
     snprintf(out->name, sizeof out->name, "%.100s", p.name);
+    for (int i = 0; i < 3; i++) {
+        out->block_sides[i] = (size_t)p.maxThreadsDim[i];
+        out->grid_sides[i] = (size_t)p.maxGridSize[i];
+    }
     return FBP_OK;
 }
 
@@ -88,7 +92,7 @@ static fbp_status clear(const struct there *t)
     return FBP_OK;
 }
 
-/* The paper's kernel has its own launch, N x N blocks of N threads; the other a thread a voxel. */
+/* The paper's launch has N x N blocks of N threads; the other, a thread per voxel. */
 static fbp_status launch(const struct fbp_s4_arguments *a, const struct there *t,
                          enum fbp_s4_kernel kernel, unsigned block, bool counted)
 {
@@ -98,12 +102,29 @@ static fbp_status launch(const struct fbp_s4_arguments *a, const struct there *t
     void *arguments[] = {&own.object, &own.projection, &own.gx, &own.gy, &own.gz, &by.d_object,
                          &by.n,       &by.d_proj,      &by.q,   &by.s,   &now,    &most};
     const unsigned n = (unsigned)a->n;
-    const dim3 grid = kernel == FBP_S4_PAPER
+    const dim3 grid = kernel != FBP_S4_REGISTERS
                           ? (dim3){n, n, 1}
                           : (dim3){(unsigned)((t->voxels + block - 1) / block), 1, 1};
 
     CUDA_TRY(gpuLaunchKernel(cuda_s4_kernel(kernel, counted), grid, (dim3){block, 1, 1}, arguments,
                              0, NULL));
+    return FBP_OK;
+}
+
+/* Measure one call with all arguments in host memory. */
+static fbp_status time_copied(const struct fbp_s4_arguments *a, const struct there *t,
+                              enum fbp_s4_kernel kernel, unsigned block, double *object,
+                              struct fbp_s4_launch *out)
+{
+    const size_t bytes = t->voxels * sizeof *object;
+
+    memset(object, 0, bytes);
+    const double begin = fbp_seconds();
+    FBP_TRY(send(a, t));
+    CUDA_TRY(gpuMemcpy(t->object, object, bytes, gpuMemcpyHostToDevice));
+    FBP_TRY(launch(a, t, kernel, block, false));
+    CUDA_TRY(gpuMemcpy(object, t->object, bytes, gpuMemcpyDeviceToHost));
+    out->copied = fbp_seconds() - begin;
     return FBP_OK;
 }
 
@@ -144,6 +165,7 @@ static fbp_status run_there(const struct fbp_s4_arguments *a, const struct there
     FBP_TRY(send(a, t));
     CUDA_TRY(gpuDeviceSynchronize());
     out->send = fbp_seconds() - begin;
+    FBP_TRY(time_copied(a, t, kernel, block, object, out));
     return time_launches(a, t, kernel, block, object, out);
 }
 

@@ -33,5 +33,7 @@ const void *cuda_s4_kernel(enum fbp_s4_kernel kernel, bool counted)
 {
     if (counted)
         return kernel == FBP_S4_REGISTERS ? (const void *)s4_counted : nullptr;
-    return kernel == FBP_S4_PAPER ? (const void *)fbp_epr_paper : (const void *)fbp_epr_registers;
+    return kernel == FBP_S4_PAPER       ? (const void *)fbp_epr_paper
+           : kernel == FBP_S4_NO_BRANCH ? (const void *)fbp_epr_no_branch
+                                        : (const void *)fbp_epr_registers;
 }

@@ -13,9 +13,10 @@
  */
 
 /*
- * As the paper describes it: one thread a voxel, blocks of N threads, a grid of N x N blocks; a
- * branch; every projection is added to the object in global memory; halves are of whole numbers.
- * Therefore N is at most 1024, and N and S have to be even.
+ * As the paper describes it: one thread per voxel, blocks of N threads, a grid of N x N blocks; a
+ * branch; every projection is added to the object in global memory.  Therefore N is at most 1024.
+ * N/2 is exact, because the paper's N is a double.  S/2 is that of whole numbers, and S has to be
+ * even.
  */
 extern "C" __global__ void fbp_epr_paper(double *object, const double *projection, const double *GX,
                                          const double *GY, const double *GZ, double d_object, int N,
@@ -23,8 +24,8 @@ extern "C" __global__ void fbp_epr_paper(double *object, const double *projectio
 {
     const int m = (int)threadIdx.x, n = (int)blockIdx.x, k = (int)blockIdx.y;
     const int index = k * N * N + n * N + m;
-    const double x = (m + 1 - N / 2) * d_object, y = (n + 1 - N / 2) * d_object,
-                 z = (k + 1 - N / 2) * d_object;
+    const double x = (m + 1 - 0.5 * N) * d_object, y = (n + 1 - 0.5 * N) * d_object,
+                 z = (k + 1 - 0.5 * N) * d_object;
 
     for (int q = 0; q < Q; q++) {
         const double t = (x * GX[q] + y * GY[q] + z * GZ[q]) / d_proj + S / 2;
@@ -33,6 +34,26 @@ extern "C" __global__ void fbp_epr_paper(double *object, const double *projectio
             const double value1 = projection[q * S + t1], value2 = projection[q * S + t2];
             object[index] += value1 + (t - t1) * (value2 - value1);
         }
+    }
+}
+
+/* The same, but a projection without a sample at the voxel adds 0 instead of being left out by a
+ * branch. */
+extern "C" __global__ void fbp_epr_no_branch(double *object, const double *projection,
+                                             const double *GX, const double *GY, const double *GZ,
+                                             double d_object, int N, double d_proj, int Q, int S)
+{
+    const int m = (int)threadIdx.x, n = (int)blockIdx.x, k = (int)blockIdx.y;
+    const int index = k * N * N + n * N + m;
+    const double x = (m + 1 - 0.5 * N) * d_object, y = (n + 1 - 0.5 * N) * d_object,
+                 z = (k + 1 - 0.5 * N) * d_object;
+
+    for (int q = 0; q < Q; q++) {
+        const double t = (x * GX[q] + y * GY[q] + z * GZ[q]) / d_proj + S / 2;
+        const double at = fmin(fmax(t, 0.0), S - 1.0);
+        const int t1 = (int)floor(at), t2 = (int)ceil(at);
+        const double value1 = projection[q * S + t1], value2 = projection[q * S + t2];
+        object[index] += at >= t && at <= t ? value1 + (t - t1) * (value2 - value1) : 0.0;
     }
 }
 

@@ -111,6 +111,13 @@ static bool take_stages(void *user, const char *name, const mxArray *value)
     return there;
 }
 
+static bool take_angles(void *user, const char *name, const mxArray *value)
+{
+    struct epr_call *c = user;
+
+    return mex_count(&c->failure, name, value, 0, 100000, &c->params.epr.angles);
+}
+
 static const char *grid_name(size_t i)
 {
     static const char *const names[] = {"symmetric", "eprit", NULL};
@@ -200,6 +207,7 @@ static const struct mex_option options[] = {
     {"Oversampling", take_oversampling},
     {"Interpolation", take_interpolation},
     {"Stages", take_stages},
+    {"Angles", take_angles},
     {"Precision", take_precision},
     {"Reference", take_reference},
     {"Wiener", take_wiener},

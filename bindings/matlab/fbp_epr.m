@@ -36,6 +36,9 @@ function varargout = fbp_epr(varargin)
 %                    'Cutoff' below 1, or 'Wiener', the term of Wiener's division
 %   'Stages'         2: first a picture of each plane through an axis, then the
 %                    object from these; for directions of equal linear angle
+%   'Angles'         number of angles per half turn to which the projections of evenly
+%                    spaced rings (such as 'solid-angle') are resampled, so that
+%                    'Stages', 2 can use them; 0 (default): none
 %   'Quadrature'     'auto' (default), 'bands', 'voronoi', 'harmonics', or a
 %                    weight for each projection
 %   'Grid'           'symmetric' (default): t = 0 and x = 0 lie in the middle

@@ -7,7 +7,7 @@ function object = fbp_epr_gpu(projection, GX, GY, GZ, d_object, N, d_proj, kerne
 %   Parallel Computing Toolbox.
 %
 %   FBP_EPR_GPU(..., 'paper') takes the kernel as Qiao et al. (2015) describe it:
-%   blocks of N threads, sums in global memory.  N and S have to be even.
+%   blocks of N threads, sums in global memory.  N is at most 1024, S even.
 %   FBP_EPR_GPU(..., 'registers', BLOCK) takes the other one (default) with so many
 %   threads a block (256).
 %
@@ -55,9 +55,9 @@ if strcmp(kernel, 'paper') && mod(S, 2) == 1
         'halves the number without a remainder, which shifts t by half a sample: add a sample, or ' ...
         'take ''registers'''], S);
 end
-if strcmp(kernel, 'paper') && (mod(N, 2) == 1 || N > 1024)
-    error('fbp:size', ['fbp_epr_gpu: the paper''s kernel needs an even number of voxels a side, at ' ...
-        'most 1024, got %d: take ''registers'''], N);
+if strcmp(kernel, 'paper') && N > 1024
+    error('fbp:size', ['fbp_epr_gpu: the paper''s kernel takes at most 1024 voxels per side, ' ...
+        'got %d: take ''registers'''], N);
 end
 end
 

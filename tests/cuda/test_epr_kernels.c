@@ -152,6 +152,9 @@ TEST(the_papers_kernel)
 {
     check("fbp_epr_paper", 32, 56, 32, 32);
     check("fbp_epr_paper", 50, 80, 50, 50);
+    check("fbp_epr_paper", 33, 56, 33, 33);
+    check("fbp_epr_no_branch", 32, 56, 32, 32);
+    check("fbp_epr_no_branch", 33, 56, 33, 33);
 }
 
 TEST(the_kernel_without_its_faults)

@@ -14,6 +14,7 @@ exec </dev/null
 "$fbp" simulate -q --kind planes --directions solid-angle:9 --order flip --phantom bottle --size 22 \
     --voxel 0.125 -o bottle.json
 "$fbp" recon -q bottle.json --device cpu -o plain.raw
+"$fbp" recon -q bottle.json --device cpu --angles 9 --stages 2 -o angles.raw
 "$fbp" recon -q bottle.json --device cpu --filter hann --cutoff 0.6 --oversampling 2 \
     --quadrature voronoi --size 17x22x12 --voxel 0.14 -o other.raw
 "$fbp" simulate -q --kind planes --directions solid-angle:9 --order flip --phantom bottle --size 22 \

@@ -103,10 +103,10 @@ check('the paper''s sums in double', max(abs(got(:) - wanted(:))) < 1e-12 * max(
 % What a kernel is given by fbp_epr_filter is what the library filters.
 [weights, words] = fbp_epr_weights(GX, GY, GZ);
 check('weights', abs(sum(weights) - 2 * pi) < 1e-12 && ~isempty(strfind(words, 'bands')));
-for cutoff = [1 0.6]
-    filtered = fbp_epr_filter(p, GX, GY, GZ, d, cutoff);
+for choice = {1, 0.6, 0.6; 'ram-lak', 'ram-lak', 'hann'}
+    filtered = fbp_epr_filter(p, GX, GY, GZ, d, choice{:});
     a = fbp_epr(filtered, GX, GY, GZ, d, 22, d, 'Filter', 'none', 'Device', 'cpu');
-    b = fbp_epr(p, GX, GY, GZ, d, 22, d, 'Cutoff', cutoff, 'Device', 'cpu');
+    b = fbp_epr(p, GX, GY, GZ, d, 22, d, 'Cutoff', choice{1}, 'Filter', choice{2}, 'Device', 'cpu');
     check('filtered by the script', max(abs(a(:) - b(:))) < 1e-5 * max(b(:)));
 end
 
@@ -130,14 +130,23 @@ exact = fbp_epr(double(ball), grid{:}, both{:});
 check('two stages in double', isa(exact, 'double') && max(abs(exact(:) - double(two(:)))) < 1e-6 * max(exact(:)));
 ball = reshape(double(ball), [112 1 324]);
 series = fbp_epr(cat(2, ball, 0.5 * ball), grid{:}, both{:});
+rings = {p, GX, GY, GZ, d, 22, d, 'Device', 'cpu', 'Angles', 9, 'Stages', 2};
+check('resampled angles', isequal(fbp_epr(rings{:}), read_floats('angles.raw', [22 22 22])));
 check('delays in two stages', isequal(series(:, :, :, 1), exact) && isequal(series(:, :, :, 2), 0.5 * exact));
 
 % Amplitude: the example, which also writes its pictures.
-result = fbp_epr_example(pwd, 48);
-check('amplitude', abs(result.amplitude - 1) < 5e-3);
-check('stages of the example', result.stages < 0.005 && isempty(result.gs));
-check('pictures', exist('slices.png', 'file') && exist('profile.csv', 'file'));
-check('profile', isequal(size(csvread('profile.csv')), [48 3]));
+for N = [48 47]
+    result = fbp_epr_example(pwd, N);
+    check('amplitude', abs(result.amplitude - 1) < 5e-3);
+    check('stages of the example', result.stages > 0 && result.stages < 0.05 && isempty(result.gs));
+    rows = 3 + 1; % CM, CS, the phantom; and the difference
+    check('slices of all methods', isequal(size(imread('slices.png')), [rows * N, 3 * N]));
+    profile = csvread('profile.csv');
+    check('a profile of each method', isequal(size(profile), [N 4]));
+    middle = ceil(N / 2);
+    check('the profile of CM', norm(profile(:, 2) - double(result.cm(:, middle, middle))) < 1e-5);
+    check('the profile of CS', norm(profile(:, 3) - double(result.cs(:, middle, middle))) < 1e-5);
+end
 
 % The host's files are its own: a library that closed one would give its number to the next.
 f = fopen('plain.raw');
@@ -170,6 +179,7 @@ fails('fbp:library', 'cut', ok{:}, 'Reference', h);
 fails('fbp:library', 'reference', ok{:}, 'Reference', 0 * h, 'Cutoff', 0.5);
 fails('fbp:size', 'Quadrature', ok{:}, 'Quadrature', [1 2]);
 fails('fbp:value', 'Stages: expected 1 to 2', ok{:}, 'Stages', 3);
+fails('fbp:value', 'Angles: expected', ok{:}, 'Angles', -1);
 fails('fbp:library', 'not in this build', ok{:}, 'Device', 'abacus');
 fails('fbp:library', 'even rings', {p(:, 1:9)}{:}, GX(2:10), GY(2:10), GZ(2:10), d, 22, d, 'Quadrature', 'bands');
 

@@ -1,7 +1,9 @@
+/* Command "bench S4": the job of Qiao et al. (2015). */
 #include "bench/papers/qiao2015/text.h"
 #include "say.h"
 
-#include "backend/backend.h"
+#include "backend/device.h"
+#include "pipeline/job.h"
 
 #include <string.h>
 
@@ -20,12 +22,12 @@ static const struct opt table[] = {
         .help = "rings of directions: 18 have the paper's 208"),
     OPT(S, samples, .name = "samples", .arg = "S", .min = 2, .max = 65536,
         .fallback = "2 ceil(sqrt(3) N/2)",
-        .help = "samples of a projection; the paper's kernel needs an even number"),
+        .help = "samples per projection; even, because the kernel halves the number without a "
+                "remainder"),
     OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "number of measurements; the fastest is printed"),
     OPT(S, device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "cuda",
-        .help = "the GPU; fbp devices lists them. The kernels of the paper's arguments are of cuda "
-                "alone"),
+        .help = "device of the plan, as fbp devices lists it. The paper's kernel needs cuda"),
     BENCH_THREADS(S),
     OPT(S, pictures, .name = "pictures", .arg = "DIR",
         .help = "draw into this folder: Figs. 1 to 3, and slices and profiles of GS, CM and CS and "
@@ -44,34 +46,26 @@ static int check(const struct command *self, const struct s4_args *a)
                          "the number without a remainder, which shifts t by half a sample: give "
                          "%zu",
                          a->samples, a->samples + 1);
-    if (a->size % 2)
-        return opt_usage(self, "--size: the paper's kernel needs an even number, got %zu: give %zu",
-                         a->size, a->size + 1);
     return bench_check_pictures(a->pictures);
 }
 
-/* Is there the GPU that was asked for?  Another name than that of a device is a mistake. */
-static int find_gpu(struct s4_job *job)
+/* Find the device.  A name that no build has is an error; a device that cannot be used has no
+ * figures. */
+static int find_device(struct s4_job *job)
 {
-    static struct fbp_device_info list[64] = {{.struct_size = sizeof *list}};
-    const size_t kind = strcspn(job->device, ":"), n = fbp_devices(list, 64);
-    size_t known = 0;
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    char name[32];
+    size_t n;
 
-    for (size_t i = 0; fbp_device_name(i); i++)
-        known += strncmp(fbp_device_name(i), job->device, kind) == 0 &&
-                 strlen(fbp_device_name(i)) == kind;
-    if (!known)
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(job->device, ":"), job->device);
+    if (strcmp(name, "auto") != 0 && !fbp_backend_find(name))
         return cli_error("device: \"%s\" is not in this build: see fbp devices", job->device);
-    for (size_t i = 0; i < n && i < 64; i++)
-        if (strncmp(list[i].name, job->device, kind) == 0 && strcspn(list[i].name, ":") == kind &&
-            !list[i].reason[0])
-            job->has_gpu = true;
-    job->has_cuda = job->has_gpu && kind == 4 && strncmp(job->device, "cuda", kind) == 0;
-    if (!job->has_gpu)
-        say_note(job->quiet, "there is no GPU (%s): its columns are -", job->device);
-    if (job->has_cuda && fbp_s4_gpu(&job->gpu) != FBP_OK)
-        return cli_fail();
-    return 0;
+    job->has_device = fbp_devices_find(job->device, &backend, devices, &n) == FBP_OK;
+    job->has_cuda = job->has_device && strcmp(backend->name, "cuda") == 0;
+    if (!job->has_device)
+        say_note(job->quiet, "no figures of %s: %s", job->device, fbp_message());
+    return job->has_cuda && fbp_s4_gpu(&job->gpu) != FBP_OK ? cli_fail() : 0;
 }
 
 static int do_job(const struct s4_args *a)
@@ -85,7 +79,7 @@ static int do_job(const struct s4_args *a)
     job.device = a->device ? a->device : "cuda";
     job.threads = a->threads;
     job.quiet = a->quiet;
-    int rc = find_gpu(&job);
+    int rc = find_device(&job);
 
     for (size_t i = 0; i < job.n; i++)
         job.row[i].size = a->size ? a->size : s4_published[i].size;
@@ -117,17 +111,20 @@ const struct command cmd_bench_s4 = {
     .summary = "Qiao 2015: EPR imaging, on GPU and CPU",
     .usage = "[options]",
     .about =
-        "The job of Qiao, Redler, Epel, Qian and Halpern (2015): backprojection of 208 filtered "
-        "projections of a bottle. GS is the GPU in one stage: the paper's kernel, in double, with "
-        "its own launch; the same without its faults (sums in registers, no branch); and what a "
-        "plan takes. CM is the CPU in two stages, from directions of equal linear angle, which it "
-        "needs; CS the CPU in one.\n"
-        "Table 1: seconds of all, GS computed and gathered apart, the host waiting for the kernel; "
-        "beside it the paper's way, which took the launch for computing time. Table 2: the GPU. "
-        "Blocks of 32 to 1024 threads: how many threads a multiprocessor has as the paper counts, "
-        "as registers allow, and counted. Operations. The published figures are printed beside all "
-        "of them. Errors are to double precision on the same projections, as parts of the greatest "
-        "value. Without a GPU its columns are -.",
+        "Z. Qiao, G. Redler, B. Epel, Y. Qian, H. Halpern: Implementation of GPU-accelerated back "
+        "projection for EPR imaging. Journal of X-Ray Science and Technology, 2015, "
+        "doi:10.3233/XST-150498.\n"
+        "Backprojection of 208 filtered projections of a bottle. GS is the GPU in one stage: the "
+        "paper's kernel in double, with its own launch. CM is the CPU in two stages, after the "
+        "rings of directions are resampled to equal linear angles, which it needs. CS is the CPU "
+        "in one stage. All have the same projections. The plan is the library's own method on "
+        "--device.\n"
+        "Table 1: seconds and factors; the host waits for the kernel. A second table has the "
+        "times as the paper took them, without waiting. Advice: arguments sent or kept on the "
+        "card; the kernel with and without its branch. Table 2: limits of the GPU. Registers and "
+        "blocks of 32 to 1024 threads. Operations. The published figures are printed beside all "
+        "of them. Errors are to double precision in one stage, in units of the greatest value. A "
+        "- is a figure that was not measured, such as all of GS without CUDA.",
     .examples = "  fbp bench qiao2015\n"
                 "  fbp bench qiao2015 --size 64 --json\n"
                 "  fbp bench qiao2015 --pictures .\n",

@@ -4,20 +4,20 @@
 static int add_way(const struct s4_row *r, enum s4_way way)
 {
     const struct s4_cell *c = &r->way[way];
-    const size_t views = s4_about[way].stages == 2 ? r->views_two : r->views;
     const struct bench_number numbers[] = {
         {"size", (double)r->size},
-        {"views", (double)views},
+        {"views", (double)r->views},
         {"samples", (double)r->samples},
         {"compute", c->compute},
         {"gather", c->gather},
         {"launch", c->launch},
         {"gather_launched", c->gather_launched},
+        {"copied", c->copied},
         {"send", c->send},
         {"open", c->open},
         {"filter", c->filter},
         {"host_to_host", c->total},
-        {"gups", s4_gups(r->size, views, c->compute)},
+        {"gups", s4_gups(r->size, r->views, c->compute)},
         {"rms_error", c->error.rmse},
         {"largest_error", c->error.max},
     };
@@ -33,12 +33,13 @@ static int add_way(const struct s4_row *r, enum s4_way way)
 
 static int add_factors(const struct s4_row *r)
 {
+    const struct s4_table1 t = s4_measured(r);
     const struct bench_number numbers[] = {
         {"size", (double)r->size},
-        {"cm_over_gs_compute", s4_factor(r, S4_CM, false)},
-        {"cm_over_gs", s4_factor(r, S4_CM, true)},
-        {"cs_over_gs_compute", s4_factor(r, S4_CS, false)},
-        {"cs_over_gs", s4_factor(r, S4_CS, true)},
+        {"cm_over_gs_compute", t.column[S4_CM_TO_COMPUTE]},
+        {"cm_over_gs", t.column[S4_CM_TO_GS]},
+        {"cs_over_gs_compute", t.column[S4_CS_TO_COMPUTE]},
+        {"cs_over_gs", t.column[S4_CS_TO_GS]},
     };
     char name[60];
 
@@ -64,6 +65,7 @@ static int add_gpu(const struct s4_job *job)
         {"block_shared_bytes", (double)g->block_shared_bytes},
         {"block_registers", (double)g->block_registers},
         {"warp", (double)g->warp},
+        {"memory_bytes", g->memory_bytes},
     };
     cJSON *root = bench_json_begin("S4", "limits", g->name, NULL, NULL);
 

@@ -53,10 +53,11 @@ static fbp_status make_scan(struct fbp_s4 *s, const struct fbp_s4_params *p)
 {
     const size_t rings = p->rings ? p->rings : RINGS;
     const struct fbp_directions set = {
-        .struct_size = sizeof set, .set = p->set, .n = {rings, 0}, .order = FBP_ORDER_FLIP};
+        .struct_size = sizeof set, .n = {rings, 0}, .order = FBP_ORDER_FLIP};
     double(*direction)[3] = NULL;
     fbp_status st = FBP_OK;
 
+    s->rings = rings;
     s->d = SIDE_MM / (double)p->size;
     s->scan.struct_size = sizeof s->scan;
     s->scan.kind = FBP_PLANES;
@@ -221,18 +222,4 @@ fbp_status fbp_s4_compare(struct fbp_s4 *s, struct fbp_s4_error *out)
     *out = (struct fbp_s4_error){
         .rmse = d.rmse / sum.peak, .max = d.max / sum.peak, .n_voxels = sum.n};
     return FBP_OK;
-}
-
-double fbp_s4_operations(size_t size, size_t views)
-{
-    const double n = (double)size;
-
-    return (15 + 26 * (double)views) * n * n * n;
-}
-
-double fbp_s4_operations_printed(size_t size, size_t views)
-{
-    const double n = (double)size;
-
-    return (15 + 26) * n * n * n + (double)views;
 }

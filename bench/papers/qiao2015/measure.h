@@ -15,6 +15,7 @@
 struct fbp_s4 {
     pid_t process; /* that opened it */
     int n_threads;
+    size_t rings;
     struct fbp_scan scan;
     double d;         /* distance of voxels, and of samples */
     double *gx;       /* [3][n_views]: GX, GY and GZ */

@@ -43,29 +43,30 @@ static double size_at(size_t size, bool cubed)
     return cubed ? n * n * n : n;
 }
 
-static const enum s4_way methods[3] = {S4_GS, S4_CM, S4_CS};
+/* A column of Table 1 as a line of a figure. */
+struct shown {
+    enum s4_column column;
+    const char *published, *now;
+};
 
-/* Seconds of GS, CM and CS, published and now. */
-static void add_seconds(const struct s4_job *job, struct lines *l, bool cubed)
+/* Four columns, published and now; without those that were not measured. */
+static void add_columns(const struct s4_job *job, const struct shown *shown, struct lines *l,
+                        bool cubed)
 {
-    static const char *const old[3] = {"GS, published", "CM, published", "CS, published"};
-    static const char *const now[3] = {"GS, now", "CM, now", "CS, now"};
-
-    for (int k = 0; k < 3; k++) {
-        const size_t at = next_line(l, old[k], S4_SIZES, true, k);
-        for (size_t i = 0; i < S4_SIZES; i++) {
-            const struct s4_published *p = &s4_published[i];
-            l->x[at][i] = size_at(p->size, cubed);
-            l->y[at][i] = k == 0 ? p->gs : k == 1 ? p->cm : p->cs;
+    for (int now = 0; now < 2; now++)
+        for (int k = 0; k < 4; k++) {
+            const size_t n = now ? job->n : S4_SIZES;
+            const size_t at = next_line(l, now ? shown[k].now : shown[k].published, n, !now, k);
+            bool known = false;
+            for (size_t i = 0; i < n; i++) {
+                const struct s4_table1 r = now ? s4_measured(&job->row[i]) : s4_published[i];
+                l->x[at][i] = size_at(r.size, cubed);
+                l->y[at][i] = r.column[shown[k].column];
+                known |= isfinite(l->y[at][i]);
+            }
+            if (!known)
+                l->n--;
         }
-    }
-    for (int k = 0; k < 3; k++) {
-        const size_t at = next_line(l, now[k], job->n, false, k);
-        for (size_t i = 0; i < job->n; i++) {
-            l->x[at][i] = size_at(job->row[i].size, cubed);
-            l->y[at][i] = s4_seconds(s4_like(&job->row[i], methods[k]));
-        }
-    }
 }
 
 /* The line of time in proportion to N^3, from the first point of another one. */
@@ -94,50 +95,44 @@ static int draw_lines(const struct lines *l, const char *folder, const char *nam
 
 static int draw_times(const struct s4_job *job, const char *folder)
 {
+    static const struct shown shown[4] = {
+        {S4_GS_SECONDS, "GS, published", "GS, now"},
+        {S4_GS_COMPUTE, "GS without transfer, published", "GS without transfer, now"},
+        {S4_CM_SECONDS, "CM, published", "CM, now"},
+        {S4_CS_SECONDS, "CS, published", "CS, now"}};
     struct lines *l = calloc(1, sizeof *l);
 
     if (!l)
         return cli_error("not enough memory for a chart");
-    add_seconds(job, l, false);
-    int rc = draw_lines(l, folder, "S4-fig1.svg", "Fig. 1: times", "seconds, gather included", "N",
-                        false);
+    add_columns(job, shown, l, false);
+    int rc = draw_lines(l, folder, "S4-fig1.svg", "Fig. 1: times", "seconds", "N", false);
     l->n = 0;
-    add_seconds(job, l, true);
-    add_reference(l, 2, "N^3, from CS, published");
-    add_reference(l, 5, "N^3, from CS, now");
+    add_columns(job, shown, l, true);
+    const size_t last = l->n - 1;
+    add_reference(l, 3, "N^3, from CS, published");
+    if (last > 3)
+        add_reference(l, last, "N^3, from CS, now");
     if (rc == 0)
-        rc = draw_lines(l, folder, "S4-fig2.svg", "Fig. 2: the trend against N^3",
-                        "seconds, gather included", "N^3", true);
+        rc = draw_lines(l, folder, "S4-fig2.svg", "Fig. 2: the trend against N^3", "seconds", "N^3",
+                        true);
     free(l);
     return rc;
 }
 
 static int draw_factors(const struct s4_job *job, const char *folder)
 {
-    static const char *const names[2][4] = {
-        {"CM/GS compute, published", "CM/GS, published", "CS/GS compute, published",
-         "CS/GS, published"},
-        {"CM/GS compute, now", "CM/GS, now", "CS/GS compute, now", "CS/GS, now"}};
+    static const struct shown shown[4] = {
+        {S4_CM_TO_COMPUTE, "CM / GS compute, published", "CM / GS compute, now"},
+        {S4_CM_TO_GS, "CM / GS, published", "CM / GS, now"},
+        {S4_CS_TO_COMPUTE, "CS / GS compute, published", "CS / GS compute, now"},
+        {S4_CS_TO_GS, "CS / GS, published", "CS / GS, now"}};
     struct lines *l = calloc(1, sizeof *l);
 
     if (!l)
         return cli_error("not enough memory for a chart");
-    for (int k = 0; k < 4; k++) {
-        const size_t old = next_line(l, names[0][k], S4_SIZES, true, k);
-        for (size_t i = 0; i < S4_SIZES; i++) {
-            const struct s4_published *p = &s4_published[i];
-            const double factors[4] = {p->cm_without, p->cm_with, p->cs_without, p->cs_with};
-            l->x[old][i] = (double)p->size;
-            l->y[old][i] = factors[k];
-        }
-        const size_t now = next_line(l, names[1][k], job->n, false, k);
-        for (size_t i = 0; i < job->n; i++) {
-            l->x[now][i] = (double)job->row[i].size;
-            l->y[now][i] = s4_factor(&job->row[i], k < 2 ? S4_CM : S4_CS, k % 2);
-        }
-    }
+    add_columns(job, shown, l, false);
     const int rc = draw_lines(l, folder, "S4-fig3.svg", "Fig. 3: acceleration by the GPU",
-                              "times as fast as GS", "N", false);
+                              "speed of GS in units of the speed of CM or CS", "N", false);
     free(l);
     return rc;
 }
@@ -149,17 +144,26 @@ static const float *slice_of(const struct s4_row *r, enum s4_way way)
     return way < S4_WAYS ? r->way[way].slice : r->truth;
 }
 
-/* GS: the paper's kernel, or what else the GPU did; and the phantom. */
+/* GS: the paper's kernel; if it did not run, a plan on the device. */
+static enum s4_way gs_of(const struct s4_row *r)
+{
+    return r->way[S4_GS].slice ? S4_GS : r->way[S4_PLAN].slice ? S4_PLAN : S4_PLAN_FLOAT;
+}
+
+static const char *label_of(const struct s4_row *r, enum s4_way way)
+{
+    return way < S4_WAYS ? r->way[way].label : "phantom";
+}
+
 static size_t find_slices(const struct s4_row *r, enum s4_way ways[4], const char *names[4])
 {
-    const enum s4_way gs = r->way[S4_GS].slice ? S4_GS : S4_OURS;
-    const enum s4_way all[4] = {gs, S4_CM, S4_CS, S4_WAYS};
+    const enum s4_way all[4] = {gs_of(r), S4_CM, S4_CS, S4_WAYS};
     size_t n = 0;
 
     for (int i = 0; i < 4; i++)
         if (slice_of(r, all[i])) {
             ways[n] = all[i];
-            names[n++] = all[i] == S4_WAYS ? "phantom" : s4_about[all[i]].name;
+            names[n++] = label_of(r, all[i]);
         }
     return n;
 }
@@ -191,25 +195,30 @@ static int draw_slices(const struct s4_row *r, const char *folder)
 }
 
 /* |a - b| for each pair of methods that are there, in one grey window. */
+enum { PAIRS = 4 };
+
 static int draw_differences(const struct s4_row *r, const char *folder)
 {
-    static const char *const labels[3] = {"|GS - CS|", "|CM - CS|", "|GS - CM|"};
-    const enum s4_way gs = r->way[S4_GS].slice ? S4_GS : S4_OURS;
-    const enum s4_way pairs[3][2] = {{gs, S4_CS}, {S4_CM, S4_CS}, {gs, S4_CM}};
+    const enum s4_way gs = gs_of(r);
+    const enum s4_way pairs[PAIRS][2] = {
+        {gs, S4_CS}, {S4_CM, S4_CS}, {gs, S4_CM}, {S4_CM, S4_CS_RESAMPLED}};
     const size_t pixels = r->size * r->size;
-    float *values = malloc(3 * pixels * sizeof *values);
-    struct fbp_tile tiles[3];
+    float *values = malloc(PAIRS * pixels * sizeof *values);
+    struct fbp_tile tiles[PAIRS];
+    char labels[PAIRS][128];
     size_t n = 0;
 
     if (!values)
         return cli_error("not enough memory for a picture");
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < PAIRS; k++) {
         const float *a = slice_of(r, pairs[k][0]), *b = slice_of(r, pairs[k][1]);
         float *out = values + n * pixels;
         if (!a || !b)
             continue;
         for (size_t i = 0; i < pixels; i++)
             out[i] = fabsf(a[i] - b[i]);
+        snprintf(labels[k], sizeof labels[k], "|%s - %s|", label_of(r, pairs[k][0]),
+                 label_of(r, pairs[k][1]));
         tiles[n++] = (struct fbp_tile){out, labels[k], false};
     }
     const int rc =

@@ -7,20 +7,24 @@
 #include <string.h>
 
 const struct s4_about s4_about[S4_WAYS] = {
-    [S4_GS] = {"GS", "GPU, one stage: the paper's kernel", true, FBP_S4_PAPER, 1, 0},
-    [S4_REGISTERS] = {"GS registers", "the same without its faults", true, FBP_S4_REGISTERS, 1, 0},
-    [S4_OURS] = {"GS plan", "GPU, one stage: a plan, float", true, -1, 1, 0},
-    [S4_OURS_DOUBLE] = {"GS plan double", "the same in double", true, -1, 1, FBP_PRECISION_DOUBLE},
-    [S4_CM] = {"CM", "CPU, two stages: a plan, float", false, -1, 2, 0},
-    [S4_CM_DOUBLE] = {"CM double", "the same in double", false, -1, 2, FBP_PRECISION_DOUBLE},
-    [S4_CS] = {"CS", "CPU, one stage: a plan, float", false, -1, 1, 0},
-    [S4_CS_DOUBLE] = {"CS double", "the same in double", false, -1, 1, FBP_PRECISION_DOUBLE},
+    [S4_GS] = {"GS", "the paper's kernel, one stage, double", true, FBP_S4_PAPER, 1, 0},
+    [S4_NO_BRANCH] = {"GS no branch", "the same without its branch", true, FBP_S4_NO_BRANCH, 1, 0},
+    [S4_REGISTERS] = {"GS registers", "also with sums in registers", true, FBP_S4_REGISTERS, 1, 0},
+    [S4_PLAN] = {"plan", "a plan, one stage, double", true, -1, 1, FBP_PRECISION_DOUBLE},
+    [S4_PLAN_FLOAT] = {"plan float", "a plan, one stage, float", true, -1, 1, 0},
+    [S4_CM] = {"CM", "a plan, two stages, double", false, -1, 2, FBP_PRECISION_DOUBLE, true},
+    [S4_CM_FLOAT] = {"CM float", "a plan, two stages, float", false, -1, 2, 0, true},
+    [S4_CS] = {"CS", "a plan, one stage, double", false, -1, 1, FBP_PRECISION_DOUBLE},
+    [S4_CS_FLOAT] = {"CS float", "a plan, one stage, float", false, -1, 1, 0},
+    [S4_CS_RESAMPLED] = {"CS resampled", "CS from CM's resampled projections", false, -1, 1,
+                         FBP_PRECISION_DOUBLE, true},
 };
 
 static const struct s4_cell nothing = {.compute = NAN,
                                        .gather = NAN,
                                        .launch = NAN,
                                        .gather_launched = NAN,
+                                       .copied = NAN,
                                        .send = NAN,
                                        .filter = NAN,
                                        .open = NAN,
@@ -54,7 +58,9 @@ static fbp_status by_kernel(const struct s4_job *job, const struct s4_about *abo
     c->gather = t.gather;
     c->launch = t.launch;
     c->gather_launched = t.gather_launched;
-    snprintf(c->how, sizeof c->how, "cuda, CUDAKernel's arguments");
+    c->copied = t.copied;
+    snprintf(c->label, sizeof c->label, "%s", about->name);
+    snprintf(c->how, sizeof c->how, "cuda, in double, %s", job->gpu.name);
     return FBP_OK;
 }
 
@@ -64,6 +70,7 @@ static fbp_status by_plan(const struct s4_job *job, const struct s4_about *about
     const struct fbp_s4_way way = {.device = about->gpu ? job->device : "cpu",
                                    .precision = about->precision,
                                    .stages = about->stages,
+                                   .resampled = about->resampled,
                                    .runs = job->runs};
     struct fbp_s4_time t;
     const fbp_status st = fbp_s4_run(s4, &way, &t);
@@ -75,6 +82,10 @@ static fbp_status by_plan(const struct s4_job *job, const struct s4_about *about
     c->compute = t.compute;
     c->gather = t.gather;
     c->total = t.total;
+    if (about->gpu)
+        snprintf(c->label, sizeof c->label, "%s (%s)", about->name, t.backend);
+    else
+        snprintf(c->label, sizeof c->label, "%s", about->name);
     snprintf(c->how, sizeof c->how, "%s, kernel %s%s%s, %d thread%s", t.backend, t.kernel,
              t.isa[0] ? " " : "", t.isa, t.n_threads, t.n_threads == 1 ? "" : "s");
     return FBP_OK;
@@ -101,15 +112,14 @@ static int measure_way(const struct s4_job *job, fbp_s4 *s4, struct s4_row *row,
 
 static bool is_there(const struct s4_job *job, const struct s4_about *about)
 {
-    return !about->gpu || (about->kernel < 0 ? job->has_gpu : job->has_cuda);
+    return !about->gpu || (about->kernel < 0 ? job->has_device : job->has_cuda);
 }
 
-/* Two stages want directions in meridian planes, the others have the paper's. */
-static int measure_set(struct s4_job *job, struct s4_row *row, bool two)
+/* All methods compute from the same projections. */
+static int measure_row(struct s4_job *job, struct s4_row *row)
 {
     const struct fbp_s4_params p = {.struct_size = sizeof p,
                                     .size = row->size,
-                                    .set = two ? FBP_SET_LINEAR_ANGLE : FBP_SET_SOLID_ANGLE,
                                     .rings = job->rings,
                                     .samples = job->samples,
                                     .n_threads = job->threads};
@@ -117,13 +127,11 @@ static int measure_set(struct s4_job *job, struct s4_row *row, bool two)
     int rc = fbp_s4_open(&s4, &p) == FBP_OK ? 0 : cli_fail();
 
     for (int i = 0; rc == 0 && i < S4_WAYS; i++)
-        if ((s4_about[i].stages == 2) == two && is_there(job, &s4_about[i]))
+        if (is_there(job, &s4_about[i]))
             rc = measure_way(job, s4, row, (enum s4_way)i);
     if (rc == 0) {
-        *(two ? &row->views_two : &row->views) = fbp_s4_views(s4);
+        row->views = fbp_s4_views(s4);
         row->samples = fbp_s4_samples(s4);
-    }
-    if (rc == 0 && !two) {
         row->truth = malloc(row->size * row->size * sizeof *row->truth);
         rc = !row->truth ? cli_error("not enough memory for a slice")
              : fbp_s4_truth(s4, row->size / 2 - 1, row->truth) == FBP_OK ? 0
@@ -160,8 +168,8 @@ static int measure_blocks(struct s4_job *job)
     fbp_s4 *s4 = NULL;
     int rc = fbp_s4_open(&s4, &p) == FBP_OK ? 0 : cli_fail();
 
-    for (int k = 0; rc == 0 && k < FBP_S4_KERNELS; k++)
-        if (job->row[job->block_row].way[k == FBP_S4_PAPER ? S4_GS : S4_REGISTERS].done &&
+    for (int k = 0; rc == 0 && k < FBP_S4_KERNELS; k++) /* the first ways are the kernels */
+        if (job->row[job->block_row].way[k].done &&
             fbp_s4_occupancy(s4, (enum fbp_s4_kernel)k, 0, &job->occupancy[k]) != FBP_OK)
             rc = cli_fail();
     for (size_t i = 0; rc == 0 && i < sizeof sizes / sizeof *sizes; i++)
@@ -178,11 +186,8 @@ int s4_measure(struct s4_job *job)
     for (size_t i = 0; i < job->n; i++)
         for (int k = 0; k < S4_WAYS; k++)
             job->row[i].way[k] = nothing;
-    for (size_t i = 0; rc == 0 && i < job->n; i++) {
-        rc = measure_set(job, &job->row[i], false);
-        if (rc == 0)
-            rc = measure_set(job, &job->row[i], true);
-    }
+    for (size_t i = 0; rc == 0 && i < job->n; i++)
+        rc = measure_row(job, &job->row[i]);
     if (rc == 0 && job->row[job->block_row].way[S4_REGISTERS].done)
         rc = measure_blocks(job);
     return rc;

@@ -12,7 +12,8 @@ FBP_BEGIN
 /** Kernels with the paper's list of arguments, all in double. */
 enum fbp_s4_kernel {
     FBP_S4_PAPER = 0, /**< as described: blocks of N threads, sums in global memory, a branch */
-    FBP_S4_REGISTERS, /**< without that */
+    FBP_S4_NO_BRANCH, /**< the same, with a selection in place of the branch */
+    FBP_S4_REGISTERS, /**< sums in registers, no branch, any launch */
     FBP_S4_KERNELS
 };
 
@@ -25,6 +26,8 @@ struct fbp_s4_gpu {
     size_t threads, blocks, registers, shared_bytes; /**< of one, at most */
     size_t block_threads, block_shared_bytes, block_registers, warp; /**< of a block, of a warp */
     double memory_bytes;
+    size_t block_sides[3],
+        grid_sides[3]; /**< of a block in threads, of a grid in blocks, at most */
 };
 
 /** What a launch has of a multiprocessor. */
@@ -42,6 +45,10 @@ struct fbp_s4_launch {
     double send;    /**< of projections and directions to the card */
     double compute; /**< until the kernel has ended */
     double gather;  /**< of the object to the host's ordinary memory, after that */
+    /** One call with all arguments in host memory: send the object, projections and directions,
+     * compute, gather.  MATLAB does that if the arguments are no gpuArrays; if they are, a call
+     * takes `compute`. */
+    double copied;
     /** The same without waiting for the kernel: the call of the launch alone, which the paper has
      * as computing time, and the copy, which waits for the kernel. */
     double launch, gather_launched;
@@ -51,8 +58,9 @@ struct fbp_s4_launch {
 struct fbp_s4_way {
     const char *device; /**< NULL: cpu */
     enum fbp_precision precision;
-    int stages;  /**< 2: meridian planes first; 0, 1: one */
-    size_t runs; /**< the fastest counts; 0: 1 */
+    int stages;     /**< 2: meridian planes first, which needs `resampled`; 0, 1: one */
+    bool resampled; /**< rings of directions resampled to as many equal linear angles as rings */
+    size_t runs;    /**< the fastest counts; 0: 1 */
 };
 
 /** Seconds of a way. */
@@ -72,11 +80,9 @@ struct fbp_s4_error {
 
 struct fbp_s4_params {
     size_t struct_size;
-    size_t size;                /**< N: voxels a side */
-    enum fbp_direction_set set; /**< SOLID_ANGLE, the paper's 208, or LINEAR_ANGLE, as two stages
-                                     want them */
-    size_t rings;               /**< 0: 18 */
-    size_t samples;             /**< 0: so many that a row reaches over the corners, even */
+    size_t size;    /**< N: voxels per side */
+    size_t rings;   /**< of equal solid angle; 0: 18, the paper's 208 directions */
+    size_t samples; /**< 0: so many that a row reaches over the corners, even */
     int n_threads;
 };
 
@@ -102,9 +108,9 @@ FBP_MUST_CHECK fbp_status fbp_s4_run(fbp_s4 *s, const struct fbp_s4_way *way,
 /**
  * Backproject filtered projections by a kernel of the paper's arguments; the object is kept.
  *
- * block  threads of a block; 0: N for PAPER, which takes no other, else 256
- * @return FBP_ERR_UNSUPPORTED (no such kernel on this device; PAPER and an odd N or S, which it
- *         halves without a remainder, or N above 1024), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ * block  threads per block; 0: 256 for REGISTERS, else N, the only number that they take
+ * @return FBP_ERR_UNSUPPORTED (no such kernel on this device; not REGISTERS, and an odd S, which is
+ *         halved without a remainder, or N above 1024), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_MUST_CHECK fbp_status fbp_s4_launch(fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned block,
                                         size_t runs, struct fbp_s4_launch *out);

@@ -8,14 +8,28 @@
 
 enum { S4_SIZES = 5, S4_PAPER_VIEWS = 208, S4_PAPER_RINGS = 18, S4_MOST_BLOCKS = 32 };
 
-/** Table 1 of the paper: voxels a side, seconds, and how many times faster GS is than CM and CS
- *  without and with its gather. */
-struct s4_published {
-    size_t size;
-    double compute, gather, gs, cm, cs;
-    double cm_without, cm_with, cs_without, cs_with;
+/** Columns of Table 1. */
+enum s4_column {
+    S4_GS_COMPUTE, /**< seconds of GS without the transfer of the object ("gather") */
+    S4_GATHER,     /**< seconds of that transfer */
+    S4_GS_SECONDS, /**< the sum of both */
+    S4_CM_SECONDS,
+    S4_CS_SECONDS,
+    S4_CM_TO_COMPUTE, /**< time of CM in units of the time of GS without the transfer */
+    S4_CM_TO_GS,      /**< the same with the transfer */
+    S4_CS_TO_COMPUTE,
+    S4_CS_TO_GS,
+    S4_COLUMNS
 };
-extern const struct s4_published s4_published[S4_SIZES];
+
+/** A row of Table 1. */
+struct s4_table1 {
+    size_t size; /**< voxels per side */
+    double column[S4_COLUMNS];
+};
+extern const struct s4_table1 s4_published[S4_SIZES];
+/** The row of Table 1 that follows from its seconds. */
+struct s4_table1 s4_derive(size_t size, double compute, double gather, double cm, double cs);
 /** Table 2: the paper's card; what it does not say is 0. */
 extern const struct fbp_s4_gpu s4_published_gpu;
 /** What the paper gives as the number of operations for N = 128. */
@@ -24,23 +38,26 @@ extern const double s4_published_operations;
 /** Ways to an object. */
 enum s4_way {
     S4_GS,        /**< the paper's kernel */
-    S4_REGISTERS, /**< the same without its faults */
-    S4_OURS,      /**< what a plan takes on the GPU */
-    S4_OURS_DOUBLE,
-    S4_CM, /**< two stages on the CPU */
-    S4_CM_DOUBLE,
-    S4_CS, /**< one stage on the CPU */
-    S4_CS_DOUBLE,
+    S4_NO_BRANCH, /**< the same without its branch */
+    S4_REGISTERS, /**< the same without branch, with sums in registers */
+    S4_PLAN,      /**< a plan of the library on the device of --device, in double */
+    S4_PLAN_FLOAT,
+    S4_CM, /**< two stages on the CPU, in double */
+    S4_CM_FLOAT,
+    S4_CS, /**< one stage on the CPU, in double */
+    S4_CS_FLOAT,
+    S4_CS_RESAMPLED, /**< CS from the resampled projections of CM */
     S4_WAYS
 };
 
 /** How a way is done, and called. */
 struct s4_about {
     const char *name, *text;
-    bool gpu;   /**< on the device of --device */
+    bool gpu;   /**< on the device of --device; false: on the CPU */
     int kernel; /**< enum fbp_s4_kernel; -1: by a plan */
     int stages;
     enum fbp_precision precision;
+    bool resampled; /**< from rings resampled to equal linear angles */
 };
 extern const struct s4_about s4_about[S4_WAYS];
 
@@ -49,15 +66,17 @@ struct s4_cell {
     bool done;
     double compute, gather;           /**< backprojection, object to the host */
     double launch, gather_launched;   /**< as the paper took them */
+    double copied;                    /**< one call with all arguments in host memory */
     double send, filter, open, total; /**< total: samples to voxels, host to host */
     char how[140];                    /**< device and kernel */
+    char label[60];                   /**< method and, for a plan, device */
     struct fbp_s4_error error;
     float *slice; /**< the middle one, [N][N]; owned */
 };
 
 /** A size. */
 struct s4_row {
-    size_t size, samples, views, views_two;
+    size_t size, samples, views;
     struct s4_cell way[S4_WAYS];
     float *truth; /**< of the middle slice; owned */
 };
@@ -75,7 +94,7 @@ struct s4_job {
     int threads;
     bool quiet;
     struct s4_row row[S4_SIZES];
-    bool has_gpu, has_cuda; /**< the device is there; and has kernels of the paper's arguments */
+    bool has_device, has_cuda; /**< the device exists; it has kernels of the paper's arguments */
     struct fbp_s4_gpu gpu;
     size_t block_row; /**< that of the sizes of blocks */
     size_t n_blocks;
@@ -87,16 +106,14 @@ struct s4_job {
 int s4_measure(struct s4_job *job);
 void s4_clear(struct s4_job *job);
 
-/** Backprojection and gather: what the paper has as total. */
-double s4_seconds(const struct s4_cell *c);
-/** What Table 1 has for CM or CS: in double, as the paper's, where that is done, else in float. */
-const struct s4_cell *s4_like(const struct s4_row *row, enum s4_way way);
-/** How many times faster GS is than another way, without its gather and with it. */
-double s4_factor(const struct s4_row *row, enum s4_way other, bool gather);
-/** 10^9 updates a second of a row in so many seconds. */
+/** The row of Table 1 of the measurements: the paper's kernel, CM and CS in double.  The printed
+ *  table, JSON and Figs. 1 to 3 all show this row. */
+struct s4_table1 s4_measured(const struct s4_row *row);
+/** Rms difference of CM from CS with the same resampled projections in the middle slice, in units
+ * of the greatest value: the precision of two stages alone.  NAN: not measured. */
+double s4_two_stages(const struct s4_row *row);
+/** 10^9 updates per second. */
 double s4_gups(size_t size, size_t views, double seconds);
-/** The published row of a size; NULL: there is none. */
-const struct s4_published *s4_published_of(size_t size);
 
 void s4_print(const struct s4_job *job);
 int s4_json(const struct s4_job *job);

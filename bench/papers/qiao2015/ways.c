@@ -124,6 +124,7 @@ fbp_status fbp_s4_run(struct fbp_s4 *s, const struct fbp_s4_way *way, struct fbp
                                  .device = way->device ? way->device : "cpu",
                                  .precision = way->precision,
                                  .epr.stages = way->stages,
+                                 .epr.angles = way->resampled ? s->rings : 0,
                                  .n_threads = s->n_threads};
 
     fbp_message_clear();
@@ -168,23 +169,25 @@ static struct fbp_s4_arguments arguments_of(const struct fbp_s4 *s)
                                      .s = (int)s->scan.panel.n_columns};
 }
 
-/* What the paper's kernel cannot take; *block: of 0 the usual one. */
+/* Refuse what the kernels with the paper's launch cannot compute, and replace a block of 0 by the
+ * usual one. */
 static fbp_status check_launch(const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
                                unsigned *block)
 {
-    if (kernel == FBP_S4_PAPER && a->s % 2)
+    const bool own_launch = kernel != FBP_S4_REGISTERS;
+
+    if (own_launch && a->s % 2)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "S4: the paper's kernel needs an even number of samples, got %d: it halves "
                         "the number without a remainder, which shifts t by half a sample",
                         a->s);
-    if (kernel == FBP_S4_PAPER && (a->n % 2 || a->n > MOST_BLOCK))
+    if (own_launch && a->n > MOST_BLOCK)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "S4: the paper's kernel needs an even number of voxels a side, at most %d, "
-                        "got %d",
+                        "S4: the paper's kernel takes at most %d voxels per side, got %d",
                         MOST_BLOCK, a->n);
     if (*block == 0)
-        *block = kernel == FBP_S4_PAPER ? (unsigned)a->n : BLOCK;
-    if (*block > MOST_BLOCK || (kernel == FBP_S4_PAPER && *block != (unsigned)a->n))
+        *block = own_launch ? (unsigned)a->n : BLOCK;
+    if (*block > MOST_BLOCK || (own_launch && *block != (unsigned)a->n))
         return fbp_fail(FBP_ERR_UNSUPPORTED, "S4: no blocks of %u threads", *block);
     return FBP_OK;
 }
@@ -205,6 +208,7 @@ static fbp_status launch_all(struct fbp_s4 *s, const struct fbp_s4_kernels *k,
         out->gather = fmin(out->gather, one.gather);
         out->launch = fmin(out->launch, one.launch);
         out->gather_launched = fmin(out->gather_launched, one.gather_launched);
+        out->copied = fmin(out->copied, one.copied);
     }
     return FBP_OK;
 }
@@ -250,11 +254,4 @@ fbp_status fbp_s4_gpu(struct fbp_s4_gpu *out)
     fbp_message_clear();
     FBP_TRY(find_kernels(&k));
     return k->describe(0, out);
-}
-
-size_t fbp_s4_paper_threads(const struct fbp_s4_gpu *gpu, unsigned block)
-{
-    const size_t fit = gpu->threads / block;
-
-    return block * (fit < gpu->blocks ? fit : gpu->blocks);
 }
