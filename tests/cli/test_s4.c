@@ -59,6 +59,8 @@ TEST(published_seconds_give_the_published_averages)
 static void fill(struct s4_job *job)
 {
     job->n = S4_SIZES;
+    job->has_cuda = true;
+    job->gpu = s4_published_gpu;
     for (size_t i = 0; i < S4_SIZES; i++) {
         struct s4_row *r = &job->row[i];
         const double *c = s4_published[i].column;
@@ -68,12 +70,14 @@ static void fill(struct s4_job *job)
             r->way[k] = (struct s4_cell){.done = true, .compute = 1000 + k, .gather = 1};
         r->way[S4_GS].compute = c[S4_GS_COMPUTE];
         r->way[S4_GS].gather = c[S4_GATHER];
+        r->way[S4_GS].copied = 3 * c[S4_GS_COMPUTE];
+        r->way[S4_NO_BRANCH].compute = c[S4_GS_COMPUTE] / 2;
         r->way[S4_CM].compute = c[S4_CM_SECONDS] - 1;
         r->way[S4_CS].compute = c[S4_CS_SECONDS] - 1;
     }
 }
 
-/* What a function writes to standard output, or what a file contains. */
+/* Read a whole file. */
 static char *text_of(const char *path)
 {
     char *text = not_null(calloc(1, 1 << 16));
@@ -149,6 +153,42 @@ TEST(table_factors_and_figures_show_the_same_seconds)
     }
     snprintf(path, sizeof path, "rm -r %s", folder);
     assert_int_equal(system(path), 0);
+}
+
+/* A row of a table: a name, then words. */
+static void check_row(const char *text, const char *name, const char *wanted)
+{
+    char row[200] = "", one[60];
+    const char *at = strstr(text, name);
+    int used;
+
+    if (!at)
+        fail_msg("no row %s", name);
+    for (at += strlen(name); *at != '\n' && sscanf(at, "%59s%n", one, &used) == 1; at += used)
+        snprintf(row + strlen(row), sizeof row - strlen(row), " %s", one);
+    assert_string_equal(row, wanted);
+}
+
+TEST(advice_and_limits_are_printed)
+{
+    static struct s4_job job;
+    char path[] = "/tmp/fbp-s4-XXXXXX";
+    const int fd = mkstemp(path);
+
+    fill(&job);
+    assert_true(fd >= 0);
+    print_to(path, &job);
+    AUTO_FREE char *text = text_of(path);
+    const char *advice = strstr(text, "\nAdvice");
+    assert_non_null(advice);
+    check_row(advice, "\n64^3", " 0.0330 0.0110 3.000 0.0110 0.005500 2.000");
+    check_row(text, "\nmemory [MiB]", " 2048 2048");
+    check_row(text, "\ncores", " 1152 1152");
+    check_row(text, "\nblock size (x, y, z) [threads]", " 1024x1024x64 1024x1024x64");
+    check_row(text, "\ngrid size (x, y, z) [blocks]",
+              " 2147483647x65535x65535 2147483647x65535x65535");
+    close(fd);
+    unlink(path);
 }
 
 TEST(precision_of_two_stages_is_that_of_equal_projections)
