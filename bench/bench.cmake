@@ -15,8 +15,18 @@ target_link_libraries(fbp_bench PRIVATE ${FBP_BENCH_PARTS} fbp_small_frames)
 
 if(TARGET fbp_cuda)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cuda/*.c ${CMAKE_CURRENT_LIST_DIR}/cuda/*.cu)
-    list(FILTER sources EXCLUDE REGEX "/s4_kernels\\.cu$") # part of s4.cu, and PTX by itself
-    fbp_cuda_library(fbp_bench_cuda MODULE ${sources})
+    list(FILTER sources EXCLUDE REGEX "/(s0_[a-z]*|s4_kernels)\\.cu$") # the latter: part of s4.cu, and PTX by itself
+    # The kernels of Okitsu 2008, and the instructions counted in their machine code; none without cuobjdump.
+    fbp_cuda_library(fbp_bench_s0 OBJECT ${CMAKE_CURRENT_LIST_DIR}/cuda/s0_filter.cu ${CMAKE_CURRENT_LIST_DIR}/cuda/s0_ladder.cu)
+    target_include_directories(fbp_bench_s0 PRIVATE ${CMAKE_SOURCE_DIR})
+    find_program(FBP_CUOBJDUMP cuobjdump HINTS ${CUDAToolkit_BIN_DIR})
+    set(FBP_S0_CODE ${CMAKE_BINARY_DIR}/generated/s0_code.c)
+    add_custom_command(OUTPUT ${FBP_S0_CODE}
+        COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/cuda/s0_code.sh $<IF:$<BOOL:${FBP_CUOBJDUMP}>,${FBP_CUOBJDUMP},true>
+            ${FBP_S0_CODE} $<TARGET_OBJECTS:fbp_bench_s0>
+        DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cuda/s0_code.sh fbp_bench_s0 $<TARGET_OBJECTS:fbp_bench_s0>
+        COMMENT "Instructions of the kernels of Okitsu 2008" COMMAND_EXPAND_LISTS VERBATIM)
+    fbp_cuda_library(fbp_bench_cuda MODULE ${sources} $<TARGET_OBJECTS:fbp_bench_s0> ${FBP_S0_CODE})
     target_include_directories(fbp_bench_cuda PRIVATE ${CMAKE_SOURCE_DIR})
 endif()
 

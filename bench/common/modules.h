@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "bench/common/measure.h"
 #include "bench/papers/ino2009/s3.h"
+#include "bench/papers/okitsu2008/rules.h"
 #include "bench/papers/qiao2015/s4.h"
 #include "bench/papers/zinsser2013/s1.h"
 
@@ -64,6 +65,9 @@ struct bench_device {
     /** The device's clock: start it (seconds NULL), or wait until the stage has done its work so
      * far and stop it. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
+    /** Loops of the filter and of the proposed backprojection of Okitsu 2008, as compiled for the
+     * device of this index; all 0 if they were not counted. */
+    fbp_status (*s0_code)(int index, struct s0_code *filter, struct s0_code *backproject);
     const struct fbp_s1_kernels *s1;
     const struct fbp_s3_kernels *s3;
     const struct fbp_s4_kernels *s4;

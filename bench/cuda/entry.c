@@ -5,6 +5,8 @@
 #include "bench/cuda/s1.h"
 #include "bench/cuda/s4.h"
 
+#include <string.h>
+
 __attribute__((constructor)) static void add_kernels(void)
 {
     cuda_kernels_by_name = cuda_s0_kernels;
@@ -38,6 +40,23 @@ static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *s
     return FBP_OK;
 }
 
+/* The loops of the filter and of the proposed step (s0_ladder.cu: I = 3, J = 2, not merged). */
+static fbp_status s0_code(int index, struct s0_code *filter, struct s0_code *backproject)
+{
+    int capability;
+
+    *filter = *backproject = (struct s0_code){0};
+    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
+    CUDA_TRY(cuda_s0_capability(&capability));
+    for (const struct s0_code *c = cuda_s0_code; c->capability; c++)
+        if (c->capability == capability && strstr(c->function, "convolve_row"))
+            *filter = *c;
+        else if (c->capability == capability &&
+                 strstr(c->function, "backprojectILb1ELi3ELb1ELb1ELi2ELb0EE"))
+            *backproject = *c;
+    return FBP_OK;
+}
+
 static fbp_status s4_describe(int index, struct fbp_s4_gpu *out)
 {
     return cuda_s4_describe(cuda_ordinal(index), out);
@@ -62,7 +81,7 @@ const struct bench_device *fbp_bench_cuda(void)
 {
     static const struct fbp_s4_kernels s4 = {s4_describe, s4_occupancy, s4_run};
     static const struct bench_device functions = {
-        .limits = limits, .time = time_stage, .s1 = &cuda_s1, .s4 = &s4};
+        .limits = limits, .time = time_stage, .s0_code = s0_code, .s1 = &cuda_s1, .s4 = &s4};
 
     return &functions;
 }

@@ -6,6 +6,7 @@
 #define FBP_BENCH_CUDA_S0_H
 
 #include "backend/cuda/kernel.h"
+#include "bench/papers/okitsu2008/rules.h"
 
 FBP_BEGIN
 /** The steps of the paper's Table 4 and their combinations (s0_ladder.cu); ended by a NULL name. */
@@ -15,6 +16,12 @@ extern const struct cuda_kernel cuda_s0_kernels[];
  * that do not fit go to that one. */
 gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
                             unsigned half_width, float2 *out, gpuStream_t stream);
+
+/** Loops of the kernels; generated from their machine code, ended by capability 0. */
+extern const struct s0_code cuda_s0_code[];
+
+/** The capability of the code that the present device runs for the proposed step. */
+gpuError_t cuda_s0_capability(int *out);
 FBP_END
 
 #endif /* FBP_BENCH_CUDA_S0_H */

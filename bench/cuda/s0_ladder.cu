@@ -10,8 +10,9 @@
  *              walks the line once a view and adds to what the walk before left
  *   DIRECT     4: sums go to the volume; without it, through an array of the thread's own, which
  *              lies in the device's memory, and is added to the volume at the end
- *   J          5: J times I views a launch, J sums side by side, so that there are more fetches to
- *              wait for at a time
+ *   J          5: J times I views a launch; J sums side by side, so that there are more fetches to
+ *              wait for at a time, each added to the volume by an access of its own
+ *   MERGED     not in the paper: the J sums are added up and the volume is accessed once
  *
  * What is in the array is read from the times of the paper: 27.0, 15.6, 5.7 s of #1, #2, #4 are L +
  * G, L + G/3 and G/3, with L the traffic of arrays, which does not depend on I = 3.
@@ -64,16 +65,30 @@ struct s0_voxels {
     int n;
 };
 
-/* Add to the sum of voxel k: in the volume, or in `line`, which is indexed by a variable and so not
- * in registers. */
-template <bool DIRECT>
-static __device__ inline void add(const s0_voxels &voxels, float *line, int k, float sum,
+/* Add to a voxel of the volume by an access that is not merged with others of this thread: relaxed
+ * accesses are neither combined nor, within a block, kept from the L1 cache. */
+static __device__ inline void add_alone(float *voxel, float sum)
+{
+    float old;
+
+    asm volatile("ld.relaxed.cta.global.f32 %0, [%1];" : "=f"(old) : "l"(voxel) : "memory");
+    asm volatile("st.relaxed.cta.global.f32 [%0], %1;" ::"l"(voxel), "f"(old + sum) : "memory");
+}
+
+/* Add J sums one by one to voxel k: in the volume, or in `line`, which is indexed by a variable and
+ * so not in registers (there the compiler merges the J accesses: only the ablation of step 4). */
+template <bool DIRECT, int J>
+static __device__ inline void add(const s0_voxels &voxels, float *line, int k, const float *sums,
                                   bool is_first)
 {
-    if constexpr (DIRECT)
-        voxels.first[k * voxels.stride] += sum;
-    else
-        line[k] = is_first ? sum : line[k] + sum;
+#pragma unroll
+    for (int j = 0; j < J; j++)
+        if constexpr (DIRECT && J > 1)
+            add_alone(voxels.first + k * voxels.stride, sums[j]);
+        else if constexpr (DIRECT)
+            voxels.first[k * voxels.stride] += sums[j];
+        else
+            line[k] = is_first && j == 0 ? sums[j] : line[k] + sums[j];
 }
 
 template <bool DIRECT>
@@ -86,7 +101,7 @@ static __device__ inline void finish(const s0_voxels &voxels, const float *line)
 }
 
 /* One walk; the I views of a sum in one assignment, J of them. */
-template <bool DIRECT, int I, int J>
+template <bool DIRECT, int I, int J, bool MERGED>
 static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObject_t texture,
                                    float tx, float ty, const s0_voxels &voxels)
 {
@@ -99,14 +114,20 @@ static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObjec
 #pragma unroll 1
     for (int k = 0; k < voxels.n; k++) {
         const float t = voxels.t0 + (float)k;
+        float sums[J];
 #pragma unroll
         for (int j = 0; j < J; j++) {
-            float sum = sample(texture, lines[j * I], t);
+            sums[j] = sample(texture, lines[j * I], t);
 #pragma unroll
             for (int i = 1; i < I; i++)
-                sum += sample(texture, lines[j * I + i], t);
-            add<DIRECT>(voxels, line, k, sum, j == 0);
+                sums[j] += sample(texture, lines[j * I + i], t);
         }
+        if constexpr (MERGED) {
+#pragma unroll
+            for (int j = 1; j < J; j++)
+                sums[0] += sums[j];
+        }
+        add<DIRECT, MERGED ? 1 : J>(voxels, line, k, sums, true);
     }
     finish<DIRECT>(voxels, line);
 }
@@ -125,16 +146,18 @@ static __device__ void walk_apart(const s0_views<I * J> &views, gpuTextureObject
         for (int j = 0; j < J; j++)
             lines[j] = line_of(views.of[j * I + i], tx, ty);
 #pragma unroll 1
-        for (int k = 0; k < voxels.n; k++)
+        for (int k = 0; k < voxels.n; k++) {
+            float sums[J];
 #pragma unroll
             for (int j = 0; j < J; j++)
-                add<DIRECT>(voxels, line, k, sample(texture, lines[j], voxels.t0 + (float)k),
-                            i == 0 && j == 0);
+                sums[j] = sample(texture, lines[j], voxels.t0 + (float)k);
+            add<DIRECT, J>(voxels, line, k, sums, i == 0);
+        }
     }
     finish<DIRECT>(voxels, line);
 }
 
-template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
+template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J, bool MERGED>
 static __global__ void __launch_bounds__(THREADS)
     backproject(const __grid_constant__ s0_views<I * J> views, const gpu_grid g,
                 gpuTextureObject_t texture, int length, float *volume)
@@ -151,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS)
     const s0_voxels voxels = {volume + z * slice + (size_t)y * g.nx + x, slice,
                               (float)(g.z0 + z) - g.z_ref, min(length, g.nz - z)};
     if constexpr (PACKED)
-        walk_packed<DIRECT, I, J>(views, texture, tx, ty, voxels);
+        walk_packed<DIRECT, I, J, MERGED>(views, texture, tx, ty, voxels);
     else
         walk_apart<DIRECT, I, J>(views, texture, tx, ty, voxels);
 }
@@ -172,7 +195,7 @@ template <int N> static s0_views<N> views_of(const struct cuda_bp *bp, int first
     return out;
 }
 
-template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
+template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J, bool MERGED>
 static gpuError_t launch(const struct cuda_bp *bp)
 {
     const struct gpu_grid *g = &bp->grid;
@@ -183,13 +206,13 @@ static gpuError_t launch(const struct cuda_bp *bp)
     const dim3 rows(g->nx, (g->ny + THREADS - 1) / THREADS, along_z);
 
     for (int at = 0; at < bp->pass.n; at += I * J)
-        backproject<COALESCED, I, PACKED, DIRECT, J>
+        backproject<COALESCED, I, PACKED, DIRECT, J, MERGED>
             <<<COALESCED ? tiles : rows, block, 0, bp->stream>>>(
                 views_of<I * J>(bp, at), *g, bp->views->texture, length, bp->volume);
     return gpuGetLastError();
 }
 
-template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
+template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J, bool MERGED = false>
 static constexpr struct cuda_kernel kernel(const char *name)
 {
     return {
@@ -202,7 +225,7 @@ static constexpr struct cuda_kernel kernel(const char *name)
                 .channels = 1,
                 .bits = 32},
         .convolve = cuda_s0_convolve,
-        .backproject = launch<COALESCED, I, PACKED, DIRECT, J>,
+        .backproject = launch<COALESCED, I, PACKED, DIRECT, J, MERGED>,
     };
 }
 
@@ -219,6 +242,7 @@ extern "C" const struct cuda_kernel cuda_s0_kernels[] = {
     kernel<true, 3, true, false, 1>("s0-3"),
     kernel<true, 3, true, true, 1>("s0-4"),
     kernel<true, 3, true, true, 2>("s0"),
+    kernel<true, 3, true, true, 2, true>("s0-merged"),
     /* the last one without one of the steps; without 2 and 5 they are s0-i1-j2 and s0-4 */
     kernel<false, 3, true, true, 2>("s0-without-1"),
     kernel<true, 3, false, true, 2>("s0-without-3"),
@@ -233,3 +257,13 @@ extern "C" const struct cuda_kernel cuda_s0_kernels[] = {
     kernel<true, 5, true, true, 1>("s2"),
     {},
 };
+
+gpuError_t cuda_s0_capability(int *out)
+{
+    gpuFuncAttributes a;
+    const gpuError_t error =
+        gpuFuncGetAttributes(&a, (const void *)backproject<true, 3, true, true, 2, false>);
+
+    *out = error == gpuSuccess ? a.binaryVersion : 0;
+    return error;
+}

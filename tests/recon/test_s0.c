@@ -8,11 +8,10 @@
 #include "bench/common/modules.h"
 
 static const char *const kernels[] = {
-    "s0-naive",     "s0-1",         "s0-2",     "s0-3",     "s0-4",     "s0-without-1",
-    "s0-without-3", "s0-without-4", "s0-i1-j1", "s0-i1-j2", "s0-i1-j4", "s0-i2-j1",
-    "s0-i2-j2",     "s0-i2-j4",     "s0-i3-j1", "s0-i3-j2", "s0-i3-j4", "s0-i4-j1",
-    "s0-i4-j2",     "s0-i4-j4",     "s0-i5-j1", "s0-i5-j2", "s0-i5-j4", "s0-i6-j1",
-    "s0-i6-j2",     "s0-i6-j4",     "s2"};
+    "s0-naive",     "s0-1",     "s0-2",     "s0-3",     "s0-4",     "s0-without-1", "s0-without-3",
+    "s0-without-4", "s0-i1-j1", "s0-i1-j2", "s0-i1-j4", "s0-i2-j1", "s0-i2-j2",     "s0-i2-j4",
+    "s0-i3-j1",     "s0-i3-j2", "s0-i3-j4", "s0-i4-j1", "s0-i4-j2", "s0-i4-j4",     "s0-i5-j1",
+    "s0-i5-j2",     "s0-i5-j4", "s0-i6-j1", "s0-i6-j2", "s0-i6-j4", "s0-merged",    "s2"};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -1,6 +1,10 @@
 /* The ladder of Table 4: the job again and again, each time by another kernel. */
 #include "bench/papers/okitsu2008/text.h"
 
+#include "base/base.h"
+#include "bench/common/device.h"
+#include "bench/common/modules.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +36,7 @@ const struct s0_step s0_steps[S0_STEPS] = {
     {"#3 local access reduction", "s0-3", 13.5, 3, 1},
     {"#4 local access elimination", "s0-4", 5.7, 3, 1},
     {"proposed: latency hiding", "s0", 4.3, 3, 2},
+    {"also merged: one access for J", "s0-merged", NAN, 3, 2},
 };
 
 static const struct s0_step without[S0_WITHOUT] = {
@@ -114,6 +119,16 @@ static int run_sweep(const struct s0_session *s, const struct reference *exact,
     return rc;
 }
 
+static fbp_status find_code(const char *device, struct s0_ladder *out)
+{
+    const struct fbp_backend *backend;
+
+    FBP_TRY(fbp_bench_device(device, &backend));
+    const struct bench_device *functions = bench_device_of(backend);
+    return functions->s0_code ? functions->s0_code(0, &out->filter_code, &out->proposed_code)
+                              : FBP_OK;
+}
+
 int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
 {
     struct reference exact;
@@ -131,7 +146,8 @@ int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
         rc = time_step(s, &s0_steps[i], &exact, out, &out->steps[i]);
     if (rc == 0 && s->a->sweep)
         rc = run_sweep(s, &exact, out);
-    if (rc == 0 && fbp_bench_limits(s->a->device, &out->limits) != FBP_OK)
+    if (rc == 0 && (fbp_bench_limits(s->a->device, &out->limits) != FBP_OK ||
+                    find_code(s->a->device, out) != FBP_OK))
         rc = cli_fail();
     return rc;
 }

@@ -4,6 +4,7 @@
 #define FBP_BENCH_PAPERS_OKITSU2008_TEXT_H
 
 #include "bench/common/bench.h"
+#include "bench/papers/okitsu2008/rules.h"
 #include "recon.h"
 
 /** A way of doing the job. */
@@ -69,9 +70,9 @@ struct s0_time {
     double psnr_db; /**< against the kernel `column`, exact; NAN: not compared */
 };
 
-enum { S0_STEPS = 6, S0_WITHOUT = 5, S0_SWEEP_I = 6, S0_SWEEP_J = 3 };
+enum { S0_PROPOSED = 5, S0_STEPS = 7, S0_WITHOUT = 5, S0_SWEEP_I = 6, S0_SWEEP_J = 3 };
 
-/** Those of Table 4. */
+/** Those of Table 4, up to S0_PROPOSED, and the merged form. */
 extern const struct s0_step s0_steps[S0_STEPS];
 
 /** The ladder as it was run. */
@@ -81,14 +82,17 @@ struct s0_ladder {
     struct s0_time steps[S0_STEPS]; /**< of Table 4 */
     struct s0_time without[S0_WITHOUT];
     struct s0_time sweep[S0_SWEEP_I][S0_SWEEP_J];
-    bool swept;               /**< the last two are there */
-    struct fbp_limits limits; /**< of the device, measured */
+    bool swept;                                /**< the last two are there */
+    struct fbp_limits limits;                  /**< of the device, measured */
+    struct s0_code filter_code, proposed_code; /**< as compiled for the device */
 };
 
 /** Run the ladder; an exit status, failures reported. */
 int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out);
 /** Tables 3 and 4; NULL: the published figures alone, and why. */
 void s0_print_ladder(const struct s0_ladder *ladder, const char *why);
+/** Published seconds of Table 2: [0] those of the proposed method, [1] those of the prior one. */
+void s0_published_totals(double seconds[2]);
 /** A line of JSON a step, and one of Table 3; an exit status. */
 int s0_print_ladder_json(const struct s0_ladder *ladder);
 
