@@ -66,7 +66,7 @@ struct bench_device {
      * far and stop it. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
     /** Loops of the filter and of the proposed backprojection of Okitsu 2008, as compiled for the
-     * device of this index; all 0 if they were not counted. */
+     * device of this index; left alone if they were not counted. */
     fbp_status (*s0_code)(int index, struct s0_code *filter, struct s0_code *backproject);
     const struct fbp_s1_kernels *s1;
     const struct fbp_s3_kernels *s3;

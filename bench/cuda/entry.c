@@ -43,16 +43,15 @@ static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *s
 /* The loops of the filter and of the proposed step (s0_ladder.cu: I = 3, J = 2, not merged). */
 static fbp_status s0_code(int index, struct s0_code *filter, struct s0_code *backproject)
 {
-    int capability;
+    gpuDeviceProp_t p;
 
-    *filter = *backproject = (struct s0_code){0};
-    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
-    CUDA_TRY(cuda_s0_capability(&capability));
+    CUDA_TRY(gpuGetDeviceProperties(&p, cuda_ordinal(index)));
     for (const struct s0_code *c = cuda_s0_code; c->capability; c++)
-        if (c->capability == capability && strstr(c->function, "convolve_row"))
+        if (c->capability != 10 * p.major + p.minor)
+            continue;
+        else if (strstr(c->function, "convolve_row"))
             *filter = *c;
-        else if (c->capability == capability &&
-                 strstr(c->function, "backprojectILb1ELi3ELb1ELb1ELi2ELb0EE"))
+        else if (strstr(c->function, "backprojectILb1ELi3ELb1ELb1ELi2ELb0EE"))
             *backproject = *c;
     return FBP_OK;
 }

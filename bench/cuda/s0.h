@@ -19,9 +19,6 @@ gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const
 
 /** Loops of the kernels; generated from their machine code, ended by capability 0. */
 extern const struct s0_code cuda_s0_code[];
-
-/** The capability of the code that the present device runs for the proposed step. */
-gpuError_t cuda_s0_capability(int *out);
 FBP_END
 
 #endif /* FBP_BENCH_CUDA_S0_H */

@@ -65,30 +65,23 @@ struct s0_voxels {
     int n;
 };
 
-/* Add to a voxel of the volume by an access that is not merged with others of this thread: relaxed
- * accesses are neither combined nor, within a block, kept from the L1 cache. */
-static __device__ inline void add_alone(float *voxel, float sum)
-{
-    float old;
-
-    asm volatile("ld.relaxed.cta.global.f32 %0, [%1];" : "=f"(old) : "l"(voxel) : "memory");
-    asm volatile("st.relaxed.cta.global.f32 [%0], %1;" ::"l"(voxel), "f"(old + sum) : "memory");
-}
-
-/* Add J sums one by one to voxel k: in the volume, or in `line`, which is indexed by a variable and
- * so not in registers (there the compiler merges the J accesses: only the ablation of step 4). */
+/* Add J sums one by one to voxel k: in the volume, by relaxed accesses, which the compiler does not
+ * merge, or in `line`, which is indexed by a variable and so not in registers, but is merged. */
 template <bool DIRECT, int J>
 static __device__ inline void add(const s0_voxels &voxels, float *line, int k, const float *sums,
                                   bool is_first)
 {
+    float *voxel = DIRECT ? voxels.first + k * voxels.stride : line + k, old;
+
 #pragma unroll
     for (int j = 0; j < J; j++)
-        if constexpr (DIRECT && J > 1)
-            add_alone(voxels.first + k * voxels.stride, sums[j]);
-        else if constexpr (DIRECT)
-            voxels.first[k * voxels.stride] += sums[j];
-        else
-            line[k] = is_first && j == 0 ? sums[j] : line[k] + sums[j];
+        if constexpr (DIRECT && J > 1) {
+            asm volatile("ld.relaxed.cta.global.f32 %0, [%1];" : "=f"(old) : "l"(voxel) : "memory");
+            old += sums[j];
+            asm volatile("st.relaxed.cta.global.f32 [%0], %1;" ::"l"(voxel), "f"(old) : "memory");
+        } else {
+            *voxel = !DIRECT && is_first && j == 0 ? sums[j] : *voxel + sums[j];
+        }
 }
 
 template <bool DIRECT>
@@ -121,10 +114,7 @@ static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObjec
 #pragma unroll
             for (int i = 1; i < I; i++)
                 sums[j] += sample(texture, lines[j * I + i], t);
-        }
-        if constexpr (MERGED) {
-#pragma unroll
-            for (int j = 1; j < J; j++)
+            if (MERGED && j > 0)
                 sums[0] += sums[j];
         }
         add<DIRECT, MERGED ? 1 : J>(voxels, line, k, sums, true);
@@ -257,13 +247,3 @@ extern "C" const struct cuda_kernel cuda_s0_kernels[] = {
     kernel<true, 5, true, true, 1>("s2"),
     {},
 };
-
-gpuError_t cuda_s0_capability(int *out)
-{
-    gpuFuncAttributes a;
-    const gpuError_t error =
-        gpuFuncGetAttributes(&a, (const void *)backproject<true, 3, true, true, 2, false>);
-
-    *out = error == gpuSuccess ? a.binaryVersion : 0;
-    return error;
-}

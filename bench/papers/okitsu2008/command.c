@@ -191,13 +191,13 @@ static const char *why_no_kernels(char *text, size_t n)
     return text;
 }
 
-/* Tables 3 and 4; on other devices than CUDA's the published figures. */
-static int measure_ladder(const struct s0_session *s, bool has_kernels)
+/* Tables 3 and 4; the published figures alone if the device lacks the kernels. */
+static int measure_ladder(const struct s0_session *s, const char *backend)
 {
     struct s0_ladder ladder;
     char why[400];
 
-    if (!has_kernels) {
+    if (strcmp(backend, "cuda") != 0) {
         if (!s->a->json)
             s0_print_ladder(NULL, why_no_kernels(why, sizeof why));
         return 0;
@@ -215,29 +215,25 @@ static int measure_all(const struct s0_args *a, const struct workplace *w)
     struct s0_result results[N_CASES];
     struct progress progress;
     const struct s0_session s = {a, w, &progress};
-    const struct fbp_backend *backend;
-    const bool is_ladder = a->name && strcmp(a->name, "ladder") == 0;
-    bool has_kernels = true;
+    const struct fbp_backend *found; /* if there is none, the first run reports it */
+    const char *backend = fbp_bench_device(a->device, &found) == FBP_OK ? found->name : "cuda";
     char why[400];
     size_t n = 0;
 
-    if (is_ladder || (a->name && strcmp(a->name, "paper") == 0)) {
-        if (fbp_bench_device(a->device, &backend) != FBP_OK)
-            return cli_fail();
-        has_kernels = strcmp(backend->name, "cuda") == 0;
-        if (!has_kernels && (!is_ladder || a->json))
+    if (a->name && strcmp(backend, "cuda") != 0) {
+        if (strcmp(a->name, "ladder") == 0 && !a->json)
+            return measure_ladder(&s, backend);
+        if (strcmp(a->name, "ladder") == 0 || strcmp(a->name, "paper") == 0)
             return cli_error("--case %s: %s", a->name, why_no_kernels(why, sizeof why));
     }
     progress_start(&progress, a->views, a->quiet); /* from here on Ctrl-C cleans up */
-    int rc = is_ladder && !has_kernels ? 0 : make_scans(a, w);
+    int rc = make_scans(a, w);
     if (rc == 0)
         rc = measure_cases(&s, results, &n);
     if (rc == 0 && n > 0 && !a->json)
         s0_print_tables(results, n);
-    if (n > 0)
-        has_kernels = strcmp(results[0].backend, "cuda") == 0;
     if (rc == 0 && wanted(a, "ladder"))
-        rc = measure_ladder(&s, has_kernels);
+        rc = measure_ladder(&s, n > 0 ? results[0].backend : backend);
     return rc;
 }
 

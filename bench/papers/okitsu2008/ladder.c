@@ -1,7 +1,6 @@
 /* The ladder of Table 4: the job again and again, each time by another kernel. */
 #include "bench/papers/okitsu2008/text.h"
 
-#include "base/base.h"
 #include "bench/common/device.h"
 #include "bench/common/modules.h"
 
@@ -45,19 +44,15 @@ static const struct s0_step without[S0_WITHOUT] = {
     {"without J (J = 1)", "s0-i3-j1", NAN, 3, 1},
 };
 
-static const struct s0_step sweep[S0_SWEEP_I][S0_SWEEP_J] = {
-    {{"", "s0-i1-j1", NAN, 1, 1}, {"", "s0-i1-j2", NAN, 1, 2}, {"", "s0-i1-j4", NAN, 1, 4}},
-    {{"", "s0-i2-j1", NAN, 2, 1}, {"", "s0-i2-j2", NAN, 2, 2}, {"", "s0-i2-j4", NAN, 2, 4}},
-    {{"", "s0-i3-j1", NAN, 3, 1}, {"", "s0-i3-j2", NAN, 3, 2}, {"", "s0-i3-j4", NAN, 3, 4}},
-    {{"", "s0-i4-j1", NAN, 4, 1}, {"", "s0-i4-j2", NAN, 4, 2}, {"", "s0-i4-j4", NAN, 4, 4}},
-    {{"", "s0-i5-j1", NAN, 5, 1}, {"", "s0-i5-j2", NAN, 5, 2}, {"", "s0-i5-j4", NAN, 5, 4}},
-    {{"", "s0-i6-j1", NAN, 6, 1}, {"", "s0-i6-j2", NAN, 6, 2}, {"", "s0-i6-j4", NAN, 6, 4}},
-};
-
-/* A volume to compare with, beside the others. */
-struct reference {
-    char path[440];
-};
+#define SWEEP(i)                                                            \
+    {                                                                       \
+        {"", "s0-i" #i "-j1", NAN, i, 1}, {"", "s0-i" #i "-j2", NAN, i, 2}, \
+        {                                                                   \
+            "", "s0-i" #i "-j4", NAN, i, 4                                  \
+        }                                                                   \
+    }
+static const struct s0_step sweep[S0_SWEEP_I][S0_SWEEP_J] = {SWEEP(1), SWEEP(2), SWEEP(3),
+                                                             SWEEP(4), SWEEP(5), SWEEP(6)};
 
 /* One run by a kernel into `output` (NULL: the plan alone); the plan's facts and the report. */
 static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_precision precision,
@@ -83,8 +78,8 @@ static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_p
 }
 
 /* The best of the runs after the first, whose volume is compared. */
-static int time_step(const struct s0_session *s, const struct s0_step *step,
-                     const struct reference *exact, struct s0_ladder *ladder, struct s0_time *out)
+static int time_step(const struct s0_session *s, const struct s0_step *step, const char *exact,
+                     struct s0_ladder *ladder, struct s0_time *out)
 {
     const double updates = pow((double)s->a->size, 3) * (double)s->a->views;
     struct fbp_comparison c = {.struct_size = sizeof c, .psnr_db = NAN};
@@ -93,7 +88,7 @@ static int time_step(const struct s0_session *s, const struct s0_step *step,
     *out = (struct s0_time){.of = step, .filter = INFINITY, .backproject = INFINITY};
     int rc = run_kernel(s, step->kernel, FBP_PRECISION_FAST,
                         exact ? s->place->volume : "null:", ladder, &r);
-    if (rc == 0 && exact && fbp_array_compare(s->place->volume, exact->path, 0, &c) != FBP_OK)
+    if (rc == 0 && exact && fbp_array_compare(s->place->volume, exact, 0, &c) != FBP_OK)
         rc = cli_fail();
     for (size_t i = 0; rc == 0 && i < s->a->runs; i++) {
         rc = run_kernel(s, step->kernel, FBP_PRECISION_FAST, "null:", ladder, &r);
@@ -105,8 +100,7 @@ static int time_step(const struct s0_session *s, const struct s0_step *step,
     return rc;
 }
 
-static int run_sweep(const struct s0_session *s, const struct reference *exact,
-                     struct s0_ladder *out)
+static int run_sweep(const struct s0_session *s, const char *exact, struct s0_ladder *out)
 {
     int rc = 0;
 
@@ -119,35 +113,26 @@ static int run_sweep(const struct s0_session *s, const struct reference *exact,
     return rc;
 }
 
-static fbp_status find_code(const char *device, struct s0_ladder *out)
-{
-    const struct fbp_backend *backend;
-
-    FBP_TRY(fbp_bench_device(device, &backend));
-    const struct bench_device *functions = bench_device_of(backend);
-    return functions->s0_code ? functions->s0_code(0, &out->filter_code, &out->proposed_code)
-                              : FBP_OK;
-}
-
 int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
 {
-    struct reference exact;
+    char exact[440];
     struct fbp_report r = {.struct_size = sizeof r};
+    const struct fbp_backend *backend;
 
     *out =
         (struct s0_ladder){.size = s->a->size, .views = s->a->views, .half_width = s->a->size / 2};
-    if (snprintf(exact.path, sizeof exact.path, "%s/exact.mha", s->place->dir) >=
-        (int)sizeof exact.path)
+    if (snprintf(exact, sizeof exact, "%s/exact.mha", s->place->dir) >= (int)sizeof exact)
         return cli_error("%s: the name is too long: choose another --dir", s->place->dir);
     int rc = run_kernel(s, "s0", FBP_PRECISION_FAST, NULL, out, &r); /* is there one? */
     if (rc == 0)
-        rc = run_kernel(s, "column", FBP_PRECISION_EXACT, exact.path, out, &r);
+        rc = run_kernel(s, "column", FBP_PRECISION_EXACT, exact, out, &r);
     for (int i = 0; rc == 0 && i < S0_STEPS; i++)
-        rc = time_step(s, &s0_steps[i], &exact, out, &out->steps[i]);
+        rc = time_step(s, &s0_steps[i], exact, out, &out->steps[i]);
     if (rc == 0 && s->a->sweep)
-        rc = run_sweep(s, &exact, out);
+        rc = run_sweep(s, exact, out);
     if (rc == 0 && (fbp_bench_limits(s->a->device, &out->limits) != FBP_OK ||
-                    find_code(s->a->device, out) != FBP_OK))
+                    fbp_bench_device(s->a->device, &backend) != FBP_OK ||
+                    bench_device_of(backend)->s0_code(0, &out->filter_code, &out->proposed_code)))
         rc = cli_fail();
     return rc;
 }

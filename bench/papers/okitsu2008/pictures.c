@@ -38,37 +38,24 @@ static fbp_status write_slice(const char *out, const struct fbp_array_info *info
     return st;
 }
 
-/* One slice of a volume as a volume of its own. */
-static fbp_status cut_slice(const char *volume, size_t z, const char *out)
+/* Slice z of a volume, and its difference from a volume of one slice, as volumes of one slice. */
+static fbp_status write_slices(const char *volume, size_t z, const char *theirs, const char *ours,
+                               const char *difference)
 {
     struct fbp_array_info info = {.struct_size = sizeof info};
-    float *values;
-    fbp_status st = read_slice(volume, z, &info, &values);
-
-    if (st == FBP_OK) {
-        info.origin_mm[2] += (double)z * info.spacing_mm[2];
-        info.n[2] = 1;
-        st = write_slice(out, &info, values);
-    }
-    free(values);
-    return st;
-}
-
-/* a - b, of volumes of one slice. */
-static fbp_status subtract(const char *a, const char *b, const char *out)
-{
-    struct fbp_array_info info = {.struct_size = sizeof info};
-    float *first, *second = NULL;
-    fbp_status st = read_slice(a, 0, &info, &first);
+    float *a, *b = NULL;
+    fbp_status st = read_slice(volume, z, &info, &a);
 
     if (st == FBP_OK)
-        st = read_slice(b, 0, &info, &second);
+        st = read_slice(theirs, 0, &info, &b);
+    if (st == FBP_OK)
+        st = write_slice(ours, &info, a);
     for (size_t i = 0; st == FBP_OK && i < info.n[0] * info.n[1]; i++)
-        first[i] -= second[i];
+        a[i] -= b[i];
     if (st == FBP_OK)
-        st = write_slice(out, &info, first);
-    free(first);
-    free(second);
+        st = write_slice(difference, &info, a);
+    free(a);
+    free(b);
     return st;
 }
 
@@ -101,37 +88,28 @@ static fbp_status draw(const char *slice, const struct s0_picture *p, const char
     return fbp_picture_write(slice, png, fbp_picture_params(.lo = lo, .hi = hi));
 }
 
-/* Slices that differ nowhere are drawn grey. */
-static fbp_status draw_difference(const struct s0_picture *p, const struct s0_result *r,
-                                  const char *ours, const char *theirs, const char *difference)
-{
-    const double most = r->max > 0 ? r->max : 1;
-    char what[64];
-
-    if (subtract(ours, theirs, difference) != FBP_OK)
-        return FBP_ERR_IO;
-    snprintf(what, sizeof what, "%s-difference", r->backend);
-    return draw(difference, p, r->of->name, what, -most, most);
-}
-
 int s0_draw(const struct s0_picture *p, struct s0_result *r)
 {
     const size_t z = p->scan->volume.n[2] / 2;
     char ours[500], theirs[500], difference[500];
+    char what[64];
     struct fbp_comparison c = {.struct_size = sizeof c};
 
     snprintf(ours, sizeof ours, "%s/slice.mha", p->work_dir);
     snprintf(theirs, sizeof theirs, "%s/slice-ref.mha", p->work_dir);
     snprintf(difference, sizeof difference, "%s/difference.mha", p->work_dir);
-    if (cut_slice(p->volume, z, ours) != FBP_OK || reference_slice(p, z, theirs) != FBP_OK ||
+    snprintf(what, sizeof what, "%s-difference", r->backend);
+    if (reference_slice(p, z, theirs) != FBP_OK ||
+        write_slices(p->volume, z, theirs, ours, difference) != FBP_OK ||
         fbp_array_compare(ours, theirs, 0, &c) != FBP_OK)
         return cli_fail();
     r->rmse = c.rmse;
     r->psnr_db = c.psnr_db;
     r->max = c.max;
+    const double most = r->max > 0 ? r->max : 1; /* slices that differ nowhere are drawn grey */
     if (draw(ours, p, r->of->name, r->backend, WINDOW[0], WINDOW[1]) != FBP_OK ||
         draw(theirs, p, r->of->name, "ref", WINDOW[0], WINDOW[1]) != FBP_OK ||
-        draw_difference(p, r, ours, theirs, difference) != FBP_OK)
+        draw(difference, p, r->of->name, what, -most, most) != FBP_OK)
         return cli_fail();
     return 0;
 }

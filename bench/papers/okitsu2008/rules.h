@@ -41,7 +41,7 @@ enum { S0_FETCH_FLOPS = 11 };
 
 /** Bytes per update, of which 8/I are those of the volume. */
 double s0_update_bytes(int i);
-/** A column of Table 3 from seconds; instructions are NAN without code. */
+/** A column of Table 3 from seconds; instructions are NAN if code is all 0. */
 void s0_filter_rates(const struct s0_job *job, double seconds, const struct s0_code *code,
                      double out[S0_ROWS]);
 void s0_backprojection_rates(const struct s0_job *job, double seconds, const struct s0_code *code,

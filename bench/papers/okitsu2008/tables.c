@@ -4,53 +4,54 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAPER_SIZE = 512, PAPER_VIEWS = 360, LABEL = 28, COLUMN = 11 };
+enum { LABEL = 28 };
 
-/* A stage's row: what was published, and where in struct s0_stages today's value is. */
-static const struct row {
-    const char *text, *key;
-    double proposed, prior;
-    size_t at;
-} rows[] = {
-    {"initialisation", "init", .1, NAN, offsetof(struct s0_stages, init)},
-    {"read", "read", NAN, NAN, offsetof(struct s0_stages, read)},
-    {"packing", "packing", NAN, NAN, offsetof(struct s0_stages, packing)},
-    {"projection download", "download", .2, .2, offsetof(struct s0_stages, download)},
-    {"filtering", "filter", .7, .7, offsetof(struct s0_stages, filter)},
-    {"projection readback", "projections_back", NAN, NAN,
-     offsetof(struct s0_stages, projections_back)},
-    {"backprojection", "backproject", 4.3, 6.1, offsetof(struct s0_stages, backproject)},
-    {"volume readback", "volume_back", .3, .9, offsetof(struct s0_stages, volume_back)},
-    {"unpacking", "unpacking", NAN, NAN, offsetof(struct s0_stages, unpacking)},
-    {"write", "write", NAN, NAN, offsetof(struct s0_stages, write)},
-    {"sync and rename", "finish", NAN, NAN, offsetof(struct s0_stages, finish)},
+static const double PAPER_UPDATES = 1e-9 * 512 * 512 * 512 * 360;
+
+#define STAGE(text, member, proposed, prior)                                            \
+    {                                                                                   \
+        text, #member, proposed, prior, offsetof(struct s0_result, stages.member), 1, 3 \
+    }
+#define ROW(text, member, proposed, prior, scale, decimals)                              \
+    {                                                                                    \
+        text, NULL, proposed, prior, offsetof(struct s0_result, member), scale, decimals \
+    }
+
+const struct s0_row s0_table2[S0_TABLE2_ROWS] = {
+    STAGE("initialisation", init, .1, NAN),
+    STAGE("read", read, NAN, NAN),
+    STAGE("packing", packing, NAN, NAN),
+    STAGE("projection download", download, .2, .2),
+    STAGE("filtering", filter, .7, .7),
+    STAGE("projection readback", projections_back, NAN, NAN),
+    STAGE("backprojection", backproject, 4.3, 6.1),
+    STAGE("volume readback", volume_back, .3, .9),
+    STAGE("unpacking", unpacking, NAN, NAN),
+    STAGE("write", write, NAN, NAN),
+    STAGE("sync and rename", finish, NAN, NAN),
+    ROW("total, stages apart", apart, 5.6, 7.9, 1, 3),
+    ROW("total, overlapping", seconds, NAN, NAN, 1, 3),
+    ROW("GUPS of the total", gups, PAPER_UPDATES / 5.6, PAPER_UPDATES / 7.9, 1, 2),
+    ROW("reading overlaps [%]", read_overlap, NAN, NAN, 100, 0),
+    ROW("writing overlaps [%]", write_overlap, NAN, NAN, 100, 0),
+    ROW("slice to ref: PSNR [dB]", psnr_db, NAN, NAN, 1, 1),
+    ROW("RMSE [1e-6/mm]", rmse, NAN, NAN, 1e6, 3),
+    ROW("largest difference [1e-6/mm]", max, NAN, NAN, 1e6, 2),
 };
 
-enum { N_ROWS = sizeof rows / sizeof *rows };
-
-void s0_published_totals(double seconds[2])
-{
-    seconds[0] = seconds[1] = 0;
-    for (size_t i = 0; i < N_ROWS; i++) {
-        seconds[0] += isnan(rows[i].proposed) ? 0 : rows[i].proposed;
-        seconds[1] += isnan(rows[i].prior) ? 0 : rows[i].prior;
-    }
-}
-
-static double stage(const struct s0_result *r, const struct row *row)
+static double value(const struct s0_result *r, const struct s0_row *row)
 {
     double v;
-    memcpy(&v, (const char *)&r->stages + row->at, sizeof v);
-    return v;
+    memcpy(&v, (const char *)r + row->at, sizeof v);
+    return row->scale * v;
 }
 
-/* A number, or a dash for what a method lacks. */
-static void cell(double v, int decimals)
+void s0_print_cell(double v, int decimals)
 {
     if (isnan(v))
-        printf(" %*s", COLUMN, "-");
+        printf(" %*s", S0_COLUMN, "-");
     else
-        printf(" %*.*f", COLUMN, decimals, v);
+        printf(" %*.*f", S0_COLUMN, decimals, v);
 }
 
 static void label(const char *text)
@@ -60,102 +61,38 @@ static void label(const char *text)
 
 static void print_table1(const struct s0_result *results, size_t n)
 {
-    char text[80];
-
     label("Table 1");
-    printf(" %*s %*s\n", COLUMN, "seconds", COLUMN, "views/s");
+    printf(" %*s %*s\n", S0_COLUMN, "seconds", S0_COLUMN, "views/s");
     for (size_t i = 0; i < S0_METHODS; i++) {
         label(s0_table1[i].text);
-        cell(s0_table1[i].seconds, 1);
-        cell(s0_table1[i].views_per_second, 1);
+        s0_print_cell(s0_table1[i].seconds, 1);
+        s0_print_cell(s0_table1[i].views_per_second, 1);
         putchar('\n');
     }
     for (size_t i = 0; i < n; i++) {
         const struct s0_result *r = &results[i];
-        snprintf(text, sizeof text, "today, %s", r->of->name);
-        label(text);
-        cell(r->seconds, 3);
-        cell((double)r->views / r->seconds, 1);
+        printf("today, %-*s", LABEL - 7, r->of->name);
+        s0_print_cell(r->seconds, 3);
+        s0_print_cell((double)r->views / r->seconds, 1);
         printf("   %s; kernel %s\n", r->of->text, r->kernel);
     }
     printf("The CPU's 135.4 s are 2.7 views/s; 2.8 is what was published.\n");
 }
 
-/* A row of table 2 below the stages. */
-static void more(const char *text, double proposed, double prior, int decimals,
-                 const struct s0_result *results, size_t n,
-                 double (*value)(const struct s0_result *))
-{
-    label(text);
-    cell(proposed, 1);
-    cell(prior, 1);
-    for (size_t i = 0; i < n; i++)
-        cell(value(&results[i]), decimals);
-    putchar('\n');
-}
-
-static double apart_of(const struct s0_result *r)
-{
-    return r->apart;
-}
-static double seconds_of(const struct s0_result *r)
-{
-    return r->seconds;
-}
-static double gups_of(const struct s0_result *r)
-{
-    return r->gups;
-}
-static double read_of(const struct s0_result *r)
-{
-    return 100 * r->read_overlap;
-}
-static double write_of(const struct s0_result *r)
-{
-    return 100 * r->write_overlap;
-}
-static double psnr_of(const struct s0_result *r)
-{
-    return r->psnr_db;
-}
-static double rmse_of(const struct s0_result *r)
-{
-    return 1e6 * r->rmse;
-}
-
-static double max_of(const struct s0_result *r)
-{
-    return 1e6 * r->max;
-}
-
 static void print_table2(const struct s0_result *results, size_t n)
 {
-    static const double updates = 1e-9 * PAPER_SIZE * PAPER_SIZE * PAPER_SIZE * PAPER_VIEWS;
-    double total[2];
-
     label("Table 2 [s]");
-    printf(" %*s %*s", COLUMN, "proposed", COLUMN, "prior CUDA");
+    printf(" %*s %*s", S0_COLUMN, "proposed", S0_COLUMN, "prior CUDA");
     for (size_t i = 0; i < n; i++)
-        printf(" %*s", COLUMN, results[i].of->name);
+        printf(" %*s", S0_COLUMN, results[i].of->name);
     putchar('\n');
-    for (size_t k = 0; k < N_ROWS; k++) {
-        label(rows[k].text);
-        cell(rows[k].proposed, 1);
-        cell(rows[k].prior, 1);
+    for (size_t k = 0; k < (isnan(results[0].psnr_db) ? S0_COMPARISON : S0_TABLE2_ROWS); k++) {
+        label(s0_table2[k].text);
+        s0_print_cell(s0_table2[k].proposed, 1);
+        s0_print_cell(s0_table2[k].prior, 1);
         for (size_t i = 0; i < n; i++)
-            cell(stage(&results[i], &rows[k]), 3);
+            s0_print_cell(value(&results[i], &s0_table2[k]), s0_table2[k].decimals);
         putchar('\n');
-    }
-    s0_published_totals(total);
-    more("total, stages apart", total[0], total[1], 3, results, n, apart_of);
-    more("total, overlapping", NAN, NAN, 3, results, n, seconds_of);
-    more("GUPS of the total", updates / total[0], updates / total[1], 2, results, n, gups_of);
-    more("reading overlaps [%]", NAN, NAN, 0, results, n, read_of);
-    more("writing overlaps [%]", NAN, NAN, 0, results, n, write_of);
-    if (!isnan(results[0].psnr_db)) {
-        more("slice to ref: PSNR [dB]", NAN, NAN, 1, results, n, psnr_of);
-        more("RMSE [1e-6/mm]", NAN, NAN, 3, results, n, rmse_of);
-        more("largest difference [1e-6/mm]", NAN, NAN, 2, results, n, max_of);
     }
 }
 
@@ -166,9 +103,8 @@ void s0_print_tables(const struct s0_result *results, size_t n)
     printf("Okitsu 2008 (S0): %zu^3 voxels from %zu views of %zu x %zu, on %s%s%s, %d thread%s\n",
            r->size, r->views, r->size, r->size, r->backend, *r->isa ? ", " : "", r->isa,
            r->n_threads, r->n_threads == 1 ? "" : "s");
-    if (r->size != PAPER_SIZE || r->views != PAPER_VIEWS)
-        printf("The published rows are of %d^3 voxels from %d views of %d x %d.\n", PAPER_SIZE,
-               PAPER_VIEWS, PAPER_SIZE, PAPER_SIZE);
+    if (r->size != 512 || r->views != 360)
+        printf("The published rows are of 512^3 voxels from 360 views of 512 x 512.\n");
     putchar('\n');
     print_table1(results, n);
     putchar('\n');
@@ -196,8 +132,8 @@ int s0_print_json(const struct s0_result *r)
     cJSON_AddNumberToObject(root, "gups", r->gups);
     cJSON_AddNumberToObject(root, "seconds_apart", r->apart);
     cJSON *stages = cJSON_AddObjectToObject(root, "stages");
-    for (size_t k = 0; k < N_ROWS; k++)
-        s0_add_number(stages, rows[k].key, stage(r, &rows[k]));
+    for (size_t k = 0; k < S0_STAGES; k++)
+        s0_add_number(stages, s0_table2[k].key, value(r, &s0_table2[k]));
     cJSON_AddNumberToObject(root, "read_overlap", r->read_overlap);
     cJSON_AddNumberToObject(root, "write_overlap", r->write_overlap);
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)r->peak_bytes);

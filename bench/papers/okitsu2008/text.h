@@ -91,11 +91,23 @@ struct s0_ladder {
 int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out);
 /** Tables 3 and 4; NULL: the published figures alone, and why. */
 void s0_print_ladder(const struct s0_ladder *ladder, const char *why);
-/** Published seconds of Table 2: [0] those of the proposed method, [1] those of the prior one. */
-void s0_published_totals(double seconds[2]);
 /** A line of JSON a step, and one of Table 3; an exit status. */
 int s0_print_ladder_json(const struct s0_ladder *ladder);
 
+enum { S0_COLUMN = 11, S0_STAGES = 11, S0_COMPARISON = 16, S0_TABLE2_ROWS = 19 };
+
+/** A row of Table 2: the stages, totals, and from S0_COMPARISON on the comparison with `ref`. */
+struct s0_row {
+    const char *text, *key; /**< key: of a stage, in JSON */
+    double proposed, prior; /**< published */
+    size_t at;              /**< of today's value in struct s0_result */
+    double scale;
+    int decimals;
+};
+extern const struct s0_row s0_table2[S0_TABLE2_ROWS];
+
+/** A number, or a dash if it is NAN, S0_COLUMN characters wide. */
+void s0_print_cell(double v, int decimals);
 /** The published tables 1 and 2 with these results beside them. */
 void s0_print_tables(const struct s0_result *results, size_t n);
 /** One result as a line of JSON; an exit status. */
