@@ -93,7 +93,8 @@ struct recon_args {
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = fbp_filter_name,                     \
         .fallback = "ram-lak",                                                                    \
         .help = "window of the filter. For kind planes (EPR imaging) the filter is a parabola, "  \
-                "otherwise a ramp. The last five are filters of their own, for kind planes only"), \
+                "otherwise a ramp. Differences, derivatives and two ramps are filters of their own, "  \
+                "for kind planes only"),                                                          \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
         .fallback = "1",                                                                          \
         .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"),       \

@@ -10,24 +10,40 @@
 
 #include <complex.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {
-    [FBP_FILTER_RAM_LAK] = "ram-lak",
-    [FBP_FILTER_SHEPP_LOGAN] = "shepp-logan",
-    [FBP_FILTER_COSINE] = "cosine",
-    [FBP_FILTER_HAMMING] = "hamming",
-    [FBP_FILTER_HANN] = "hann",
-    [FBP_FILTER_SECOND_DIFFERENCE] = "second-difference",
-    [FBP_FILTER_3_POINT_DERIVATIVE] = "3-point-derivative",
-    [FBP_FILTER_5_POINT_DERIVATIVE] = "5-point-derivative",
-    [FBP_FILTER_TWO_RAMPS] = "two-ramps",
-    [FBP_FILTER_TWO_RAMPS_UNPADDED] = "two-ramps-unpadded",
+/* All filters.  A window is a sum of cosines, except that of Shepp and Logan; filters without terms
+ * are for plane integrals only (parabola.c). */
+static const struct {
+    const char *name;
+    struct fbp_window_term terms[FBP_WINDOW_TERMS];
+} filters[] = {
+    [FBP_FILTER_RAM_LAK] = {"ram-lak", {{1, 0}}},
+    [FBP_FILTER_SHEPP_LOGAN] = {"shepp-logan", {{0, 0}}},
+    [FBP_FILTER_COSINE] = {"cosine", {{1, 0.5}}},
+    [FBP_FILTER_HAMMING] = {"hamming", {{0.54, 0}, {0.46, 1}}},
+    [FBP_FILTER_HANN] = {"hann", {{0.5, 0}, {0.5, 1}}},
+    [FBP_FILTER_SECOND_DIFFERENCE] = {"second-difference", {{0, 0}}},
+    [FBP_FILTER_3_POINT_DERIVATIVE] = {"3-point-derivative", {{0, 0}}},
+    [FBP_FILTER_5_POINT_DERIVATIVE] = {"5-point-derivative", {{0, 0}}},
+    [FBP_FILTER_TWO_RAMPS] = {"two-ramps", {{0, 0}}},
+    [FBP_FILTER_TWO_RAMPS_UNPADDED] = {"two-ramps-unpadded", {{0, 0}}},
 };
+
+enum { N_FILTERS = sizeof filters / sizeof *filters };
+_Static_assert(N_FILTERS == FBP_FILTER_LAST + 1, "a filter has no name");
 
 const char *fbp_filter_name(size_t i)
 {
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
+    return i < N_FILTERS ? filters[i].name : NULL;
+}
+
+const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter)
+{
+    return (size_t)filter < N_FILTERS && filters[filter].terms[0].amplitude > 0
+               ? filters[filter].terms
+               : NULL;
 }
 
 const char *fbp_interpolation_name(size_t i)
@@ -47,29 +63,42 @@ const char *fbp_ring_interpolation_name(size_t i)
 
 bool fbp_filter_is_window(enum fbp_filter filter)
 {
-    return filter <= FBP_FILTER_HANN;
+    return filter == FBP_FILTER_SHEPP_LOGAN || fbp_filter_terms(filter);
 }
 
 double fbp_filter_window(enum fbp_filter filter, double x)
 {
+    const struct fbp_window_term *terms = fbp_filter_terms(filter);
     const double half = FBP_PI * x / 2;
+    double sum = 0;
 
     if (!(x >= 0 && x <= 1))
         return 0;
-    switch (filter) {
-    case FBP_FILTER_RAM_LAK:
-        return 1;
-    case FBP_FILTER_SHEPP_LOGAN:
+    if (filter == FBP_FILTER_SHEPP_LOGAN)
         return half > 0 ? sin(half) / half : 1;
-    case FBP_FILTER_COSINE:
-        return cos(half);
-    case FBP_FILTER_HAMMING:
-        return 0.54 + 0.46 * cos(2 * half);
-    case FBP_FILTER_HANN:
-        return 0.5 + 0.5 * cos(2 * half);
-    default: /* no window */
-        return 0;
+    for (size_t i = 0; terms && i < FBP_WINDOW_TERMS; i++)
+        sum += terms[i].amplitude * cos(FBP_PI * terms[i].frequency * x);
+    return sum;
+}
+
+/* Write "ram-lak, shepp-logan … or hann", all windows, to buf[n]. */
+static const char *list_windows(char *buf, size_t n)
+{
+    size_t left = 0, used = 0;
+
+    for (size_t i = 0; i < N_FILTERS; i++)
+        left += fbp_filter_is_window((enum fbp_filter)i);
+    buf[0] = '\0';
+    for (size_t i = 0; i < N_FILTERS; i++) {
+        if (!fbp_filter_is_window((enum fbp_filter)i) || used >= n)
+            continue;
+        left--;
+        used += (size_t)snprintf(buf + used, n - used, "%s%s", filters[i].name,
+                                 left > 1    ? ", "
+                                 : left == 1 ? " or "
+                                             : "");
     }
+    return buf;
 }
 
 double fbp_ramp_kernel(size_t n)
@@ -84,7 +113,8 @@ fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_colu
 {
     if (!fbp_filter_name(filter))
         return fbp_fail(FBP_ERR_INVALID, "filter: number %d is unknown: %s … %s are 0 … %d",
-                        (int)filter, names[0], names[FBP_FILTER_LAST], (int)FBP_FILTER_LAST);
+                        (int)filter, filters[0].name, filters[FBP_FILTER_LAST].name,
+                        (int)FBP_FILTER_LAST);
     if (!(cutoff > 0 && cutoff <= 1))
         return fbp_fail(FBP_ERR_INVALID,
                         "filter: cutoff %g: it is a fraction of the Nyquist frequency, above 0 and "
@@ -116,15 +146,16 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
                              size_t n_columns, size_t half_width)
 {
     double *even = NULL;
+    char windows[160];
     fbp_status st;
 
     *out = (struct fbp_filter_design){.n_columns = n_columns, .half_width = half_width};
     FBP_TRY(fbp_filter_check(filter, cutoff, n_columns));
     if (!fbp_filter_is_window(filter))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "filter: %s is for plane integrals (EPR imaging): for line integrals use "
-                        "ram-lak, shepp-logan, cosine, hamming or hann",
-                        fbp_filter_name(filter));
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "filter: %s is for plane integrals (EPR imaging): for line integrals use %s",
+            fbp_filter_name(filter), list_windows(windows, sizeof windows));
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
     const size_t n = out->n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&even, n, sizeof *even, "the filter"));

@@ -69,6 +69,18 @@ double fbp_ramp_kernel(size_t n);
 /** Whether the filter is a window for line integrals. */
 bool fbp_filter_is_window(enum fbp_filter filter);
 
+/** A term of a window W(x) = sum of amplitude cos(pi frequency x), x = f / f_cut. */
+struct fbp_window_term {
+    double amplitude, frequency;
+};
+
+/** Greatest number of terms of a window. */
+enum { FBP_WINDOW_TERMS = 4 };
+
+/** Terms of a window [FBP_WINDOW_TERMS], the first with an amplitude above 0; NULL: the filter is
+ *  no sum of cosines. */
+const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter);
+
 /** Window W(x), x = f / f_cut in [0, 1]; 0 beyond. */
 double fbp_filter_window(enum fbp_filter filter, double x);
 

@@ -77,6 +77,7 @@ static double sine_half(double y)
 
 double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
 {
+    const struct fbp_window_term *terms = fbp_filter_terms(filter);
     const double *taps = taps_of(filter), cube = cutoff * cutoff * cutoff, y = cutoff * x;
     double sum = 0;
 
@@ -86,20 +87,17 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
     }
     if (taps)
         return sum / (4 * FBP_PI * FBP_PI);
-    switch (filter) {
-    case FBP_FILTER_RAM_LAK:
-        return cube * whole(y);
-    case FBP_FILTER_SHEPP_LOGAN: /* f^2 sinc(f) = f sin(pi f) / pi */
+    if (filter == FBP_FILTER_SHEPP_LOGAN) /* f^2 sinc(f) = f sin(pi f) / pi */
         return cube * ((sine_half(1 + 2 * y) + sine_half(1 - 2 * y)) / FBP_PI);
-    case FBP_FILTER_COSINE:
-        return cube * ((whole(y + .5) + whole(y - .5)) / 2);
-    case FBP_FILTER_HAMMING:
-        return cube * (.54 * whole(y) + .23 * (whole(y + 1) + whole(y - 1)));
-    case FBP_FILTER_HANN:
-        return cube * (.5 * whole(y) + .25 * (whole(y + 1) + whole(y - 1)));
-    default: /* ramps */
-        return 0;
+    /* A cosine of the window shifts the kernel to either side; ramps have no terms. */
+    for (size_t i = 0; terms && i < FBP_WINDOW_TERMS; i++) {
+        const double shift = terms[i].frequency;
+        if (shift > 0)
+            sum += terms[i].amplitude / 2 * (whole(y + shift) + whole(y - shift));
+        else
+            sum += terms[i].amplitude * whole(y);
     }
+    return cube * sum;
 }
 
 double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f)
