@@ -199,9 +199,11 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
  * copy what the plan needs from the source that is read. */
 static fbp_status take_source(fbp_plan *p)
 {
-    static fbp_view_step_create *const all[FBP_MOST_STEPS] = {
-        fbp_corrections_step_create, fbp_rings_step_create, fbp_rectify_step_create,
-        fbp_two_stages_step_create};
+    static fbp_view_step_create *const all[] = {fbp_corrections_step_create, fbp_rings_step_create,
+                                                fbp_rectify_step_create,
+                                                fbp_two_stages_step_create};
+    const size_t n_all = sizeof all / sizeof *all;
+    _Static_assert(sizeof all / sizeof *all <= FBP_MOST_STEPS, "a plan has no room for all steps");
     const struct fbp_scan *scan = p->scan;
     fbp_source *source = NULL, *reduced = NULL;
     struct fbp_corrections c;
@@ -231,7 +233,7 @@ static fbp_status take_source(fbp_plan *p)
                               "excludes --follow: remove one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
-    for (size_t i = 0; i < FBP_MOST_STEPS; i++) { /* each step gets the scan of the one before */
+    for (size_t i = 0; i < n_all; i++) { /* each step gets the scan of the one before */
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
         struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,
                                                 .params = &p->params,

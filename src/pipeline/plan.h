@@ -43,8 +43,8 @@ struct fbp_plan_lack {
 
 struct fbp_sink_share;
 
-/** Greatest number of view steps of a plan. */
-enum { FBP_MOST_STEPS = 4 };
+/** Room for view steps of a plan; plan.c lists the steps. */
+enum { FBP_MOST_STEPS = 8 };
 
 /** A machine to plan for instead of this one.  Such a plan cannot be run. */
 struct fbp_plan_target {
