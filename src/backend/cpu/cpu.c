@@ -12,6 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes,
+    cpu_kernel_rot90, cpu_kernel_rot180, cpu_kernel_matrix_double, cpu_kernel_column_double,
+    cpu_kernel_planes_double;
+
 /* Fastest first; the names of jobs in double are among those of float.  Kernels along z compute
  * values per voxel column that pay only for many slices (cpu_kernel.least_slices).  "matrix", which
  * runs along x, is 20 times as fast as "column" for one slice, twice for 8 and as fast for about

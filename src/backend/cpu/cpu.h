@@ -65,10 +65,6 @@ struct cpu_kernel {
                       size_t y, const void *volume, void *host);
 };
 
-extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes,
-    cpu_kernel_rot90, cpu_kernel_rot180, cpu_kernel_matrix_double, cpu_kernel_column_double,
-    cpu_kernel_planes_double;
-
 /** floor(a) for a >= -65536; without SSE 4.1, floor() would be a function call. */
 static inline ptrdiff_t cpu_floor(double a)
 {
