@@ -6,9 +6,11 @@
  *
  * - other versions of the functions with inline PTX: those at the end of this file, load_if() in
  *   orbit_exact.cu, and planes_parts.h;
- * - warps of 32 threads.  frame.h, filter_kernels.h, chain.cu, pad.cu and planes_kernel.h have
- * masks of 32 bits for __shfl_xor_sync(), __ballot_sync() and __reduce_max_sync(); the latter and
- *   __cvta_generic_to_shared() are missing in HIP;
+ * - HIP 6 or later: earlier versions lack hipHostAllocPortable, hipMemoryTypeUnregistered, and
+ *   members of hipDeviceProp_t and hipPointerAttribute_t;
+ * - warps of 32 threads.  frame.h, filter_kernels.h, chain.cu, pad.cu and planes_parts.h have masks
+ *   of 32 bits for __shfl_xor_sync(), __ballot_sync() and __reduce_max_sync(); chain.cu also calls
+ *   __syncwarp(); __reduce_max_sync() and __cvta_generic_to_shared() are missing in HIP;
  * - sums rounded downwards: __fadd_rd(), __fmaf_rd() and __dadd_rd() are optional in HIP;
  * - for kernels of fp16 and of precision fast, a GPU with texture units;
  * - the folders in which cufft.c searches for hipFFT, whose functions are those of cuFFT.
