@@ -26,13 +26,13 @@ static const struct opt table[] = {
     OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "1",
         .help = "number of measurements; the fastest is printed"),
     OPT(S, seconds, .name = "seconds", .arg = "S", .min = 0, .max = 1e6, .fallback = "0.5",
-        .help = "draw fewer slices, those in the middle, where a backprojection would take longer, "
-                "and multiply its seconds; 0: always draw all"),
+        .help = "draw fewer slices if a backprojection would take longer, and extrapolate its "
+                "seconds; 0: always draw all"),
     OPT(S, brief, .name = "brief",
-        .help = "only the way of Tables 2 and 3: no ping-pong, exact interpolation, early fragment "
+        .help = "measure only Tables 2 and 3: no ping-pong, exact interpolation, early fragment "
                 "kill and packing on the device"),
     OPT(S, device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "gl",
-        .help = "where to draw; fbp devices lists them"),
+        .help = "renderer; fbp devices lists them"),
     BENCH_THREADS(S),
     OPT(S, pictures, .name = "pictures", .arg = "DIR",
         .help = "draw into this folder: Fig. 5, and the projections of Fig. 6 from the device and "
@@ -155,29 +155,30 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command cmd_bench_s3 = {
     .name = "bench ino2009",
     .alias = "bench S3",
-    .summary = "Ino 2009: the same job in the graphics pipeline of OpenGL",
+    .summary = "Ino 2009: filtered backprojection in the graphics pipeline of OpenGL",
     .usage = "[options]",
     .about =
-        "The job of Ino, Yoshida and Hagihara (2009): filtered backprojection as drawing into "
-        "floating-point targets. Variant A draws one view into one slice a pass; B draws it into "
-        "four slices, which share the terms that do not depend on z; C draws four views, which are "
-        "one RGBA texel, into one slice; D does both; E also leaves the terms that are linear in x "
-        "and y to the vertex stage. Three are not in the paper: F is E with sixteen slices; G is D "
-        "with eight views; M has sixteen slices, too, and takes any 3x4 matrices. These and C to E "
-        "are also drawn from views in fp16 (RGBA16F). Rows are filtered in the fragment stage, by "
-        "Shepp-Logan's kernel.\n"
-        "Table 1: the passes of each variant. Table 2: seconds of the stages, with the "
-        "host waiting after each of them, and of the whole job with and without that. Other ways: "
-        "sums that go from one texture to another instead of blending, interpolation by four "
-        "fetches, early fragment kill by stencil and by depth, packing on the device. Table 3: "
-        "operations and bytes a second. The published figures are printed beside all of them.\n"
-        "A line with the main figures is printed as soon as a variant is done. Where a "
-        "backprojection takes longer than --seconds, it is measured on some slices in the middle "
-        "of the volume, and its seconds, those of fetching and unpacking them, and the totals are "
-        "those of as many slices as there are; the row \"slices drawn\" tells how many. Views are "
-        "always packed, sent and filtered all. On a software renderer that alone takes minutes: "
-        "use --size and --views. The views are those of a head phantom; errors are to double "
-        "precision.",
+        "F. Ino, S. Yoshida, K. Hagihara: RGBA Packing for Fast Cone Beam Reconstruction on the "
+        "GPU. Medical Imaging 2009: Physics of Medical Imaging, Proc. SPIE 7258, 2009.\n"
+        "Runs the paper's job: filtered backprojection as drawing into floating-point targets. "
+        "Variant A draws one view into one slice per pass; B draws it into four slices, which "
+        "share the terms that do not depend on z; C draws four views, packed in one RGBA texel, "
+        "into one slice; D does both; E also moves the terms that are linear in x and y to the "
+        "vertex stage. Three variants are not in the paper: F is E with sixteen slices; G is D "
+        "with eight views; M has sixteen slices and takes any 3x4 matrices. These and C to E are "
+        "also drawn from views in fp16 (RGBA16F). Rows are filtered in the fragment stage with "
+        "the Shepp-Logan kernel.\n"
+        "Table 1: passes of each variant. Table 2: seconds of the stages, each waited for, and of "
+        "the whole job with and without waiting. Other methods: ping-pong textures instead of "
+        "blending, interpolation by four fetches, early fragment kill by stencil and by depth, "
+        "packing on the device. Table 3: operations and bytes per second, by the paper's rules "
+        "and by those of this program. The published figures are printed beside all of them.\n"
+        "A line with the main figures is printed when a variant is done. If a backprojection "
+        "would take longer than --seconds, some slices in the middle of the volume are drawn "
+        "(row \"slices drawn\"), and backprojection, readback, unpacking and the totals are "
+        "extrapolated to all slices; fixed costs are counted once. All views are always packed, "
+        "sent and filtered. On a software renderer that alone takes minutes: use --size and "
+        "--views. The views show a head phantom; errors are relative to double precision.",
     .examples = "  fbp bench ino2009 --size 64 --views 64 --runs 2\n"
                 "  fbp bench ino2009 --variant D --brief --json\n"
                 "  fbp bench ino2009 --pictures .\n",

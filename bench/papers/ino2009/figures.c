@@ -21,22 +21,14 @@ static double x_of(const struct page *p, double seconds)
     return LEFT + (RIGHT - LEFT) * (log10(seconds) - p->lo) / (p->hi - p->lo);
 }
 
-static bool is_drawn(const struct fbp_s3_bar *b)
-{
-    return isfinite(b->seconds) && b->seconds > 0;
-}
-
 static void find_range(struct page *p)
 {
     double least = INFINITY, most = 0;
 
-    for (size_t i = 0; i < p->n; i++)
-        if (is_drawn(&p->bars[i])) {
-            least = fmin(least, p->bars[i].seconds);
-            most = fmax(most, p->bars[i].seconds);
-        }
-    if (!(most > 0))
-        least = 1, most = 10;
+    for (size_t i = 0; i < p->n; i++) {
+        least = fmin(least, p->bars[i].seconds);
+        most = fmax(most, p->bars[i].seconds);
+    }
     p->lo = ceil(log10(least)) - 1;
     p->hi = ceil(log10(most) + 0.02);
 }
@@ -64,10 +56,6 @@ static void draw_bar(FILE *f, const struct page *p, size_t i)
     char words[40];
 
     fbp_svg_text(f, LEFT - 10, y + 12, "class=\"name\" text-anchor=\"end\"", b->name);
-    if (!is_drawn(b)) {
-        fbp_svg_text(f, LEFT + 6, y + 12, "class=\"small\"", "not known");
-        return;
-    }
     fprintf(f,
             "<rect class=\"bar\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
             "stroke=\"#2b6cb0\"><title>%s: %.4g s</title></rect>\n",

@@ -15,6 +15,10 @@ static void add_stages(cJSON *root, const struct fbp_s3_time *t)
 static int add_result(const struct s3_job *job, const struct s3_result *r)
 {
     const struct s3_rates rates = s3_rates_of(job, r);
+    const bool is_paper = r->of.letter <= 'E' && !r->half;
+    const struct s3_rates paper = is_paper ? s3_paper_rates((size_t)(r->of.letter - 'A'), job->size,
+                                                            job->views, r->time.backproject)
+                                           : (struct s3_rates){0, NAN, NAN, NAN, NAN};
     const struct bench_number numbers[] = {
         {"size", (double)job->size},
         {"views", (double)job->views},
@@ -40,6 +44,9 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
         {"texture_gflops", rates.texture},
         {"total_gflops", rates.flops},
         {"gigabytes_per_second", rates.memory},
+        {"paper_processing_gflops", paper.processing},
+        {"paper_total_gflops", paper.flops},
+        {"paper_gibibytes_per_second", paper.memory},
     };
     const char name[2] = {r->of.letter, 0};
     cJSON *root = bench_json_begin("S3", name, job->renderer, NULL, NULL);

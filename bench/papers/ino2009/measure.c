@@ -51,7 +51,8 @@ static fbp_status find_device(fbp_s3 *s, const char *name, int *index)
     FBP_TRY(fbp_devices_listed(name ? name : "gl", &backend, devices, &n));
     s->kernels = bench_device_of(backend)->s3;
     if (!s->kernels)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "S3: %s does not draw: use --device gl",
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "ino2009: device %s does not draw with OpenGL; use --device gl",
                         backend->name);
     *index = devices[0];
     return FBP_OK;

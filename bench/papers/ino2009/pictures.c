@@ -15,14 +15,13 @@ static int draw_fig5(const struct s3_job *job, const char *folder)
 {
     static const char *const names[S3_VARIANTS] = {"A, published", "B, published", "C, published",
                                                    "D, published", "E, published"};
-    struct fbp_s3_bar bars[2 * S3_VARIANTS + 5];
-    char path[600], now[S3_VARIANTS][40], kill[40];
+    struct fbp_s3_bar bars[2 * S3_VARIANTS + S3_COMPETITORS + 2];
+    char path[600], now[S3_VARIANTS][40];
     double least = INFINITY;
     size_t n = 0;
 
-    bars[n++] = (struct fbp_s3_bar){"CPU, published", s3_published_cpu, true};
-    bars[n++] = (struct fbp_s3_bar){"MP-GPU, published", NAN, true};
-    bars[n++] = (struct fbp_s3_bar){"AG-GPU, published", s3_published_previous, true};
+    for (int i = 0; i < S3_COMPETITORS; i++)
+        bars[n++] = s3_competitors[i];
     for (int i = 0; i < S3_VARIANTS; i++)
         bars[n++] = (struct fbp_s3_bar){names[i], s3_published[i].total, true};
     bars[n++] = (struct fbp_s3_bar){"early kill, published", s3_published_kill, true};
@@ -34,10 +33,8 @@ static int draw_fig5(const struct s3_job *job, const char *folder)
         bars[n++] = (struct fbp_s3_bar){now[i], r->total, false};
         least = fmin(least, r->kill_total);
     }
-    if (isfinite(least)) {
-        snprintf(kill, sizeof kill, "early kill, now");
-        bars[n++] = (struct fbp_s3_bar){kill, least, false};
-    }
+    if (isfinite(least))
+        bars[n++] = (struct fbp_s3_bar){"early kill, now", least, false};
     if (path_of(path, sizeof path, folder, "S3-fig5.svg"))
         return 1;
     return fbp_s3_draw(path, job->size == S3_PAPER_SIZE && job->views == S3_PAPER_VIEWS, bars, n) ==

@@ -1,21 +1,10 @@
-/* How a variant of S3 is measured: whole where that is quick, on some slices where it is not. */
+/* Measurement of a variant: in all slices if that is quick, in some of them otherwise. */
 #include "bench/papers/ino2009/text.h"
 #include "say.h"
 
 #include <math.h>
 
 enum { EXACT_FETCHES = 4 }; /* of an interpolation by the shader */
-
-void s3_whole(struct fbp_s3_time *t, size_t n)
-{
-    const double times = t->n_slices ? (double)n / (double)t->n_slices : 1;
-
-    t->total += (times - 1) * t->slices_alone;
-    t->slices_alone *= times;
-    t->backproject *= times;
-    t->readback *= times;
-    t->unpacking *= times;
-}
 
 /* The fastest of several runs in one way, by its backprojection or, not synchronised, in all. */
 static int measure(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
@@ -33,12 +22,17 @@ static int measure(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way
     return 0;
 }
 
-/* So many that their backprojection takes the time there is; 0: all. */
-static size_t slices_for(const struct s3_how *how, const struct fbp_s3_time *t)
+/* Number of slices to draw within how->seconds, at least two groups of the variant, because fixed
+ * costs are known from two numbers of slices; 0: all. */
+static size_t slices_for(const struct s3_how *how, const struct fbp_s3_variant *v,
+                         const struct fbp_s3_time *t)
 {
+    const size_t least = 2 * (v->slices > 4 ? v->slices : 4);
     const double n = how->seconds * (double)t->n_slices / t->backproject;
 
-    return how->seconds > 0 && n < (double)how->size ? (n < 1 ? 1 : (size_t)n) : 0;
+    if (how->seconds <= 0 || n >= (double)how->size || least >= how->size)
+        return 0;
+    return n < (double)least ? least : (size_t)n;
 }
 
 static int compare(fbp_s3 *s3, double *psnr_db, double *rmse_hu)
@@ -52,72 +46,96 @@ static int compare(fbp_s3 *s3, double *psnr_db, double *rmse_hu)
     return 0;
 }
 
-/* As many slices as there is time for, of views that are there.  A driver may compile when it first
- * draws: what `t` tells at first may be too much, and fewer slices than there is time for are
- * counted again. */
-static int measure_slices(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way *way,
-                          struct fbp_s3_time *t)
+/* One group of slices, of the views on the device: the fastest of two runs, because the first may
+ * compile shaders, and of more if they are short. */
+static int measure_group(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
+                         struct fbp_s3_time *out)
 {
-    enum { TRIES = 3 };
+    enum { LEAST = 2, MOST = 8 };
+    double spent = 0;
+    int rc = 0;
 
-    way->again = true;
-    for (int i = 0; i < TRIES; i++) {
-        way->middle = slices_for(how, t);
-        const int rc = measure(how, s3, way, t);
-        if (rc != 0)
-            return rc;
-        if (t->n_slices == how->size || t->backproject > 0.6 * how->seconds)
-            break;
+    way.again = true;
+    way.middle = 1;
+    for (int i = 0; rc == 0 && (i < LEAST || (i < MOST && spent < how->seconds)); i++) {
+        struct fbp_s3_time t;
+        rc = measure(how, s3, &way, &t);
+        if (rc == 0 && (i == 0 || t.slices_alone < out->slices_alone))
+            *out = t;
+        spent += rc == 0 ? t.slices_alone : 0;
     }
+    return rc;
+}
+
+/* Seconds of all slices, of the views on the device, from one group and from way->middle slices. */
+static int measure_whole(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
+                         struct fbp_s3_time *out)
+{
+    struct fbp_s3_time group;
+    int rc = measure_group(how, s3, *way, &group);
+
+    if (rc == 0)
+        rc = measure(how, s3, way, out);
+    if (rc == 0)
+        s3_whole(out, &group, how->size);
+    return rc;
+}
+
+/* The whole job.  Views are sent and filtered once, with one group of slices; the slices are
+ * measured with the views that are then on the device. */
+static int measure_job(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way *way,
+                       struct fbp_s3_time *out)
+{
+    struct fbp_s3_way with_views = *way;
+    struct fbp_s3_time first, group;
+    int rc;
+
+    with_views.middle = 1;
+    rc = measure(how, s3, &with_views, &first);
+    way->again = true;
+    if (rc == 0)
+        rc = measure_group(how, s3, *way, &group);
+    if (rc == 0 && way->synchronised)
+        way->middle = slices_for(how, fbp_s3_variant_at(s3, way->variant), &group);
+    if (rc == 0)
+        rc = measure(how, s3, way, out);
+    if (rc != 0)
+        return rc;
+    s3_whole(out, &group, how->size);
+    out->init = first.init;
+    out->packing = first.packing;
+    out->upload = first.upload;
+    out->filter = first.filter;
+    out->total = first.total - first.slices_alone + out->slices_alone;
     return 0;
 }
 
-/* The usual way: views are sent and filtered once, with a group of slices, which also tells how
- * many slices there is time for; these are added from the views that are then there. */
+/* The synchronised job of Table 2. */
 static int measure_usual(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way *way,
                          struct s3_result *r)
 {
-    struct fbp_s3_time first = {0}, then;
-    int rc;
+    const int rc = measure_job(how, s3, way, &r->time);
 
-    way->middle = 1;
-    rc = measure(how, s3, way, &first);
-    if (rc != 0)
-        return rc;
-    then = first;
-    rc = measure_slices(how, s3, way, &then);
-    if (rc != 0)
-        return rc;
-    r->slices = then.n_slices;
-    r->time = first;
-    r->time.total += then.slices_alone - first.slices_alone;
-    r->time.slices_alone = then.slices_alone;
-    r->time.backproject = then.backproject;
-    r->time.readback = then.readback;
-    r->time.unpacking = then.unpacking;
-    r->time.passes = then.passes;
-    r->time.draws = then.draws;
-    r->time.n_slices = then.n_slices;
-    s3_whole(&r->time, how->size);
-    return compare(s3, &r->psnr_db, &r->rmse_hu);
+    r->slices = r->time.n_slices;
+    return rc == 0 ? compare(s3, &r->psnr_db, &r->rmse_hu) : rc;
 }
 
-/* Backprojection in another way, of views that are there, and how exact that was. */
+/* Backprojection by another method, of views that are on the device, and its error. */
 static int measure_other(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
                          double *out, double *psnr_db)
 {
     struct fbp_s3_time t;
     double rmse_hu;
-    const int rc = measure(how, s3, way, &t);
+    const int rc = measure_whole(how, s3, way, &t);
 
     if (rc != 0)
         return rc;
-    s3_whole(&t, how->size);
     *out = t.backproject;
     return psnr_db ? compare(s3, psnr_db, &rmse_hu) : 0;
 }
 
-/* With early fragment kill; the whole job, by what it takes without that before the slices. */
+/* With early fragment kill; the whole job, with the seconds before the slices that it takes
+ * without. */
 static int measure_kill(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
                         struct s3_result *r)
 {
@@ -132,12 +150,10 @@ static int measure_kill(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way 
     way.kill = r->stencil < r->depth ? FBP_S3_STENCIL : FBP_S3_DEPTH;
     way.synchronised = false;
     if (rc == 0)
-        rc = measure(how, s3, &way, &t);
-    if (rc != 0)
-        return rc;
-    s3_whole(&t, how->size);
-    r->kill_total = r->before + t.slices_alone;
-    return 0;
+        rc = measure_whole(how, s3, &way, &t);
+    if (rc == 0)
+        r->kill_total = r->before + t.slices_alone;
+    return rc;
 }
 
 static int measure_packing(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
@@ -150,10 +166,9 @@ static int measure_packing(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_w
         return 0; /* nothing is packed */
     way.again = false;
     way.pack_on_device = way.unpack_on_device = true;
-    rc = measure(how, s3, &way, &t);
+    rc = measure_whole(how, s3, &way, &t);
     if (rc != 0)
         return rc;
-    s3_whole(&t, how->size);
     r->packing = t.packing;
     r->unpacking = t.unpacking;
     return 0;
@@ -186,11 +201,10 @@ static int measure_total(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way
     int rc;
 
     way.again = way.synchronised = false;
-    rc = measure(how, s3, &way, &t);
+    rc = measure_job(how, s3, &way, &t);
     if (rc != 0)
         return rc;
     r->before = t.total - t.slices_alone;
-    s3_whole(&t, how->size);
     r->total = t.total;
     return 0;
 }

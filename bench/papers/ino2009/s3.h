@@ -129,11 +129,11 @@ FBP_MUST_CHECK fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out);
 /** The same job by the CPU's backend: the volume, [z][y][x]. */
 FBP_MUST_CHECK fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels);
 
-/** Seconds of a way of doing the job. */
+/** Seconds of the whole job by one implementation. */
 struct fbp_s3_bar {
     const char *name;
-    double seconds; /**< NAN: not known, which is said in its place */
-    bool published; /**< not measured here */
+    double seconds; /**< positive */
+    bool published; /**< in a paper, not measured here */
 };
 
 /** Draw Fig. 5 as SVG: bars, the axis logarithmic.  is_paper: all bars are of the same job. */

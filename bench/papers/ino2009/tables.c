@@ -6,46 +6,6 @@
 
 enum { LABEL = 28, COLUMN = 8 };
 
-/* Packing, download, filtering, backprojection, readback, unpacking, others, total with and without
- * synchronisation; processing units, texture units, both, memory. */
-const struct s3_published s3_published[S3_VARIANTS] = {
-    {.3, .4, 5.6, 16.3, .5, 1.0, 3.2, 27.2, 20.7, 117.0, 33.9, 150.9, 28.7},
-    {.3, .4, 5.6, 7.4, .4, .9, 4.0, 18.9, 17.0, 112.0, 69.4, 181.5, 37.1},
-    {.6, .5, 2.5, 6.8, .5, .9, 1.3, 13.0, 10.8, 62.6, 70.6, 133.1, 59.8},
-    {.6, .5, 2.4, 3.7, .4, .6, 1.4, 9.6, 8.3, 99.3, 132.3, 231.6, 70.8},
-    {.6, .5, 2.4, 4.0, .4, .6, 1.9, 10.4, 8.1, 61.3, 128.3, 189.6, 68.6},
-};
-const struct s3_published s3_theoretical = {
-    .processing = 345.6, .texture = 172.8, .flops = 518.4, .memory = 86.4};
-/* 8.1 s is 15.6 times as fast as the CPU; 8.9 s is what the paper of scenario S0 has for OpenGL. */
-const double s3_published_kill = 7, s3_published_cpu = 126.4, s3_published_previous = 8.9;
-
-double s3_others(const struct fbp_s3_time *t)
-{
-    return t->total - t->packing - t->upload - t->filter - t->backproject - t->readback -
-           t->unpacking;
-}
-
-struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r)
-{
-    const double n = (double)job->size, updates = n * n * n * (double)job->views;
-    const double rate = 1e-9 * updates / r->time.backproject / (double)r->cost.updates;
-
-    return (struct s3_rates){.gups = rate * (double)r->cost.updates,
-                             .processing = rate * r->cost.processing,
-                             .texture = rate * r->cost.texture,
-                             .flops = rate * (r->cost.processing + r->cost.texture),
-                             .memory = rate * r->cost.bytes};
-}
-
-double s3_fetch_share(const struct s3_job *job, const struct s3_result *r)
-{
-    const struct fbp_s3_limits *l = &job->limits;
-    const double fetches = r->of.views == 1 ? l->r32f : r->half ? l->rgba16f : l->rgba32f;
-
-    return 1e9 * s3_rates_of(job, r).gups / fetches;
-}
-
 static void cell(double v, int decimals)
 {
     if (isfinite(v))
@@ -56,7 +16,7 @@ static void cell(double v, int decimals)
 
 static void seconds(double v)
 {
-    cell(v, fabs(v) < 0.1 ? 4 : fabs(v) < 10 ? 3 : 1);
+    cell(v, fabs(v) < 0.001 ? 6 : fabs(v) < 0.1 ? 4 : fabs(v) < 10 ? 3 : 1);
 }
 
 static void heads(const char *title, const char *published)
@@ -79,7 +39,8 @@ static double number(const void *of, size_t at)
 
 #define NOTHING SIZE_MAX
 
-/* Published numbers, and today's, at these places; `value` where it is none of the result's own. */
+/* Published numbers and present ones, by offset; value() computes a present one that is no member.
+ */
 static void row(const struct s3_job *job, const char *text, size_t published, size_t at,
                 double (*value)(const struct s3_job *, const struct s3_result *),
                 void (*today)(double))
@@ -176,11 +137,19 @@ static void print_table2(const struct s3_job *job)
     row(job, "volume readback", OF(readback), TIME(readback), NULL, seconds);
     row(job, "RGBA unpacking", OF(unpacking), TIME(unpacking), NULL, seconds);
     row(job, "write", NOTHING, 0, none, seconds);
-    row(job, "others, initialisation too", OF(others), 0, others_of, seconds);
+    row(job, "others, with initialisation", OF(others), 0, others_of, seconds);
     row(job, "total, synchronised", OF(synchronised), TIME(total), NULL, seconds);
-    row(job, "total", OF(total), offsetof(struct s3_result, total), NULL, seconds);
+    row(job, "total, not synchronised", OF(total), offsetof(struct s3_result, total), NULL,
+        seconds);
+    printf("%-*s", LABEL, "views/s");
+    for (int i = 0; i < S3_VARIANTS; i++)
+        cell(S3_PAPER_VIEWS / s3_published[i].total, 1);
+    printf(" |");
+    for (int i = 0; i < S3_VARIANTS; i++)
+        one_decimal(job->results[i].done ? (double)job->views / job->results[i].total : NAN);
+    putchar('\n');
     row(job, "GUPS of the backprojection", NOTHING, 0, gups_of, two_decimals);
-    row(job, "of its texel's fetches [%]", NOTHING, 0, share_of, one_decimal);
+    row(job, "share of its fetch rate [%]", NOTHING, 0, share_of, one_decimal);
     row(job, "PSNR to double [dB]", NOTHING, offsetof(struct s3_result, psnr_db), NULL,
         one_decimal);
     row(job, "RMSE [HU]", NOTHING, offsetof(struct s3_result, rmse_hu), NULL, two_decimals);
@@ -206,44 +175,54 @@ static double depth_saves(const struct s3_job *job, const struct s3_result *r)
 /* The ways that the paper names beside the one of Table 2. */
 static void print_ways(const struct s3_job *job)
 {
-    heads("other ways [s]", "published");
+    heads("Other methods [s]", "published");
     row(job, "backprojection, ping-pong", NOTHING, offsetof(struct s3_result, ping_pong), NULL,
         seconds);
-    row(job, "... interpolated exactly", NOTHING, offsetof(struct s3_result, exact), NULL, seconds);
-    row(job, "PSNR to double [dB]", NOTHING, offsetof(struct s3_result, exact_psnr_db), NULL,
-        one_decimal);
+    row(job, "... with 4 fetches, exact", NOTHING, offsetof(struct s3_result, exact), NULL,
+        seconds);
+    row(job, "... its PSNR to double [dB]", NOTHING, offsetof(struct s3_result, exact_psnr_db),
+        NULL, one_decimal);
     row(job, "... 75 % killed by stencil", NOTHING, offsetof(struct s3_result, stencil), NULL,
         seconds);
-    row(job, "saved [%]", NOTHING, 0, stencil_saves, one_decimal);
+    row(job, "... ... saved [%]", NOTHING, 0, stencil_saves, one_decimal);
     row(job, "... 75 % killed by depth", NOTHING, offsetof(struct s3_result, depth), NULL, seconds);
-    row(job, "saved [%]", NOTHING, 0, depth_saves, one_decimal);
+    row(job, "... ... saved [%]", NOTHING, 0, depth_saves, one_decimal);
     row(job, "total with the faster test", NOTHING, offsetof(struct s3_result, kill_total), NULL,
         seconds);
-    row(job, "RGBA packing on the device", NOTHING, offsetof(struct s3_result, packing), NULL,
+    row(job, "RGBA packing on device", NOTHING, offsetof(struct s3_result, packing), NULL, seconds);
+    row(job, "RGBA unpacking on device", NOTHING, offsetof(struct s3_result, unpacking), NULL,
         seconds);
-    row(job, "RGBA unpacking there", NOTHING, offsetof(struct s3_result, unpacking), NULL, seconds);
-    printf("published with early fragment kill, 75 %% of the volume left out: %.0f s in all\n",
+    printf("published total with early fragment kill, 75 %% of the volume left out: %.0f s\n",
            s3_published_kill);
 }
 
-static double processing_of(const struct s3_job *job, const struct s3_result *r)
+/* Four rows of Table 3, from the rates of each variant. */
+static void print_rates(const struct s3_job *job, bool is_paper, const char *memory)
 {
-    return s3_rates_of(job, r).processing;
-}
+    static const struct {
+        const char *text;
+        size_t published, at;
+    } rows[] = {
+        {"processing units [GFLOPS]", OF(processing), offsetof(struct s3_rates, processing)},
+        {"texture units [GFLOPS]", OF(texture), offsetof(struct s3_rates, texture)},
+        {"total [GFLOPS]", OF(flops), offsetof(struct s3_rates, flops)},
+        {NULL, OF(memory), offsetof(struct s3_rates, memory)},
+    };
 
-static double texture_of(const struct s3_job *job, const struct s3_result *r)
-{
-    return s3_rates_of(job, r).texture;
-}
-
-static double flops_of(const struct s3_job *job, const struct s3_result *r)
-{
-    return s3_rates_of(job, r).flops;
-}
-
-static double memory_of(const struct s3_job *job, const struct s3_result *r)
-{
-    return s3_rates_of(job, r).memory;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        printf("%-*s", LABEL, rows[k].text ? rows[k].text : memory);
+        for (size_t i = 0; i < S3_VARIANTS; i++)
+            cell(is_paper ? number(&s3_published[i], rows[k].published) : NAN, 1);
+        printf(" |");
+        for (size_t i = 0; i < S3_VARIANTS; i++) {
+            const struct s3_result *r = &job->results[i];
+            const struct s3_rates rates =
+                is_paper ? s3_paper_rates(i, job->size, job->views, r->time.backproject)
+                         : s3_rates_of(job, r);
+            two_decimals(r->done ? number(&rates, rows[k].at) : NAN);
+        }
+        putchar('\n');
+    }
 }
 
 static void print_table3(const struct s3_job *job)
@@ -251,20 +230,23 @@ static void print_table3(const struct s3_job *job)
     const struct fbp_s3_limits *l = &job->limits;
 
     heads("Table 3, backprojection", "published (8800 GTX)");
-    row(job, "processing units [GFLOPS]", OF(processing), 0, processing_of, two_decimals);
-    row(job, "texture units [GFLOPS]", OF(texture), 0, texture_of, two_decimals);
-    row(job, "total [GFLOPS]", OF(flops), 0, flops_of, two_decimals);
-    row(job, "memory [GB/s]", OF(memory), 0, memory_of, two_decimals);
+    printf("by the paper's rules:\n");
+    print_rates(job, true, "memory [2^30 B/s]");
     printf("theoretical, published: %.1f, %.1f, %.1f GFLOPS, %.1f GB/s\n",
            s3_theoretical.processing, s3_theoretical.texture, s3_theoretical.flops,
            s3_theoretical.memory);
-    printf("measured now in the fragment stage: bilinear fetches of R32F %.3f, RGBA32F %.3f, R16F "
-           "%.3f, RGBA16F %.3f G/s (times 11: GFLOPS); blending %.1f GB/s\n",
+    printf("  The paper's rules, found from its figures: 38, 71, 39, 132, 84 operations per "
+           "fragment of its\n  shaders A to E; 11 per bilinear fetch; 5 (1 + 1/slices) bytes per "
+           "update, slices per pass: 1 or 4.\n");
+    printf("by the rules of this program:\n");
+    print_rates(job, false, "memory [10^9 B/s]");
+    printf("  These rules: each + - * / in the text of a shader, once per component; 11 per "
+           "bilinear fetch;\n  a texel (4 to 16 bytes) per fetch; a target is read and written.\n");
+    printf("measured peak rates: bilinear fetches of R32F %.3f, RGBA32F %.3f, R16F %.3f, RGBA16F "
+           "%.3f G/s (times 11: GFLOPS); blending %.1f GB/s\n",
            1e-9 * l->r32f, 1e-9 * l->rgba32f, 1e-9 * l->r16f, 1e-9 * l->rgba16f, 1e-9 * l->blend);
     printf("texture units: %zu values at 1048576 places between two texels, error at most %.2g\n",
            l->values, l->fraction_error);
-    printf("operations: each + - * / of a shader's text, once a component; 11 a bilinear fetch; "
-           "bytes: a texel a fetch, a target read and written\n");
 }
 
 /* A row of what is beyond the paper. */
@@ -301,7 +283,7 @@ static void print_more(const struct s3_job *job)
     more_row(job, "slices drawn", 0, drawn, no_decimals);
     more_row(job, "backprojection [s]", TIME(backproject), NULL, seconds);
     more_row(job, "GUPS", 0, gups_of, two_decimals);
-    more_row(job, "of its texel's fetches [%]", 0, share_of, one_decimal);
+    more_row(job, "share of its fetch rate [%]", 0, share_of, one_decimal);
     more_row(job, "ping-pong [s]", offsetof(struct s3_result, ping_pong), NULL, seconds);
     more_row(job, "75 % killed by stencil [s]", offsetof(struct s3_result, stencil), NULL, seconds);
     more_row(job, "saved [%]", 0, stencil_saves, one_decimal);
@@ -322,15 +304,17 @@ static bool is_partial(const struct s3_job *job)
 
 void s3_print(const struct s3_job *job)
 {
-    printf("S3: %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, S = %zu), "
+    printf("Ino 2009: %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, S = "
+           "%zu), "
            "best of %zu\non %s\n",
            job->size, job->views, job->size, job->size, job->size / 2, job->runs, job->renderer);
     if (job->size != S3_PAPER_SIZE || job->views != S3_PAPER_VIEWS)
         printf("The published rows are of %d^3 voxels from %d views of %d x %d.\n", S3_PAPER_SIZE,
                S3_PAPER_VIEWS, S3_PAPER_SIZE, S3_PAPER_SIZE);
     if (is_partial(job))
-        printf("Of some variants fewer slices were drawn; seconds are those of all.  --seconds 0 "
-               "draws all.\n");
+        printf("Some variants drew fewer slices (row \"slices drawn\"): their seconds are "
+               "extrapolated "
+               "to all.  --seconds 0 draws all.\n");
     print_table1(job);
     print_table2(job);
     print_ways(job);

@@ -1,5 +1,5 @@
-/** @file text.h  Scenario S3: the job of Ino, Yoshida and Hagihara (2009), measured and tabulated.
- */
+/** @file text.h  The job of Ino, Yoshida and Hagihara (2009), measured and tabulated; the paper's
+ * figures and the rules that derive them from seconds are in rules.c. */
 #ifndef FBP_BENCH_PAPERS_INO2009_TEXT_H
 #define FBP_BENCH_PAPERS_INO2009_TEXT_H
 
@@ -8,18 +8,27 @@
 #include "bench/papers/ino2009/s3.h"
 
 /** Variants A to E; what is beyond the paper. */
-enum { S3_VARIANTS = 5, S3_MORE = 9, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
+enum {
+    S3_VARIANTS = 5,
+    S3_MORE = 9,
+    S3_PAPER_SIZE = 512,
+    S3_PAPER_VIEWS = 360,
+    S3_COMPETITORS = 3,
+    S3_GIB = 1 << 30
+};
 
-/** Tables 2 and 3 of the paper, of one variant: seconds, GFLOPS, GB/s. */
+/** One variant in Tables 2 and 3 of the paper: seconds, GFLOPS, GB/s (2^30 bytes). */
 struct s3_published {
     double packing, download, filter, backproject, readback, unpacking, others, synchronised, total;
     double processing, texture, flops, memory;
 };
 extern const struct s3_published s3_published[S3_VARIANTS];
-/** Of Table 3: what the paper's card (8800 GTX) could do; NAN where it does not say. */
+/** Theoretical rates of the paper's card (8800 GTX) in Table 3; the seconds are 0. */
 extern const struct s3_published s3_theoretical;
-/** With 75 % of the volume left out, and the paper's other implementations [s]. */
-extern const double s3_published_kill, s3_published_cpu, s3_published_previous;
+/** Other implementations in Fig. 5. */
+extern const struct fbp_s3_bar s3_competitors[S3_COMPETITORS];
+/** Seconds of the whole job with 75 % of the volume left out. */
+extern const double s3_published_kill;
 
 /** A variant as it was done; seconds, NAN where it was not measured. */
 struct s3_result {
@@ -58,8 +67,9 @@ int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool 
 /** What a variant's fetches are of. */
 const char *s3_texel(const struct s3_result *r);
 
-/** As if all of n slices had been drawn: what depends on them is multiplied. */
-void s3_whole(struct fbp_s3_time *t, size_t n);
+/** Extrapolate seconds from those of few and of more drawn slices to n slices.  Only costs per
+ * slice (backprojection, readback, unpacking) grow; fixed costs are kept once. */
+void s3_whole(struct fbp_s3_time *more, const struct fbp_s3_time *few, size_t n);
 
 /** What was asked for, and found. */
 struct s3_job {
@@ -71,11 +81,14 @@ struct s3_job {
     struct s3_result more[S3_MORE]; /**< variants that are not the paper's, then views in fp16 */
 };
 
-/** What follows from a run's seconds: operations [GFLOPS], memory [GB/s], updates [GUPS]. */
+/** Operations [GFLOPS], memory traffic [GB/s] and updates [GUPS] of a backprojection. */
 struct s3_rates {
     double gups, processing, texture, flops, memory;
 };
+/** Rates by the rules of this program (struct fbp_s3_cost); GB = 10^9 bytes. */
 struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r);
+/** Rates by the rules of the paper, of variant 0 (A) to 4 (E); GB = 2^30 bytes. */
+struct s3_rates s3_paper_rates(size_t variant, size_t size, size_t views, double seconds);
 
 /** Updates as a share of the fetches that the fragment stage makes of the variant's texel. */
 double s3_fetch_share(const struct s3_job *job, const struct s3_result *r);
