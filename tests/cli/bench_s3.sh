@@ -34,6 +34,7 @@ done
 has out '^F  E with sixteen slices, RGBA32F: backprojection '
 has out '^D  both, RGBA16F: 8 of 24 slices drawn; '
 has out '^slices drawn( +-){5} \|( +8){5}$'
+grep -q '^Other methods' out && say "$last: --brief prints other methods"
 has out '^Some variants drew fewer slices .*: their seconds are extrapolated to all'
 
 mkdir pictures
@@ -41,11 +42,11 @@ run 0 bench S3 --size 24 --views 22 --pictures pictures
 has out '^Ino 2009: 24\^3 voxels from 22 views of 24 x 24, filter in space \(Shepp-Logan, S = 12\), best of 1$'
 has out '^The published rows are of 512\^3 voxels from 360 views of 512 x 512\.$'
 # 22 views are six groups of four.
-has out '^A  none +N K +528; a pass 1 view and 1 slice$'
-has out '^B  data reuse +N K / 4 +132; a pass 1 view and 4 slices$'
-has out '^C  RGBA packing +N K / 4 +144; a pass 4 views and 1 slice$'
-has out '^D  both +N K / 16 +36; a pass 4 views and 4 slices$'
-has out '^E  both, load balancing +N K / 16 +36; a pass 4 views and 4 slices$'
+has out '^A  none +N K +528; per pass 1 view and 1 slice$'
+has out '^B  data reuse +N K / 4 +132; per pass 1 view and 4 slices$'
+has out '^C  RGBA packing +N K / 4 +144; per pass 4 views and 1 slice$'
+has out '^D  both +N K / 16 +36; per pass 4 views and 4 slices$'
+has out '^E  both, load balancing +N K / 16 +36; per pass 4 views and 4 slices$'
 now=' \|( +[0-9.]+){5}$'
 has out "^RGBA packing +0\\.3 +0\\.3 +0\\.6 +0\\.6 +0\\.6$now"
 has out "^download +0\\.4 +0\\.4 +0\\.5 +0\\.5 +0\\.5$now"

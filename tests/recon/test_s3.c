@@ -246,7 +246,7 @@ TEST(what_cannot_be_drawn_is_said)
                  "no filtered views to add again");
     fbp_s3_close(&s);
     assert_fails(fbp_s3_open(&s, &scan, &cpu), FBP_ERR_UNSUPPORTED,
-                 "cpu does not draw: use --device gl");
+                 "cpu does not draw with OpenGL; use --device gl");
     for (size_t k = 0; k < scan.n_views; k++) /* tilted about the ray */
         for (size_t i = 0; i < 3; i++)
             scan.views[k].v[i] += 0.02 * scan.views[k].u[i];

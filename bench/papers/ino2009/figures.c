@@ -73,8 +73,7 @@ static void draw(FILE *f, const void *user)
                  "Fig. 5: seconds of the whole job, without synchronisation");
     if (!p->is_paper)
         fbp_svg_text(f, 20, 52, "class=\"small\"",
-                     "Published bars are of 512^3 voxels from 360 views; those of now are of "
-                     "another job.");
+                     "Published bars: 512^3 voxels from 360 views. Bars named now: another job.");
     draw_axis(f, p);
     for (size_t i = 0; i < p->n; i++)
         draw_bar(f, p, i);

@@ -15,10 +15,8 @@ static void add_stages(cJSON *root, const struct fbp_s3_time *t)
 static int add_result(const struct s3_job *job, const struct s3_result *r)
 {
     const struct s3_rates rates = s3_rates_of(job, r);
-    const bool is_paper = r->of.letter <= 'E' && !r->half;
-    const struct s3_rates paper = is_paper ? s3_paper_rates((size_t)(r->of.letter - 'A'), job->size,
-                                                            job->views, r->time.backproject)
-                                           : (struct s3_rates){0, NAN, NAN, NAN, NAN};
+    const struct s3_rates paper =
+        s3_paper_rates((size_t)(r->of.letter - 'A'), job->size, job->views, r->time.backproject);
     const struct bench_number numbers[] = {
         {"size", (double)job->size},
         {"views", (double)job->views},

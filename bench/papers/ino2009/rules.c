@@ -10,6 +10,8 @@
  * 4 % fewer to 11 % more than the backprojection of Table 2 took. */
 #include "bench/papers/ino2009/text.h"
 
+#include <math.h>
+
 enum { FETCH_OPERATIONS = 11, SLICES = 4, VIEWS = 4 };
 
 /* Packing, download, filtering, backprojection, readback, unpacking, others, total with and without
@@ -45,6 +47,8 @@ static double rate_of(double size, double views, double seconds)
 
 struct s3_rates s3_paper_rates(size_t variant, size_t size, size_t views, double seconds)
 {
+    if (variant >= S3_VARIANTS)
+        return (struct s3_rates){NAN, NAN, NAN, NAN, NAN};
     const struct fragment *f = &fragments[variant];
     const double gups = rate_of((double)size, (double)views, seconds);
     const double operations = (double)f->operations / (f->views * f->slices);
@@ -53,7 +57,7 @@ struct s3_rates s3_paper_rates(size_t variant, size_t size, size_t views, double
                              .processing = gups * operations,
                              .texture = gups * FETCH_OPERATIONS,
                              .flops = gups * (operations + FETCH_OPERATIONS),
-                             .memory = gups * 5 * (1 + 1.0 / f->slices) * 1e9 / S3_GIB};
+                             .memory = gups * 5 * (1 + 1.0 / f->slices) * 1e9 / (1 << 30)};
 }
 
 struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r)

@@ -124,18 +124,15 @@ static int measure_usual(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way
 static int measure_other(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
                          double *out, double *psnr_db)
 {
-    struct fbp_s3_time t;
+    struct fbp_s3_time t = {0};
     double rmse_hu;
     const int rc = measure_whole(how, s3, way, &t);
 
-    if (rc != 0)
-        return rc;
     *out = t.backproject;
-    return psnr_db ? compare(s3, psnr_db, &rmse_hu) : 0;
+    return rc == 0 && psnr_db ? compare(s3, psnr_db, &rmse_hu) : rc;
 }
 
-/* With early fragment kill; the whole job, with the seconds before the slices that it takes
- * without. */
+/* With early fragment kill; the whole job takes as long before the slices as it does without. */
 static int measure_kill(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
                         struct s3_result *r)
 {
@@ -159,19 +156,16 @@ static int measure_kill(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way 
 static int measure_packing(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
                            struct s3_result *r)
 {
-    struct fbp_s3_time t;
-    int rc;
+    struct fbp_s3_time t = {0};
 
     if (r->of.views == 1 && r->of.slices == r->of.targets)
         return 0; /* nothing is packed */
     way.again = false;
     way.pack_on_device = way.unpack_on_device = true;
-    rc = measure_whole(how, s3, &way, &t);
-    if (rc != 0)
-        return rc;
+    const int rc = measure_whole(how, s3, &way, &t);
     r->packing = t.packing;
     r->unpacking = t.unpacking;
-    return 0;
+    return rc;
 }
 
 static int measure_ways(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *usual,
@@ -197,16 +191,13 @@ static int measure_ways(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s
 static int measure_total(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
                          struct s3_result *r)
 {
-    struct fbp_s3_time t;
-    int rc;
+    struct fbp_s3_time t = {0};
 
     way.again = way.synchronised = false;
-    rc = measure_job(how, s3, &way, &t);
-    if (rc != 0)
-        return rc;
+    const int rc = measure_job(how, s3, &way, &t);
     r->before = t.total - t.slices_alone;
     r->total = t.total;
-    return 0;
+    return rc;
 }
 
 const char *s3_texel(const struct s3_result *r)

@@ -51,7 +51,7 @@ static void row(const struct s3_job *job, const char *text, size_t published, si
     printf(" |");
     for (int i = 0; i < S3_VARIANTS; i++) {
         const struct s3_result *r = &job->results[i];
-        today(!r->done ? NAN : value ? value(job, r) : number(r, at));
+        today(!r->done ? NAN : value ? value(job, r) : at == NOTHING ? NAN : number(r, at));
     }
     putchar('\n');
 }
@@ -84,7 +84,7 @@ static void print_table1(const struct s3_job *job)
         snprintf(text, sizeof text, "%c  %s", r->of.letter, r->of.text);
         if (divisor > 1)
             snprintf(formula, sizeof formula, "N K / %u", divisor);
-        printf("%-*s %-13s %zu; a pass %u view%s and %u slice%s\n", LABEL, text, formula,
+        printf("%-*s %-13s %zu; per pass %u view%s and %u slice%s\n", LABEL, text, formula,
                fbp_s3_passes(&r->of, job->size, job->views), r->of.views,
                r->of.views == 1 ? "" : "s", r->of.slices, r->of.slices == 1 ? "" : "s");
     }
@@ -107,14 +107,6 @@ static double gups_of(const struct s3_job *job, const struct s3_result *r)
     return s3_rates_of(job, r).gups;
 }
 
-/* What a method lacks: views are in memory, and the volume stays there. */
-static double none(const struct s3_job *job, const struct s3_result *r)
-{
-    (void)job;
-    (void)r;
-    return NAN;
-}
-
 static double share_of(const struct s3_job *job, const struct s3_result *r)
 {
     return 100 * s3_fetch_share(job, r);
@@ -127,16 +119,16 @@ static void print_table2(const struct s3_job *job)
 {
     heads("Table 2 [s]", "published (8800 GTX)");
     row(job, "initialisation", NOTHING, TIME(init), NULL, seconds);
-    row(job, "read", NOTHING, 0, none, seconds);
+    row(job, "read", NOTHING, NOTHING, NULL, seconds);
     row(job, "RGBA packing", OF(packing), TIME(packing), NULL, seconds);
     row(job, "download", OF(download), TIME(upload), NULL, seconds);
     row(job, "filtering", OF(filter), TIME(filter), NULL, seconds);
-    row(job, "projection readback", NOTHING, 0, none, seconds);
+    row(job, "projection readback", NOTHING, NOTHING, NULL, seconds);
     row(job, "backprojection", OF(backproject), TIME(backproject), NULL, seconds);
     row(job, "slices drawn", NOTHING, 0, drawn, no_decimals);
     row(job, "volume readback", OF(readback), TIME(readback), NULL, seconds);
     row(job, "RGBA unpacking", OF(unpacking), TIME(unpacking), NULL, seconds);
-    row(job, "write", NOTHING, 0, none, seconds);
+    row(job, "write", NOTHING, NOTHING, NULL, seconds);
     row(job, "others, with initialisation", OF(others), 0, others_of, seconds);
     row(job, "total, synchronised", OF(synchronised), TIME(total), NULL, seconds);
     row(job, "total, not synchronised", OF(total), offsetof(struct s3_result, total), NULL,
@@ -304,6 +296,8 @@ static bool is_partial(const struct s3_job *job)
 
 void s3_print(const struct s3_job *job)
 {
+    bool any = false, others = false;
+
     printf("Ino 2009: %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, S = "
            "%zu), "
            "best of %zu\non %s\n",
@@ -315,9 +309,15 @@ void s3_print(const struct s3_job *job)
         printf("Some variants drew fewer slices (row \"slices drawn\"): their seconds are "
                "extrapolated "
                "to all.  --seconds 0 draws all.\n");
-    print_table1(job);
+    for (const struct s3_result *r = job->results; r < job->results + S3_VARIANTS; r++) {
+        any |= r->done;
+        others |= r->done && isfinite(r->ping_pong);
+    }
+    if (any)
+        print_table1(job);
     print_table2(job);
-    print_ways(job);
+    if (others)
+        print_ways(job);
     print_table3(job);
     print_more(job);
     fflush(stdout);

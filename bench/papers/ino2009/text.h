@@ -8,14 +8,7 @@
 #include "bench/papers/ino2009/s3.h"
 
 /** Variants A to E; what is beyond the paper. */
-enum {
-    S3_VARIANTS = 5,
-    S3_MORE = 9,
-    S3_PAPER_SIZE = 512,
-    S3_PAPER_VIEWS = 360,
-    S3_COMPETITORS = 3,
-    S3_GIB = 1 << 30
-};
+enum { S3_VARIANTS = 5, S3_MORE = 9, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
 
 /** One variant in Tables 2 and 3 of the paper: seconds, GFLOPS, GB/s (2^30 bytes). */
 struct s3_published {
@@ -26,6 +19,7 @@ extern const struct s3_published s3_published[S3_VARIANTS];
 /** Theoretical rates of the paper's card (8800 GTX) in Table 3; the seconds are 0. */
 extern const struct s3_published s3_theoretical;
 /** Other implementations in Fig. 5. */
+enum { S3_COMPETITORS = 3 };
 extern const struct fbp_s3_bar s3_competitors[S3_COMPETITORS];
 /** Seconds of the whole job with 75 % of the volume left out. */
 extern const double s3_published_kill;
@@ -87,7 +81,7 @@ struct s3_rates {
 };
 /** Rates by the rules of this program (struct fbp_s3_cost); GB = 10^9 bytes. */
 struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r);
-/** Rates by the rules of the paper, of variant 0 (A) to 4 (E); GB = 2^30 bytes. */
+/** Rates by the rules of the paper, of variant 0 (A) to 4 (E), NAN of others; GB = 2^30 bytes. */
 struct s3_rates s3_paper_rates(size_t variant, size_t size, size_t views, double seconds);
 
 /** Updates as a share of the fetches that the fragment stage makes of the variant's texel. */
