@@ -7,7 +7,9 @@
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS])
 {
     if (!isnan(values[FBP_ADJUST_CENTRE]) && !isnan(values[FBP_ADJUST_OFFSET]))
-        return opt_usage(self, "centre and offset say the same: leave one of them out");
+        return opt_usage(
+            self,
+            "--centre and --offset both set the position of the panel; give only one of them");
     return OPT_GO_ON;
 }
 

@@ -35,7 +35,7 @@ int bench_program_run(int argc, char **argv)
     char **words = calloc((size_t)argc + 2, sizeof *words);
 
     if (!words)
-        return cli_error("out of memory for the arguments of fbp-bench: close other programs");
+        return cli_error("out of memory for the arguments of fbp-bench; close other programs");
     words[0] = path;
     memcpy(words + 1, argv, (size_t)argc * sizeof *words);
     if (!find_program(path, sizeof path))
@@ -45,7 +45,7 @@ int bench_program_run(int argc, char **argv)
     const int error = errno;
     free(words);
     if (error == ENOENT)
-        return cli_error("the program fbp-bench is not installed beside fbp; install the package "
-                         "fbp-bench, or build fbp from source with -DFBP_BENCH=ON");
+        return cli_error("the program fbp-bench is not installed in the folder of fbp; install the "
+                         "package fbp-bench, or build fbp from source with -DFBP_BENCH=ON");
     return cli_error("%s: cannot be started: %s; reinstall fbp-bench", path, strerror(error));
 }

@@ -44,11 +44,12 @@ static void tell(const struct recon_args *a, const struct fbp_centre *c)
         snprintf(range, sizeof range, ", give or take %.2g", fmax(c->uncertainty, 0.001));
     if (!c->sure)
         say_warning(false,
-                    "the rotation axis is NOT SURE to fall on column %.6g%s: %s: look at it with "
-                    "--sweep centre=%.6g:%.6g:0.5 -o sheet.png",
+                    "column %.6g%s of the rotation axis is NOT RELIABLE: %s; compare the images "
+                    "of --sweep centre=%.6g:%.6g:0.5 -o sheet.png",
                     c->column, range, c->why, floor(c->column) - 5, floor(c->column) + 6);
     else
-        say_note(a->quiet, "centre: column %.6g, give or take %.2g; --centre %.6g is the same",
+        say_note(a->quiet,
+                 "centre: column %.6g, give or take %.2g; --centre %.6g repeats this choice",
                  c->column, fmax(c->uncertainty, 0.001), c->column);
 }
 
@@ -60,7 +61,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
         return 0;
     views = malloc(scan->n_views * sizeof *views);
     if (!views)
-        return cli_error("out of memory for the views: close other programs");
+        return cli_error("out of memory for the views; close other programs");
     const int rc = find(a, scan, views, &a->centre);
     free(views);
     if (rc != 0)

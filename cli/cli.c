@@ -36,7 +36,9 @@ int cli_fail(void)
     /* Only out of memory can leave the message empty. */
     return cli_error(
         "%s",
-        *text ? text : "out of memory: close other programs; please report it if there is enough");
+        *text
+            ? text
+            : "out of memory; close other programs, or report this error if enough memory is free");
 }
 
 int cli_json(cJSON *root, bool compact)
@@ -49,7 +51,7 @@ int cli_json_save(cJSON *root, const char *path, bool replace)
     char *text = say_json_text(root, false);
 
     if (!text)
-        return cli_error("%s: out of memory for the JSON output: close other programs", path);
+        return cli_error("%s: out of memory for the JSON output; close other programs", path);
     const fbp_status st = fbp_text_save(path, text, replace);
     free(text);
     return st == FBP_OK ? 0 : cli_fail();
@@ -131,8 +133,8 @@ bool cli_is_scan(const char *path)
 {
     if (!cli_ends_with(path, ".json"))
         return false;
-    cli_error("%s: is a scan file, not an array: name a volume, or the projections that fbp info "
-              "%s shows",
+    cli_error("%s: is a scan file, not an array; name a volume, or the file of projections that "
+              "fbp info %s prints",
               path, path);
     return true;
 }

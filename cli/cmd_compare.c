@@ -46,7 +46,7 @@ static int print_text(const struct fbp_comparison *c)
            c->max, c->psnr_db);
     printf("mean_a   %.6g\nmean_b   %.6g\ncount    %zu\n", c->mean_a, c->mean_b, c->count);
     if (c->not_finite > 0)
-        printf("left out %zu (NaN, or the same infinity, in both)\n", c->not_finite);
+        printf("excluded %zu (NaN, or the same infinity, in both)\n", c->not_finite);
     return 0;
 }
 
@@ -68,8 +68,9 @@ static void warn_of_units(const struct compare_args *a)
     unit_of(a->a, of[0]);
     unit_of(a->b, of[1]);
     if (of[0][0] && of[1][0] && strcmp(of[0], of[1]) != 0)
-        say_warning(false, "%s is in %s, %s in %s: their numbers are compared as they are",
-                    say_name(a->a), say_name(of[0]), say_name(a->b), say_name(of[1]));
+        say_warning(
+            false, "%s has the unit %s, but %s has %s; the numbers are compared without conversion",
+            say_name(a->a), say_name(of[0]), say_name(a->b), say_name(of[1]));
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -89,7 +90,7 @@ static int run(const struct command *self, int argc, char **argv)
     cli_warn_missing(a.b, false);
     rc = a.json ? print_json(&c) : print_text(&c);
     if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* true for NaN */
-        rc = cli_error("%s: rmse %.6g against %s is beyond the tolerance %.6g", a.a, c.rmse, a.b,
+        rc = cli_error("%s: the rmse %.6g against %s exceeds the tolerance %.6g", a.a, c.rmse, a.b,
                        a.tolerance);
     return rc;
 }

@@ -27,10 +27,11 @@ static const struct opt show_table[] = {
 static const struct opt check_table[] = {
     GEOMETRY_FROM_OPTIONS(G),
     OPT(G, cutoff, .name = "cutoff", .arg = "F", .min = 1e-3, .max = 1, .fallback = "1",
-        .help = "cut-off of the filter, as a fraction of the Nyquist frequency: of plane "
-                "integrals, how many directions the volume needs depends on it"),
+        .help = "cut-off of the filter, as a fraction of the Nyquist frequency; for plane "
+                "integrals, the required number of directions depends on it"),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
-    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "print no warnings beside the result"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q',
+        .help = "print only the result, without warnings"),
 };
 #undef G
 
@@ -93,11 +94,10 @@ const struct command cmd_geometry_check = {
     .summary = "coverage, weights, place of the volume, flips, warnings",
     .usage = "FROM [--json] [options]",
     .about = "Columns and rows count from 0, at pixel centres. Corners are the outer corners of "
-             "the volume. At angle theta the source is at (d cos theta, d sin theta, 0). The "
-             "lines after \"if flipped\" say how the volume would look if the file had the wrong "
-             "order of columns or rows, or the wrong direction of rotation. Some of these errors "
-             "cannot be seen in the data; only a scan of a known object shows them "
-             "(docs/geometry.md).",
+             "the volume. At angle theta the source is at (d cos theta, d sin theta, 0). The lines "
+             "after \"if flipped\" show how the volume would look if the file had the wrong order "
+             "of columns or rows, or the wrong direction of rotation. Some of these errors cannot "
+             "be seen in the data; only a scan of a known object shows them (docs/geometry.md).",
     .examples = "  fbp geometry check scan.json\n"
                 "  fbp geometry check scan.xtekct --json\n"
                 "  fbp geometry check matrices.txt --detector 1248x960 --pitch 0.32,0.32\n",

@@ -26,9 +26,11 @@ static const struct opt table[] = {
         .help =
             "a volume or projections ({read}, a pattern or a folder of them), a scan (.json), or a "
             "geometry file of another program"),
-    OPT(I, header, .name = "header", .help = "read only the header: no range of values"),
+    OPT(I, header, .name = "header",
+        .help = "read only the header, and do not print the range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
-    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "print no warnings beside the result"),
+    OPT(I, quiet, .name = "quiet", .letter = 'q',
+        .help = "print only the result, without warnings"),
 };
 #undef I
 
@@ -63,7 +65,7 @@ static int read_range(fbp_source *src, struct range *r)
         rows++;
     float *buf = malloc(rows * info->n[0] * sizeof *buf);
     if (!buf)
-        return cli_error("out of memory for %zu rows of %zu values: close other programs", rows,
+        return cli_error("out of memory for %zu rows of %zu values; close other programs", rows,
                          info->n[0]);
     *r = (struct range){.min = INFINITY, .max = -INFINITY};
     for (size_t z = 0; z < info->n[2]; z++)
@@ -176,7 +178,7 @@ static void tell_of_scan(const struct info_args *a, const struct fbp_scan *scan)
         return;
     cli_say_uncertain(scan, a->quiet);
     if (!a->json)
-        printf("scan     a whole one, of %zu views: fbp recon %s; fbp geometry check %s\n",
+        printf("scan     complete, %zu views; use fbp recon %s, or fbp geometry check %s\n",
                scan->n_views, say_name(a->file), say_name(a->file));
 }
 
@@ -228,7 +230,7 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
         printf("views        %zu of %zu samples%s\n", s->n_views, s->panel.n_columns, frames);
     if (s->projections)
         printf("values       %s\n", s->filtered ? "filtered views: only backprojected"
-                                    : fbp_scan_is_intensity(s) ? "intensities: -log is taken"
+                                    : fbp_scan_is_intensity(s) ? "intensities: -log is applied"
                                     : lines                    ? "line integrals"
                                                                : "plane integrals");
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
@@ -311,7 +313,7 @@ static int file_info(const struct info_args *a)
         return cli_fail();
     char why[4096];
     snprintf(why, sizeof why, "%s", fbp_message());
-    const bool known = st == FBP_ERR_INVALID || !strstr(why, "not a known array format");
+    const bool known = st == FBP_ERR_INVALID || !strstr(why, "unknown array format");
     st = known ? fbp_scan_load(&scan, a->file, NULL) : load_scan(&scan, a->file);
     if (st == FBP_OK)
         return show_scan(a, &scan);

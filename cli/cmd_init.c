@@ -64,8 +64,9 @@ static int find_base(const struct init_args *args, char target[PATH_MAX])
     if (args->output) {
         snprintf(target, PATH_MAX, "%s", args->output);
     } else if (fstat(STDOUT_FILENO, &info) != 0) {
-        return cli_error("standard output: cannot look where it goes: %s: give -o",
-                         strerror(errno));
+        return cli_error(
+            "standard output: cannot find out where it is redirected to: %s; give -o FILE",
+            strerror(errno));
     } else if (S_ISREG(info.st_mode)) {
         const ssize_t n = readlink("/proc/self/fd/1", target, PATH_MAX - 1);
         target[n > 0 ? n : 0] = '\0';
@@ -117,7 +118,8 @@ static int guess(struct init_args *args)
         return cli_fail();
     cJSON *scan = cJSON_Parse(text);
     free(text);
-    return scan ? finish(args, scan) : cli_error("out of memory for a scan file: close programs");
+    return scan ? finish(args, scan)
+                : cli_error("out of memory for a scan file; close other programs");
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -134,16 +136,14 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_init = {
     .name = "init",
-    .summary = "look at a folder and guess its scan file",
+    .summary = "inspect a folder and write a first scan file",
     .usage = "FOLDER [options] > SCAN.json",
     .about =
-        "Finds the projections (the largest array, or the largest series of numbered files), "
-        "finds darks, flats, bad pixels and angles by their names, and finds geometry files that "
-        "fit. A folder of EPR imaging is known by a .DSC with its .DTA, by prj.mat, or by "
-        "directions "
-        "in a list beside the array. Each guess is printed on standard error, and written as a "
-        "comment in the file. If "
-        "you know a value, give it as an option.",
+        "Finds the projections (the largest array, or the largest series of numbered files), finds "
+        "darks, flats, bad pixels and angles by their names, and finds geometry files that fit. A "
+        "folder is recognized as EPR imaging by a .DSC file with its .DTA file, by prj.mat, or by "
+        "a list of directions in the same folder. Each guess is printed on standard error, and "
+        "written as a comment in the file. If you know a value, give it as an option.",
     .examples = "  fbp init scan/ > scan.json\n"
                 "  fbp init scan/ --pitch 0.2 --sod 410.66 --sdd 553.74 -o scan/scan.json\n",
     COMMAND_OPTS(table),

@@ -15,7 +15,7 @@ static const struct opt table[] = {
     RECON_OPTIONS,
     PART_OPTION,
     OPT(R, json, .name = "json", .help = "print one JSON object"),
-    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print no notes beside the plan"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print only the plan, without notes"),
 };
 
 static int run(const struct command *self, int argc, char **argv)

@@ -26,7 +26,7 @@ static const struct opt table[] = {
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also write a picture of three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
-        .help = "also draw when data were read, filtered, backprojected and written"),
+        .help = "also draw a timeline of reading, filtering, backprojection and writing"),
     OPT(R, report, .name = "report", .arg = "FILE.html",
         .help = "also write a page for a browser: warnings, slices of the volume, decisions and "
                 "their reasons, geometry, timeline, inputs, and the command (docs/view.md)"),
@@ -136,7 +136,8 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
     char why[200];
 
     if (team_own())
-        return cli_error("--sweep: one process tries all values: start it without mpirun or srun");
+        return cli_error(
+            "--sweep: one process computes all values; start it without mpirun or srun");
     if (!sweep_parse(a->sweep, &range, why, sizeof why))
         return opt_usage(self, "--sweep: %s", why);
     a->adjust[range.parameter] = range.from; /* replaces the option's value */
@@ -211,7 +212,7 @@ const struct command cmd_recon = {
     .summary = "reconstruct a volume from a scan",
     .usage = "scan.json -o VOLUME [options]",
     .about = "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
-             "detectors, tilted panels and uneven angles, and says so. Values are in 1/mm, "
+             "detectors, tilted panels and uneven angles, and prints a note. Values are in 1/mm, "
              "those of plane integrals (EPR imaging) in 1/mm^3 (--unit cm: 1/cm, 1/cm^3). Ctrl-C "
              "stops the run cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"

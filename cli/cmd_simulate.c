@@ -27,8 +27,7 @@ const struct simulate_args simulate_defaults = {
 // clang-format off
 static const struct opt table[] = {
     OPT(S, output, .name = "output", .letter = 'o', .arg = "SCAN.json|PRJ.mat", .required = true,
-        .help = "scan file to write; the projections are written beside it, as SCAN.mha. Of --kind "
-                "planes also one MAT file with P, B and G, as EPR laboratories keep them"),
+        .help = "scan file to write; the projections are written beside it, as SCAN.mha. With --kind planes, the name may also be that of a MAT file with P, B and G, the format of EPR laboratories"),
     OPT(S, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .required = true,
         .help = "the volume is a cube with N voxels on each side"),
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6,
@@ -80,7 +79,7 @@ static const struct opt table[] = {
         .fallback = "float32", .help = "type of the projections; float64 for plane integrals"),
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
-        .help = "also write the phantom itself, as means over voxels; of frames, the first"),
+        .help = "also write the phantom itself, as means over voxels; with --frames, the first frame"),
     OPT(S, unit, .name = "unit", .arg = "NAME", .list = fbp_unit_name, .fallback = "mm",
         .help = "unit of length in the values of --truth, as in fbp recon"),
     OPT(S, directions, .name = "directions", .arg = "SET:N|FILE",
@@ -102,7 +101,7 @@ static const struct opt table[] = {
                 "sample"),
     OPT(S, frames, .name = "frames", .arg = "D", .min = 1, .max = 65536,
         .fallback = "1",
-        .help = "rows per view of --kind planes: the same view at D delays, of bodies that decay"),
+        .help = "rows per view of --kind planes: the same view at D delays, while the densities decay"),
     OPT(S, decay, .name = "decay", .arg = "T", .min = FBP_DECAY_MIN, .max = FBP_DECAY_MAX,
         .fallback = "D/2",
         .help = "with --frames: in frame k the density of body i (from 1) is multiplied by "
@@ -349,7 +348,7 @@ int simulate_scan(struct simulate_args *a)
     if (rc == 0)
         rc = st == FBP_OK ? report(a, &scan)
              : st == FBP_ERR_NOMEM && !*fbp_message()
-                 ? cli_error("out of memory for the simulation: close other programs")
+                 ? cli_error("out of memory for the simulation; close other programs")
                  : cli_fail();
     fbp_phantom_clear(&phantom);
     fbp_scan_clear(&scan);
@@ -375,8 +374,8 @@ static int check(const struct command *self, const struct simulate_args *a)
                          a->output);
     if (a->truth && !is_prj(a) && strlen(a->truth) == len - 1 &&
         strncmp(a->truth, a->output, len - 5) == 0 && cli_ends_with(a->truth, ".mha"))
-        return opt_usage(self, "--truth: %s is where the projections go: choose another name",
-                         a->truth);
+        return opt_usage(
+            self, "--truth: %s is also the file of the projections; choose another name", a->truth);
     if (a->truth && !cli_is_volume(a->truth))
         return opt_usage(self, "--truth: expected a name that ends in %s, got \"%s\"",
                          cli_volumes(), a->truth);
@@ -386,12 +385,12 @@ static int check(const struct command *self, const struct simulate_args *a)
     if (rc != OPT_GO_ON)
         return rc;
     if (is_supported(a) && !has_source(a) && a->trajectory == C_ARM)
-        return opt_usage(self, "--trajectory c-arm needs a source: use --kind cone");
+        return opt_usage(self, "--trajectory c-arm needs a source; use --kind cone");
     if (has_source(a) && a->sod_mm <= reach_mm(a))
-        return opt_usage(self,
-                         "--sod: the volume reaches %.4g mm from the axis, expected more, "
-                         "got \"%g\"",
-                         reach_mm(a), a->sod_mm);
+        return opt_usage(
+            self,
+            "--sod: expected more than %.4g mm, the extent of the volume from the axis, got \"%g\"",
+            reach_mm(a), a->sod_mm);
     if (has_source(a) && a->sdd_mm < a->sod_mm)
         return opt_usage(self, "--sdd: expected %g mm (--sod) or more, got \"%g\"", a->sod_mm,
                          a->sdd_mm);

@@ -12,8 +12,8 @@ static const struct opt table[] = {
     OPT(V, volume, .name = "volume", .positional = true, .required = true,
         .help = "volume or projections, in any format that fbp reads"),
     OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png|FILE.html",
-        .help = "picture to write, or a page for a browser, complete in itself: three planes that "
-                "move together, window, histogram, values and positions (docs/view.md)"),
+        .help = "picture to write, or a page for a browser, complete in itself: three linked "
+                "planes, window, histogram, values and positions (docs/view.md)"),
     OPT_BYTE_COUNT(V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST,
                    .max = PAGE_MOST, .fallback = "16M",
                    .help =
@@ -71,9 +71,9 @@ static int check_serve(const struct command *self, const struct view_args *a)
     if (!a->serve && !a->output)
         return opt_usage(self, "-o FILE.png or FILE.html is missing, or --serve");
     if (a->serve && a->output)
-        return opt_usage(self, "--serve writes no file: leave -o out");
+        return opt_usage(self, "--serve writes no file; omit -o");
     if (a->serve && a->json)
-        return opt_usage(self, "--serve prints an address: leave --json out");
+        return opt_usage(self, "--serve prints only an address; omit --json");
     if (!a->serve && !is_page(a) && !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "-o: expected a name that ends in .png or .html, got \"%s\"",
                          a->output);
@@ -91,16 +91,20 @@ static int check(const struct command *self, const struct view_args *a)
         return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a->window[0],
                          a->window[1]);
     if (is_page(a) && (a->turn_deg != 0 || !on_cpu))
-        return opt_usage(self, "--turn and --device are for pictures: leave them out for a page");
+        return opt_usage(
+            self, "--turn and --device apply to PNG files only; omit them, or give -o FILE.png");
     if (!is_page(a) && a->page_bytes > 0)
-        return opt_usage(self, "--page-size: \"%s\" is a picture: leave it out", a->output);
+        return opt_usage(
+            self, "--page-size applies to HTML pages, but \"%s\" is a PNG file; omit --page-size",
+            a->output);
     if (!a->mip && a->turn_deg != 0)
-        return opt_usage(self, "--turn: slices are not turned: give --mip, too");
-    if (!a->mip && !on_cpu)
         return opt_usage(self,
-                         "--device %s: slices are drawn on the cpu: give --mip, too, or "
-                         "leave --device out",
-                         a->device);
+                         "--turn: only projections can be turned, not slices; give --mip, too");
+    if (!a->mip && !on_cpu)
+        return opt_usage(
+            self,
+            "--device %s: slices are always drawn by the CPU; give --mip, too, or omit --device",
+            a->device);
     return OPT_GO_ON;
 }
 
@@ -146,7 +150,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_view = {
     .name = "view",
-    .summary = "a picture of a volume, or a page to look through it with a browser",
+    .summary = "write a picture of a volume, or a page that shows it in a browser",
     .usage = "volume.mha -o picture.png|page.html|--serve [options]",
     .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
              "yz, z points up. Projections are seen from +z, from -y and from +x. A page shows the "

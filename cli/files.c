@@ -28,7 +28,7 @@ static int look(const char *path, struct stat *out, bool *there)
     if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP ||
         errno == EACCES)
         return 0;
-    return cli_error("%s: cannot look at it: %s", path, strerror(errno));
+    return cli_error("%s: cannot read its file status: %s", path, strerror(errno));
 }
 
 static int find_place(const char *path, struct place *out)
@@ -91,9 +91,9 @@ static int check_outputs(const struct cli_files *f)
         rc = find_place(f->outputs[i - 1], &places[i]);
         for (size_t k = 0; k < i && rc == 0; k++)
             if (collide(&places[i], &places[k]))
-                rc = cli_error("%s: two outputs would have this name: choose another for one of "
-                               "them",
-                               places[i].path);
+                rc =
+                    cli_error("%s: two outputs have this name; choose another name for one of them",
+                              places[i].path);
     }
     return rc;
 }
@@ -102,8 +102,8 @@ static int refuse(const char *output, const char *input)
 {
     if (*fbp_message()) /* the library could not check the files */
         return cli_fail();
-    return cli_error("%s: this output would replace or join %s, which is read for it: choose "
-                     "another name, or give --force",
+    return cli_error("%s: this output would overwrite the input %s, or become a part of that "
+                     "series; choose another name, or give --force",
                      output, input);
 }
 

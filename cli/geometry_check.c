@@ -110,7 +110,7 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
         fbp_geometry_circular(&c->facts) != FBP_OK)
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
     if (c->behind)
-        check_warn(c, "the volume reaches behind the source in %zu views: make it smaller",
+        check_warn(c, "the volume extends beyond the source in %zu views; choose a smaller volume",
                    c->behind);
     for (size_t i = 0;
          fbp_scan_remark(scan, &c->facts, c->seen ? &c->grid : NULL, i, line, sizeof line); i++)
@@ -158,6 +158,6 @@ int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff,
         return cli_fail();
     const double *voxel = c->grid.voxel_mm;
     if (c->seen && !flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips))
-        return cli_error("%s: out of memory for its views: close other programs", path);
+        return cli_error("%s: out of memory for its views; close other programs", path);
     return 0;
 }

@@ -71,8 +71,8 @@ int check_planes(const struct fbp_scan *scan, struct check *c)
 static void print_meridians(const struct fbp_meridians *m)
 {
     if (m->n_planes)
-        printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions: two "
-               "stages serve (--stages 2)\n",
+        printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions; "
+               "--stages 2 is possible\n",
                m->n_planes, m->axis[0], m->axis[1], m->axis[2], m->most);
     else
         printf("meridians   none: the directions do not share planes through one axis\n");
@@ -85,18 +85,18 @@ int check_planes_text(const struct fbp_scan *scan, const struct check *c)
 
     printf("scan        plane integrals, %zu views of %zu samples, %.6g mm apart\n", scan->n_views,
            scan->panel.n_columns, f->spacing_mm);
-    printf(
-        "directions  %zu that differ; the sphere is at most %.3g degrees from one, mostly %.3g\n",
-        f->n_angles, cli_degrees(f->direction_gap_rad) / 2, cli_degrees(f->step_rad[1]) / 2);
-    printf("            at cut-off %.3g they show %.4g mm around small parts without streaks\n",
+    printf("directions  %zu different ones; each point of the sphere is at most %.3g degrees from "
+           "one, typically %.3g\n",
+           f->n_angles, cli_degrees(f->direction_gap_rad) / 2, cli_degrees(f->step_rad[1]) / 2);
+    printf("            at cut-off %.3g, small objects have no streaks within %.4g mm\n",
            c->planes.cutoff, f->alias_free_mm / c->planes.cutoff);
     if (f->n_angles < scan->n_views)
-        printf("            %zu of %zu are there twice, or with their opposites\n",
+        printf("            %zu of %zu occur twice, or together with the opposite direction\n",
                scan->n_views - f->n_angles, scan->n_views);
-    printf("            the volume's %.5g mm take %.0f at cut-off %.3g", 2 * c->planes.reach_mm,
-           c->planes.needed, c->planes.cutoff);
+    printf("            the volume's %.5g mm need %.0f directions at cut-off %.3g",
+           2 * c->planes.reach_mm, c->planes.needed, c->planes.cutoff);
     if ((double)f->n_angles < c->planes.needed)
-        printf(": expect streaks farther away; cut-off %.2g or less has none",
+        printf("; expect streaks farther away, or use a cut-off of %.2g or less",
                floor(100 * c->planes.enough_at) / 100);
     putchar('\n');
     printf("weights     %s\n", c->planes.weights);
@@ -104,8 +104,8 @@ int check_planes_text(const struct fbp_scan *scan, const struct check *c)
     printf("samples     from %.6g to %.6g mm; the field of view has a radius of %.5g mm\n",
            f->edge_mm[0], f->edge_mm[1], f->fov_radius_mm);
     printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
-           scan->volume.n[0] ? "" : ", worked out from the samples");
-    printf("            reaches %.5g mm from the middle: %s\n", f->volume_radius_mm,
+           scan->volume.n[0] ? "" : ", derived from the samples");
+    printf("            extends %.5g mm from the centre: %s\n", f->volume_radius_mm,
            f->volume_inside ? "seen by every view" : "its corners are not seen by every view");
     for (size_t i = 0; i < c->n_warnings; i++)
         printf("warning     %s\n", say_name(c->warnings[i]));

@@ -60,18 +60,20 @@ static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_fac
 static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
     if (f->per_ray)
-        return "per ray: 2 over the number of times that a ray was measured from both sides";
+        return "per ray: 2 divided by the number of times that the ray was measured, from either "
+               "side";
     if (f->offset)
-        return "Wang's: a turn of an offset detector, half of it sees the object at a time";
+        return "Wang's: a full turn with an offset detector, which sees half of the object per "
+               "view";
     if (f->coverage == FBP_COVERAGE_FULL)
-        return "none for redundancy: a full turn measures every ray twice";
+        return "no redundancy weights: a full turn measures every ray twice";
     if (half_turn(scan, f))
         return f->coverage == FBP_COVERAGE_SHORT
-                   ? "none for redundancy: parallel views count modulo 180 degrees"
-                   : "none for redundancy, but directions are missing: expect streaks";
+                   ? "no redundancy weights: parallel views count modulo 180 degrees"
+                   : "no redundancy weights, but directions are missing; expect streaks";
     return f->coverage == FBP_COVERAGE_SHORT
                ? "Parker's: a short scan measures some rays twice"
-               : "Parker's, but directions of rays are missing: expect streaks";
+               : "Parker's, but directions of rays are missing; expect streaks";
 }
 
 /* Replace rounding errors, such as -1e-15, by 0. */
@@ -92,11 +94,11 @@ static void print_steps(const struct fbp_scan *scan, const struct fbp_geometry_f
     printf("            steps %.4g to %.4g, median %.4g; ", cli_degrees(f->step_rad[0]),
            cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]));
     if (f->coverage == FBP_COVERAGE_FULL)
-        printf("largest gap beyond a step %.4g\n", gap);
+        printf("largest gap in addition to a step %.4g\n", gap);
     else if (half_turn(scan, f))
-        printf("largest gap beyond a step %.4g, modulo 180\n", gap);
+        printf("largest gap in addition to a step %.4g, modulo 180\n", gap);
     else
-        printf("the other %.6g of a turn are not measured\n",
+        printf("%.6g degrees of the turn are not measured\n",
                fmax(0, 360 - cli_degrees(f->arc_rad)));
 }
 
@@ -124,9 +126,10 @@ static void print_angles(const struct fbp_scan *scan, const struct check *c)
             "the rim,\n            %+.2f %% at the top, %+.2f %% at the bottom of the volume\n",
             percent(f->method_error[0]), percent(f->method_error[1]), percent(f->method_error[2]),
             percent(f->method_error[3]));
-    if (c->seen && f->wander_mm > 1e-6 * f->seen_mm)
-        printf("path        wanders along the axis by %.4g mm, of which a view sees %.4g mm\n",
-               f->wander_mm, f->seen_mm);
+    if (c->seen && f->axial_drift_mm > 1e-6 * f->seen_mm)
+        printf("path        the views drift along the axis by %.4g mm; the field of view is %.4g "
+               "mm high\n",
+               f->axial_drift_mm, f->seen_mm);
 }
 
 static void print_panel(const struct fbp_scan *scan, const struct check *c)
@@ -135,18 +138,19 @@ static void print_panel(const struct fbp_scan *scan, const struct check *c)
     const double *t = f->tilt_rad;
     const double column[2] = {c->iso[0].lo, c->iso[0].hi}, row[2] = {c->iso[1].lo, c->iso[1].hi};
 
-    print_range("iso-centre  lands on column ", column, ", ");
+    print_range("iso-centre  is projected to column ", column, ", ");
     print_range("row ", row, "");
-    printf("; the middle is %.6g, %.6g\n", ((double)scan->panel.n_columns - 1) / 2,
+    printf("; the detector's centre is %.6g, %.6g\n", ((double)scan->panel.n_columns - 1) / 2,
            ((double)scan->panel.n_rows - 1) / 2);
     if (scan->panel.n_rows > 1) {
-        print_range("axis        lands on column ", c->axis[0], " at the bottom, ");
-        print_range("", c->axis[1], " at the top of what is seen\n");
+        print_range("axis        is projected to column ", c->axis[0], " at the bottom, ");
+        print_range("", c->axis[1], " at the top of the panel\n");
     }
     if (scan->row_order != FBP_ROWS_AUTO)
         puts(scan->row_order == FBP_ROWS_TOP_DOWN
-                 ? "rows        pictures start at the top row; here row 0 is the bottom one"
-                 : "rows        pictures start at the bottom row, which is row 0");
+                 ? "rows        the images begin with the top row; rows are counted from the "
+                   "bottom row, 0"
+                 : "rows        the images begin with the bottom row, which is row 0");
     if (fmax(fmax(t[0], t[1]), fmax(t[2], f->skew_rad)) > 1e-9)
         printf("panel       turned by up to %.4g about u, %.4g about v, %.4g about its normal, "
                "skewed by %.4g degrees\n",
@@ -160,18 +164,19 @@ static void print_volume(const struct fbp_scan *scan, const struct check *c)
     char grid[120];
 
     printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
-           scan->volume.n[0] ? "" : ", worked out from the detector");
-    printf("            reaches %.5g mm from the axis; the field of view is %.5g mm: %s\n",
+           scan->volume.n[0] ? "" : ", derived from the detector");
+    printf("            extends %.5g mm from the axis; the field of view has a radius of %.5g mm: "
+           "%s\n",
            f->volume_radius_mm, f->fov_radius_mm,
            f->volume_radius_mm <= f->fov_radius_mm ? "inside" : "its corners are outside");
     if (scan->panel.n_rows > 1)
-        printf("            on the axis every view sees z from %.5g to %.5g mm\n",
+        printf("            on the axis, all views see z from %.5g to %.5g mm\n",
                f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
     for (int i = 0; i < 2; i++) {
         const struct span *s = &c->corners[i];
         const size_t n = i == 0 ? scan->panel.n_columns : scan->panel.n_rows;
         printf("%s %.1f (view %zu) to %.1f (view %zu), of 0 to %zu\n",
-               i == 0 ? "corners     land on columns" : "            and on rows", s->lo,
+               i == 0 ? "corners     are projected to columns" : "            and on rows", s->lo,
                s->lo_view, s->hi, s->hi_view, n - 1);
     }
     printf("            detector rows %zu to %zu of %zu are needed\n", c->rows[0],
@@ -199,20 +204,20 @@ static const char *const flip_names[N_FLIPS] = {
 static const char *pose_of(const struct flip *f)
 {
     if (f->mirrored && f->upside_down)
-        return "turned over, not mirrored";
+        return "turned upside down, not mirrored";
     if (f->mirrored)
-        return "mirrored, left is right";
-    return f->upside_down ? "mirrored, top is bottom" : "the same";
+        return "mirrored, left and right exchanged";
+    return f->upside_down ? "mirrored, top and bottom exchanged" : "the same";
 }
 
 static void print_flip(const struct flip *f, const char *before, double voxel_mm)
 {
     printf("%-12s%-18s", before, flip_names[f->flips - 1]);
     if (f->sharp && !f->mirrored && !f->upside_down && fabs(f->turn_rad) >= 1e-3)
-        printf("sharp and turned about the axis by %.4g degrees: the data cannot tell\n",
+        printf("sharp and turned about the axis by %.4g degrees; the data do not show this error\n",
                fabs(cli_degrees(f->turn_rad)));
     else if (f->sharp)
-        printf("sharp and %s: the data cannot tell\n", pose_of(f));
+        printf("sharp and %s; the data do not show this error\n", pose_of(f));
     else
         printf("blurred: points are smeared by %.3g mm (%.3g voxels), up to %.3g mm\n", f->rms_mm,
                f->rms_mm / voxel_mm, f->max_mm);
@@ -234,7 +239,7 @@ static void print_flips(const struct fbp_scan *scan, const struct check *c)
     }
     for (int i = 0; i < 2; i++)
         if (fabs(c->flip[i]) >= 0.05 && (i == 0 || scan->panel.n_rows > 1))
-            printf("            flipped %s move the %s by %.2f %s\n", i ? "rows" : "columns",
+            printf("            flipped %s shift the %s by %.2f %s\n", i ? "rows" : "columns",
                    i ? "middle" : "axis", c->flip[i], i ? "rows" : "columns");
 }
 
@@ -323,7 +328,7 @@ static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct ch
     cli_json_numbers(root, "method_error", f->method_error, 4);
     cJSON_AddNumberToObject(root, "gap_error", f->gap_error);
     cJSON_AddNumberToObject(root, "complete_radius_mm", f->complete_radius_mm);
-    cJSON_AddNumberToObject(root, "wander_mm", f->wander_mm);
+    cJSON_AddNumberToObject(root, "axial_drift_mm", f->axial_drift_mm);
     cJSON_AddNumberToObject(root, "pitch_mm", f->pitch_mm);
     cli_json_numbers(root, "step_deg", step, 3);
 }

@@ -73,7 +73,7 @@ static int unknown_option(const struct command *c, const char *word, const char 
     const char *near = opt_nearest(name, option_name, c->opts, c->n_opts);
 
     if (near)
-        return opt_usage(c, "unknown option %s: did you mean --%s?", word, near);
+        return opt_usage(c, "unknown option %s; did you mean --%s?", word, near);
     return opt_usage(c, "unknown option %s", word);
 }
 
@@ -114,7 +114,7 @@ static int take_value(struct parser *p, const struct opt *o, const char *word, c
         return value ? opt_usage(c, "%s takes no value", word) : apply(c, o, "1", p->args);
     if (!value) {
         if (p->i + 1 >= p->argc)
-            return opt_usage(c, "%s: a value is missing: expected %s", word,
+            return opt_usage(c, "%s: the value is missing; expected %s", word,
                              o->arg ? o->arg : o->name);
         value = p->argv[++p->i];
     }
@@ -148,14 +148,14 @@ static int take_short(struct parser *p, const char *word)
     if (word[2] && word_meaning(c, word + 1).kind == WORD_HELP)
         return take_meaning(p, word, word + 1, &o);
     if (word[2] && word_meaning(c, word + 1).kind != WORD_UNKNOWN)
-        return opt_usage(c, "%s: did you mean -%s?", word, word);
+        return opt_usage(c, "unknown option %s; did you mean -%s?", word, word);
     if (!o) {
         const int rc = take_meaning(p, word, word[2] ? word + 1 : letter + 1, &o);
         if (rc != OPT_GO_ON || !o)
             return rc;
     }
     if (word[2] && !opt_takes_value(o))
-        return opt_usage(c, "%s takes no value: write options apart from each other", letter);
+        return opt_usage(c, "%s takes no value; separate options by spaces", letter);
     return take_value(p, o, letter, word[2] ? word + 2 : NULL);
 }
 
@@ -182,16 +182,15 @@ static int too_many(const struct parser *p, const char *word)
     const struct command *c = p->command;
 
     if (are_numbered(p))
-        return opt_usage(c,
-                         "one argument too many: \"%s\": files that belong together are one "
-                         "argument, their folder or a pattern such as 'views/%%04d.tif 1 360'; a "
-                         "scan file names them (fbp init FOLDER)",
-                         word);
+        return opt_usage(
+            c,
+            "unexpected argument \"%s\"; to name several files, give their folder, or a pattern in "
+            "quotes such as 'views/%%04d.tif 1 360', or a scan file (fbp init FOLDER writes one)",
+            word);
     const struct opt *output = find_long(c, "output", strlen("output"));
     if (output && !p->seen[output - c->opts])
-        return opt_usage(c, "one argument too many: \"%s\": did you mean -o %s?", word, word);
-    return opt_usage(c, "one argument too many: \"%s\": expected fbp %s %s", word, c->name,
-                     c->usage);
+        return opt_usage(c, "unexpected argument \"%s\"; did you mean -o %s?", word, word);
+    return opt_usage(c, "unexpected argument \"%s\"; expected fbp %s %s", word, c->name, c->usage);
 }
 
 static int take_positional(struct parser *p, const char *word)
@@ -215,7 +214,7 @@ static int check_required(const struct parser *p)
         if (!o->required || p->seen[i])
             continue;
         if (o->positional)
-            return opt_usage(c, "%s is missing: expected fbp %s %s", o->name, c->name, c->usage);
+            return opt_usage(c, "%s is missing; expected fbp %s %s", o->name, c->name, c->usage);
         if (o->letter)
             return opt_usage(c, "-%c %s is missing", o->letter, o->arg);
         return opt_usage(c, "--%s %s is missing", o->name, o->arg);
@@ -266,7 +265,7 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv)
 
     p.seen = calloc(command->n_opts + 1, sizeof *p.seen);
     if (!p.seen) {
-        say_error("out of memory for the options: close other programs");
+        say_error("out of memory for the options; close other programs");
         return 1;
     }
     const int rc = parse_words(&p);

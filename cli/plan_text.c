@@ -27,11 +27,11 @@ static bool is_box(const struct fbp_plan_summary *p)
 static const char *how_often_filtered(const struct fbp_plan_summary *p)
 {
     if (p->shares_views)
-        return "each filtered once, by one of the devices, and copied by the others";
+        return "each filtered once, by one of the devices, and copied to the others";
     if (p->keeps_views)
         return p->n_devices > 1 ? "filtered by each device, and kept there"
                                 : "filtered once, and kept on the device";
-    return p->n_slabs > 1 ? "filtered for each slab that needs their rows" : "filtered once";
+    return p->n_slabs > 1 ? "filtered again for each slab that needs their rows" : "filtered once";
 }
 
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
@@ -55,14 +55,16 @@ static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
     plan_put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume),
              c[0], c[1], c[2]);
     if (p->time_points > 1)
-        plan_put(out, "frames", "%zu of that size, each from one row of a view", p->time_points);
+        plan_put(out, "frames", "%zu volumes of that size, each from one row of the views",
+                 p->time_points);
     if (is_box(p))
         plan_put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
                  p->box[0][0], p->box[0][1], p->box[1][0], p->box[1][1], p->box[2][0],
                  p->box[2][1]);
     if (p->n_parts)
-        plan_put(out, "part", "%zu of %zu: slabs, writing, memory, work and time are its", p->part,
-                 p->n_parts);
+        plan_put(out, "part",
+                 "%zu of %zu; slabs, writing, memory, work and time below are those of this part",
+                 p->part, p->n_parts);
     if (p->region_voxels)
         plan_put(
             out, "region",
@@ -87,27 +89,26 @@ static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
     plan_put(out, "device", "%s", plan_device(a, sizeof a, p));
     plan_put(out, "slabs", "%zu of at most %zu slices", p->n_slabs, p->slab_slices);
     if (p->follows)
-        plan_put(out, "batches", "as views come, of %zu at most where it has fallen behind",
-                 p->batch_views);
+        plan_put(out, "batches", "the views that have arrived, at most %zu", p->batch_views);
     else
         plan_put(out, "batches", "%zu of at most %zu views", p->n_batches, p->batch_views);
     if (p->ahead_bytes)
-        plan_put(out, "ahead",
-                 "%zu detector rows of all views, in %zu band%s: %s of line integrals are kept %s",
-                 p->ahead_rows, p->ahead_bands, p->ahead_bands == 1 ? "" : "s",
-                 fbp_bytes_text(a, sizeof a, p->ahead_bytes),
-                 p->ahead_in_file ? "in a scratch file" : "in memory");
+        plan_put(
+            out, "ahead",
+            "%zu detector rows of all views, in %zu band%s; %s of line integrals are stored %s",
+            p->ahead_rows, p->ahead_bands, p->ahead_bands == 1 ? "" : "s",
+            fbp_bytes_text(a, sizeof a, p->ahead_bytes),
+            p->ahead_in_file ? "in a scratch file" : "in memory");
     plan_put(out, "reading", "%s; a detector row is read %.3g times",
              fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
     if (p->scratch_bytes)
         plan_put(out, "views",
-                 "filtered once, into a file of %s, from which a row is read %.3g times",
+                 "filtered once, into a scratch file of %s, from which each row is read %.3g times",
                  fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
     else if (p->n_pictures)
-        plan_put(
-            out, "views",
-            "filtered once, and added up to %zu pictures of %zu x %zu pixels: %.4g giga-updates",
-            p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
+        plan_put(out, "views",
+                 "filtered once, and summed into %zu images of %zu x %zu pixels: %.4g giga-updates",
+                 p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
     else
         plan_put(out, "views", "%s", how_often_filtered(p));
 }
@@ -119,17 +120,17 @@ static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
 
     plan_put(out, "writing", "%s", fbp_bytes_text(a, sizeof a, p->output_bytes));
     if (p->memory_limit > 0)
-        plan_put(out, "memory", "%s predicted, of a limit of %s",
+        plan_put(out, "memory", "%s predicted; the limit is %s",
                  fbp_bytes_text(a, sizeof a, p->memory_bytes),
                  fbp_bytes_text(b, sizeof b, p->memory_limit));
     else
         plan_put(out, "memory", "%s predicted", fbp_bytes_text(a, sizeof a, p->memory_bytes));
     if (p->device_bytes)
         plan_put(out, "on device",
-                 "%s a device, without the driver's own context (some 300 MiB on a GPU)",
+                 "%s per device, without the driver's own context (some 300 MiB on a GPU)",
                  fbp_bytes_text(a, sizeof a, p->device_bytes));
     plan_put(out, "work", "%.4g giga-updates (voxels x %s", (double)p->updates * 1e-9,
-             p->n_pictures ? "pictures) in the second stage" : "views)");
+             p->n_pictures ? "images) in the second stage" : "views)");
 }
 
 void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)

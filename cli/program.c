@@ -118,11 +118,11 @@ static bool is_help(const char *word)
 /* Report that the first word is a file or folder, because the command is missing. */
 static int is_a_file(const char *path, bool folder)
 {
-    cli_error(
-        folder ? "%s is a folder, not a command: fbp init looks what scan it holds; see fbp --help"
-               : "%s is a file, not a command: fbp info says what it is, fbp recon reconstructs a "
-                 "scan; see fbp --help",
-        path);
+    cli_error(folder ? "%s is a folder, not a command; fbp init FOLDER writes a scan file for it; "
+                       "see fbp --help"
+                     : "%s is a file, not a command; fbp info FILE describes it, fbp recon "
+                       "reconstructs a scan; see fbp --help",
+              path);
     return OPT_USAGE;
 }
 
@@ -138,9 +138,9 @@ static int unknown_of_group(int argc, char **argv)
         return OPT_DONE;
     }
     if (argc > 1 && argv[1][0] != '-' && access(argv[1], F_OK) != 0)
-        cli_error("unknown command \"%s %s\"; there is: %s", argv[0], argv[1], there);
+        cli_error("unknown command \"%s %s\"; expected one of: %s", argv[0], argv[1], there);
     else
-        cli_error("%s: which one? There is: %s", argv[0], there);
+        cli_error("%s: incomplete command; expected one of: %s", argv[0], there);
     return OPT_USAGE;
 }
 
@@ -169,13 +169,13 @@ static int unknown_command(int argc, char **argv)
         return is_a_file(argv[0], S_ISDIR(info.st_mode));
     const char *what = argv[0][0] == '-' ? "option" : "command", *later = later_command(argc, argv);
     if (later) {
-        cli_error("options come after the command: expected fbp %s … %s, got \"%s\" first; see fbp "
-                  "--help",
-                  later, argv[0], argv[0]);
+        cli_error(
+            "options follow the command; expected fbp %s … %s, got \"%s\" first; see fbp --help",
+            later, argv[0], argv[0]);
         return OPT_USAGE;
     }
     if (near)
-        cli_error("unknown %s \"%s\": did you mean fbp %s?; see fbp --help", what, argv[0], near);
+        cli_error("unknown %s \"%s\"; did you mean fbp %s?; see fbp --help", what, argv[0], near);
     else
         cli_error("unknown %s \"%s\"; see fbp --help", what, argv[0]);
     return OPT_USAGE;

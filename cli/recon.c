@@ -58,7 +58,8 @@ static int choose_quadrature(const struct recon_args *a, struct fbp_scan *scan)
     if (a->quadrature == 0)
         return 0;
     if (fbp_kind_has_lines(scan->kind))
-        return cli_error("--quadrature: %s: kind %s has no directions to weight: leave it out",
+        return cli_error("--quadrature: %s: scans of kind %s have no directions with solid angles; "
+                         "omit --quadrature",
                          a->scan, fbp_kind_name(scan->kind));
     scan->quadrature = (enum fbp_quadrature)(a->quadrature - 1);
     free(scan->plane_weights);
@@ -72,12 +73,12 @@ static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
     if (!a->reference)
         return 0;
     if (fbp_kind_has_lines(scan->kind))
-        return cli_error("--reference: %s: kind %s has no spectra to divide by one: leave it out",
+        return cli_error("--reference: %s: scans of kind %s have no spectra; omit --reference",
                          a->scan, fbp_kind_name(scan->kind));
     free(scan->reference);
     scan->reference = strdup(a->reference);
     fbp_scan_confirm(scan, "reference");
-    return scan->reference ? 0 : cli_error("out of memory for a name: close other programs");
+    return scan->reference ? 0 : cli_error("out of memory for a name; close other programs");
 }
 
 static int choose_bad_pixels(const struct recon_args *a, struct fbp_scan *scan)
@@ -89,7 +90,7 @@ static int choose_bad_pixels(const struct recon_args *a, struct fbp_scan *scan)
         return 0;
     free(scan->bad_pixels);
     scan->bad_pixels = strdup(a->bad_pixels);
-    return scan->bad_pixels ? 0 : cli_error("out of memory for a name: close other programs");
+    return scan->bad_pixels ? 0 : cli_error("out of memory for a name; close other programs");
 }
 
 /* Corrections given as options replace those of the scan. */
@@ -158,7 +159,7 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
     if (!isnan(a->volume_centre[0]))
         memcpy(out->centre_mm, a->volume_centre, sizeof out->centre_mm);
     if (a->slice.given && (a->slice.first >= out->n[2] || a->slice.end > out->n[2]))
-        return cli_error("--slice %zu: the volume has slices 0 to %zu",
+        return cli_error("--slice %zu does not exist; the volume has slices 0 to %zu",
                          a->slice.first < out->n[2] ? a->slice.end - 1 : a->slice.first,
                          out->n[2] - 1);
     for (int i = 0; a->roi[0].given && i < 3; i++) {

@@ -89,7 +89,7 @@ struct recon_args {
     OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                         \
         .fallback = "1",                                                                          \
         .help = "average blocks of N x N pixels; counts are averaged before the logarithm"),      \
-    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                              \
+    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: search for it"),                              \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = fbp_filter_name,                     \
         .fallback = "ram-lak",                                                                    \
         .help = "window of the filter. For kind planes (EPR imaging) the filter is a parabola, "  \

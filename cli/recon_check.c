@@ -19,7 +19,9 @@ static int check_timeline(const struct command *self, const struct recon_args *a
         return opt_usage(self, "--timeline: expected a name that ends in .svg, got \"%s\"",
                          a->timeline);
     if (!cli_has_folder(a->timeline))
-        return cli_error("%s: its folder is missing or read-only: create it first", a->timeline);
+        return cli_error(
+            "%s: the output folder is missing or read-only; create it, or make it writable",
+            a->timeline);
     return OPT_GO_ON;
 }
 
@@ -28,13 +30,15 @@ static int check_report(const struct command *self, const struct recon_args *a)
     if (!a->report)
         return OPT_GO_ON;
     if (a->plan || a->sweep)
-        return opt_usage(self, "--report is about one run: leave %s out",
+        return opt_usage(self, "--report describes a complete run; omit %s",
                          a->plan ? "--plan" : "--sweep");
     if (!cli_ends_with(a->report, ".html"))
         return opt_usage(self, "--report: expected a name that ends in .html, got \"%s\"",
                          a->report);
     if (!cli_has_folder(a->report))
-        return cli_error("%s: its folder is missing or read-only: create it first", a->report);
+        return cli_error(
+            "%s: the output folder is missing or read-only; create it, or make it writable",
+            a->report);
     return OPT_GO_ON;
 }
 
@@ -43,13 +47,15 @@ static int check_preview(const struct command *self, const struct recon_args *a)
     if (!a->preview)
         return OPT_GO_ON;
     if (!recon_is_file(a->output))
-        return opt_usage(self, "--preview needs a volume on disk: expected -o FILE, got \"%s\"",
+        return opt_usage(self, "--preview needs a volume on disk; expected -o FILE, got \"%s\"",
                          a->output);
     if (!cli_ends_with(a->preview, ".png"))
         return opt_usage(self, "--preview: expected a name that ends in .png, got \"%s\"",
                          a->preview);
     if (!cli_has_folder(a->preview))
-        return cli_error("%s: its folder is missing or read-only: create it first", a->preview);
+        return cli_error(
+            "%s: the output folder is missing or read-only; create it, or make it writable",
+            a->preview);
     return OPT_GO_ON;
 }
 
@@ -82,7 +88,7 @@ bool recon_is_box(const struct recon_args *a)
 int recon_check_part(const struct command *self, const struct recon_args *a)
 {
     if (a->slice.given && a->roi[0].given)
-        return opt_usage(self, "--roi says which slices, too: leave --slice out");
+        return opt_usage(self, "--roi already selects slices; omit --slice");
     return OPT_GO_ON;
 }
 
@@ -99,9 +105,9 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
         return a->curve ? opt_usage(self, "--curve needs --sweep") : OPT_GO_ON;
     if (a->preview || a->timeline || a->p.output.resume || a->p.input.follow ||
         a->p.output.compress || a->plan || a->water[3] > 0 || a->roi[0].given || a->p.region.shape)
-        return opt_usage(self, "--sweep writes a contact sheet: leave --preview, --timeline, "
-                               "--resume, --follow, --compress, --plan, --roi, --region "
-                               "and --hu-from-roi out");
+        return opt_usage(
+            self, "--sweep writes only a contact sheet; omit --preview, --timeline, --resume, "
+                  "--follow, --compress, --plan, --roi, --region and --hu-from-roi");
     if (!a->output || !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
                          a->output ? a->output : "");
@@ -111,7 +117,9 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
                           : a->curve && !cli_has_folder(a->curve) ? a->curve
                                                                   : NULL;
     if (missing)
-        return cli_error("%s: its folder is missing or read-only: create it first", missing);
+        return cli_error(
+            "%s: the output folder is missing or read-only; create it, or make it writable",
+            missing);
     return OPT_GO_ON;
 }
 
@@ -124,11 +132,12 @@ static int check_water(const struct command *self, const struct recon_args *a)
     if (!(w[3] > 0))
         return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"", w[3]);
     if (a->p.mu_water > 0)
-        return opt_usage(self, "--hu-from-roi finds what --hu gives: leave one of them out");
+        return opt_usage(self,
+                         "--hu-from-roi measures the value that --hu gives; omit one of them");
     if (a->unit != FBP_UNIT_MM)
-        return opt_usage(self, "--hu-from-roi: Hounsfield units hold no length: leave --unit out");
+        return opt_usage(self, "--hu-from-roi: Hounsfield units have no length unit; omit --unit");
     if (a->p.input.follow || a->plan)
-        return opt_usage(self, "--hu-from-roi reads the scan first: leave %s out",
+        return opt_usage(self, "--hu-from-roi needs a first pass over the complete scan; omit %s",
                          a->plan ? "--plan" : "--follow");
     return OPT_GO_ON;
 }
@@ -138,21 +147,26 @@ static int check_output(const struct command *self, const struct recon_args *a)
     const char *slash = cli_ends_with(a->output, "/") ? "" : "/";
 
     if (recon_is_picture(a) && a->preview)
-        return opt_usage(self, "--preview: the slice is a picture already: leave it out");
-    if (recon_is_picture(a) && (a->p.output.compress || a->p.output.resume))
-        return opt_usage(self, "--compress and --resume are for volumes, not for \"%s\"",
-                         a->output);
-    if (recon_is_picture(a) && !cli_has_folder(a->output))
-        return cli_error("%s: its folder is missing or read-only: create it first", a->output);
-    if (!recon_is_picture(a) && is_png(a))
         return opt_usage(self,
-                         "-o: \"%s\" is a picture: give --slice K too, or write a volume "
-                         "(%s) with --preview FILE.png, or values with --output-type",
-                         a->output, cli_volumes());
+                         "--preview: the output itself is an image of a slice; omit --preview");
+    if (recon_is_picture(a) && (a->p.output.compress || a->p.output.resume))
+        return opt_usage(
+            self, "--compress and --resume apply to volumes in files, not to \"%s\"; omit them",
+            a->output);
+    if (recon_is_picture(a) && !cli_has_folder(a->output))
+        return cli_error(
+            "%s: the output folder is missing or read-only; create it, or make it writable",
+            a->output);
+    if (!recon_is_picture(a) && is_png(a))
+        return opt_usage(
+            self,
+            "-o: \"%s\" is an image of one slice; give --slice K too, or write a volume (%s) with "
+            "--preview FILE.png, or give --output-type to store values",
+            a->output, cli_volumes());
     if (is_folder(a->output) && !cli_is_volume_folder(a->output))
         return opt_usage(self,
-                         "-o: \"%s\" is a folder: name a file in it, such as %s%svolume.mha, or a "
-                         "file a slice, %s%s%%04d.tif",
+                         "-o: \"%s\" is a folder; name a file in it, such as %s%svolume.mha, or "
+                         "one file per slice, %s%s%%04d.tif",
                          a->output, a->output, slash, a->output, slash);
     if (recon_is_file(a->output) && !recon_is_picture(a) && !cli_is_volume(a->output))
         return opt_usage(self, "-o: expected a name that ends in %s, or null: or hash:, got \"%s\"",
@@ -180,7 +194,9 @@ int recon_check_planned(const struct command *self, const struct recon_args *a)
         rc = check_compress(self, a);
     if (rc == OPT_GO_ON && !strchr(a->output, ':') && !cli_is_stack(a->output) &&
         !cli_is_volume_folder(a->output) && !cli_has_folder(a->output))
-        return cli_error("%s: its folder is missing or read-only: create it first", a->output);
+        return cli_error(
+            "%s: the output folder is missing or read-only; create it, or make it writable",
+            a->output);
     return rc;
 }
 
@@ -199,15 +215,15 @@ int recon_check(const struct command *self, const struct recon_args *a)
     if (rc != OPT_GO_ON || a->sweep)
         return rc;
     if (a->p.input.follow && centre_is_auto(a->adjust))
-        return opt_usage(self, "--centre auto looks at the whole scan: leave --follow out, or give "
-                               "the column");
+        return opt_usage(
+            self, "--centre auto needs the complete scan; omit --follow, or give the column");
     if (a->p.input.follow && (a->every > 1 || a->bin > 1))
-        return opt_usage(self, "--follow takes all views as they come: leave --every and --bin "
-                               "out");
+        return opt_usage(
+            self, "--follow uses all views in the order of their arrival; omit --every and --bin");
     if (a->p.input.follow && a->p.output.resume)
-        return opt_usage(self, "--resume needs a complete scan: leave --follow out");
+        return opt_usage(self, "--resume needs a complete scan; omit --follow");
     if (a->plan && (a->preview || a->timeline))
-        return opt_usage(self, "--plan computes nothing to draw: leave %s out",
+        return opt_usage(self, "--plan computes no data that could be drawn; omit %s",
                          a->preview ? "--preview" : "--timeline");
     if (a->plan)
         return recon_check_planned(self, a);

@@ -37,12 +37,12 @@ static int take_index(struct recon_args *a)
             continue;
         if (a->p.cluster.part >= 1 && a->p.cluster.part <= a->p.cluster.n_parts)
             return OPT_GO_ON;
-        return cli_error("--part %s: %s is %s: parts count from 1: submit an array of tasks 1 to "
-                         "%zu",
-                         a->part, arrays[i], text, a->p.cluster.n_parts);
+        return cli_error(
+            "--part %s: %s is %s, but parts count from 1; submit a job array of tasks 1 to %zu",
+            a->part, arrays[i], text, a->p.cluster.n_parts);
     }
-    return cli_error("--part %s: none of %s, %s, %s and %s is a number: run it in an array of "
-                     "tasks, or give the part, such as --part 1/%zu",
+    return cli_error("--part %s: none of the variables %s, %s, %s and %s is a number; run fbp in a "
+                     "job array, or give the part, such as --part 1/%zu",
                      a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.cluster.n_parts);
 }
 
@@ -67,22 +67,21 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     if (!slash || (!found && !read_number(a->part, n, &a->p.cluster.part)) ||
         !read_number(slash + 1, strlen(slash + 1), &a->p.cluster.n_parts) ||
         a->p.cluster.n_parts == 0)
-        return opt_usage(self,
-                         "--part: expected a part and how many there are, such as 3/16 or "
-                         "auto/16, got \"%s\"",
-                         a->part);
+        return opt_usage(
+            self, "--part: expected PART/NUMBER OF PARTS, such as 3/16 or auto/16, got \"%s\"",
+            a->part);
     if (whole_only(a))
         return opt_usage(self,
-                         "--part: %s needs the whole volume: leave it out, and run fbp view when "
-                         "all parts are there",
+                         "--part: %s needs the whole volume; omit it, and run fbp view when all "
+                         "parts are complete",
                          whole_only(a));
     if (isinf(a->p.output.range[0]))
-        return opt_usage(self, "--part: --output-range auto needs the whole volume: give the "
+        return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
                                "range, such as --output-range 0,0.05");
     if (found)
         return take_index(a);
     if (a->p.cluster.part < 1 || a->p.cluster.part > a->p.cluster.n_parts)
-        return cli_error("--part %s: there is none such: parts count from 1 to %zu", a->part,
+        return cli_error("--part %s does not exist; parts count from 1 to %zu", a->part,
                          a->p.cluster.n_parts);
     return OPT_GO_ON;
 }

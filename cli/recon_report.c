@@ -61,7 +61,8 @@ static int make_folder(struct recon_report *report, const char *path)
 
     if (n < 0 || (size_t)n >= sizeof report->folder || !mkdtemp(report->folder)) {
         report->folder[0] = '\0';
-        return cli_error("%s: cannot make a folder beside it: %s", path, strerror(errno));
+        return cli_error("%s: cannot create a temporary folder beside it: %s", path,
+                         strerror(errno));
     }
     return 0;
 }
@@ -122,7 +123,7 @@ static void put_file(struct markup *m, const char *path, const char *type, const
         markup_image(m, type, bytes, n, alt);
         markup_put(m, "</div>\n");
     } else {
-        markup_printf(m, "<p class=\"facts\">It has %s: %s.</p>\n",
+        markup_printf(m, "<p class=\"facts\">The preview has %s: %s.</p>\n",
                       fbp_bytes_text(size, sizeof size, n), otherwise);
     }
     free(bytes);
@@ -175,7 +176,7 @@ static void put_result(struct markup *m, const struct recon_args *a,
     markup_put(m, "<p>");
     markup_escaped(m, recon_is_file(a->output) ? a->output : "values");
     if (recon_had_all(a, result))
-        markup_say(m, ": nothing was left to compute");
+        markup_say(m, ": nothing remained to be computed");
     else
         markup_say(m, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min, r->max, r->mean,
                    result->plan->unit, cli_seconds(t, sizeof t, r->total), r->gups);
@@ -206,9 +207,8 @@ static int put_volume(struct page *page, const struct recon_args *a,
         return 0;
     }
     if (!recon_is_file(a->output)) {
-        markup_put(&page->before,
-                   "<p class=\"facts\">No values were kept, so that this page has no "
-                   "slices and no histogram: -o FILE keeps them.</p>\n");
+        markup_put(&page->before, "<p class=\"facts\">No values were stored, so this page has no "
+                                  "slices and no histogram; -o FILE stores them.</p>\n");
         return 0;
     }
     cli_written(written, sizeof written, a->output,
@@ -216,9 +216,9 @@ static int put_volume(struct page *page, const struct recon_args *a,
                     (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
     if (st == FBP_ERR_UNSUPPORTED) { /* a file without a header */
-        markup_put(&page->before, "<p class=\"facts\">A file of this format cannot be read again "
-                                  "without a description, so that this page has no slices and no "
-                                  "histogram.</p>\n");
+        markup_put(&page->before,
+                   "<p class=\"facts\">A file of this format cannot be read without a description, "
+                   "so this page has no slices and no histogram.</p>\n");
         return 0;
     }
     if (st != FBP_OK)
@@ -240,7 +240,7 @@ fbp_status report_geometry(struct markup *m, const struct recon_report *report,
         return st;
     markup_put(m, "<section aria-label=\"Geometry\">\n<h2>Geometry</h2>\n");
     put_file(m, path, "image/svg+xml", "the set-up from above and from the side",
-             "fbp geometry show draws it as a file of its own");
+             "fbp geometry show writes this drawing to a separate file");
     if (p->facts->n_angles > 2 && fbp_kind_has_lines(scan->kind)) {
         const double *e = p->facts->method_error;
         markup_printf(
@@ -272,7 +272,7 @@ static void put_times(struct markup *m, const struct recon_report *report,
 {
     markup_put(m, "<section aria-label=\"Times\">\n<h2>Time</h2>\n");
     put_file(m, report->timeline, "image/svg+xml", "when each stage worked",
-             "--timeline FILE.svg draws it as a file of its own");
+             "--timeline FILE.svg writes this drawing to a separate file");
     markup_put(m, "<table class=\"card\"><tbody>\n");
     put_seconds(m, "all", r->total);
     put_seconds(m, "opening", r->open);

@@ -77,7 +77,7 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
     if (result->plan->prepared[0])
         fprintf(f, "prepared: %s\n", say_name(result->plan->prepared));
     if (result->report.ahead > 0)
-        fprintf(f, "ahead of the rest: %s\n",
+        fprintf(f, "before the reconstruction: %s\n",
                 cli_seconds(seconds, sizeof seconds, result->report.ahead));
     if (recon_one_slice(a)) {
         fprintf(f, "slice %zu, z = %.6g mm", a->slice.first, result->plan->volume.centre_mm[2]);
@@ -91,7 +91,7 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
                 100 * recon_region_share(result->plan));
     if (a->has_centre)
         fprintf(f, "rotation axis on column %.6g%s\n", a->centre.column,
-                a->centre.sure ? "" : ", which is NOT SURE");
+                a->centre.sure ? "" : ", which is NOT RELIABLE");
     if (a->p.output.auto_range)
         fprintf(f, "range of %s: %.9g to %.9g %s, the least and the greatest value\n",
                 fbp_type_name(a->p.output.type), result->report.output_range[0],
@@ -138,8 +138,8 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
         const char *text;
     } notes[] = {{r->output_clipped, "voxels were beyond the output range and were clipped"},
                  {r->slabs_resumed, r->slabs_resumed == 1
-                                        ? "slab was there from the interrupted run"
-                                        : "slabs were there from the interrupted run"}};
+                                        ? "slab was already computed by the interrupted run"
+                                        : "slabs were already computed by the interrupted run"}};
 
     for (size_t k = 0; k < sizeof notes / sizeof *notes; k++)
         if (notes[k].count > 0 && i-- == 0) {
@@ -163,12 +163,13 @@ static void print_values(FILE *f, const struct recon_args *a, const struct recon
     if (a->part)
         fprintf(f, "part %zu of %zu: ", a->p.cluster.part, a->p.cluster.n_parts);
     if (recon_had_all(a, result))
-        fprintf(f, "%s%snothing was left to compute\n", a->part ? "" : name, a->part ? "" : ": ");
+        fprintf(f, "%s%snothing remained to be computed\n", a->part ? "" : name,
+                a->part ? "" : ": ");
     else
         fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n", name, r->min, r->max, r->mean,
                 result->plan->unit);
     if (a->part && recon_is_file(a->output) && r->slices_missing == 0)
-        fprintf(f, "%s: all parts are there\n", name);
+        fprintf(f, "%s: all parts are complete\n", name);
 }
 
 /* With -o hash: standard output contains only the hash, for scripts; the rest goes to standard
@@ -190,7 +191,7 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
             cli_seconds(t[3], sizeof t[3], r->backproject),
             cli_seconds(t[4], sizeof t[4], r->write));
     if (a->p.input.follow)
-        fprintf(f, "%s after the last view the volume was there, %s after it %s; %zu batches\n",
+        fprintf(f, "the volume was complete %s after the last view, %s after it %s; %zu batches\n",
                 cli_seconds(t[0], sizeof t[0], r->volume_after_last_view),
                 cli_seconds(t[1], sizeof t[1], r->output_after_last_view),
                 recon_is_file(a->output) ? "the file" : "all", r->n_batches);

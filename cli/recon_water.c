@@ -35,11 +35,12 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
         out->centre_mm[i] = first + (lo + hi) / 2 * mm;
     }
     if (voxels < 1)
-        return cli_error("--hu-from-roi: no voxel lies in a sphere of %g mm about (%g, %g, %g) mm: "
-                         "give a larger radius",
+        return cli_error("--hu-from-roi: no voxel lies in the sphere of radius %g mm about (%g, "
+                         "%g, %g) mm; give a larger radius",
                          a->water[3], a->water[0], a->water[1], a->water[2]);
     if (voxels > most_voxels)
-        return cli_error("--hu-from-roi: the sphere has some %.3g voxels: give a smaller radius",
+        return cli_error("--hu-from-roi: the sphere contains about %.3g voxels, which is too many; "
+                         "give a smaller radius",
                          voxels);
     return 0;
 }
@@ -91,8 +92,8 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
     if (fbp_views_facts(fbp_scan_views(scan), NULL, &facts) != FBP_OK)
         return cli_fail();
     if (reach > facts.fov_radius_mm)
-        return cli_error("--hu-from-roi: the sphere reaches %.4g mm from the axis, the field of "
-                         "view %.4g mm: choose one inside it",
+        return cli_error("--hu-from-roi: the sphere extends %.4g mm from the axis, beyond the "
+                         "field of view of %.4g mm; choose a sphere inside it",
                          reach, facts.fov_radius_mm);
     if (one_slice(scan))
         return 0;
@@ -101,11 +102,11 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
     if (a->water[2] >= z[0] - 1e-9 && a->water[2] <= z[1] + 1e-9)
         return 0;
     if (!(z[0] <= z[1]))
-        return cli_error("--hu-from-roi: no z lets all views see a sphere of %g mm at (%g, %g) mm: "
-                         "give a smaller radius",
+        return cli_error("--hu-from-roi: all views see a sphere of radius %g mm at (%g, %g) mm for "
+                         "no value of z; give a smaller radius",
                          a->water[3], a->water[0], a->water[1]);
-    return cli_error("--hu-from-roi: all views see a sphere of %g mm at (%g, %g) mm for z from "
-                     "%.4g to %.4g mm, not for %g mm: choose another z",
+    return cli_error("--hu-from-roi: all views see a sphere of radius %g mm at (%g, %g) mm for z "
+                     "from %.4g to %.4g mm, but not for z = %g mm; choose another z",
                      a->water[3], a->water[0], a->water[1], z[0], z[1], a->water[2]);
 }
 
@@ -134,11 +135,11 @@ static int take_values(const struct recon_args *a, const struct fbp_grid *g, con
                     }
                 }
     if (n == 0)
-        return cli_error("--hu-from-roi: no voxel lies in the sphere: give a larger radius");
+        return cli_error("--hu-from-roi: no voxel lies in the sphere; give a larger radius");
     *out = (struct recon_water){sum / (double)n, sqrt(squares / (double)n), n};
     if (!(out->mean > 0))
-        return cli_error("--hu-from-roi: the mean of %zu voxels is %.4g 1/mm, which is not that of "
-                         "water: is the sphere in the right place?",
+        return cli_error("--hu-from-roi: the mean of %zu voxels is %.4g 1/mm, which cannot be "
+                         "water; check the position of the sphere",
                          n, out->mean);
     return 0;
 }
@@ -163,7 +164,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     const size_t *n = scan->volume.n;
     *values = malloc(n[0] * n[1] * n[2] * sizeof **values);
     if (!*values)
-        return cli_error("out of memory for the voxels of --hu-from-roi: close other programs");
+        return cli_error("out of memory for the voxels of --hu-from-roi; close other programs");
     fbp_status st = fbp_sink_memory(&sink, *values, FBP_F32, n);
     if (st == FBP_OK)
         st = fbp_plan_run_to(*plan, NULL, sink, NULL);

@@ -18,9 +18,9 @@ static void say_kernel(char *why, const char *name)
     } parts[] = {
         {"rot90", "voxels a quarter of a turn apart share an interpolation"},
         {"rot180", "voxels half a turn apart share an interpolation"},
-        {"column", "the detector column of a voxel does not depend on its z"},
-        {"planes", "plane integrals, in cubes of voxels"},
-        {"matrix", "a 3x4 matrix a view: for every geometry"},
+        {"column", "the detector column of a voxel does not depend on z"},
+        {"planes", "backprojects plane integrals in cubes of voxels"},
+        {"matrix", "uses a 3x4 matrix per view, for every geometry"},
     };
     size_t n = strlen(why);
 
@@ -33,7 +33,7 @@ static void why_device(char *why, const struct recon_args *a, const struct fbp_p
 {
     const bool given = a->p.device && strcmp(a->p.device, "auto") != 0;
 
-    snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best that can be used",
+    snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best usable one",
              a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
              a->p.n_threads ? "; --threads" : "");
     say_kernel(why, p->kernel);
@@ -47,11 +47,11 @@ static void why_volume(char *why, const struct recon_args *a, const struct fbp_p
     snprintf(why, WHY, "size: %s; voxels: %s; centre: %s",
              size              ? "--size"
              : a->scans_volume ? "the scan's"
-                               : "covers what the views see",
+                               : "covers the field of view",
              voxel             ? "--voxel"
-             : size            ? "so that the extent is kept"
+             : size            ? "chosen to keep the extent"
              : a->scans_volume ? "the scan's"
-                               : "as fine as a pixel at the axis",
+                               : "the pixel size, scaled to the axis",
              isnan(a->volume_centre[0]) ? "the scan's" : "--volume-centre");
 }
 
@@ -63,28 +63,30 @@ static void why_weights(char *why, const struct recon_args *a, const struct fbp_
     if (fbp_kind_has_lines(a->kind))
         n = (size_t)snprintf(why, WHY, "the views cover %.6g degrees, of %.6g that are needed%s; ",
                              cli_degrees(f->arc_rad), cli_degrees(f->needed_rad),
-                             f->offset ? ", with a panel beside the axis" : "");
+                             f->offset ? ", with an offset panel" : "");
     snprintf(why + n, WHY - n, "window %s%s",
-             a->p.filter ? "by --filter" : "ram-lak, as no --filter was given",
+             a->p.filter ? "by --filter" : "ram-lak, because no --filter was given",
              a->p.cutoff > 0 ? ", cut off by --cutoff" : "");
 }
 
 static void why_filter(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     snprintf(why, WHY, "%s",
-             p->filtered     ? "the views say that they are filtered already"
-             : p->fft_length ? "rows are continued by zeros, so that their ends do not meet"
+             p->filtered ? "the scan file states that the views are already filtered"
+             : p->fft_length
+                 ? "rows are padded with zeros, so that the convolution does not wrap around"
              : a->p.filtering.half_width ? "--half-width"
              : a->p.filtering.spatial    ? "--spatial"
-                                         : "as the device does it");
+                                         : "the device's own choice");
 }
 
 static void why_slabs(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     snprintf(why, WHY, "%s",
              a->p.tuning.slab_slices ? "--slab"
-             : p->n_slabs > 1        ? "as memory, or the device's, holds; bits do not depend on it"
-                                     : "all of the volume fits into memory");
+             : p->n_slabs > 1 ? "limited by the memory of the host or the device; does not change "
+                                "any bit of the result"
+                              : "the whole volume fits into memory");
 }
 
 static void why_batches(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
@@ -102,7 +104,7 @@ static void why_memory(char *why, const struct recon_args *a, const struct fbp_p
 
     (void)p;
     snprintf(why, WHY, "limit: %s; greatest so far: %s",
-             a->p.memory_bytes ? "--memory" : "80 % of what was free",
+             a->p.memory_bytes ? "--memory" : "80 % of the free memory",
              fbp_bytes_text(peak, sizeof peak, cli_peak_bytes()));
 }
 
@@ -129,12 +131,12 @@ static void why_prepared(char *why, const struct recon_args *a, const struct fbp
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (given[i])
             n += (size_t)snprintf(why + n, WHY - n, "%s, ", options[i]);
-    snprintf(why + n, WHY - n, "%s", n ? "else the scan's" : "the scan's");
+    snprintf(why + n, WHY - n, "%s", n ? "or from the scan file" : "the scan's");
 }
 
 static void why_views(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
-    snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and it saves more than it costs" : "",
+    snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and saves time" : "",
              a->p.epr.stages == 2 ? "--stages 2" : "");
 }
 
@@ -175,16 +177,17 @@ static void put_values(struct markup *m, const struct recon_args *a,
 
     if (a->has_centre) {
         snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
-                 a->centre.sure ? "" : ", which is not sure");
-        put_row(m, "axis", text, "--centre auto: views from opposite sides fit best");
+                 a->centre.sure ? "" : ", which is not reliable");
+        put_row(m, "axis", text, "--centre auto: opposite views agree best");
     }
     if (a->p.mu_water > 0 && a->water[3] > 0) {
         snprintf(text, sizeof text, "%s, water is %.6g 1/mm, deviation %.3g", p->unit,
                  a->found.mean, a->found.sd);
-        put_row(m, "values", text, "--hu-from-roi: the mean of that sphere");
+        put_row(m, "values", text, "--hu-from-roi: the mean value in the sphere");
     } else {
         snprintf(text, sizeof text, "%s", p->unit);
-        put_row(m, "values", text, a->p.mu_water > 0 ? "--hu" : "as the views give them");
+        put_row(m, "values", text,
+                a->p.mu_water > 0 ? "--hu" : "from the calibration of the views");
     }
 }
 
@@ -194,9 +197,9 @@ void report_chosen(struct markup *m, const struct recon_args *a,
     static struct plan_lines lines;
     char why[WHY];
 
-    markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>What was chosen, and why</h2>\n"
-                  "<table class=\"chosen\"><thead><tr><th></th><th scope=\"col\">What</th>"
-                  "<th scope=\"col\">Why</th></tr></thead>\n<tbody>\n");
+    markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>Chosen settings, and "
+                  "why</h2>\n<table class=\"chosen\"><thead><tr><th></th><th "
+                  "scope=\"col\">What</th><th scope=\"col\">Why</th></tr></thead>\n<tbody>\n");
     plan_tell(plan, &lines);
     for (size_t i = 0; i < lines.n; i++) {
         find_why(why, lines.lines[i].name, a, plan);

@@ -34,8 +34,8 @@ static void put_failure(struct markup *m, const struct recon_report *report)
                   "<p class=\"problem\" role=\"alert\">");
     markup_escaped(m, say_first_error());
     markup_printf(m, "</p>\n<p class=\"facts\">%s</p>\n</section>\n",
-                  report->computed ? "The volume was complete by then, and is there."
-                                   : "There is no volume of this run.");
+                  report->computed ? "The volume was already complete, and has been kept."
+                                   : "This run wrote no volume.");
 }
 
 /* Add the sections for which data exist. Further errors are ignored. */
@@ -48,7 +48,7 @@ static void put_known(struct markup *m, const struct recon_report *report,
     if (plan)
         report_chosen(m, a, plan);
     else
-        markup_put(m, "<p class=\"facts\">It failed before anything was chosen.</p>\n");
+        markup_put(m, "<p class=\"facts\">The run failed before any settings were chosen.</p>\n");
     if (plan && *report->folder && report_geometry(&drawing, report, scan, plan) == FBP_OK &&
         drawing.bytes)
         markup_add(m, drawing.bytes, drawing.n);

@@ -70,7 +70,7 @@ void report_inputs(struct markup *m, const struct recon_args *a, const struct fb
 {
     struct stat info;
 
-    markup_put(m, "<section aria-label=\"Inputs\">\n<h2>What was read</h2>\n<table "
+    markup_put(m, "<section aria-label=\"Inputs\">\n<h2>Files that were read</h2>\n<table "
                   "class=\"card\"><tbody>\n");
     put_input(m, "scan", a->scan);
     for (size_t i = 0; i < scan->n_files; i++)
@@ -146,7 +146,7 @@ void report_again(struct markup *m, const struct recon_report *report,
     char folder[4096], when[40];
     struct utsname system = {0};
 
-    markup_put(m, "<section aria-label=\"Again\">\n<h2>To do it again</h2>\n<pre>");
+    markup_put(m, "<section aria-label=\"Again\">\n<h2>How to repeat this run</h2>\n<pre>");
     if (getcwd(folder, sizeof folder))
         markup_say(m, "cd %s\n", folder);
     markup_escaped(m, report->command);
@@ -163,8 +163,8 @@ void report_again(struct markup *m, const struct recon_report *report,
     }
     if (plan)
         put_devices(m, plan);
-    markup_put(m,
-               "</tbody></table>\n<p class=\"facts\">The same command on the same files gives the "
-               "same values, bit for bit, with the same release, kind of device and instruction "
-               "set, whatever the threads, memory and slabs.</p>\n</section>\n");
+    markup_put(
+        m, "</tbody></table>\n<p class=\"facts\">The same command on the same files gives the same "
+           "values, bit for bit, with the same release, kind of device and instruction set; the "
+           "numbers of threads and slabs and the memory limits do not matter.</p>\n</section>\n");
 }

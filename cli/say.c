@@ -168,7 +168,7 @@ int say_json(cJSON *value, bool compact)
 
     if (!text) {
         if (!said.error[0]) /* report only the first error */
-            fputs("fbp: out of memory for the JSON output: close other programs\n", stderr);
+            fputs("fbp: out of memory for the JSON output; close other programs\n", stderr);
         return 1;
     }
     fputs(text, stdout);

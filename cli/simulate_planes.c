@@ -61,15 +61,14 @@ fbp_status simulate_directions(const struct simulate_args *a, double (**out)[3],
 static int check_lines(const struct command *self, const struct simulate_args *a)
 {
     if (a->frames)
-        return opt_usage(self,
-                         "--frames: delays are of plane integrals: give --kind planes with it");
+        return opt_usage(self, "--frames applies to plane integrals only; give --kind planes, too");
     if (cli_ends_with(a->output, ".mat"))
         return opt_usage(self,
-                         "-o %s: a MAT file of an EPR laboratory holds plane integrals: give "
-                         "--kind planes with it, or a name that ends in .json",
+                         "-o %s: MAT files are written for plane integrals only; give --kind "
+                         "planes, or a name that ends in .json",
                          a->output);
     if (a->directions || a->samples || a->order || a->pole)
-        return opt_usage(self, "%s is for plane integrals: give --kind planes with it",
+        return opt_usage(self, "%s applies to plane integrals only; give --kind planes, too",
                          a->directions ? "--directions"
                          : a->samples  ? "--samples"
                          : a->order    ? "--order"
@@ -84,10 +83,9 @@ int simulate_check_planes(const struct command *self, const struct simulate_args
     struct fbp_directions set;
 
     if (a->gradient > 0 && !cli_ends_with(a->output, ".mat"))
-        return opt_usage(self,
-                         "--gradient: only a MAT file has gradients: give -o PRJ.mat with it");
+        return opt_usage(self, "--gradient applies to MAT files only; give -o PRJ.mat, too");
     if (a->decay > 0 && a->frames < 2)
-        return opt_usage(self, "--decay: one frame does not fade: give --frames D, too");
+        return opt_usage(self, "--decay needs several frames; give --frames D, too");
     if (fbp_kind_has_lines((enum fbp_kind)a->kind))
         return check_lines(self, a);
     if (!a->directions)
@@ -96,11 +94,11 @@ int simulate_check_planes(const struct command *self, const struct simulate_args
     if (!parse_set(a->directions, &set) && !strchr(a->directions, '.') &&
         access(a->directions, F_OK) != 0)
         return opt_usage(self,
-                         "--directions: \"%s\" is no set (solid-angle:18, linear-angle:18x18, "
-                         "fibonacci:208), and no file",
+                         "--directions: \"%s\" is neither a set (such as solid-angle:18, "
+                         "linear-angle:18x18 or fibonacci:208) nor a file",
                          a->directions);
     if (a->views || a->detector[0])
-        return opt_usage(self, "%s: plane integrals have %s instead",
+        return opt_usage(self, "%s does not apply to plane integrals; use %s",
                          a->views ? "--views" : "--detector",
                          a->views ? "--directions" : "--samples");
     return OPT_GO_ON;

@@ -117,7 +117,8 @@ int say_close_output(int rc)
     if (!failed || rc != 0)
         return rc;
     fprintf(stderr, "fbp: standard output: cannot write: %s%s\n", strerror(error),
-            error == ENOSPC || error == EDQUOT ? ": free some space or write to another disk" : "");
+            error == ENOSPC || error == EDQUOT ? "; free some space, or write to another disk"
+                                               : "");
     return 1;
 }
 

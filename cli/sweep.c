@@ -107,8 +107,8 @@ static int check_memory(const struct sweep *s)
     const size_t all = (size_t)now.ru_maxrss * 1024 + growth + pictures + sheet;
     if (all <= s->args->p.memory_bytes)
         return 0;
-    return cli_error("--sweep: %zu pictures and their sheet need %s, more than --memory %s: sweep "
-                     "fewer values, give a smaller --size, or raise --memory",
+    return cli_error("--sweep: %zu images and the contact sheet need %s, more than --memory %s; "
+                     "sweep fewer values, give a smaller --size, or raise --memory",
                      s->range->n, fbp_bytes_text(needs, sizeof needs, all),
                      fbp_bytes_text(limit, sizeof limit, s->args->p.memory_bytes));
 }
@@ -126,7 +126,7 @@ static int allocate(struct sweep *s)
     s->pictures = malloc(s->range->n * s->w * s->h * sizeof *s->pictures);
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
-        return cli_error("out of memory for the sweep: close other programs");
+        return cli_error("out of memory for the sweep; close other programs");
     /* Touch all pages: plans count resident memory, and the first plan must count the same as the
      * last. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
@@ -236,7 +236,8 @@ static int place_range(struct sweep *s)
     if (fbp_adjust_get(&s->scan, FBP_ADJUST_CENTRE, &now) != FBP_OK)
         return cli_fail();
     say_note(s->args->quiet,
-             "note: centre from %.7g to %.7g is about column %.7g, where the scan has it",
+             "note: the range of centre, %.7g to %.7g, is relative to column %.7g, the axis "
+             "position in the scan file",
              s->range->from, s->range->to, now);
     s->range->from += now;
     s->range->to += now;
@@ -248,7 +249,7 @@ static int check_scan(const struct sweep *s)
     const double ends[] = {s->range->from, sweep_value(s->range, s->range->n - 1)};
 
     if (s->scan.filtered)
-        return cli_error("--sweep needs views that are not filtered yet");
+        return cli_error("--sweep needs unfiltered views; give the scan before filtering");
     for (int i = 0; i < FBP_ADJUSTS; i++)
         if (i != (int)s->range->parameter && !isnan(s->args->adjust[i]) &&
             adjust_check_value("--", &s->scan, (enum fbp_adjust)i, s->args->adjust[i]) != 0)
@@ -267,7 +268,7 @@ static int choose_volume(struct sweep *s, struct fbp_grid *all)
     *all = s->scan.volume;
     s->views = malloc(s->scan.n_views * sizeof *s->views);
     if (!s->views)
-        return cli_error("out of memory for the views: close other programs");
+        return cli_error("out of memory for the views; close other programs");
     if (scan_with(s, NAN, &scan) != FBP_OK ||
         fbp_adjust_get(&scan, s->range->parameter, &s->present) != FBP_OK)
         return cli_fail();

@@ -61,7 +61,8 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
     }
     const double count = floor((v[1] - v[0]) / v[2] + 1e-9) + 1;
     if (count < 2 || count > SWEEP_MOST) {
-        snprintf(why, n, "%.6g values; expected 2 to %d: choose another STEP", count, SWEEP_MOST);
+        snprintf(why, n, "the range contains %.6g values, expected 2 to %d; choose another STEP",
+                 count, SWEEP_MOST);
         return false;
     }
     out->from = v[0];

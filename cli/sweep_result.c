@@ -25,7 +25,7 @@ static int write_sheet(const struct sweep *s)
     struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {s->w, s->h}, .title = title};
     int rc = tiles && labels
                  ? 0
-                 : cli_error("out of memory for the contact sheet: close other programs");
+                 : cli_error("out of memory for the contact sheet; close other programs");
 
     for (size_t i = 0; rc == 0 && i < s->range->n; i++) {
         snprintf(labels[i], sizeof labels[i], "%s %.7g\n%.5g", name, sweep_value(s->range, i),
@@ -85,7 +85,7 @@ static void say_how(const struct sweep *s)
 {
     printf("use it:");
     print_options(s);
-    printf("\nkeep it: fbp geometry convert %s", say_name(s->args->scan));
+    printf("\nto store it: fbp geometry convert %s", say_name(s->args->scan));
     print_options(s);
     puts(" -o FILE.json");
 }
@@ -115,13 +115,16 @@ static void print_table(const struct sweep *s)
            fbp_adjust_unit(s->range->parameter), s->slice, s->range->n * s->grid.n[2],
            cli_seconds(t, sizeof t, s->seconds));
     if (spread_of(s) < 0.002)
-        printf("the scores differ by %.2g %% only: this slice hardly tells\n", 100 * spread_of(s));
+        printf("the scores differ by only %.2g %%, so the best value is uncertain; sweep another "
+               "slice\n",
+               100 * spread_of(s));
     if (s->at_end)
-        printf("the best is at the end of the range: the true one may lie beyond it\n");
+        printf("the best value is at the end of the range; extend the range, because the true "
+               "value may lie beyond it\n");
     const size_t rival = fbp_score_rival(s->scores, s->range->n);
     if (rival < s->range->n)
-        printf("the scores peak again at %.7g, nearly as high: look at the pictures before you "
-               "trust the best\n",
+        printf("the score has a second maximum at %.7g, nearly as high; compare the images before "
+               "you use the best value\n",
                sweep_value(s->range, rival));
     say_how(s);
 }
@@ -151,13 +154,14 @@ static int print_json(const struct sweep *s, const double *x)
 int sweep_finish(struct sweep *s)
 {
     double *x = calloc(s->range->n, sizeof *x);
-    int rc = x ? 0 : cli_error("out of memory for the sweep: close other programs");
+    int rc = x ? 0 : cli_error("out of memory for the sweep; close other programs");
 
     for (size_t i = 0; x && i < s->range->n; i++)
         x[i] = sweep_value(s->range, i);
     s->best = s->range->from + s->range->step * fbp_score_peak(s->scores, s->range->n, &s->at_end);
     if (rc == 0 && !isfinite(s->best))
-        rc = cli_error("--sweep: no value gives a slice that can be judged: all are empty");
+        rc =
+            cli_error("--sweep: the slices of all values are empty; sweep another slice (--slice)");
     free(s->slices);
     s->slices = NULL;
     if (rc == 0)

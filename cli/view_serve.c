@@ -28,7 +28,7 @@ static void answer_slice(struct volume_server *v, const char *query, struct answ
         !http_number(query, "index", r->n[3 - reduced_axes[plane][0] - reduced_axes[plane][1]] - 1,
                      &index)) {
         answer_text(out, 400,
-                    "Expected slice?plane=P&index=I&frame=F, all of them of the volume.\n");
+                    "Expected slice?plane=P&index=I&frame=F, with numbers inside the volume.\n");
         return;
     }
     float *values = slices_get(&v->slices, (int)plane, index, r->first_frame + frame, &n);
@@ -51,7 +51,7 @@ static void answer(void *user, const struct http_request *request, struct answer
     if (strcmp(request->path, "slice") == 0)
         answer_slice(v, request->query, out);
     else if (*request->path)
-        answer_text(out, 404, "There is nothing of this name.\n");
+        answer_text(out, 404, "No such page.\n");
     else
         *out = (struct answer){.status = 200,
                                .type = "text/html; charset=utf-8",
@@ -84,7 +84,7 @@ static int serve_page(const struct view_args *a, struct server *server, struct p
     server->user = &v;
     int rc =
         v.text.failed || policy.failed
-            ? cli_error("%s: out of memory for the page: give a smaller --page-size", a->volume)
+            ? cli_error("%s: out of memory for the page; give a smaller --page-size", a->volume)
             : 0;
     if (rc == 0) {
         say_address(server, a->quiet);

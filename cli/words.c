@@ -6,8 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define IN_SCAN   "the scan file says it (docs/scan.md; fbp init FOLDER writes one)"
-#define DISTANCES "--sod is source to rotation axis, --sdd source to detector"
+#define IN_SCAN "this is given in the scan file (docs/scan.md; fbp init FOLDER writes one)"
+#define DISTANCES \
+    "--sod is the distance from source to rotation axis, --sdd from source to detector"
 
 // clang-format off
 const struct word word_table[] = {
@@ -15,32 +16,32 @@ const struct word word_table[] = {
     {"V version", NULL, NULL, WORD_VERSION, false},
     {"verbose v progress", NULL, NULL, WORD_IGNORED, false},
     {"silent no-progress", "quiet", NULL, WORD_UNKNOWN, false},
-    {"debug log-level", NULL, "there is nothing more to be said: all is said unless -q is given", WORD_UNKNOWN, false},
+    {"debug log-level", NULL, "there are no further messages; all are printed unless -q is given", WORD_UNKNOWN, false},
 
     {"out outfile output-file out-file outname result dest destination O", "output", NULL, WORD_UNKNOWN, false},
     {"i in input infile input-file file filename scan source path folder dir directory data", ".", NULL, WORD_UNKNOWN, false},
     {"overwrite replace yes y f", "force", NULL, WORD_UNKNOWN, false},
-    {"format output-format ext extension", NULL, "the ending of the name says the format; --output-type says how values are stored", WORD_UNKNOWN, false},
+    {"format output-format ext extension", NULL, "the ending of the file name selects the format; --output-type selects the type of stored values", WORD_UNKNOWN, false},
     {"dtype datatype type bit-depth bits", "output-type", NULL, WORD_UNKNOWN, false},
     {"range output-window", "output-range", NULL, WORD_UNKNOWN, false},
     {"compression zip gzip", "compress", NULL, WORD_UNKNOWN, false},
     {"picture thumbnail png", "preview", NULL, WORD_UNKNOWN, false},
 
     {"center rotation-centre rotation-center centre-of-rotation center-of-rotation rotation-axis-column", "centre", NULL, WORD_UNKNOWN, true},
-    {"cor axis rotation-axis", NULL, "two things have this name: --centre is the column that the axis falls on, --offset the panel's centre in mm", WORD_UNKNOWN, false},
+    {"cor axis rotation-axis", NULL, "this name is ambiguous; --centre is the detector column of the rotation axis, --offset the position of the panel's centre in mm", WORD_UNKNOWN, false},
     {"find-center find-centre auto-center auto-centre", NULL, "fbp recon --centre auto finds the column of the axis", WORD_UNKNOWN, false},
     {"pixel pixel-size pixelsize pixel-pitch pixel-spacing detector-pitch detector-pixel-size px du", "pitch", IN_SCAN ": \"pitch_mm\" of its \"detector\"", WORD_UNKNOWN, true},
     {"voxel-size voxelsize voxels voxel-spacing voxel-pitch", "voxel", NULL, WORD_UNKNOWN, false},
-    {"spacing resolution", NULL, "two things have this name: --voxel is that of the volume, --pitch that of the detector's pixels", WORD_UNKNOWN, false},
+    {"spacing resolution", NULL, "this name is ambiguous; --voxel is the voxel size of the volume, --pitch the pixel distance of the detector", WORD_UNKNOWN, false},
     {"sad dso source-to-axis source-axis source-to-object source-object source-to-isocentre source-to-isocenter source-to-axis-mm source-to-rotation-axis dist-source-center dist-source-centre", "sod", IN_SCAN ": \"source_to_axis_mm\"", WORD_UNKNOWN, true},
     {"dsd source-to-detector source-detector source-to-detector-mm source-to-image source-image", "sdd", IN_SCAN ": \"source_to_detector_mm\"", WORD_UNKNOWN, true},
-    {"sid", NULL, "is source to axis to some programs, source to image to others: " DISTANCES, WORD_UNKNOWN, false},
-    {"odd dod oid origin-detector object-to-detector axis-to-detector", NULL, DISTANCES ", which is that and this together", WORD_UNKNOWN, false},
+    {"sid", NULL, "means source to axis in some programs, source to detector in others; " DISTANCES, WORD_UNKNOWN, false},
+    {"odd dod oid origin-detector object-to-detector axis-to-detector", NULL, DISTANCES ", which is the sum of source to axis and axis to detector", WORD_UNKNOWN, false},
     {"detector-offset offset-x offset-u", "offset", IN_SCAN ": \"offset_mm\" of its \"detector\"", WORD_UNKNOWN, false},
     {"roll detector-tilt detector-rotation detector-angle rotate", "tilt", IN_SCAN ": \"tilt_deg\" of its \"detector\"", WORD_UNKNOWN, false},
     {"flipu flip-x fliplr flip-lr flip-horizontal", "flip-u", NULL, WORD_UNKNOWN, false},
     {"flipv flip-y flipud flip-ud flip-vertical", "flip-v", NULL, WORD_UNKNOWN, false},
-    {"flip mirror", NULL, "--flip-u turns columns round, --flip-v rows, --reverse the sense of rotation; fbp geometry check says what each does", WORD_UNKNOWN, false},
+    {"flip mirror", NULL, "--flip-u reverses the columns, --flip-v the rows, --reverse the direction of rotation; fbp geometry check shows the effect of each", WORD_UNKNOWN, false},
     {"clockwise cw ccw counter-clockwise anticlockwise reverse-rotation invert-rotation reverse-angles negate-angles", "reverse", NULL, WORD_UNKNOWN, false},
     {"scan-range angle-range angular-range scan-arc", "arc", IN_SCAN ": \"angles_deg\"", WORD_UNKNOWN, false},
     {"start-angle first-angle", "start", IN_SCAN ": \"angles_deg\"", WORD_UNKNOWN, false},
@@ -48,8 +49,8 @@ const struct word word_table[] = {
     {"projections projs views", NULL, IN_SCAN ": \"projections\"", WORD_UNKNOWN, false},
     {"n-views nviews num-views n-projections num-projections nproj n-proj n-angles num-angles", "views", NULL, WORD_UNKNOWN, false},
     {"geometry geometry-file geom matrices matrix raw i0 kind", NULL, IN_SCAN, WORD_UNKNOWN, false},
-    {"dark darks dark-field flat flats flat-field white whites open-beam", NULL, IN_SCAN ", and then -log is taken", WORD_UNKNOWN, false},
-    {"log minus-log neglog no-log no-minus-log linearize", NULL, "-log is taken if the scan file has any of \"dark\", \"flat\", \"i0\"; without them, values are line integrals", WORD_UNKNOWN, false},
+    {"dark darks dark-field flat flats flat-field white whites open-beam", NULL, IN_SCAN "; -log is then applied", WORD_UNKNOWN, false},
+    {"log minus-log neglog no-log no-minus-log linearize", NULL, "-log is applied if the scan file has any of \"dark\", \"flat\", \"i0\"; without them, the values are used as line integrals", WORD_UNKNOWN, false},
     {"panel detector-size panel-size", "detector", IN_SCAN, WORD_UNKNOWN, false},
 
     {"dimension dimensions dims dim shape volume-size nvoxel", "size", NULL, WORD_UNKNOWN, false},
@@ -62,11 +63,11 @@ const struct word word_table[] = {
     {"filter-type filter-name filter-window window apodisation apodization ramp", "filter", NULL, WORD_UNKNOWN, false},
     {"cut-off cutoff-frequency frequency freq", "cutoff", NULL, WORD_UNKNOWN, false},
     {"weights weighting", "angular-weights", NULL, WORD_UNKNOWN, false},
-    {"parker wang short-scan half-scan offset-weights displaced-detector", NULL, "Parker's and Wang's weights are taken where the geometry asks for them; fbp geometry check says so", WORD_UNKNOWN, false},
+    {"parker wang short-scan half-scan offset-weights displaced-detector", NULL, "Parker's and Wang's weights are applied if the geometry needs them; fbp geometry check shows which", WORD_UNKNOWN, false},
     {"hounsfield mu-water muwater water", "hu", NULL, WORD_UNKNOWN, false},
     {"iterations iteration iter iters niter n-iter num-iter n-iterations maxiter relaxation lambda tv",
-     NULL, "filtered backprojection has no iterations: leave it out", WORD_UNKNOWN, false},
-    {"algorithm algo alg method fdk fbp recon-method", NULL, "there is one method, filtered backprojection (FDK for a cone beam): leave it out", WORD_UNKNOWN, false},
+     NULL, "filtered backprojection has no iterations; omit this option", WORD_UNKNOWN, false},
+    {"algorithm algo alg method fdk fbp recon-method", NULL, "fbp has one method, filtered backprojection (FDK for cone beams); omit this option", WORD_UNKNOWN, false},
     {"search scan-centre tune", "sweep", NULL, WORD_UNKNOWN, false},
 
     {"gpu cuda gpus gpu-id gpu-ids use-gpu device-id", NULL, "give --device cuda (of several cards, cuda:1 is the second); fbp devices lists them", WORD_UNKNOWN, false},
@@ -76,7 +77,7 @@ const struct word word_table[] = {
     {"mem ram max-memory memory-limit max-ram", "memory", NULL, WORD_UNKNOWN, false},
     {"tmp tmpdir temp cache cache-dir temporary spill", "scratch", NULL, WORD_UNKNOWN, false},
     {"gpu-memory vram gpu-mem max-gpu-memory", "device-memory", NULL, WORD_UNKNOWN, false},
-    {"fp16 half-precision fp32 single double float32 float16", NULL, "--precision exact, fast, half or double says how exactly to compute, --output-type how values are stored", WORD_UNKNOWN, false},
+    {"fp16 half-precision fp32 single double float32 float16", NULL, "--precision exact, fast, half or double selects the precision of the computation, --output-type the type of stored values", WORD_UNKNOWN, false},
 
     {"dry-run dryrun estimate", "plan", NULL, WORD_UNKNOWN, false},
     {"continue restart recover", "resume", NULL, WORD_UNKNOWN, false},
@@ -85,7 +86,7 @@ const struct word word_table[] = {
 
     {"range contrast level levels clim greylevels graylevels", "window", NULL, WORD_UNKNOWN, false},
     {"vmin vmax min max lo hi black white-level", NULL, "give --window LO,HI", WORD_UNKNOWN, false},
-    {"color colour cmap colormap colourmap", NULL, "pictures are grey", WORD_UNKNOWN, false},
+    {"color colour cmap colormap colourmap", NULL, "fbp draws grey images only", WORD_UNKNOWN, false},
     {"maximum max-intensity projection", "mip", NULL, WORD_UNKNOWN, false},
     {"radius within", "inside", NULL, WORD_UNKNOWN, false},
     {"tol rtol atol epsilon", "tolerance", NULL, WORD_UNKNOWN, false},

@@ -174,18 +174,18 @@ static bool start_mpi(struct carrier *c, char *why, size_t n)
     MPI_Initialized(&started);
     c->own = !started;
     if (!started && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
-        snprintf(why, n, "Open MPI does not start: see what it says");
+        snprintf(why, n, "Open MPI cannot be started; see its own messages");
         return false;
     }
     MPI_Query_thread(&level);
     if (level < (started ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED)) {
         snprintf(why, n,
-                 "this MPI does not let several threads call it: start it with "
+                 "this MPI does not support calls from several threads; initialize MPI with "
                  "MPI_THREAD_MULTIPLE");
         return false;
     }
     if (MPI_Comm_dup(MPI_COMM_WORLD, &c->all) != MPI_SUCCESS) {
-        snprintf(why, n, "MPI_COMM_WORLD cannot be doubled");
+        snprintf(why, n, "MPI_COMM_WORLD cannot be duplicated");
         return false;
     }
     MPI_Comm_set_errhandler(c->all, MPI_ERRORS_RETURN);
@@ -263,8 +263,8 @@ static struct carrier *await_start(struct start *s, double patience, bool (*stop
         snprintf(why, n, "interrupted before all processes that were started together had joined");
     else if (!done)
         snprintf(why, n,
-                 "of the processes that were started together some have not joined within %.0f s: "
-                 "give all of them the same command, and see whether one has ended",
+                 "some of the processes that were started together did not respond within %.0f s; "
+                 "start all with the same command, and check whether one has ended",
                  patience);
     pthread_mutex_unlock(&s->lock);
     if (done)
@@ -284,7 +284,7 @@ static struct carrier *start_carrier(double patience, bool (*stopped)(void), cha
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     if (pthread_create(&thread, NULL, start_main, s) != 0) {
-        snprintf(why, n, "the system grants no more threads: close other programs");
+        snprintf(why, n, "the system cannot start another thread; close other programs");
         forget_start(s);
         return NULL;
     }
@@ -303,7 +303,7 @@ bool fbp_mpi_team(unsigned version, double patience, bool (*stopped)(void),
     struct carrier *c;
 
     if (version != FBP_MPI_MODULE_VERSION) {
-        snprintf(why, n, "libfbp_mpi.so is of another release: reinstall");
+        snprintf(why, n, "libfbp_mpi.so belongs to another release of fbp; reinstall fbp");
         return false;
     }
     c = start_carrier(patience, stopped, why, n);

@@ -77,7 +77,7 @@ static int judge(const struct compare_args *a, const struct fbp_rabbitct_error *
         rabbitct_print(e);
     }
     if (a->tolerance >= 0 && !(e->rmse <= a->tolerance))
-        return cli_error("%s: rmse %.6g against %s is beyond the tolerance %.6g", a->volume,
+        return cli_error("%s: the rmse %.6g against %s exceeds the tolerance %.6g", a->volume,
                          e->rmse, a->reference, a->tolerance);
     return 0;
 }

@@ -53,7 +53,8 @@ static bool take_quadrature(void *user, const char *name, const mxArray *value)
             return false;
         c->scan.quadrature = (enum fbp_quadrature)i;
         return c->scan.quadrature != FBP_QUADRATURE_GIVEN ||
-               mex_fail(&c->failure, "value", "%s: give the weights themselves, %zu numbers", name,
+               mex_fail(&c->failure, "value",
+                        "%s: expected a vector of %zu weights, not the name of a rule", name,
                         c->scan.n_views);
     }
     if (!mex_numbers(&c->failure, name, value, c->scan.n_views, &weights))

@@ -34,10 +34,9 @@ static bool take_projections(struct epr_call *c, const mxArray *a)
     const bool delays = dimensions == 3;
 
     if (mxIsComplex(a))
-        return mex_fail(
-            &c->failure, "type",
-            "projection: expected real numbers, got complex ones: give real(projection) "
-            "once their phase is right");
+        return mex_fail(&c->failure, "type",
+                        "projection: expected real numbers, got complex numbers; correct the "
+                        "phase, then pass real(projection)");
     if (type_of(a) == FBP_TYPE_NONE || mxIsSparse(a))
         return mex_fail(&c->failure, "type",
                         "projection: expected double, single, int32, int16 or uint16, got %s",
@@ -88,8 +87,8 @@ static bool take_distances(struct epr_call *c, const mxArray *object, const mxAr
     for (size_t k = 0; k < c->n_proj; k++)
         if (!(c->d_proj[k] > 0 && isfinite(c->d_proj[k])))
             return mex_fail(&c->failure, "value",
-                            "d_proj: expected a distance above 0, got %g for projection %zu: a "
-                            "projection without a gradient shows no place",
+                            "d_proj: expected a distance above 0, got %g for projection %zu; "
+                            "remove projections that were measured without a gradient",
                             c->d_proj[k], k + 1);
     return true;
 }
@@ -102,7 +101,8 @@ static bool check_number(struct epr_call *c, const char *name, const mxArray *a,
     if (!mex_count(&c->failure, name, a, 1, (size_t)1 << 31, &n))
         return false;
     return n == wanted ||
-           mex_fail(&c->failure, "size", "%s: is %zu, but projection has %zu", name, n, wanted);
+           mex_fail(&c->failure, "size", "%s: found %zu entries, but projection has %zu", name, n,
+                    wanted);
 }
 
 static bool take_arguments(struct epr_call *c, int n, const mxArray *const *a)

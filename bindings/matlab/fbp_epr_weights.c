@@ -24,7 +24,9 @@ static bool take_quadrature(void *user, const char *name, const mxArray *value)
         return false;
     c->quadrature = (enum fbp_quadrature)i;
     return c->quadrature != FBP_QUADRATURE_GIVEN ||
-           mex_fail(&c->failure, "value", "%s: weights that are given need no function", name);
+           mex_fail(&c->failure, "value",
+                    "%s: not used if the weights are given as numbers; pass these numbers directly",
+                    name);
 }
 
 static const struct mex_option options[] = {{"Quadrature", take_quadrature}, {NULL, NULL}};

@@ -124,8 +124,8 @@ static bool check_direction(struct mex_failure *f, size_t k, const double v[3])
 
     if (!(fabs(length - 1) <= UNIT))
         return mex_fail(f, "directions",
-                        "GX, GY, GZ: direction %zu is of length %.6g: divide by the length, they "
-                        "have to be unit vectors",
+                        "GX, GY, GZ: direction %zu has length %.6g, expected unit vectors; divide "
+                        "it by its length",
                         k + 1, length);
     return true;
 }
@@ -163,7 +163,7 @@ static bool take_option(struct mex_failure *f, const struct mex_option *options,
     for (const struct mex_option *o = options; o->name && used < sizeof all; o++)
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", o == options ? "" : ", ",
                                  o->name);
-    return mex_fail(f, "option", "there is no option \"%.80s\": there are %s", name, all);
+    return mex_fail(f, "option", "unknown option \"%.80s\"; the options are %s", name, all);
 }
 
 bool mex_options(struct mex_failure *f, const struct mex_option *options, void *call, int n,

@@ -6,7 +6,8 @@
 
 static int usage(void)
 {
-    cli_error("help: expected --commands, --man [COMMAND] or --completion bash, zsh or fish");
+    cli_error("help: expected --commands, --man [COMMAND], or --completion followed by bash, zsh "
+              "or fish");
     return OPT_USAGE;
 }
 

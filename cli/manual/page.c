@@ -152,8 +152,8 @@ static void put_options(FILE *f, const struct command *c)
 
 static void put_status(FILE *f)
 {
-    fputs(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: one line on standard error says why.\n"
-          ".TP\n2\nWrong usage.\n",
+    fputs(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed; one line on standard error states the "
+          "reason.\n.TP\n2\nWrong usage.\n",
           f);
 }
 

@@ -66,7 +66,7 @@ void page_put(struct markup *out, const struct page *page)
     page_policy(&policy, page->served);
     markup_put(&network,
                page->served
-                   ? "This page asks the fbp that it comes from for slices, and nobody else."
+                   ? "This page requests slices only from the running fbp view --serve."
                    : "This page is complete in itself: it loads nothing and sends nothing.");
     markup_escaped(&title, page->title);
     markup_escaped(&version, fbp_version());
@@ -98,7 +98,7 @@ int page_save(struct page *page, const char *path)
     page_put(&text, page);
     page_clear(page);
     if (text.failed)
-        rc = cli_error("%s: out of memory for the page: give a smaller --page-size", path);
+        rc = cli_error("%s: out of memory for the page; give a smaller --page-size", path);
     else if (fbp_text_save(path, text.bytes, true) != FBP_OK)
         rc = cli_fail();
     markup_clear(&text);

@@ -80,10 +80,9 @@ static int choose_bins(struct reduced *r, const struct reduced_wish *wish)
     r->type = REDUCED_U16;
     while (bytes_as_text(r, 2) > (double)wish->bytes)
         if (!join_more(r))
-            return cli_error(
-                "%s: %zu frames do not fit into a page of %s: choose one with --frame, "
-                "or give a larger --page-size",
-                wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
+            return cli_error("%s: %zu volumes of the series do not fit into a page of %s; choose "
+                             "one with --frame, or give a larger --page-size",
+                             wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
     return 0;
 }
 
@@ -95,7 +94,8 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
     const size_t frames = i->time_points > 1 ? i->time_points : 1;
 
     if (wish->frame != SIZE_MAX && wish->frame >= frames)
-        return cli_error("%s: frame %zu: it has 0 to %zu", wish->name, wish->frame, frames - 1);
+        return cli_error("%s: frame %zu does not exist; the series has frames 0 to %zu", wish->name,
+                         wish->frame, frames - 1);
     r->first_frame = wish->frame == SIZE_MAX ? 0 : wish->frame;
     r->frames = wish->frame == SIZE_MAX ? frames : 1;
     r->down = i->row_order == FBP_ROWS_TOP_DOWN;
@@ -104,11 +104,11 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
         r->mm[a] = i->has_spacing ? i->spacing_mm[a] : 1;
         r->origin[a] = i->has_spacing ? i->origin_mm[a] : 0;
         if (r->n[a] == 0 || !(fabs(r->mm[a]) > 0 && isfinite(r->mm[a]) && isfinite(r->origin[a])))
-            return cli_error("%s: %zu voxels of %g mm: not a volume", wish->name, r->n[a],
-                             r->mm[a]);
+            return cli_error("%s: %zu voxels of %g mm: the header describes no volume; correct it",
+                             wish->name, r->n[a], r->mm[a]);
         if (wish->slice && wish->slice[a] >= r->n[a])
-            return cli_error("%s: slice %c = %zu: the volume has 0 to %zu", wish->name, "xyz"[a],
-                             wish -> slice[a], r -> n[a] - 1);
+            return cli_error("%s: slice %c = %zu does not exist; the volume has slices 0 to %zu",
+                             wish->name, "xyz"[a], wish -> slice[a], r -> n[a] - 1);
     }
     if (r->down && i->has_spacing) {
         r->origin[1] += r->mm[1] * (double)(r->n[1] - 1);
@@ -288,7 +288,7 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
         r->histogram.step = fabs(r->info->scale) > 0 ? fabs(r->info->scale) : 1;
     int rc = make_room(r, &l)
                  ? 0
-                 : cli_error("%s: out of memory: give a smaller --page-size", wish->name);
+                 : cli_error("%s: out of memory; give a smaller --page-size", wish->name);
     if (rc == 0 && read_all(r, &l, wish->quiet) != FBP_OK)
         rc = cli_fail();
     finish(r, &l);

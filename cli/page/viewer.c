@@ -181,13 +181,13 @@ static void put_size(struct markup *m, const struct reduced *r)
     if (i->has_spacing)
         markup_escaped(m, cli_grid(text, sizeof text, &grid));
     else
-        markup_say(m, "%zu x %zu x %zu voxels; the file has no size of voxels", r->n[0], r->n[1],
-                   r->n[2]);
+        markup_say(m, "%zu x %zu x %zu voxels; the file does not contain the voxel size", r->n[0],
+                   r->n[1], r->n[2]);
     if (i->time_points > 1 && r->frames == i->time_points)
         markup_say(m, ", %zu frames", r->frames);
     else if (i->time_points > 1)
         markup_say(m, ", frame %zu of %zu", r->first_frame, i->time_points);
-    markup_say(m, "; %s, stored as %s (%s)", *i->unit ? i->unit : "unit not known",
+    markup_say(m, "; %s, stored as %s (%s)", *i->unit ? i->unit : "unit unknown",
                fbp_type_name(i->type), i->format);
 }
 
@@ -215,8 +215,9 @@ static void put_truth(struct markup *m, const struct reduced *r, const struct pa
     if (reduced_is_whole(r))
         markup_put(m, ".");
     else
-        markup_put(m, served ? ", and so are slices marked <em>full</em>, which come from the file."
-                             : "; <code>fbp view --serve</code> shows slices in full.");
+        markup_put(
+            m, served ? ", and so are slices marked <em>full</em>, which are read from the file."
+                      : "; <code>fbp view --serve</code> shows slices in full.");
 }
 
 int page_view(struct page *page, fbp_source *volume, const struct page_wish *wish,

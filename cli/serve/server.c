@@ -56,7 +56,7 @@ static int make_token(char token[33])
         got = getrandom(bytes, sizeof bytes, 0);
     while (got < 0 && errno == EINTR && !signals_status());
     if (got != (ssize_t)sizeof bytes)
-        return cli_error("no random numbers from the system: %s", strerror(errno));
+        return cli_error("cannot get random numbers from the system: %s", strerror(errno));
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(token + 2 * i, 3, "%02x", bytes[i]);
     return 0;
@@ -77,7 +77,7 @@ int server_open(struct server *s, unsigned port)
     if (bind(s->socket, (struct sockaddr *)&here, sizeof here) != 0 ||
         listen(s->socket, CONNECTIONS) != 0 ||
         getsockname(s->socket, (struct sockaddr *)&here, &n) != 0)
-        return cli_error("port %u of 127.0.0.1: %s: give another --port, or leave it out", port,
+        return cli_error("port %u of 127.0.0.1: %s; give another --port, or omit it", port,
                          strerror(errno));
     s->port = ntohs(here.sin_port);
     return make_token(s->token);
@@ -114,7 +114,8 @@ static void find_answer(const struct server *s, int status, struct http_request 
     if (status != 200)
         answer_text(out, status, "%s\n", http_reason(status));
     else if (!is_this_host(s, request->host))
-        answer_text(out, 403, "This is http://127.0.0.1:%u, and no other host.\n", s->port);
+        answer_text(out, 403, "This server only answers requests for http://127.0.0.1:%u.\n",
+                    s->port);
     else if (!has_token(s, request->path))
         answer_text(out, 403, "Open the address that fbp view --serve has printed.\n");
     else {

@@ -157,18 +157,18 @@ struct fbp_geometry_facts {
      *  larger than a few steps, the coverage is partial. */
     double direction_gap_rad;
     /** Axial drift: range along the axis of the middle of the part of the axis that a view sees. */
-    double wander_mm;
+    double axial_drift_mm;
     double seen_mm; /**< mean length of the part of the axis that a view sees */
     /** Helix: axial drift per turn, positive along +axis for counter-clockwise turns; 0 if the
      *  drift is not proportional to the angle. */
     double pitch_mm;
     /** Part of a ball near the middle that a circular reconstruction loses because of the drift. */
-    double wander_error;
-    double lean_rad; /**< angle of detector rows to the plane of rotation, mean of the views */
+    double axial_drift_error;
+    double row_tilt_rad; /**< angle of detector rows to the plane of rotation, mean of the views */
     /** Part of a ball that is lost because its rays leave the plane of rotation, by the angle
-     *  acos(1 - rise_error).  The ball is in the middle of the grid or, without a grid, of the seen
-     *  part of the axis. */
-    double rise_error;
+     *  acos(1 - cone_angle_error).  The ball is in the middle of the grid or, without a grid, of
+     *  the seen part of the axis. */
+    double cone_angle_error;
     /** Plane integrals.  The axis above is z, and only these angles are set:
      *  - n_angles: number of different directions (n and -n are the same direction);
      *  - step_rad: twice the radius of a direction's Voronoi cell, median over the directions;

@@ -246,11 +246,12 @@ static void decide(struct search *s)
 
     c->sure = true;
     if (c->misfit > most_misfit)
-        doubt(c, "rays that should be alike differ by %.0f %%", 100 * sqrt(c->misfit), 0);
+        doubt(c, "rays that opposite views measure twice differ by %.0f %%", 100 * sqrt(c->misfit),
+              0);
     if (!isnan(c->rival))
         doubt(c, "column %.6g is nearly as likely", c->rival, 0);
     if (!by_turn && c->spread > (isnan(c->by_slice) ? most_spread : most_apart))
-        doubt(c, "parts of the scan differ by %.2g columns", c->spread, 0);
+        doubt(c, "estimates from different parts of the scan differ by %.2g columns", c->spread, 0);
     if (s->at_edge)
         doubt(c, "column %.6g is at the panel's edge", c->by_rays, 0);
 
@@ -263,30 +264,32 @@ static void decide(struct search *s)
         if (!isnan(c->by_slice)) {
             c->uncertainty = fmax(c->uncertainty, fmax(apart, s->slices_apart) / 2);
             if (s->at_end || !(apart <= most_apart))
-                doubt(c, "slices are sharpest for column %.6g, rays agree for %.6g", c->by_slice,
-                      c->by_rays);
+                doubt(c,
+                      "slices are sharpest for column %.6g, but opposite rays agree best for %.6g",
+                      c->by_slice, c->by_rays);
             else /* in half a turn: few rays, but each slice is made of all views */
                 c->column = (c->by_rays + 2 * c->by_slice) / 3;
             if (s->slices_apart > most_apart)
-                doubt(c, "slices differ by %.2g columns", s->slices_apart, 0);
+                doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,
+                      0);
         }
         if (joins && isfinite(w->error)) { /* the weighted mean with all views */
             const double a = w->error, b = fmax(c->uncertainty, 1e-3), both = hypot(a, b);
             if (fabs(w->column - c->column) > 2.5 * both)
-                doubt(c, "all views together say column %.6g, rays and slices %.6g", w->column,
-                      c->column);
+                doubt(c, "all views together give column %.6g, but rays and slices give %.6g",
+                      w->column, c->column);
             c->column = (c->column * a * a + w->column * b * b) / (both * both);
             c->uncertainty = a * b / both;
         }
         if (joins && c->uncertainty > most_uncertain)
-            doubt(c, "its uncertainty is %.2g columns", c->uncertainty, 0);
+            doubt(c, "the uncertainty is %.2g columns", c->uncertainty, 0);
     }
 
     /* A result without any support is no better than the scan's own column. */
     const bool worthless = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
                            (!joins && c->spread > no_guess);
     if (!c->sure && worthless) {
-        doubt(c, "the scan's own column is kept, not %.6g", c->column, 0);
+        doubt(c, "the column of the scan file is used instead of %.6g", c->column, 0);
         c->column = s->sinogram.centre;
         c->uncertainty = INFINITY;
     }
@@ -301,8 +304,9 @@ static fbp_status find_centre(struct search *s)
 
     FBP_TRY(fbp_check_lines("centre", scan->kind));
     if (scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
-                                             "it: give the column");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "centre: the column of the axis cannot be found in filtered views; give the column");
 
     /* The greatest useful number of detector rows that fits the memory limit, which also has to
      * hold a smoothed copy and one row for the coarse search. */
@@ -315,8 +319,8 @@ static fbp_status find_centre(struct search *s)
         (double)fbp_resident_bytes() + (2 * rows + 2) * row * sizeof(float) + (double)waves;
     if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "centre: the rows that it is looked for in need %s, the limit is %s: "
-                        "raise --memory, or give the column",
+                        "centre: the search for the axis needs %s for detector rows, the limit is "
+                        "%s; raise --memory, or give the column",
                         fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
     FBP_TRY(fbp_sinogram_read(&s->sinogram, scan, s->params.input.source, (size_t)rows));

@@ -146,8 +146,8 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     const bool reaches_ends = s->n_views >= 6 && s->arc > FBP_PI - 3 * s->step;
     if (m->joins ? !reaches_ends : s->arc < FBP_PI - s->step)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "centre: views over %.1f degrees measure no ray from both ends: look for "
-                        "the axis with --sweep centre=FROM:TO:STEP",
+                        "centre: views over %.1f degrees measure no ray from both sides; use "
+                        "--sweep centre=FROM:TO:STEP to find the axis",
                         s->arc * 180 / FBP_PI);
     FBP_TRY_GOTO(fbp_calloc((void **)&m->scratch, 9 * n + 1, sizeof *m->scratch, "rows"));
     FBP_TRY_GOTO(

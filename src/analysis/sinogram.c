@@ -94,8 +94,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     s->closed = 2 * FBP_PI - s->arc < 1.75 * s->step;
 
     if (!source && !scan->projections)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\""));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "scan: the scan names no projections; add the key \"projections\""));
     if (!source)
         FBP_TRY_GOTO(fbp_source_open(&stored, scan->projections, &scan->raw));
     const enum fbp_row_order row_order =

@@ -304,7 +304,8 @@ fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, d
                harmonics_of(&w, w.n_waves) + 2 < most_harmonics * (double)w.n_views)
             w.n_waves++;
         if (w.n_waves < FEWEST_WAVES)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "centre: %zu views are too few to tell it",
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                                  "centre: %zu views are too few to find the axis; give the column",
                                   w.n_views));
         transform(&w);
         fit_waves(&w);

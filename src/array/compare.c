@@ -73,8 +73,8 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
     const size_t *n = info_a->n;
     if (memcmp(n, info_b->n, sizeof info_a->n) != 0) {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s and %s: %zux%zux%zu and %zux%zux%zu elements cannot be compared: "
-                      "reconstruct both on one grid",
+                      "%s and %s: the sizes %zux%zux%zu and %zux%zux%zu differ; reconstruct both "
+                      "on the same grid",
                       path_a, path_b, n[0], n[1], n[2], info_b->n[0], info_b->n[1], info_b->n[2]);
         goto fail;
     }
@@ -83,8 +83,8 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
         spacing[i] = known->has_spacing ? known->spacing_mm[i] : 0;
     if (inside_radius_mm > 0 && !(spacing[0] > 0 && spacing[1] > 0)) {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s and %s: neither file says how large an element is, which a radius in mm "
-                      "needs: compare without --inside, or use a format with spacing such as MHA",
+                      "%s and %s: neither file contains the voxel size, which --inside needs; omit "
+                      "--inside, or use a format with spacing such as MHA",
                       path_a, path_b);
         goto fail;
     }
@@ -113,7 +113,7 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
     FBP_TRY_GOTO(fbp_source_unchanged(b));
     if (s.count + s.not_finite == 0) {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s and %s: no element lies within %g mm of the axis: take a larger radius",
+                      "%s and %s: no voxel lies within %g mm of the axis; give a larger radius",
                       path_a, path_b, inside_radius_mm);
         goto fail;
     }

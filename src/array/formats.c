@@ -106,8 +106,8 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
     if (!format) {
         if (ways->parts && strcmp(path, "hash:") == 0)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "hash: is that of all slices, which parts that know nothing of each "
-                            "other do not have: write a volume, or leave the parts out");
+                            "hash: the hash needs all slices in one process, but --part computes "
+                            "only some; write a volume, or omit --part");
         if (fbp_format_of_slices(path))
             return FBP_OK;
         format = fbp_format_to_write(path, &n);
@@ -116,8 +116,8 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
         return FBP_OK;
     if (format->packs_header || (ways->compress && format->can_compress))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a compressed file is written from its start to its end, and not in "
-                        "parts: write it plain, and compress it when it is complete",
+                        "%s: a compressed file cannot be written in parts; write it uncompressed, "
+                        "and compress it when it is complete",
                         path);
     return FBP_OK;
 }

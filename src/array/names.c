@@ -131,18 +131,19 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
     *out = best;
     if (best && second)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: holds %zu %s and as many %s files: name those that are meant by a "
+                        "%s: contains %zu %s files and as many %s files; select the views by a "
                         "pattern, such as \"views/%%04d.tif 1 360\"",
                         folder, most, best->name, second->name);
     if (best || (raw && l->n_files > 0))
         return FBP_OK;
     if (l->n == 0 && strchr(folder, '*'))
-        return fbp_fail(FBP_ERR_IO, "%s: there is no file of such a name: correct the pattern",
+        return fbp_fail(FBP_ERR_IO, "%s: no file name matches the pattern; correct the pattern",
                         folder);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: none of its %zu files has the name of an array (.tif, .png, .mha …): name "
-                    "the folder with the views, or describe headerless files with \"raw\"",
-                    folder, l->n_files);
+    return fbp_fail(
+        FBP_ERR_INVALID,
+        "%s: none of the %zu files in this folder is an array (.tif, .png, .mha …) by its name; "
+        "name the folder of the views, or describe headerless files with \"raw\"",
+        folder, l->n_files);
 }
 
 /* Whether an entry is a subfolder among headerless files (format NULL). Subfolders have no format
@@ -173,7 +174,7 @@ static void describe(struct fbp_file_names *s, const char *folder, const struct 
     if (n_files)
         snprintf(files, sizeof files, "%zu other file%s", n_files, n_files == 1 ? "" : "s");
     if (n_more > 1)
-        snprintf(count, sizeof count, ", and %zu more that %s no file%s", n_more - 1,
+        snprintf(count, sizeof count, ", and %zu more that %s no regular file%s", n_more - 1,
                  n_more == 2 ? "is" : "are", n_more == 2 ? "" : "s");
     if (first)
         snprintf(more, sizeof more, "%s%.24s (%s)%s", n_files ? " and " : "",
@@ -199,7 +200,7 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
     if (fbp_pattern_parse(path, &out->pattern)) {
         if (out->pattern.last < out->pattern.first)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the last number is below the first: expected a pattern such as "
+                            "%s: the last number is below the first; expected a pattern such as "
                             "\"views/%%04d.mha 1 360\"",
                             path);
         out->n = (size_t)(out->pattern.last - out->pattern.first + 1);
@@ -219,14 +220,15 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
         if (e->format != format)
             continue;
         if (e->error)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
-                                  "%s: one of the folder's files cannot be looked at: %s: mend or "
-                                  "remove it (is it a link to a file that is gone?)",
-                                  e->path, strerror(e->error)));
+            FBP_TRY_GOTO(
+                fbp_fail(FBP_ERR_IO,
+                         "%s: the status of this file in the folder of views cannot be read: %s; "
+                         "repair or remove it (it may be a link to a missing file)",
+                         e->path, strerror(e->error)));
         if (e->kind && !is_subfolder(e, format))
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
-                                  "%s: is %s, among the folder's views: put the view's file in its "
-                                  "place, move it away, or name the views by a pattern",
+                                  "%s: is %s in the folder of views; replace it by the view's "
+                                  "file, move it away, or name the views by a pattern",
                                   e->path, e->kind));
         if (!e->kind) {
             out->list[out->n++] = e->path;

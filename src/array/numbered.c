@@ -227,7 +227,7 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
                                  (double)b / (double)ten_to(digits));
         comma = ", ";
     }
-    snprintf(text + used, n - used, ": angles follow the numbers of the files");
+    snprintf(text + used, n - used, "; the angle of each view follows from its file number");
 }
 
 /* Order the files by the number that counts them, or by all numbers in turn, and describe the
@@ -278,9 +278,9 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
         /* a first number that repeats may be the number of a group */
         if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: two numbers in the names of its files may count them, %.*s and "
-                            "%.*s of %s, and their orders differ: rename or link the files with "
-                            "the one number that counts",
+                            "%s: the order of the files is ambiguous, because the numbers %.*s and "
+                            "%.*s in names such as %s give different orders; rename or link the "
+                            "files so that one number counts them",
                             where, a->length, a->text, b->length, b->text,
                             fbp_base_name(files[1].path));
     }
@@ -305,8 +305,8 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
                  files[0].v[best->at].length, files[0].v[best->at].text);
     if (best->missing > n)
         snprintf(out->gaps, sizeof out->gaps,
-                 "more numbers are missing than there are files: angles follow one another: list "
-                 "them if files are missing");
+                 "the file numbers have more gaps than there are files, so the angles of the views "
+                 "are assumed to be consecutive; list the angles if files are missing");
     if (best->missing <= 0 || best->missing > n)
         return FBP_OK;
     describe_gaps(t, best, out->gaps, sizeof out->gaps);

@@ -66,7 +66,7 @@ static bool is_input(struct fbp_output *o, const struct stat *file)
 static fbp_status refuse_input(const char *path)
 {
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: is read for this output, which needs that name while it is written: "
+                    "%s: is an input file, but the output needs this name for a temporary file; "
                     "choose another name for the output",
                     path);
 }
@@ -86,8 +86,8 @@ fbp_status fbp_part_spare(struct fbp_output *o, const char *path)
 fbp_status fbp_part_refuse(const char *path, const char *why)
 {
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: is there and was not left by fbp (%s): move it away or remove it, or "
-                    "choose another name for the output",
+                    "%s: exists, but is not a temporary file of fbp (%s); move it away or remove "
+                    "it, or choose another name for the output",
                     path, why);
 }
 
@@ -96,7 +96,7 @@ fbp_status fbp_part_cannot(const char *what, const char *path)
     const int error = errno;
 
     return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(error),
-                    error == ENOENT ? ": create its folder first" : fbp_write_remedy(error));
+                    error == ENOENT ? "; create its folder first" : fbp_write_remedy(error));
 }
 
 fbp_status fbp_part_rename(const char *from, const char *to)
@@ -135,8 +135,8 @@ static fbp_status check_file(struct fbp_output *o, const struct stat *st, const 
 {
     const char *strange = S_ISLNK(st->st_mode)    ? "it is a link"
                           : S_ISDIR(st->st_mode)  ? "it is a folder"
-                          : !S_ISREG(st->st_mode) ? "it is no regular file"
-                          : st->st_nlink > 1      ? "it has other names, too: a hard link"
+                          : !S_ISREG(st->st_mode) ? "it is not a regular file"
+                          : st->st_nlink > 1      ? "it has several hard links"
                                                   : NULL;
 
     if (o && is_input(o, st))
@@ -164,7 +164,7 @@ static fbp_status cannot_open(const char *path)
         FBP_TRY(check_file(NULL, &st, path));
     return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
                     error == EACCES || error == EPERM
-                        ? ": another user left it: remove it, or choose another name"
+                        ? ", because it belongs to another user; remove it, or choose another name"
                         : fbp_write_remedy(error));
 }
 
@@ -195,7 +195,7 @@ static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, 
     const size_t n = (uint64_t)st.st_size < sizeof text ? (size_t)st.st_size : sizeof text - 1;
     FBP_TRY(fbp_read_at(fd, path, 0, text, n));
     if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
-        return fbp_part_refuse(path, "it is no journal");
+        return fbp_part_refuse(path, "it is not a journal of fbp");
     *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* the number of bytes read was the same */
     *made |= !*left;
     return FBP_OK;
@@ -239,7 +239,7 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
                 st = fbp_check_cancelled();
             } else {
                 st = fbp_fail(FBP_ERR_IO,
-                              "%s: another process is writing this output: wait for it or choose "
+                              "%s: another process is writing this output; wait for it, or choose "
                               "another name",
                               path);
             }
@@ -256,7 +256,10 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
         *made = false;
         FBP_TRY(st);
     }
-    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: other processes replace this file repeatedly; stop them, or choose "
+                    "another name for the output",
+                    path);
 }
 
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours)
@@ -267,7 +270,7 @@ fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours)
         return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
     FBP_TRY(check_file(o, &st, path));
     if (!ours && st.st_size > 0)
-        return fbp_part_refuse(path, "there is no journal of it");
+        return fbp_part_refuse(path, "it has no journal");
     return unlink(path) == 0 || errno == ENOENT ? FBP_OK : fbp_part_cannot("remove", path);
 }
 
@@ -276,7 +279,7 @@ fbp_status fbp_part_create(const char *path, int *fd)
     *fd = open_retry(path, O_RDWR | O_CREAT | O_EXCL);
     if (*fd >= 0)
         return FBP_OK;
-    return errno == EEXIST ? fbp_part_refuse(path, "it came while the output was written")
+    return errno == EEXIST ? fbp_part_refuse(path, "it was created while the output was written")
                            : fbp_part_cannot("create", path);
 }
 
@@ -292,8 +295,8 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
     st = fstat(*fd, &is) < 0 ? fbp_part_cannot("look at", path) : check_file(o, &is, path);
     if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: belongs to another user: start anew without --resume, or choose another "
-                      "name for the output",
+                      "%s: belongs to another user; start again without --resume, or choose "
+                      "another name for the output",
                       path);
     if (st == FBP_OK)
         return FBP_OK;
@@ -325,7 +328,7 @@ fbp_status fbp_journal_create(struct fbp_output *o)
     char line[FBP_JOURNAL_LINE];
 
     if (ftruncate(o->log_fd, 0) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot empty: %s", o->log, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot truncate: %s", o->log, strerror(errno));
     fbp_journal_first(o, line);
     return fbp_append(o->log_fd, o->log, line);
 }
@@ -345,8 +348,8 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     if (none || *found)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: belongs to a run with other settings or data: use the same ones to "
-                    "resume it, or start anew without --resume",
+                    "%s: belongs to a run with other settings or data; use the same ones to resume "
+                    "it, or start again without --resume",
                     o->part);
 }
 
@@ -421,13 +424,14 @@ fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool 
 
     if (o->sink.info.n[2] % frames != 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %zu slices are not those of %zu frames: give as many to each", path,
-                        o->sink.info.n[2], frames);
+                        "%s: %zu slices cannot be divided equally among %zu frames; give all "
+                        "frames the same number of slices",
+                        path, o->sink.info.n[2], frames);
     if (frames == 1 || has_place)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: such files have no place for a series of %zu frames: write .mha, .nii, "
-                    ".nrrd, .h5, .mat, .npy or .raw",
+                    "%s: this format cannot store a series of %zu frames; write .mha, .nii, .nrrd, "
+                    ".h5, .mat, .npy or .raw",
                     path, frames);
 }
 
@@ -441,13 +445,13 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         target[n] = '\0';
         char *next = i < MOST_LINKS ? fbp_path_join(o->path, target) : NULL;
         if (i == MOST_LINKS)
-            return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself",
-                            o->path);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: is a chain of too many links; name the file itself", o->path);
         if (!next)
             return fbp_fail_nomem((size_t)n, "a path");
         if (!fbp_has_extension(next, extensions)) {
             (void)!fbp_fail(FBP_ERR_INVALID,
-                            "%s: is a link to %s, whose name does not end in %s: name that file "
+                            "%s: is a link to %s, whose name does not end in %s; name that file "
                             "itself, or remove the link",
                             o->path, next, extensions);
             free(next);
@@ -457,7 +461,8 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         o->path = next;
     }
     if (strlen(o->path) + MOST_SUFFIX > sizeof(struct fbp_file_name))
-        return fbp_fail(FBP_ERR_INVALID, "%.100s...: the name is too long", o->path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.100s...: the file name is too long; choose a shorter one", o->path);
     FBP_TRY(fbp_part_name(&o->part, "%s.part", o->path));
     return fbp_part_name(&o->log, "%s.log", o->part);
 }
@@ -581,9 +586,8 @@ fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st)
     if (st == FBP_OK || !o->published)
         return st;
     free(o->sink.note);
-    o->sink.note =
-        fbp_format("%s: %s is complete all the same: remove what is left of %s* yourself",
-                   fbp_message(), o->path, o->part);
+    o->sink.note = fbp_format("%s; %s is complete nevertheless; remove the remaining files %s*",
+                              fbp_message(), o->path, o->part);
     fbp_message_clear();
     return FBP_OK;
 }

@@ -140,7 +140,8 @@ fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t 
         const struct place p = place_of(o, &o->shared->boundary, at, n);
 
         if (p.n == 0)
-            return fbp_fail(FBP_ERR_INVALID, "%s: slice %llu is not this part's", o->path,
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: slice %llu belongs to another part; report this error", o->path,
                             (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));
         FBP_TRY(p.fd == o->fd ? o->store->put(o, p.at, from, p.n)
                               : fbp_write_at(p.fd, p.path, p.at, from, p.n));
@@ -158,7 +159,9 @@ fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *e, 
         const struct place p = place_of(o, e, at, n);
 
         if (p.n == 0 || p.fd < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: there is no file of its edges", o->path);
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: the file of its boundary blocks is missing; run the part again",
+                            o->path);
         FBP_TRY(p.fd == o->fd ? o->store->get(o, p.at, to, p.n)
                               : fbp_read_at(p.fd, p.path, p.at, to, p.n));
         to += p.n;
@@ -178,7 +181,8 @@ fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e,
         struct place p = place_of(o, e, at, end - at);
 
         if (p.n == 0)
-            return fbp_fail(FBP_ERR_IO, "%s: is damaged: remove it and all files %s*", e->path,
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: is damaged; remove it and all files %s*, and start again", e->path,
                             o->part);
         if (p.fd != o->fd) {
             p.n = p.n < FBP_WRITE_BUFFER_BYTES ? p.n : FBP_WRITE_BUFFER_BYTES;

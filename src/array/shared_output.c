@@ -90,9 +90,8 @@ static fbp_status check_file(struct fbp_output *o)
                 st = fbp_output_hash(o, &p->boundary, line.z0, line.nz, scratch, &hash);
             if (st == FBP_OK && hash != line.hash)
                 st = fbp_fail(FBP_ERR_IO,
-                              "%s: has other samples than were written: another program changed it "
-                              "while the output was written: put it back and go on, or remove %s* "
-                              "and start again",
+                              "%s: was changed by another program while the output was written; "
+                              "restore it and continue, or remove %s* and start again",
                               o->part, o->part);
         }
     }
@@ -164,13 +163,14 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
         return st;
     FBP_TRY(find_lost(o, &n));
     if (n < o->sink.info.n[2])
-        return fbp_fail(FBP_ERR_IO,
-                        "%s: was removed before the stack was complete: run all parts again",
-                        fbp_sink_slice_name(o, n, ".part").text);
+        return fbp_fail(
+            FBP_ERR_IO,
+            "%s: was removed before the stack of slices was complete; run all parts again",
+            fbp_sink_slice_name(o, n, ".part").text);
     FBP_TRY(fbp_stack_rename(o, o->sink.info.n[2], &gone));
     if (gone) /* removed after find_lost() */
         return fbp_fail(FBP_ERR_IO,
-                        "%s: another program removed slices before they had their names: remove "
+                        "%s: another program removed slices before the output was complete; remove "
                         "%s* and start again",
                         o->path, path);
     o->published = true;
@@ -236,10 +236,9 @@ static void remove_journal(struct fbp_output *o, const char *journal)
     if (error == 0)
         return;
     free(o->sink.note);
-    o->sink.note =
-        fbp_format("%s: cannot remove: %s: %s is complete, and needs it no more: remove it "
-                   "yourself",
-                   journal, strerror(error), o->path);
+    o->sink.note = fbp_format(
+        "%s: cannot remove: %s; %s is complete and no longer needs this file, so remove it",
+        journal, strerror(error), o->path);
 }
 
 static fbp_status record_and_remove(struct fbp_output *o, int manifest)
@@ -255,7 +254,8 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
     bool recorded = o->shared->own.first; /* processes that start together end together */
     if (!recorded) {
         if (!describe_output(o, line))
-            return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", o->path, strerror(errno));
+            return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", o->path,
+                            strerror(errno));
         fbp_journal_first(o, record);
         strcat(record, line + 1); /* record already ends with a newline */
         n = strlen(record);
@@ -350,10 +350,10 @@ static fbp_status share_journal(int fd, const char *path)
 
 static fbp_status refuse_running(struct fbp_output *o, const struct fbp_peer *p)
 {
-    return fbp_fail(FBP_ERR_IO,
-                    "%s: part %zu of %zu is being written by %s: wait for it, or choose another "
-                    "name",
-                    o->path, p->part, p->n_parts, p->who[0] ? p->who : "another process");
+    return fbp_fail(
+        FBP_ERR_IO,
+        "%s: part %zu of %zu is being written by %s; wait for it, or choose another name", o->path,
+        p->part, p->n_parts, p->who[0] ? p->who : "another process");
 }
 
 /* Remove the journals of processes, which must have ended. Otherwise their slices would count as
@@ -371,8 +371,7 @@ static fbp_status drop_peers(struct fbp_output *o)
         const int error = fbp_peer_remove_journal(w.peer.path);
         if (error)
             st = fbp_fail(FBP_ERR_IO,
-                          "%s: cannot remove: %s: remove it yourself, or choose another name "
-                          "for the output",
+                          "%s: cannot remove: %s; remove it, or choose another name for the output",
                           w.peer.path, strerror(error));
     }
     return st;
@@ -412,19 +411,19 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     }
     if (!m->ours && m->shared)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: belongs to parts with other options, another scan or another "
-                        "release of fbp: use the same, or remove it and %s*",
+                        "%s: belongs to parts with other options, another scan or another release "
+                        "of fbp; use the same ones, or remove it and %s*",
                         o->part, path);
     if (!m->ours && m->alone)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: an interrupted run without --part left it: finish it with "
-                        "--resume, or remove it and %s",
+                        "%s: belongs to an interrupted run without --part; finish that run with "
+                        "--resume, or remove this file and %s",
                         o->part, path);
     if (!m->ours)
         return fbp_fail(
             FBP_ERR_INVALID,
-            "%s: an interrupted run without --part, with other options, another scan or "
-            "another release of fbp left it: remove it and %s, or choose another name",
+            "%s: belongs to an interrupted run without --part, with other options, another scan or "
+            "another release of fbp; remove this file and %s, or choose another name",
             o->part, path);
 
     /* A process was publishing. It may have stopped before or after the renaming, or another
@@ -552,10 +551,11 @@ static fbp_status open_part(struct fbp_output *o)
     if (journals == 0)
         return o->store->reserve(o);
     if (!known)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", o->part, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", o->part,
+                        strerror(errno));
     return fbp_fail(FBP_ERR_IO,
-                    "%s: is too short: another program changed it while the output was "
-                    "written: put it back and go on, or remove %s* and start again",
+                    "%s: is too short, because another program changed it while the output was "
+                    "written; restore it and continue, or remove %s* and start again",
                     o->part, o->part);
 }
 
@@ -688,7 +688,8 @@ static fbp_status publish(struct fbp_output *o, int manifest)
 
     if (!fbp_output_is_stack(o)) {
         if (fstat(o->fd, &is) < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", o->part, strerror(errno));
+            return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", o->part,
+                            strerror(errno));
         snprintf(text, sizeof text, "publish %llu\n", (unsigned long long)is.st_ino);
     }
     FBP_TRY(fbp_append(manifest, o->shared->manifest, text));
@@ -708,11 +709,11 @@ static fbp_status publish(struct fbp_output *o, int manifest)
         goto fail;
     const unsigned char *lost = memchr(done, 0, o->sink.info.n[2]);
     if (lost) {
-        st =
-            fbp_fail(FBP_ERR_IO,
-                     "%s: slice %zu is not whole: a journal or its edges (%s.*) were removed while "
-                     "the output was written: run it again, which computes what is lost",
-                     o->path, (size_t)(lost - done), o->shared->manifest);
+        st = fbp_fail(
+            FBP_ERR_IO,
+            "%s: slice %zu is incomplete, because a journal or its boundary blocks (%s.*) were "
+            "removed while the output was written; run it again to compute the lost slices",
+            o->path, (size_t)(lost - done), o->shared->manifest);
         goto fail;
     }
     st = o->store->publish(o);
@@ -750,11 +751,10 @@ static fbp_status check_renamed(struct fbp_output *o)
         FBP_TRY(fbp_part_find_named(o->fd, o->layout.data_path, &named));
     if (named)
         return FBP_OK;
-    return fbp_fail(
-        FBP_ERR_IO,
-        "%s: was moved or removed while the output was written, or %s has been replaced "
-        "since then: start again if it is not there",
-        o->part, o->path);
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: was moved or removed while the output was written, or %s was replaced "
+                    "afterwards; start again if the output is missing",
+                    o->part, o->path);
 }
 
 static fbp_status finish(struct fbp_output *o)
@@ -794,7 +794,7 @@ static fbp_status finish(struct fbp_output *o)
         if (unpublished)
             return fbp_fail(
                 FBP_ERR_IO,
-                "%s: was removed while the output was written: remove %s, too, and start again",
+                "%s: was removed while the output was written; remove %s, too, and start again",
                 j->manifest, o->part);
         FBP_TRY(check_renamed(o));
         j->complete = true;
@@ -813,8 +813,8 @@ static fbp_status finish(struct fbp_output *o)
     if (o->sink.n_have < o->sink.info.n[2]) {
         if (j->own.first)
             st = fbp_fail(FBP_ERR_IO,
-                          "%s: all processes have written their slices, but %zu of %zu are not "
-                          "there: journals (%s.*) were removed, or this machine does not see them: "
+                          "%s: all processes have finished, but %zu of %zu slices are missing, "
+                          "because journals (%s.*) were removed or this machine cannot see them; "
                           "run it again with --resume",
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);

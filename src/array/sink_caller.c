@@ -109,14 +109,14 @@ static fbp_status begin(struct called_sink *c)
         if (c->callback.begin)
             c->status = fbp_callback_status(
                 c->callback.begin(c->callback.user, c->sink.info.n, why, sizeof why),
-                "output: to begin it", why);
+                "output: to begin the output", why);
         c->begun = c->status == FBP_OK;
         if (!c->begun)
             snprintf(c->message, sizeof c->message, "%s", fbp_message());
     } else if (c->status != FBP_OK) {
         fbp_message_adopt(c->message);
     } else if (!c->begun) {
-        return fbp_fail(FBP_ERR_IO, "output: it has ended");
+        return fbp_fail(FBP_ERR_IO, "output: the output has already ended");
     }
     return c->status;
 }
@@ -160,7 +160,7 @@ static fbp_status end(struct called_sink *c, bool complete)
     if (!c->callback.end)
         return FBP_OK;
     return fbp_callback_status(c->callback.end(c->callback.user, complete, why, sizeof why),
-                               "output: to finish it", why);
+                               "output: to finish the output", why);
 }
 
 static fbp_status finish_called(struct fbp_sink *s)

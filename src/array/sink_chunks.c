@@ -207,8 +207,8 @@ static fbp_status read_packed(const struct chunks *c, const struct chunk *k, voi
     }
     if (!whole)
         st = fbp_fail(FBP_ERR_IO,
-                      "%s/%s: cannot be inflated: it is damaged: remove %s and %s.log* and start "
-                      "again",
+                      "%s/%s: cannot be decompressed; the chunk is damaged, so remove %s and "
+                      "%s.log* and start again",
                       c->out.part, k->packed, c->out.part, c->out.part);
 fail:
     fbp_free(packed);
@@ -274,9 +274,9 @@ static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, con
     if (fits)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
-                    "%s/%s: %s: another program changed it while the output was written: put it "
-                    "back and go on, or remove %s%s%s",
-                    c->out.part, k->packed, there ? "has another size" : "is not there",
+                    "%s/%s: %s, because another program changed it while the output was written; "
+                    "restore it and continue, or remove %s%s%s",
+                    c->out.part, k->packed, there ? "has another size" : "is missing",
                     there ? "it and " : "", c->out.part, remedy ? remedy : "* and start again");
 }
 
@@ -327,7 +327,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     }
     FBP_TRY_GOTO(open_plain(c, chunk, b->write, &fd));
     if (fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s/%s: is not there", c->out.part, chunk->plain);
+        return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
 
     /* Partial rows are copied one by one; whole rows of a slice, or of all slices, are copied
      * together. */
@@ -665,8 +665,8 @@ static fbp_status check_folder(const char *path)
         return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
     if (!S_ISDIR(is.st_mode))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: is there and not a folder, as OME-Zarr is: remove it, or choose "
-                        "another name",
+                        "%s: exists and is not a folder, which OME-Zarr needs; remove it, or "
+                        "choose another name",
                         path);
     DIR *dir = opendir(path);
     if (!dir)
@@ -678,8 +678,8 @@ static fbp_status check_folder(const char *path)
             known |= strcmp(e->d_name, others[i]) == 0;
         if (!known)
             st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: is a folder that holds more than an image (%s), which would be "
-                          "lost: move it away, or choose another name",
+                          "%s: is a folder with other files than an image (%s), which would be "
+                          "lost; move it away, or choose another name",
                           path, e->d_name);
         numbers |= e->d_name[0] != '.';
         image |= strcmp(e->d_name, ".zattrs") == 0;
@@ -688,8 +688,8 @@ static fbp_status check_folder(const char *path)
         st = fbp_part_cannot("list", path);
     if (st == FBP_OK && numbers && !image) /* other programs also use numeric names */
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: is a folder, but no image (it has no .zattrs), and "
-                      "would be lost: move it away, or choose another name",
+                      "%s: is a folder, but not an OME-Zarr image (no .zattrs), and would be lost; "
+                      "move it away, or choose another name",
                       path);
     closedir(dir);
     return st;
@@ -714,10 +714,10 @@ static fbp_status clear(struct fbp_output *o, bool ours)
     if (lstat(o->part, &st) == 0) {
         FBP_TRY(fbp_part_spare(o, o->part));
         if (!S_ISDIR(st.st_mode))
-            return fbp_part_refuse(o->part, "it is no folder");
+            return fbp_part_refuse(o->part, "it is not a folder");
         if (rmdir(o->part) < 0) {
             if (!ours)
-                return fbp_part_refuse(o->part, "there is no journal of it");
+                return fbp_part_refuse(o->part, "it has no journal");
             if (st.st_uid != me && me != 0)
                 return fbp_part_refuse(o->part, "it belongs to another user");
             FBP_TRY(remove_tree(o->part));

@@ -203,7 +203,9 @@ static fbp_status compress_part(struct fbp_output *o, const char *path)
             z.next_out = (Bytef *)p.buf + p.n;
             z.avail_out = (uInt)(FBP_WRITE_BUFFER_BYTES - p.n);
             if (deflate(&z, at == total ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
-                st = fbp_fail(FBP_ERR_IO, "%s: zlib failed", path);
+                st = fbp_fail(
+                    FBP_ERR_IO,
+                    "%s: zlib failed to compress the samples; try again, or omit --compress", path);
                 goto fail;
             }
             p.n = FBP_WRITE_BUFFER_BYTES - z.avail_out;
@@ -329,7 +331,8 @@ fbp_status fbp_output_finish(struct fbp_sink *s)
             unlink(o->log);
         fbp_sync_folder(o->path);
         if (access(o->log, F_OK) == 0)
-            st = fbp_fail(FBP_ERR_IO, "%s: cannot be removed: it belongs to the finished run",
+            st = fbp_fail(FBP_ERR_IO,
+                          "%s: cannot be removed; it belongs to the finished run, remove it",
                           o->log);
     }
     return fbp_output_excuse(o, st);
@@ -365,17 +368,18 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
         o->format = fbp_format_to_write(path, &n);
     FBP_TRY(fbp_part_name(&o->path, "%.*s", (int)n, path));
     if (!o->format)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: no format is known for this name: end it in one of %s, or use "
-                        "null: or hash:",
-                        path, fbp_formats_written(known, sizeof known));
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: unknown file format; choose a name that ends in one of %s, or use null: or hash:",
+            path, fbp_formats_written(known, sizeof known));
     if (rq->format && !fbp_has_extension(path, o->format->extensions))
         return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s", path,
                         o->format->extensions);
     FBP_TRY(check(o->path));
     FBP_TRY(fbp_output_check_frames(o, path, o->format->frames));
     if (params->resume && o->sink.fingerprint == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: cannot be resumed, because no fingerprint of the run was given", path);
     o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
 
     /* The names of all files. If the name is a link, they are beside its target. */
@@ -384,15 +388,16 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
     const struct fbp_file_name whole = fbp_file_name("%s%s", o->path, path + n);
     if (strlen(whole.text) + 1 == sizeof whole.text)
-        return fbp_fail(FBP_ERR_INVALID, "%.100s...: the name is too long", path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.100s...: the file name is too long; choose a shorter one", path);
     FBP_TRY(o->format->layout_with
                 ? o->format->layout_with(rq->context, whole.text, &o->sink.info, l)
                 : o->format->layout(whole.text, &o->sink.info, o->compress, l));
     if (l->side_path && (strlen(o->path) != n || memcmp(path, o->path, n) != 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%.*s: is a link, but the output is of two files, which are looked for "
-                        "beside each other: name %s itself",
-                        (int)n, path, o->path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%.*s: is a link, but this format needs two files in one folder; name %s itself",
+            (int)n, path, o->path);
     if (!o->compress || o->format->packs_header)
         o->part_offset = l->header_bytes;
     if (strcmp(l->data_path, o->path) != 0)
@@ -410,11 +415,10 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
         if (params->keep[i] && l->side_path && !hit)
             FBP_TRY(fbp_input_is(params->keep[i], l->side_path, &hit));
         if (hit)
-            return fbp_fail(
-                FBP_ERR_INVALID,
-                "%s: this output would replace %s, which is read for it: choose another "
-                "name, or give --force",
-                o->path, params->keep[i]);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: this output would overwrite the input %s; choose another name, or "
+                            "give --force",
+                            o->path, params->keep[i]);
     }
     return FBP_OK;
 }

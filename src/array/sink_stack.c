@@ -72,8 +72,8 @@ static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
             st = fbp_part_clear(o, name.text, ours);
         else if (!clear && (!same || number >= o->sink.info.n[2]))
             st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: %s is there and no slice of this volume of %zu: remove it or choose "
-                          "another folder",
+                          "%s: contains %s, which is not one of the %zu slices of this volume; "
+                          "remove it, or choose another folder",
                           o->path, file, o->sink.info.n[2]);
     }
     if (st == FBP_OK && (!dir || errno != 0))
@@ -237,8 +237,8 @@ fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone)
             continue;
         if (errno != ENOENT)
             return fbp_fail(FBP_ERR_IO,
-                            "%s: cannot be renamed to %s: %s: some slices of the stack are new, "
-                            "the others follow when any run of this output is started",
+                            "%s: cannot be renamed to %s: %s; some slices of the stack are new, "
+                            "and the next run with this output renames the others",
                             part.text, name.text, strerror(errno));
         *gone |= access(name.text, F_OK) != 0;
     }
@@ -259,10 +259,10 @@ static fbp_status publish(struct fbp_output *o)
     o->owned = o->log_made = false; /* no file is removed from here on */
     FBP_TRY(fbp_stack_rename(o, o->sink.info.n[2], &gone));
     if (gone)
-        return fbp_fail(FBP_ERR_IO,
-                        "%s: another program removed slices before they had their names: "
-                        "start again",
-                        o->path);
+        return fbp_fail(
+            FBP_ERR_IO,
+            "%s: another program removed slices before the output was complete; start again",
+            o->path);
     o->published = true;
     return unlink(o->log) == 0 || errno == ENOENT ? FBP_OK : fbp_fail_write(o->log, errno, 0);
 }
@@ -307,8 +307,8 @@ static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_param
     }
     if (st == FBP_OK && hit)
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: this output would replace or join %s, which is read for it: choose "
-                      "another folder, or give --force",
+                      "%s: this output would overwrite the input %s, or become a part of that "
+                      "series; choose another folder, or give --force",
                       o->path, hit);
 fail:
     free(is);
@@ -350,13 +350,13 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
     /* Limits of the format. */
     if (f->integers_only && (o->sink.info.type == FBP_F32 || o->sink.info.type == FBP_F64))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s holds no %s: choose uint8 or uint16 and the range that it "
-                        "stands for (--output-type uint16 --output-range LO,HI), or write TIFF",
+                        "%s: %s cannot store %s; choose uint8 or uint16 and a range of values "
+                        "(--output-type uint16 --output-range LO,HI), or write TIFF",
                         o->path, k->format->title, fbp_type_name(o->sink.info.type));
     if (!p->suffix && o->sink.info.n[2] != 1)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: a %s file holds one slice, the volume has %zu: name a stack, such as "
-                        "\"out/slice_%%04d%.*s\"",
+                        "%s: a %s file holds one slice, but the volume has %zu; name one file per "
+                        "slice, such as \"out/slice_%%04d%.*s\"",
                         o->path, k->format->title, o->sink.info.n[2],
                         (int)strcspn(f->extensions, " "), f->extensions);
     if (f->check)

@@ -32,7 +32,10 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     snprintf(src->info.format, sizeof src->info.format, "raw");
     src->offset = raw->header_bytes;
     if (fbp_type_size(raw->type) == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: raw: no such element type", src->path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: raw: unknown element type; use int8 to int32, uint8 to uint32, float32 or float64",
+            src->path);
     if (raw->n[2] == 0 && size > raw->header_bytes) {
         const uint64_t samples = (size - raw->header_bytes) / fbp_type_size(raw->type);
         const uint64_t row = raw->n[0] ? samples / raw->n[0] : 0;
@@ -42,8 +45,8 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     if (__builtin_add_overflow(bytes, raw->header_bytes, &total) || size > total ||
         (size < total && !src->growing))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has %llu bytes, but raw describes %llu + %zu x %zu x %zu "
-                        "%s = %llu: correct type, shape or header_bytes",
+                        "%s: the file has %llu bytes, but \"raw\" describes %llu + %zu x %zu x %zu "
+                        "%s = %llu; correct type, shape or header_bytes",
                         src->path, (unsigned long long)size, (unsigned long long)raw->header_bytes,
                         src->info.n[2], raw->n[1], raw->n[0], fbp_type_name(raw->type),
                         (unsigned long long)total);
@@ -57,8 +60,8 @@ static fbp_status take_table(struct fbp_source *src)
 
     if (n[2] != 1 || src->read_block || (src->read && !src->complex) || src->growing)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: only one plain picture, [view][column], is taken for the views of one "
-                        "row: leave \"%s\" out",
+                        "%s: \"?sinogram\" needs one uncompressed image [view][column], whose rows "
+                        "become views; omit \"%s\"",
                         src->path, FBP_SINOGRAM);
     n[2] = n[1];
     n[1] = 1;
@@ -99,7 +102,7 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     if (format) {
         if (src->member)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: an array in a folder is named as a file in it: %s/%s", src->path,
+                            "%s: to name an array in this folder, give its path %s/%s", src->path,
                             src->file, src->member);
         FBP_TRY(open_as(src, format));
         return fbp_array_bytes(src->path, &src->info, &bytes);
@@ -114,7 +117,7 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
     if (src->member && !table && !(format && format->has_members))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
+                        "%s: %s contains a single array without a name; omit \":%s\"", src->path,
                         src->file, src->member);
 
     if (!format && (!raw || raw->type == FBP_TYPE_NONE)) { /* fbp's files describe themselves */
@@ -142,11 +145,10 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
         for (size_t i = 0; (f = fbp_format_at(i)); i++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                      *known && *f->extensions ? " " : "", f->extensions);
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: not a known array format (known: %s): convert it, or describe a headerless "
-            "file with \"raw\": {\"type\", \"shape\"} in the scan file",
-            src->path, known);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: unknown array format (supported: %s); convert the file, or describe a "
+                        "headerless file by \"raw\": {\"type\", \"shape\"} in the scan file",
+                        src->path, known);
     }
     FBP_TRY(open_as(src, format));
     if (table && !format->has_members)
@@ -159,8 +161,8 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     const off_t has = lseek(src->fd, 0, SEEK_END);
     if (__builtin_add_overflow(bytes, src->offset, &end) || has < 0 || (uint64_t)has < end)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file with the samples has %lld bytes, but the header asks for "
-                        "%llu: it is truncated, copy it again",
+                        "%s: the file of the samples has %lld bytes, but the header describes "
+                        "%llu; the file is truncated, copy it again",
                         src->path, (long long)has, (unsigned long long)end);
     return FBP_OK;
 }
@@ -190,10 +192,11 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     if (use == FBP_SOURCE_IMAGINARY && !src->complex)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: its samples are real, but a phase or an FFT takes complex ones "
-                              "(MAT, NPY, BES3T): leave that step out, or give both channels",
-                              src->path));
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_UNSUPPORTED,
+                     "%s: its samples are real, but the preparation steps phase and fft need "
+                     "complex samples (MAT, NPY, BES3T); omit these steps, or give both channels",
+                     src->path));
     *out = src;
     return FBP_OK;
 fail:

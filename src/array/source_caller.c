@@ -32,8 +32,9 @@ fbp_status fbp_callback_status(int result, const char *what, const char *why)
     fbp_printable(safe, sizeof safe, why, strnlen(why, FBP_WHY_BYTES), "");
     if (safe[0])
         return fbp_fail(FBP_ERR_IO, "%s: %s", what, safe);
-    return fbp_fail(FBP_ERR_IO, "%s: the program's own function failed (%d) and does not say why",
-                    what, result);
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the program's own function failed with code %d, without a message", what,
+                    result);
 }
 
 /* Create a source without a file. kind: "memory" or "callback"; path: its name in messages. */
@@ -47,7 +48,8 @@ static fbp_status create_source(fbp_source **out, const struct fbp_array_info *g
     FBP_TRY(FBP_COPY_IN(array_info, &info, given));
     FBP_TRY(fbp_array_bytes(kind, &info, &bytes));
     if (info.big_endian)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: samples must be in this machine's order", kind);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: samples must be in the byte order of this machine", kind);
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
     src->info = info;
@@ -68,7 +70,8 @@ static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t
     const size_t row = src->info.n[0] * fbp_type_size(src->info.type);
 
     if (!src->memory)
-        return fbp_fail(FBP_ERR_INVALID, "memory: there are no views yet: give them to the run");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "memory: the views are not available yet; pass them to the run");
     const void *from = (const char *)src->memory + (slice * src->info.n[1] + row0) * row;
     if (src->far)
         return fbp_device_memory_transfer(src->far, out, from, n_rows * row);

@@ -77,19 +77,19 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
         return FBP_OK;
     if (alike)
         (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: its numbers stand for other values than those of the first file: "
-                        "give files that were written together",
+                        "%s: the scale or offset of its values differs from the first file; give "
+                        "files that were written together",
                         (*out)->path);
     else if (a->row_order != b->row_order)
         (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: has row 0 at the %s, the other views at the %s (the tag Orientation "
-                        "of TIFF says so): give files that are alike",
+                        "%s: has row 0 at the %s, but the other views have it at the %s (TIFF tag "
+                        "Orientation); give files with the same orientation",
                         (*out)->path, a->row_order == FBP_ROWS_TOP_DOWN ? "top" : "bottom",
                         a->row_order == FBP_ROWS_TOP_DOWN ? "bottom" : "top");
     else
         (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: holds %zu x %zu x %zu %s, the other views are %zu x %zu x 1 %s: give "
-                        "files that are alike",
+                        "%s: contains %zu x %zu x %zu %s, but the other views are %zu x %zu x 1 "
+                        "%s; give files of the same size and type",
                         (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
                         b->n[1], fbp_type_name(b->type));
     fbp_source_close(out);
@@ -188,14 +188,13 @@ static fbp_status check_all(struct fbp_source *src)
         first = k == 0 ? slice : first;
         if (slices > 0 && slice != first + k)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: file %zu of the folder is slice %zu of a volume, and slice %zu is "
-                            "not there: it is an incomplete copy: copy it again",
+                            "%s: file %zu of the folder is slice %zu of a volume, but slice %zu is "
+                            "missing; the copy is incomplete, copy it again",
                             src->path, k, slice, first + k);
         if (k + 1 == n && n < slices && !strchr(src->path, '*'))
             snprintf(src->info.missing, sizeof src->info.missing,
-                     "%.120s: has slices %zu to %zu of a volume of %zu slices, counted from 0: the "
-                     "others are missing: copy the folder again, unless these were chosen on "
-                     "purpose",
+                     "%.120s: contains only slices %zu to %zu of a volume of %zu slices, counted "
+                     "from 0; copy the folder again, unless these slices were chosen on purpose",
                      src->path, first, slice, slices);
     }
     return FBP_OK;
@@ -217,11 +216,10 @@ static fbp_status is_complete(const struct fbp_source *src, size_t k, const stru
         return FBP_OK;
     }
     if (has > needs)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: the file of view %zu has %llu bytes, raw describes %llu: correct type, "
-            "shape or header_bytes",
-            src->path, k, (unsigned long long)has, (unsigned long long)needs);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file of view %zu has %llu bytes, but \"raw\" describes %llu; "
+                        "correct type, shape or header_bytes",
+                        src->path, k, (unsigned long long)has, (unsigned long long)needs);
     *complete = has == needs;
     if (!*complete)
         (void)!fbp_fail(FBP_ERR_INVALID, "the file of view %zu has %llu of %llu bytes", k,
@@ -242,7 +240,7 @@ static fbp_status look(fbp_source *src, bool again, size_t *n_views, uint64_t *b
         if (!stat_view(&s->names, k, &file) || file.st_dev != was->device ||
             file.st_ino != was->inode || file.st_size != was->bytes)
             return fbp_fail(FBP_ERR_IO,
-                            "%s: the file of view %zu was changed after it had been read: start "
+                            "%s: the file of view %zu was changed after it had been read; start "
                             "again when the scan is complete",
                             src->path, k);
     }
@@ -276,15 +274,15 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
     FBP_TRY(fbp_names_open(&s->names, src->path, raw && raw->type != FBP_TYPE_NONE));
     if (s->names.list && src->growing)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a folder does not say how many views will come: name them by a "
-                        "pattern, such as \"views/%%04d.tif 1 360\"",
+                        "%s: --follow needs the number of views, which a folder does not give; "
+                        "name the views by a pattern, such as \"views/%%04d.tif 1 360\"",
                         src->path);
     if (raw && raw->type != FBP_TYPE_NONE) {
         if (raw->n[2] != 0 && raw->n[2] != s->names.n)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: raw describes %zu views, the %s names %zu files: correct one of "
-                            "them",
-                            src->path, raw->n[2], s->names.list ? "folder" : "pattern", s->names.n);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: \"raw\" describes %zu views, but the %s names %zu files; correct one of them",
+                src->path, raw->n[2], s->names.list ? "folder" : "pattern", s->names.n);
         s->raw = *raw;
         s->raw.n[2] = 1;
         src->info.type = raw->type;
@@ -305,14 +303,14 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
         fbp_source_close(&one);
         FBP_TRY(st);
         if (src->growing && compressed)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: its views are compressed: compressed files cannot be followed "
-                            "while they come: write them without compression",
-                            src->path);
+            return fbp_fail(
+                FBP_ERR_UNSUPPORTED,
+                "%s: --follow cannot read compressed views; write them without compression",
+                src->path);
         if (src->info.n[2] != 1)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: number %llu holds %zu views: a pattern or a folder is for files "
-                            "of one view each: name the file itself",
+                            "%s: file number %llu contains %zu views, but a pattern or folder "
+                            "needs files of one view each; name the file itself",
                             src->path, s->names.list ? 1 : s->names.pattern.first, src->info.n[2]);
     }
     src->info.n[2] = s->names.n;

@@ -66,12 +66,13 @@ static void load(struct fbp_module *m)
     if (entry)
         m->backend = entry(&host, m->why, sizeof m->why);
     else if (handle)
-        snprintf(m->why, sizeof m->why, "%s is not the module of this program: reinstall", m->file);
+        snprintf(m->why, sizeof m->why, "%s belongs to another release of fbp; reinstall fbp",
+                 m->file);
     else if (m->remedy && (may || !m->packaged))
-        snprintf(m->why, sizeof m->why, "this build has no %s: %s", m->file, m->remedy);
+        snprintf(m->why, sizeof m->why, "this build does not contain %s; %s", m->file, m->remedy);
     else if (may)
         snprintf(m->why, sizeof m->why,
-                 "the module was not found (%s): install it beside the library", dlerror());
+                 "the module was not found (%s); install it into the folder of libfbp", dlerror());
 }
 
 const struct fbp_backend *fbp_module_load(struct fbp_module *m, char *why, size_t n)

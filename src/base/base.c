@@ -55,7 +55,7 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what)
 {
     char size[32];
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: cannot allocate %s for %s: lower --memory or close other programs",
+                    "memory: cannot allocate %s for %s; lower --memory, or close other programs",
                     fbp_bytes_text(size, sizeof size, bytes), what);
 }
 
@@ -78,7 +78,8 @@ fbp_status fbp_check_pointers(const char *function, const char *names, const voi
     for (size_t i = 0; i < n; i++, names += strcspn(names, ","), names += strspn(names, ", "))
         if (!pointers[i]) {
             fbp_message_clear();
-            return fbp_fail(FBP_ERR_INVALID, "%s(): %.*s is NULL: give a pointer to it", function,
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s(): the argument %.*s is NULL; give a valid pointer", function,
                             (int)strcspn(names, ","), names);
         }
     return FBP_OK;
@@ -89,11 +90,11 @@ fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n)
     size_t given;
 
     if (!theirs)
-        return fbp_fail(FBP_ERR_INVALID, "%s: found NULL, expected a struct", name);
+        return fbp_fail(FBP_ERR_INVALID, "%s: found NULL, expected a pointer to a struct", name);
     memcpy(&given, theirs, sizeof given);
     if (given != n)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: struct_size: found %zu, expected %zu: set it to the size of the "
+                        "%s: struct_size: found %zu, expected %zu; set it to the size of the "
                         "struct, and build the program with the headers of this library",
                         name, given, n);
     return FBP_OK;
@@ -180,7 +181,7 @@ fbp_status fbp_check_choice(const char *name, long value, long most)
 {
     if (value >= 0 && value <= most)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: is %ld: set it to a value of its enum, 0 to %ld", name,
+    return fbp_fail(FBP_ERR_INVALID, "%s: found %ld, expected a value of its enum, 0 to %ld", name,
                     value, most);
 }
 
@@ -189,8 +190,10 @@ fbp_status fbp_check_choice(const char *name, long value, long most)
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out)
 {
     if (__builtin_mul_overflow(a, b, out))
-        return fbp_fail(FBP_ERR_NOMEM, "memory: %s of %zu x %zu elements does not fit any memory",
-                        what, a, b);
+        return fbp_fail(
+            FBP_ERR_NOMEM,
+            "memory: %s of %zu x %zu elements is too large for any memory; choose smaller sizes",
+            what, a, b);
     return FBP_OK;
 }
 

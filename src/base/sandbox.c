@@ -151,8 +151,8 @@ static fbp_status start_child(const char *path, const struct fbp_sandbox_limits 
         error = errno;
         pthread_mutex_unlock(&starting);
         return fbp_fail(FBP_ERR_IO,
-                        "%s: no pipe for a child process: %s: close other programs, or "
-                        "raise the number of open files (ulimit -n)",
+                        "%s: cannot create a pipe for a child process: %s; close other programs, "
+                        "or raise the limit of open files (ulimit -n)",
                         path, strerror(error));
     }
     *child = fork();
@@ -167,11 +167,10 @@ static fbp_status start_child(const char *path, const struct fbp_sandbox_limits 
     if (*child > 0)
         return FBP_OK;
     close(ends[0]);
-    return fbp_fail(
-        error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
-        "%s: no child process to read it in: %s: close other programs, or raise the number "
-        "of processes (ulimit -u)",
-        path, strerror(error));
+    return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+                    "%s: cannot start the child process that reads the file: %s; close other "
+                    "programs, or raise the limit of processes (ulimit -u)",
+                    path, strerror(error));
 }
 
 /* Read the child's answer to its end. */
@@ -187,32 +186,34 @@ static fbp_status collect(const char *path, const char *library, int fd, double 
         struct pollfd p = {.fd = fd, .events = POLLIN};
         const int ready = left > 0 ? poll(&p, 1, left < 0.1 ? (int)(left * 1e3) + 1 : 100) : 0;
         if (fbp_stopped())
-            return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
+            return fbp_fail(FBP_ERR_CANCELLED, "%s: reading the file was interrupted", path);
         if ((ready < 0 && errno == EINTR) || (ready == 0 && left > 0.1))
             continue;
         if (ready <= 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: %s was not done with it after %.0f s: the disk is slow or busy, "
-                            "or the file is damaged: try again with a copy of it on a fast disk",
-                            path, library, seconds);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: %s did not finish reading the file within %.0f s, because the disk is slow or "
+                "busy, or the file is damaged; try again with a copy on a fast disk",
+                path, library, seconds);
         const ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: what %s finds in it cannot be read: %s", path, library,
-                            strerror(errno));
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: the result of %s cannot be read from the child process: %s", path,
+                            library, strerror(errno));
         if (n == 0)
             return FBP_OK;
         if (all->n > MAX_REPLY)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: %s finds more in it than can be held: the file is damaged, or too "
-                            "large for this machine",
+                            "%s: %s finds more data in the file than fits into memory; the file is "
+                            "damaged, or too large for this machine",
                             path, library);
         if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK) {
             fbp_message_clear();
             return fbp_fail(FBP_ERR_NOMEM,
-                            "%s: there is not enough memory for what %s finds in it: close other "
-                            "programs",
+                            "%s: not enough memory for the data that %s finds in the file; close "
+                            "other programs",
                             path, library);
         }
     }
@@ -276,11 +277,11 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
     else if (st == FBP_OK && complete)
         st = fbp_blob_put(reply, all.bytes + at + head.n_message, head.n_reply);
     else if (st == FBP_OK && (sig == SIGINT || sig == SIGTERM))
-        st = fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
+        st = fbp_fail(FBP_ERR_CANCELLED, "%s: reading the file was interrupted", path);
     else if (st == FBP_OK) /* not FBP_ERR_INVALID, because the file may be undamaged */
         st = fbp_fail(FBP_ERR_IO,
-                      "%s: %s failed inside (%s): the file is damaged, or there was not enough "
-                      "memory: copy it again, or close other programs",
+                      "%s: %s crashed while it read the file (%s), because the file is damaged or "
+                      "memory was exhausted; copy it again, or close other programs",
                       path, library, sig ? strsignal(sig) : "it gave up");
     free(all.bytes);
 
@@ -288,7 +289,8 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         char size[32], cause[1000];
         snprintf(cause, sizeof cause, "%s", fbp_message());
         fbp_message_clear();
-        st = fbp_fail(st, "%s (--memory left %s for looking at it: if the file is whole, raise it)",
+        st = fbp_fail(st,
+                      "%s (--memory left %s to inspect the file; raise it if the file is intact)",
                       cause, fbp_bytes_text(size, sizeof size, limits.memory_bytes));
     }
     return st;

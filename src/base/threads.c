@@ -195,7 +195,7 @@ fbp_status fbp_pool_create(fbp_pool **out, int n_threads)
         const int got = p->n_threads;
         fbp_pool_destroy(&p);
         return fbp_fail(FBP_ERR_NOMEM,
-                        "threads: the system grants %d of %d threads: lower --threads", got,
+                        "threads: the system started only %d of %d threads; lower --threads", got,
                         n_threads);
     }
     *out = p;

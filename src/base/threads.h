@@ -107,8 +107,8 @@ static inline fbp_status fbp_check_process(pid_t owner, const char *what)
     if (owner == getpid())
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: was opened by process %ld, of which this one is a forked child: its "
-                    "threads and devices are not here: open another one in this process",
+                    "%s: was opened by process %ld, and this process is a forked child without its "
+                    "threads and devices; open another one in this process",
                     what, (long)owner);
 }
 

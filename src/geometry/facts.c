@@ -149,8 +149,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
     out->fov_radius_mm = fmin(s->edge_lo[1], s->edge_hi[1]);
     if (!(out->fov_radius_mm > 0))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the panel does not see the rotation axis in every view (it ends "
-                        "%.3g mm beside it): check the panel offset and the source positions",
+                        "geometry: the rotation axis is outside the panel in some views (by up to "
+                        "%.3g mm); check the panel offset and the source positions",
                         -out->fov_radius_mm);
     /* If a turn has gaps, the lines that both sides of an offset panel measure are complete. */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
@@ -164,9 +164,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
     if (out->coverage == FBP_COVERAGE_FULL)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!(out->overlap_mm > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the offset panel's last pixel does not reach beyond the "
-                        "rotation axis: check the panel offset");
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the offset panel does not extend beyond the "
+                                         "rotation axis; check the panel offset");
     return FBP_OK;
 }
 
@@ -178,8 +177,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
  * part of the axis that a view sees, on the axis and half way to the edge of the field of view,
  * less the loss of the same views without movement.  And rays at an angle kappa to the plane of a
  * circle measure no frequencies within kappa of the axis, 1 - cos(kappa) of a ball, also without
- * movement if the sources stand above or below the volume.  tests/recon/test_wander.c compares the
- * sum with simulated balls.
+ * movement if the sources stand above or below the volume.  tests/recon/test_axial_drift.c compares
+ * the sum with simulated balls.
  */
 enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
@@ -215,7 +214,7 @@ static double part_seen(const double P[12], const struct fbp_panel *panel, const
     return depth > 0 ? fmin(1, fmax(0, 1 - beyond)) : 0;
 }
 
-/* Set wander_mm, seen_mm, pitch_mm, wander_error, rise_error.  arc: of 2 pi. */
+/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error, cone_angle_error.  arc: of 2 pi. */
 static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
                               const struct fbp_views *views, const struct fbp_arc *arc,
                               const struct fbp_grid *grid)
@@ -268,7 +267,7 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
         free(list);
         return FBP_OK;
     }
-    out->wander_mm = hi - lo;
+    out->axial_drift_mm = hi - lo;
     out->seen_mm = seen;
 
     for (size_t i = 0; i < n; i++) {
@@ -299,9 +298,9 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
         }
         worst = fmax(worst, lost[i]);
     }
-    out->wander_error = worst + steepness(list, n, weight, source);
+    out->axial_drift_error = worst + steepness(list, n, weight, source);
     const double level = grid ? fbp_dot(grid->centre_mm, axis) : middle;
-    out->rise_error = steepness(list, n, weight, kind->has_source ? level : 0);
+    out->cone_angle_error = steepness(list, n, weight, kind->has_source ? level : 0);
     free(list);
     return FBP_OK;
 }
@@ -392,7 +391,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
         for (int i = 0; i < 3; i++)
             out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v.tilt[i]));
         out->skew_rad = fmax(out->skew_rad, fabs(v.skew));
-        out->lean_rad += v.lean / n;
+        out->row_tilt_rad += v.row_tilt / n;
         for (int i = 0; i < 2; i++) {
             const double middle = (v.edge_lo[i] + v.edge_hi[i]) / 2;
             sides.mean_lo[i] += v.edge_lo[i] / n;
@@ -434,8 +433,8 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
             const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
             if (!(w > 1e-6 * P[11]))
                 FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                      "geometry: the volume reaches the source of view %zu: make "
-                                      "it smaller or move its centre",
+                                      "geometry: the volume extends to the source of view %zu; "
+                                      "choose a smaller volume, or move its centre",
                                       k));
             inside = inside && row >= -0.5 && row <= (double)views->panel.n_rows - 0.5;
         }

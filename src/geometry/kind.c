@@ -29,7 +29,7 @@ static fbp_status check_length(const char *field, size_t k, const struct fbp_ran
 
 static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
 {
-    return check_length("the source's place s", k, &fbp_range_position, view->s);
+    return check_length("the source position s", k, &fbp_range_position, view->s);
 }
 
 /* P = A [I | -s], A = inv([u v d0-s]) */
@@ -97,10 +97,9 @@ static const double GAP = 1.5;
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
 {
     if (fbp_norm(view->s) > 0 || fbp_norm(view->v) > 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: plane integrals have no source and no rows: s and v "
-                        "have to be 0",
-                        k);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "geometry: view %zu: plane integrals have no source and no rows; set s and v to 0", k);
     return FBP_OK;
 }
 
@@ -183,11 +182,11 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     for (size_t k = 0; k < views->n && !(out->fov_radius_mm > 0); k++) {
         reach_of(&views->view[k], &views->panel, t);
         if (!(fmin(-t[0], t[1]) > 0))
-            FBP_TRY_GOTO(
-                fbp_fail(FBP_ERR_INVALID,
-                         "geometry: view %zu: its samples reach from %.6g to %.6g mm, not over "
-                         "0, the middle of the apparatus: check the place of the first sample",
-                         k, t[0], t[1]));
+            FBP_TRY_GOTO(fbp_fail(
+                FBP_ERR_INVALID,
+                "geometry: view %zu: its samples extend from %.6g to %.6g mm, but must include 0, "
+                "the centre of the apparatus; check the position of the first sample (first_mm)",
+                k, t[0], t[1]));
     }
 
     out->volume_inside = g != NULL;
@@ -269,7 +268,7 @@ static const struct fbp_kind_table built_in[FBP_MOST_KINDS] = {
 };
 
 static const struct fbp_kind_table unknown = {.name = "unknown",
-                                              .refused = "there is no such kind"};
+                                              .refused = "this kind does not exist"};
 
 static const struct fbp_kind_table *plugged_in[FBP_MOST_KINDS];
 
@@ -355,9 +354,9 @@ fbp_status fbp_check_kind(const char *where, enum fbp_kind kind)
         snprintf(others + used, sizeof others - used, "%s%s", between, names[i]);
     }
     if (!table)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %d is no geometry kind: expected %s", where,
+        return fbp_fail(FBP_ERR_INVALID, "%s: %d is not a geometry kind; expected %s", where,
                         (int)kind, others);
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s is not supported yet: %s: use %s", where,
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s is not supported yet: %s; use %s", where,
                     table->name, table->refused, others);
 }
 
@@ -374,7 +373,7 @@ fbp_status fbp_check_lines(const char *where, enum fbp_kind kind)
     FBP_TRY(fbp_check_kind(where, kind));
     if (fbp_kind_of(kind)->integral == FBP_OVER_LINES)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s has no line integrals, which this works on",
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: needs line integrals, but scans of kind %s have none",
                     where, fbp_kind_of(kind)->name);
 }
 
@@ -412,9 +411,10 @@ fbp_status fbp_check_views(const struct fbp_views *views)
     const struct fbp_panel *panel = &views->panel;
 
     if (!views->view || views->n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views");
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views; give at least one");
     if (panel->n_columns == 0 || panel->n_rows == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the panel has %zu x %zu pixels",
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: the panel has %zu x %zu pixels, expected at least 1 x 1",
                         panel->n_columns, panel->n_rows);
     return FBP_OK;
 }
@@ -423,7 +423,7 @@ fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_vi
 {
     if (kind->check_view)
         FBP_TRY(kind->check_view(view, k));
-    FBP_TRY(check_length("the panel's place d", k, &fbp_range_position, view->d));
+    FBP_TRY(check_length("the panel position d", k, &fbp_range_position, view->d));
     FBP_TRY(check_length("the column step u", k, &fbp_range_pitch, view->u));
     if (kind->integral != FBP_OVER_LINES)
         return FBP_OK;
@@ -447,11 +447,11 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
     if (fbp_view_matrix(view, kind, panel, P))
         return FBP_OK;
     if (fbp_kind_of(kind)->integral != FBP_OVER_LINES)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the step u from sample to sample is 0, or not "
-                                         "a number: check spacing and direction of the view");
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the step u between samples is 0, or not a "
+                                         "number; check spacing and direction of the view");
     return fbp_fail(FBP_ERR_INVALID,
-                    "geometry: the source lies in the plane of the panel, or its rows and columns "
-                    "are parallel: check source, panel centre and axes of the view");
+                    "geometry: the source lies in the plane of the panel, or the rows and columns "
+                    "of the panel are parallel; check source, panel centre and axes of the view");
 }
 
 fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,

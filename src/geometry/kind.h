@@ -129,7 +129,7 @@ struct fbp_view_facts {
     double pixel_lo[2], pixel_hi[2]; /**< outermost pixel centres, in the same form */
     double axis_lo, axis_hi; /**< part of the axis that is projected onto the panel's rows [mm] */
     double tilt[3], skew;    /**< as in struct fbp_circle [rad] */
-    double lean;             /**< angle between the rows and the plane normal to the axis [rad] */
+    double row_tilt;         /**< angle between the rows and the plane normal to the axis [rad] */
 };
 
 /** Get the points of the axis [mm] that matrix P projects onto the lower and the upper edge of the
@@ -165,7 +165,7 @@ bool fbp_kind_has_lines(enum fbp_kind kind);
 
 /**
  * Check that these views can be reconstructed as a circular scan.
- * @return FBP_ERR_INVALID if all views are at one angle; FBP_ERR_UNSUPPORTED if wander_error
+ * @return FBP_ERR_INVALID if all views are at one angle; FBP_ERR_UNSUPPORTED if axial_drift_error
  *         exceeds 1 %: the message contains the pitch of the helix, if the path is one.
  */
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);

@@ -169,8 +169,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
         FBP_TRY_GOTO(try_crossings(&w));
     if (w.most * LEAST > n)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "geometry: two stages need directions in planes through one axis, %d "
-                              "or more in each; these %zu lie in %zu planes",
+                              "geometry: two stages need directions in planes through one axis, at "
+                              "least %d in each, but these %zu directions lie in %zu planes",
                               (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
 
     /* the axis upwards, and exactly along x, y or z if it is one of these */
@@ -330,8 +330,8 @@ fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings
     }
     if (!found)
         st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "angles: the %zu directions do not lie in rings about x, y or z that are "
-                      "even over the turn: only these are resampled: leave it out",
+                      "angles: the %zu directions do not lie in evenly spaced rings about x, y or "
+                      "z, and only such rings can be resampled; omit angles",
                       n);
 fail:
     free(place);

@@ -24,11 +24,10 @@ fbp_status fbp_check_grid(const struct fbp_grid *g)
 
     for (int i = 0; i < 3; i++) {
         if ((double)g->n[i] > FBP_SIDE_MAX)
-            return fbp_fail(
-                FBP_ERR_INVALID,
-                "volume: more than %g voxels along %c, of %g mm: give larger voxels, or "
-                "a smaller size",
-                FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "volume: more than %g voxels along %c, of %g mm; give larger voxels, "
+                            "or a smaller size",
+                            FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
         snprintf(name, sizeof name, "volume.n[%d]", i);
         FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)g->n[i]));
         snprintf(name, sizeof name, "volume.voxel_mm[%d]", i);
@@ -39,8 +38,8 @@ fbp_status fbp_check_grid(const struct fbp_grid *g)
     }
     if (voxels > FBP_SAMPLES_MAX)
         return fbp_fail(FBP_ERR_INVALID,
-                        "volume: %zu x %zu x %zu voxels are more than %g: make it smaller", g->n[0],
-                        g->n[1], g->n[2], FBP_SAMPLES_MAX);
+                        "volume: %zu x %zu x %zu voxels are more than %g; choose a smaller volume",
+                        g->n[0], g->n[1], g->n[2], FBP_SAMPLES_MAX);
     return FBP_OK;
 }
 
@@ -82,16 +81,18 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
     FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
     FBP_TRY(fbp_check_choice("scan.quadrature", (long)scan->quadrature, FBP_QUADRATURE_GIVEN));
     if (scan->reference && !planes)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan.reference: kind %s has no spectra to divide by one: leave it NULL",
-                        kind->name);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "scan.reference: scans of kind %s have no spectra; set scan.reference to NULL",
+            kind->name);
     if ((scan->quadrature != FBP_QUADRATURE_AUTO || scan->plane_weights) && !planes)
         return fbp_fail(FBP_ERR_INVALID,
-                        "scan.quadrature: kind %s has no directions to weight: leave it 0",
+                        "scan.quadrature: scans of kind %s have no directions with solid angles; "
+                        "set scan.quadrature to 0",
                         kind->name);
     if ((scan->quadrature == FBP_QUADRATURE_GIVEN) != (scan->plane_weights != NULL))
-        return fbp_fail(FBP_ERR_INVALID, "scan.plane_weights: expected with scan.quadrature "
-                                         "FBP_QUADRATURE_GIVEN, and only there");
+        return fbp_fail(FBP_ERR_INVALID, "scan.plane_weights: must be given if scan.quadrature is "
+                                         "FBP_QUADRATURE_GIVEN, and only then");
     FBP_TRY(
         fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL));
 
@@ -100,7 +101,8 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
     if ((double)scan->n_views * (double)scan->panel.n_columns * (double)scan->panel.n_rows >
         FBP_SAMPLES_MAX)
         return fbp_fail(FBP_ERR_INVALID,
-                        "scan: %zu views of %zu x %zu pixels are more than %g samples",
+                        "scan: %zu views of %zu x %zu pixels are more than %g samples, the limit; "
+                        "give fewer views or pixels",
                         scan->n_views, scan->panel.n_columns, scan->panel.n_rows, FBP_SAMPLES_MAX);
     FBP_TRY(fbp_check_raw(&scan->raw));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "scan.every", (double)scan->every));

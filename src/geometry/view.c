@@ -50,15 +50,15 @@ fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
     fbp_message_clear();
     FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along the rows", pitch_u_mm));
     if (!fbp_dual_basis(P, P + 4, P + 8, B))
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the left 3x3 block of the matrix is singular: "
-                                         "only cone-beam matrices have a source");
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the left 3x3 block of the matrix is singular, "
+                                         "so it has no source; give matrices of a cone beam");
     for (int i = 0; i < 3; i++)
         out->s[i] = -(B[0][i] * P[3] + B[1][i] * P[7] + B[2][i] * P[11]);
     row_norm = fbp_norm(P + 8);
     if (!(fabs(P[11]) > SINGULAR * row_norm * fbp_norm(out->s)))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the matrix puts the iso-centre into the plane of the source: "
-                        "shift the world so that its origin lies on the rotation axis");
+                        "geometry: the matrix places the iso-centre in the plane of the source; "
+                        "shift the coordinates so that their origin lies on the rotation axis");
     const double k = copysign(fbp_norm(B[0]) / pitch_u_mm, P[11]);
     for (int i = 0; i < 3; i++) {
         out->u[i] = B[0][i] / k;
@@ -141,34 +141,35 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
     *out = (struct fbp_view_facts){.magnification = 1};
     for (int i = 0; i < 12; i++)
         if (!isfinite(vectors[i / 3][i % 3]))
-            return fbp_fail(FBP_ERR_INVALID, "geometry: view %zu has values that are not finite",
-                            k);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu has values that are not finite; correct them", k);
     FBP_TRY(fbp_check_view(kind, view, k));
     if (!fbp_frame_of(view, axis, &f))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: the rotation axis passes through the source: check "
+                        "geometry: view %zu: the rotation axis passes through the source; check "
                         "source positions and iso-centre",
                         k);
     if (!kind->matrix(view, panel, P))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: the panel is seen edge-on, or its rows and columns "
-                        "are parallel: check its axes u and v",
+                        "geometry: view %zu: the panel is parallel to the central ray, or its rows "
+                        "and columns are parallel; check its axes u and v",
                         k);
     if (!(P[11] > 0))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: source and panel are on the same side of the axis: "
+                        "geometry: view %zu: source and panel are on the same side of the axis; "
                         "check source and panel centre, or the sign of the matrix",
                         k);
     fbp_cross(view->u, view->v, n);
     fbp_normalise(n);
     fbp_normalise(ray);
     if (!(fabs(fbp_dot(n, ray)) > EDGE_ON))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: the panel is seen edge-on: check its axes u and v", k);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "geometry: view %zu: the panel is parallel to the rays; check its axes u and v", k);
     if (!(fabs(fbp_dot(view->u, f.t)) > fabs(fbp_dot(view->u, f.a))))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: detector rows run along the rotation axis: swap rows "
-                        "and columns of the projections",
+                        "geometry: view %zu: detector rows are parallel to the rotation axis; "
+                        "exchange rows and columns of the projections",
                         k);
 
     if (kind->has_source) {
@@ -197,7 +198,7 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
     out->tilt[0] = atan2(-fbp_dot(n, f.a), fbp_dot(n, f.n));
     out->tilt[1] = asin(fmin(fmax(fbp_dot(n, f.t), -1), 1));
     out->tilt[2] = atan2(-fbp_dot(up, f.t), fbp_dot(u, f.t));
-    out->lean = asin(fmin(fabs(fbp_dot(view->u, f.a)) / fbp_norm(view->u), 1));
+    out->row_tilt = asin(fmin(fabs(fbp_dot(view->u, f.a)) / fbp_norm(view->u), 1));
     return FBP_OK;
 }
 

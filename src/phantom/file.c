@@ -126,7 +126,7 @@ static fbp_status factor(struct text *text, int depth, double *out)
 
     *out = 0;
     if (depth > DEEPEST)
-        return wrong(text, "more than %d expressions in one another", DEEPEST);
+        return wrong(text, "more than %d nested expressions", DEEPEST);
     skip_blanks(text);
     if (take(text, '+'))
         return factor(text, depth + 1, out);
@@ -146,7 +146,7 @@ static fbp_status factor(struct text *text, int depth, double *out)
     const bool is_sin = strcmp(name, "sin") == 0, is_cos = strcmp(name, "cos") == 0;
     const bool is_tan = strcmp(name, "tan") == 0, is_sqrt = strcmp(name, "sqrt") == 0;
     if (!is_sin && !is_cos && !is_tan && !is_sqrt)
-        return wrong(text, "'%s' is no function: use sin, cos, tan (of degrees), sqrt", name);
+        return wrong(text, "'%s' is not a function; use sin, cos, tan (of degrees) or sqrt", name);
     skip_blanks(text);
     if (!take(text, '('))
         return wrong(text, "%s is not followed by '('", name);
@@ -194,7 +194,7 @@ static fbp_status read_expression(struct text *text, double *out)
 /* The format of fbp: 8 numbers per line (A_LINE), or 10 with three rotation angles; optionally one
  * more, the exponent m of a soft ellipsoid. */
 
-#define A_LINE "a line is x y z a b c turn density, in mm and degrees"
+#define A_LINE "expected a line of x y z a b c turn density, in mm and degrees"
 
 enum { SIMPLE = 8, TURNED = 10, MOST = 11 };
 
@@ -219,11 +219,12 @@ static fbp_status read_lines(struct text *text)
         }
         if (n < SIMPLE || n > MOST)
             return wrong(text,
-                         "%d numbers: " A_LINE ": 8; with turns about z, x and z: 10; "
-                         "with m behind the density, for (1 - q)^m: one more",
+                         "%d numbers: " A_LINE
+                         ", expected 8, or 10 with turns about z, x and z, or one more for the "
+                         "exponent m of the density (1 - q)^m",
                          n);
         if (!(v[3] > 0 && v[4] > 0 && v[5] > 0))
-            return wrong(text, "half axes %g %g %g mm: all three must be positive", v[3], v[4],
+            return wrong(text, "half axes %g %g %g mm; all three must be positive", v[3], v[4],
                          v[5]);
         if (n == SIMPLE) {
             FBP_TRY(add_ellipsoid(
@@ -241,8 +242,8 @@ static fbp_status read_lines(struct text *text)
                               .density = v[turned ? 9 : 7]};
         if (!(m >= 0 && m <= M_MAX && m == floor(m)))
             return wrong(text,
-                         "m = %g: the density falls as (1 - q)^m, m being a whole "
-                         "number from 0 to %d",
+                         "m = %g: expected a whole number from 0 to %d, the exponent of the "
+                         "density (1 - q)^m",
                          m, M_MAX);
         fbp_euler_axes(turns, s.axes);
         FBP_TRY(add_shape(text, &s));
@@ -313,7 +314,7 @@ static fbp_status add_figure(struct text *text, int figure, const double v[N_KEY
 
     if (figure == BOX && positive == 3) {
         if (v[BETA] != 0)
-            return wrong(text, "beta=%g: RTK does not turn boxes: set it to 0", v[BETA]);
+            return wrong(text, "beta=%g: RTK does not rotate boxes; set it to 0", v[BETA]);
         s.kind = FBP_SHAPE_BOX;
         return add_shape(text, &s);
     }
@@ -357,25 +358,20 @@ static fbp_status read_rtk(struct text *text)
         if (*text->at != '[') {
             if (read_word(text, word, sizeof word) && strcmp(word, "Phantom") == 0)
                 continue; /* the first line of RTK's own files */
-            return wrong(text, "neither a [Figure] nor a comment");
+            return wrong(text, "expected a [Figure] or a comment");
         }
         text->at++;
         read_word(text, word, sizeof word);
         const int figure = index_of(word, figures, N_FIGURES);
         if (figure == N_FIGURES)
-            return wrong(text,
-                         "unknown figure [%s]: Ellipsoid, Cylinder, Cone and Box "
-                         "can be read",
-                         word);
+            return wrong(
+                text, "unknown figure [%s]; Ellipsoid, Cylinder, Cone and Box are supported", word);
         if (!take(text, ']'))
             return wrong(text, "[%s is not closed by ']'", word);
         for (skip_blanks(text); read_word(text, word, sizeof word); skip_blanks(text)) {
             const int k = index_of(word, keys, N_KEYS);
             if (k == N_KEYS)
-                return wrong(text,
-                             "unknown name '%s': A, B, C, x, y, z, beta and gray "
-                             "are known",
-                             word);
+                return wrong(text, "unknown name '%s'; use A, B, C, x, y, z, beta or gray", word);
             if (seen[k])
                 return wrong(text, "%s is given twice", word);
             skip_blanks(text);
@@ -389,8 +385,8 @@ static fbp_status read_rtk(struct text *text)
             if (!seen[k] && (k <= C || k == GRAY))
                 return wrong(text, "%s= is missing", keys[k]);
         if (*text->at && !strchr("\n#/", *text->at))
-            return wrong(text, "not NAME=VALUE: '%.*s'", (int)strcspn(text->at, " \t\r\n"),
-                         text->at);
+            return wrong(text, "expected NAME=VALUE, found '%.*s'",
+                         (int)strcspn(text->at, " \t\r\n"), text->at);
         FBP_TRY(add_figure(text, figure, v));
     }
     return FBP_OK;
@@ -499,8 +495,8 @@ static fbp_status read_entry(struct text *text, double mm, struct object *o)
             o->type++;
         if (o->type == N_TYPES)
             return wrong(text,
-                         "unknown type '%s': ball, sphere, ellipsoid, box, cylinder, "
-                         "cylinder_x to _z and cone_x to _z can be read",
+                         "unknown type '%s'; use ball, sphere, ellipsoid, box, cylinder, "
+                         "cylinder_x to _z or cone_x to _z",
                          word);
         return FBP_OK;
     }
@@ -535,15 +531,16 @@ static fbp_status read_entry(struct text *text, double mm, struct object *o)
         if (!take(text, ')'))
             return wrong(text, "%s: expected (X, Y, Z)", word);
         const double length = fbp_normalise(e);
-        return length > 0 && isfinite(length) ? FBP_OK
-                                              : wrong(text, "%s: a direction needs a length", word);
+        return length > 0 && isfinite(length)
+                   ? FBP_OK
+                   : wrong(text, "%s: the direction must not be 0", word);
     }
     if (strcmp(word, "material") == 0)
-        return wrong(text, "material: attenuations of materials are not known here: "
-                           "leave it out, or scale rhoe");
+        return wrong(text, "material: fbp has no table of materials; remove material, and scale "
+                           "rhoe to the attenuation");
     return wrong(text,
-                 "unknown name '%s': type, x, y, z, r, rx, ry, rz, dx, dy, dz, ax, "
-                 "ay, az, clipx, clipy, clipz and rhoe are known",
+                 "unknown name '%s'; use type, x, y, z, r, rx, ry, rz, dx, dy, dz, ax, ay, az, "
+                 "clipx, clipy, clipz or rhoe",
                  word);
 }
 
@@ -563,7 +560,7 @@ static fbp_status add_object(struct text *text, struct object *o)
     for (int i = 0; i < 3; i++) {
         const bool radius = types[o->type].kind == LEAP_CONE && i != types[o->type].axis;
         if (!o->has_half[i])
-            return wrong(&at, "the size along %c is missing: give r%c or d%c", "xyz"[i], "xyz"[i],
+            return wrong(&at, "the size along %c is missing; give r%c or d%c", "xyz"[i], "xyz"[i],
                          "xyz"[i]);
         if (radius ? !(o->half[i] >= 0) : !(o->half[i] > 0))
             return wrong(&at, "the size along %c must be positive", "xyz"[i]);
@@ -571,13 +568,13 @@ static fbp_status add_object(struct text *text, struct object *o)
 
     /* Two directions determine the third. */
     if (n == 1)
-        return wrong(&at, "one of ax, ay, az leaves a turn open: give two");
+        return wrong(&at, "one of ax, ay, az does not determine the rotation; give two of them");
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         if (n == 0)
             o->axes[i][i] = 1;
         if (o->has_axis[i] && o->has_axis[j] && fabs(fbp_dot(o->axes[i], o->axes[j])) > 1e-6)
-            return wrong(&at, "a%c and a%c are not at right angles", "xyz"[i], "xyz"[j]);
+            return wrong(&at, "a%c and a%c must be at right angles", "xyz"[i], "xyz"[j]);
         if (n == 2 && !o->has_axis[k])
             fbp_cross(o->axes[i], o->axes[j], o->axes[k]);
     }
@@ -602,7 +599,7 @@ static fbp_status add_object(struct text *text, struct object *o)
     const double slope = (greatest - least) / (2 * h), up = r2 > r1 ? 1 : -1;
 
     if (greatest == 0)
-        return wrong(&at, "a cone with two radii of 0");
+        return wrong(&at, "the cone has two radii of 0; give one above 0");
     if (greatest - least <= 1e-9 * greatest) {
         s.kind = FBP_SHAPE_CYLINDER;
         s.half_mm[0] = s.half_mm[1] = greatest;
@@ -642,12 +639,12 @@ static fbp_status read_leap(struct text *text)
             while (unit < N_UNITS && strcmp(word, units[unit].name) != 0)
                 unit++;
             if (unit == N_UNITS)
-                return wrong(text, "unknown units '%s': mm, cm and m are known", word);
+                return wrong(text, "unknown units '%s'; use mm, cm or m", word);
             mm = units[unit].mm;
             continue;
         }
         if (mm == 0)
-            return wrong(text, "no units yet: begin with units=cm");
+            return wrong(text, "the units are missing; begin the file with units=cm");
         object = (struct object){.line = text->line, .type = N_TYPES};
         for (skip(text); !take(text, '}'); skip(text)) {
             if (*text->at == '\0')
@@ -670,9 +667,9 @@ static const struct format {
     fbp_status (*read)(struct text *text);
     const char *nothing; /* message about an empty file */
 } formats[] = {
-    {'[', read_rtk, "no figures: write a line [Ellipsoid] A= B= C= x= y= z= beta= gray= for each"},
-    {'{', read_leap, "no objects: write {type=ellipsoid; rx=; ry=; rz=; rhoe=;} for each"},
-    {'\0', read_lines, "no ellipsoids: write a line x y z a b c turn density for each"},
+    {'[', read_rtk, "no figures; write a line [Ellipsoid] A= B= C= x= y= z= beta= gray= for each"},
+    {'{', read_leap, "no objects; write {type=ellipsoid; rx=; ry=; rz=; rhoe=;} for each"},
+    {'\0', read_lines, "no ellipsoids; write a line x y z a b c turn density for each"},
 };
 
 fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale)
@@ -692,7 +689,7 @@ fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double sc
     struct text text = {.path = path, .at = content, .line = 1, .scale = scale, .out = out};
     fbp_status st = format->read(&text);
     if (st == FBP_OK && (size_t)(text.at - content) < n)
-        st = wrong(&text, "a byte of value 0: this is no text file");
+        st = wrong(&text, "a byte of value 0; the file is not a text file");
     if (st == FBP_OK && out->n + out->n_shapes == 0)
         st = fbp_fail(FBP_ERR_INVALID, "%s: %s", path, format->nothing);
     free(content);

@@ -330,8 +330,8 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
 
     if (phantom->replace && phantom->n_shapes > 1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: shapes hide each other, as in LEAP's files: integrals over "
-                        "planes are known where densities add up");
+                        "phantom: plane integrals need shapes whose densities add up, but shapes "
+                        "of LEAP's files replace each other; use another phantom file");
     FBP_TRY(fbp_calloc((void **)out, n + 1, sizeof **out, "phantom"));
     for (size_t i = 0; i < phantom->n; i++) {
         const struct fbp_ellipsoid *e = &phantom->items[i];
@@ -350,13 +350,13 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
         fbp_body_of(&phantom->shapes[i], b);
         if (isinf(b->ball_r))
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "phantom: shape %zu has no end, and no integral over planes: give it a "
-                            "length",
+                            "phantom: shape %zu is infinitely long, so its plane integrals are not "
+                            "finite; give it a length",
                             i + 1);
         if (b->m > 0 && b->n_planes > 0)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "phantom: shape %zu is a soft ellipsoid that planes cut, of which no "
-                            "integral over planes is known: leave out its planes",
+                            "phantom: shape %zu is a soft ellipsoid with cutting planes, whose "
+                            "plane integrals cannot be computed; remove its cutting planes",
                             i + 1);
     }
     return FBP_OK;

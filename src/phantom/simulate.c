@@ -122,7 +122,8 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
     FBP_TRY(fbp_check_circle(given, &own));
     FBP_TRY(fbp_check_panel("c-arm", panel));
     if (!fbp_kind_of(circle->kind)->has_source)
-        return fbp_fail(FBP_ERR_INVALID, "c-arm: only a cone beam: use --kind cone");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "c-arm: this trajectory needs a cone beam; use --kind cone");
     const double share = (double)panel->n_columns / REFERENCE_COLUMNS, *pitch = circle->pitch_mm;
     for (size_t k = 0; k < circle->n_views; k++) {
         const double t = circle->angles_rad[k];
@@ -386,8 +387,8 @@ fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct 
     FBP_TRY(fbp_check_choice("phantom: in_double", (long)p->in_double, 1));
     if (p->in_double && integral != FBP_OVER_PLANES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: float64 is for plane integrals (kind planes), views of kind %s "
-                        "are float32",
+                        "phantom: float64 is for plane integrals (kind planes) only; use float32 "
+                        "for views of kind %s",
                         kind);
     FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", p->noise_i0));
     FBP_TRY(fbp_check_optional(&fbp_range_noise_sd, "phantom: noise_sd", p->noise_sd));
@@ -395,12 +396,12 @@ fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct 
     FBP_TRY(fbp_check_optional(&fbp_range_decay, "phantom: decay", p->decay));
     if (p->noise_i0 > 0 && !integral_of[integral].counts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: kind %s counts no photons: give its noise as a standard "
-                        "deviation (--noise-sd)",
+                        "phantom: scans of kind %s have no photon counts; give the noise as a "
+                        "standard deviation (--noise-sd)",
                         kind);
     if ((path != NULL) + (p->samples != NULL) + (p->sink != NULL) != 1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "phantom: views go to a path, into memory or to a sink: give one of them");
+        return fbp_fail(FBP_ERR_INVALID, "phantom: found several outputs for the views, or none; "
+                                         "give one of path, memory and sink");
     return simulate(&job, path, p->samples);
 }
 

@@ -141,8 +141,8 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
                                        tables[i].name);
         return fbp_fail(
             FBP_ERR_INVALID,
-            "phantom: '%s' is neither a name nor a file: use %s or a text file of shapes", name,
-            known);
+            "phantom: '%s' is neither a known phantom nor a file; use %s or a text file of shapes",
+            name, known);
     }
     if (i_table == COUNT(tables)) {
         const fbp_status st = fbp_phantom_load(out, name, scale);

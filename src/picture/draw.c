@@ -346,18 +346,23 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
     fbp_status st;
 
     if (p->time_point >= frames)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: frame %zu: it has 0 to %zu", name,
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: frame %zu does not exist; the series has frames 0 to %zu", name,
                               p->time_point, frames - 1));
     for (int a = 0; a < 3; a++) {
         v.slice[a] = p->at_slice ? p->slice[a] : one.n[a] / 2;
         v.n[a] = one.n[a];
         v.mm[a] = one.has_spacing ? fabs(one.spacing_mm[a]) : 1;
         if (one.n[a] == 0 || !(v.mm[a] > 0 && isfinite(v.mm[a])))
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: %zu voxels of %g mm: not a volume", name,
-                                  one.n[a], v.mm[a]));
+            FBP_TRY_GOTO(
+                fbp_fail(FBP_ERR_INVALID,
+                         "%s: %zu voxels of %g mm: the header describes no volume; correct it",
+                         name, one.n[a], v.mm[a]));
         if (v.slice[a] >= one.n[a])
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: slice %c = %zu: the volume has 0 to %zu",
-                                  name, "xyz"[a], v.slice[a], one.n[a] - 1));
+            FBP_TRY_GOTO(
+                fbp_fail(FBP_ERR_INVALID,
+                         "%s: slice %c = %zu does not exist; the volume has slices 0 to %zu", name,
+                         "xyz"[a], v.slice[a], one.n[a] - 1));
     }
     /* The pictures show the rotated volume.  The host skips a rotation by 0 degrees. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
@@ -511,7 +516,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own.lo));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", own.hi));
     if (n_tiles == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs pictures", png_path);
+        return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image", png_path);
     /* The window: the given one, or the range of all pictures without 0.5 % at either end. */
     s.lo = own.lo;
     s.hi = own.hi;

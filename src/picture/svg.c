@@ -320,7 +320,7 @@ static void range_words(char *out, size_t n, const double range[2])
 
 static void draw_legend(const struct drawing *d)
 {
-    static const char *const coverage[] = {"full scan", "short scan", "partial: not determined"};
+    static const char *const coverage[] = {"full scan", "short scan", "partial: too few views"};
     static const char *const turning[] = {"clockwise", "unordered", "counter-clockwise"};
     const struct fbp_geometry_facts *f = d->facts;
     const double deg = 180 / FBP_PI, theta = deg * atan2(d->of.view[0].s[1], d->of.view[0].s[0]);
@@ -544,12 +544,13 @@ static void draw_sphere(FILE *f, const void *user)
     struct legend l = {f, 470};
     legend_line(&l, "views", "%zu of %zu samples, %.5g mm apart", s->of.n, s->of.panel.n_columns,
                 g->spacing_mm);
-    legend_line(&l, "directions", "%zu that differ; largest empty circle %.3g&#176;%s", g->n_angles,
-                g->direction_gap_rad * (180 / FBP_PI), g->gap_rad > 0 ? ": a gap" : "");
+    legend_line(&l, "directions", "%zu different ones; largest empty circle %.3g&#176;%s",
+                g->n_angles, g->direction_gap_rad * (180 / FBP_PI),
+                g->gap_rad > 0 ? ": a gap" : "");
     legend_line(&l, "without streaks", "within %.4g mm at cut-off 1, %.4g mm at 0.5",
                 g->alias_free_mm, 2 * g->alias_free_mm);
     legend_line(&l, "field of view", "radius %.5g mm", g->fov_radius_mm);
-    legend_volume(&l, s->grid, g->volume_inside, "its corners are not seen by every view");
+    legend_volume(&l, s->grid, g->volume_inside, "its corners are outside some views");
     fbp_svg_text(f, 30, HEIGHT - 34, "class=\"small\"",
                  "blue: first view, orange: last; the line joins the first views in their order");
 }
@@ -568,7 +569,7 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
     FBP_TRY(FBP_COPY_IN(geometry_facts, &whole, facts));
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views to draw");
     const bool lines = fbp_kind_of(views.kind)->integral == FBP_OVER_LINES;
     return fbp_svg_page(path, WIDTH, HEIGHT, lines ? draw_geometry : draw_sphere, &d);
 }
@@ -695,7 +696,7 @@ fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path)
             d.y[1] = fmax(d.y[1], c->y[i]);
         }
     if (!(d.x[0] <= d.x[1]))
-        return fbp_fail(FBP_ERR_INVALID, "%s: there are no points to draw", path);
+        return fbp_fail(FBP_ERR_INVALID, "%s: the curve has no finite points to draw", path);
     widen(d.x, 0.02);
     widen(d.y, 0.06);
     return fbp_svg_page(path, CURVE_WIDTH, CURVE_HEIGHT, draw_curve, &d);

@@ -42,8 +42,8 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
             t.whole ? (double)n[swapped ? 1 - a : a] : fmax(1, ceil(side / t.mm[a] - 1e-6));
         if (!(voxels <= MOST_SIDE && n[a] <= MOST_SIDE))
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "view: slices of %zu x %zu voxels are too large to be turned: at most "
-                            "%d a side, turned or not",
+                            "view: slices of %zu x %zu voxels are too large to be rotated; the "
+                            "limit is %d per side, before and after the rotation",
                             n[0], n[1], MOST_SIDE);
         t.turned[a] = (size_t)voxels;
     }

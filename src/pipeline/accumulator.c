@@ -60,22 +60,18 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
                        : p->epr.stages > 1                           ? "two stages"
                        : p->epr.angles > 0                           ? "resampled angles"
                        : box || p->output.fill || p->cluster.n_parts ? "a part of the volume"
-                       : scan->preparation ? "the scan's preparation of stored rows"
-                                           : NULL;
+                       : scan->preparation                           ? "the scan's key prepare"
+                                                                     : NULL;
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "accumulator: kind %s: views of plane integrals (kind planes) are added one by "
-            "one: run a plan that follows the scan",
-            fbp_kind_of(scan->kind)->name);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "accumulator: only views of plane integrals (kind planes) can be added one "
+                        "by one, not of kind %s; run a plan that follows the scan",
+                        fbp_kind_of(scan->kind)->name);
     if (what)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "accumulator: %s: views are added one by one without that: leave it out, or run "
-            "a plan",
-            what);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "accumulator: does not support %s; omit it, or run a plan", what);
     return fbp_check_scan(scan);
 }
 
@@ -101,7 +97,7 @@ fbp_status fbp_accumulator_create(fbp_accumulator **out, const struct fbp_scan *
     a->scan = taken;
     FBP_TRY_GOTO(fbp_devices_find(own.device ? own.device : "auto", &a->backend, devices, &n));
     if (n != 1)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "accumulator: \"%s\" are %zu devices: give one",
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "accumulator: \"%s\" selects %zu devices; give one",
                               own.device, n));
     FBP_TRY_GOTO(fbp_job_create(&a->tables, &a->scan, &own, false));
     if (!own.device || strcmp(own.device, "auto") == 0)
@@ -154,10 +150,13 @@ fbp_status fbp_accumulator_add(fbp_accumulator *a, size_t view, const float *sam
     fbp_message_clear();
     FBP_TRY(fbp_check_process(a->process, "accumulator"));
     if (view >= job_of(a)->n_views)
-        return fbp_fail(FBP_ERR_INVALID, "accumulator: view %zu: the scan has %zu, counted from 0",
-                        view, job_of(a)->n_views);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "accumulator: view %zu does not exist; the scan has %zu views, counted from 0", view,
+            job_of(a)->n_views);
     if (a->added[view])
-        return fbp_fail(FBP_ERR_INVALID, "accumulator: view %zu was added before", view);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "accumulator: view %zu was already added; add each view once", view);
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
     a->added[view] = true; /* also if it fails: part of the view may be in the volume */
     if (b->can.own_memory)

@@ -406,10 +406,10 @@ static fbp_status fill(fbp_source *src)
     }
 
     for (size_t i = 0; i < n_threads; i++)
-        fbp_prep_counts_add(&c->step.mended, &b.counts[i]);
+        fbp_prep_counts_add(&c->step.repaired, &b.counts[i]);
     c->step.seconds = fbp_seconds() - start;
     if (c->stripes.method && !atomic_load(&s->has_rings))
-        c->step.note = "rings: no rings were found: the views are left unchanged";
+        c->step.note = "rings: no rings were found, so the views are unchanged";
     s->filled = true;
 fail:
     fbp_pool_destroy(&b.pool);
@@ -494,7 +494,7 @@ struct retrieved {
     pthread_cond_t freed;
     struct slot *slots;
     uint64_t now;
-    unsigned char *counted; /* [view] its repaired samples are included in `mended` */
+    unsigned char *counted; /* [view] its repaired samples are included in `repaired` */
 };
 
 /* The slot of a view; else the free slot that was used longest ago; NULL: the caller must wait. */
@@ -526,7 +526,7 @@ static fbp_status retrieve(fbp_source *src, size_t view, float *out)
     fbp_retrieve(&c->phase, retrieved_from(c), reach, out, work);
     pthread_mutex_lock(&s->lock);
     if (!s->counted[view])
-        fbp_prep_counts_add(&c->step.mended, &counts);
+        fbp_prep_counts_add(&c->step.repaired, &counts);
     s->counted[view] = 1;
     pthread_mutex_unlock(&s->lock);
     return FBP_OK;
@@ -612,7 +612,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 {
     corrections *c = *(corrections *const *)step;
 
-    c->step.mended_once = !c->as_read;
+    c->step.repaired_once = !c->as_read;
     return (c->as_read ? set_up_retrieved : set_up_kept)(src, step, below);
 }
 
@@ -638,8 +638,8 @@ static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *
         phase_reach(c, 0, reach);
         fresnel_scale(c, &step->scan.views[0], &z, &M);
         snprintf(phases, sizeof phases,
-                 "phases of one material (Paganin), effective distance %.5g mm, magnification "
-                 "%.5g, blur of %.3g columns",
+                 "phase retrieval for one material (Paganin), effective distance %.5g mm, "
+                 "magnification %.5g, blur of %.3g columns",
                  z, M, reach[0]);
     }
     snprintf(all, sizeof all, "%s%s%s%s%.256s", rings, rings[0] && phases[0] ? "; " : "", phases,
@@ -769,25 +769,26 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     for (size_t k = 0; c->retrieves && k < scan->n_views; k++) {
         phase_reach(c, k, reach);
         if (!(reach[0] >= 0 && reach[1] >= 0))
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "paganin: in view %zu the detector does not lie behind the axis",
-                                  k));
+            FBP_TRY_GOTO(fbp_fail(
+                FBP_ERR_INVALID,
+                "paganin: in view %zu the detector is not behind the axis; check the distances",
+                k));
         most[0] = fmax(most[0], reach[0]);
         most[1] = fmax(most[1], reach[1]);
     }
     if (most[0] > (double)panel->n_columns / 4)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "paganin: phases would reach over %.3g columns, and the detector has %zu: "
-                     "check delta_beta, the energy (keV), distances and pitch (mm)",
-                     most[0], panel->n_columns));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_INVALID,
+            "paganin: the phase retrieval blurs over %.3g columns, too many for a detector of %zu; "
+            "check delta_beta, the energy (keV), distances and pitch (mm)",
+            most[0], panel->n_columns));
     if (c->retrieves) /* for the view whose phases reach farthest */
         FBP_TRY_GOTO(fbp_retrieval_open(&c->phase, panel->n_columns, panel->n_rows, most));
 
     if (request->params->input.follow)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: it takes whole views, or all of them, which does not follow a "
-                              "scan: leave one of the two out",
+                              "%s: this correction needs complete views or the whole scan, so it "
+                              "excludes --follow; omit one of the two",
                               c->stripes.method ? "rings" : "paganin"));
     *out = &c->step;
     return FBP_OK;

@@ -432,8 +432,8 @@ void fbp_data_check_exposure(const struct fbp_report *r, size_t n_views, char *l
         snprintf(factor, sizeof factor, "%.3g to %.3g", r->exposure[0], r->exposure[1]);
     snprintf(
         line, n,
-        "%s %s than the others, air and all: %s of their exposure: expect streaks; divide such "
-        "views' intensities by that, or leave them out of the scan",
+        "%s %s than neighbouring views, in air, too, by a factor of %s; expect streaks, divide "
+        "the intensities of these views by the factor, or remove them from the scan",
         views,
         r->exposure[1] < 1   ? "darker"
         : r->exposure[0] > 1 ? "brighter"
@@ -519,11 +519,11 @@ void fbp_data_check_truncated(const struct fbp_report *r, size_t n_views, bool p
     else
         snprintf(where, sizeof where, "%.0f %% of a row's greatest value at its %s column",
                  100 * fmax(part[0], part[1]), part[0] > 0 ? "first" : "last");
-    snprintf(line, n, "the object is wider than the panel in %zu of %zu views%s: up to %s: %s",
+    snprintf(line, n, "the object is wider than the panel in %zu of %zu views%s, with up to %s; %s",
              r->truncated_views, n_views, range, where,
-             padded ? "rows were carried on beyond it (--pad)"
-                    : "values rise towards the edge of the field of view; --pad ellipse carries "
-                      "rows on");
+             padded ? "rows were extrapolated beyond the panel (--pad)"
+                    : "values rise towards the edge of the field of view, but --pad ellipse "
+                      "extrapolates the rows");
 }
 
 void fbp_data_check_air(const fbp_data_check *check, char *line, size_t n)
@@ -533,9 +533,9 @@ void fbp_data_check_air(const fbp_data_check *check, char *line, size_t n)
     line[0] = '\0';
     if (check->air > 0)
         snprintf(line, n,
-                 "the samples are intensities and were taken as line integrals: rows have their "
-                 "greatest values, about %.3g, at their ends, as air has: the object is inverted: "
-                 "give \"i0\": %.4g in the scan file, or a flat",
+                 "the samples were used as line integrals, but seem to be intensities, because "
+                 "rows have their greatest values, about %.3g, at their ends, in air; give \"i0\": "
+                 "%.4g in the scan file, or a flat",
                  check->air, one ? 1 : check->air);
 }
 
@@ -563,8 +563,8 @@ void fbp_data_check_dead(const fbp_data_check *check, const struct fbp_report *r
                                      k, end - 1);
     }
     snprintf(line, n,
-             "nothing was measured in %zu of %zu views (%s): all samples of a view are the same, "
-             "clipped, or no numbers: leave such views out of the scan, or measure them again",
+             "%zu of %zu views (%s) contain no data: all their samples are equal, clipped, or not "
+             "numbers; remove these views from the scan, or measure them again",
              report->dead_views, n_views, list);
 }
 
@@ -580,23 +580,23 @@ static fbp_status fail_all_dead(const fbp_data_check *check, const char *name)
     }
     if (all.lo > all.hi)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: no sample of %zu views is a number: is it the right file, of the type "
-                        "and byte order that the scan says?",
+                        "%s: no sample of the %zu views is a number; check the file, and the type "
+                        "and byte order in the scan file",
                         name, n);
     if (all.lo == all.hi)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: all samples of %zu views are %.7g: nothing was measured: is it the "
-                        "right file, or data set, of the type that the scan says?",
+                        "%s: all samples of the %zu views are %.7g; check the file, or data set, "
+                        "and the type in the scan file",
                         name, n, (double)all.lo);
     if (!all.unclipped)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: all intensities of %zu views, %.7g to %.7g, are nothing above the "
-                        "dark: are these projections and not darks, and are \"dark\" and \"i0\" "
-                        "or \"flat\" theirs?",
+                        "%s: all intensities of the %zu views, %.7g to %.7g, are at or below the "
+                        "dark image; check that the file contains projections, and that \"dark\" "
+                        "and \"i0\" or \"flat\" belong to them",
                         name, n, (double)all.lo, (double)all.hi);
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: in each of %zu views all samples are the same, clipped, or no numbers "
-                    "(%.7g to %.7g): is it the right file, or data set?",
+                    "%s: in each of the %zu views, all samples are equal, clipped, or not numbers "
+                    "(%.7g to %.7g); check the file, or data set",
                     name, n, (double)all.lo, (double)all.hi);
 }
 

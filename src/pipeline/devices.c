@@ -90,8 +90,8 @@ void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_
             before = before && !is_it;
             continue;
         }
-        snprintf(line, n, "device: %s, as %s has no way to do this: %s", other->name,
-                 (*backend)->name, why);
+        snprintf(line, n, "device: %s is used, because %s does not support this task: %s",
+                 other->name, (*backend)->name, why);
         *backend = other;
         *device = index;
         break;
@@ -119,8 +119,9 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
             strncat(known, one, sizeof known - strlen(known) - 1);
         }
 
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
-                        name, known);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "device: \"%s\" is unknown, or not part of this build; use one of %s", name,
+                        known);
     }
     const int available = fbp_backend_count(backend, why, sizeof why);
     if (available == 0)
@@ -131,18 +132,22 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
         char *end;
         const long listed = strtol(at, &end, 10);
         if ((end == at || listed < 0 || listed >= available) && available == 1)
-            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": there is one, with index 0: use %s",
-                            text, (*backend)->name);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "device: \"%s\": there is only one device, with index 0; use %s", text,
+                            (*backend)->name);
         if (end == at || listed < 0 || listed >= available)
             return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all",
+                            "device: \"%s\": expected indices 0 … %d, such as %s:0,1, or %s:all",
                             text, available - 1, (*backend)->name, (*backend)->name);
         if (*n_devices == FBP_MOST_DEVICES)
             return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
                             text, FBP_MOST_DEVICES);
         devices[(*n_devices)++] = (int)listed;
         if (*end != '\0' && *end != ',')
-            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "device: \"%s\": unexpected \"%s\"; give a name and indices, such as cuda:0,1",
+                text, end);
         at = *end ? end + 1 : NULL;
     }
 
@@ -219,7 +224,8 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
 
     *out = name ? fbp_backend_find(name) : NULL;
     if (!*out)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device \"%s\" is not in this build", what,
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: device \"%s\" is not part of this build; fbp devices lists all", what,
                         name ? name : "");
     if (fbp_backend_count(out, why, sizeof why) == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);
@@ -236,8 +242,8 @@ static fbp_status find(const char *name, const char *what, const void *memory, u
     const int index = memory ? backend->memory.of_caller->owner(memory, bytes) : -1;
     if (index < 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the %llu bytes from %p on are not in the memory of one device of %s: "
-                        "give memory that its driver has allocated, as large as the array",
+                        "%s: the %llu bytes from %p on are not in the memory of a single %s "
+                        "device; give memory of that device, as large as the array",
                         what, (unsigned long long)bytes, memory, name);
     return backend->memory.of_caller->open(index, queue, out);
 }
@@ -281,10 +287,10 @@ fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type t
     fbp_message_clear();
     *out = NULL;
     if (type != FBP_F32 && type != FBP_F64)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "volume on a device: samples are %s: use float32 or "
-                        "float64",
-                        fbp_type_name(type));
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "volume on a device: samples of type %s are not supported; use float32 or float64",
+            fbp_type_name(type));
     FBP_TRY(fbp_array_bytes("volume on a device", &info, &bytes));
     FBP_TRY(find(backend, "volume on a device", samples, bytes, queue, &far));
     return fbp_sink_on_device(out, type, samples, n, far);
@@ -295,7 +301,8 @@ static fbp_status find_queues(const char *name, const struct fbp_backend **out)
     FBP_TRY(find_backend(name, "queue of a device", out));
     if ((*out)->memory.of_caller->queue)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "queue of a device: %s has none", name);
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "queue of a device: device %s has no queues; omit the queue", name);
 }
 
 fbp_status fbp_device_queue_create(void **out, const char *name, int number)
@@ -340,7 +347,7 @@ static fbp_status first_device(const char *device, const struct fbp_backend **ba
     if ((*backend)->memory.of_caller->alloc)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "device: %s has no memory of its own for views and volumes of callers",
+                    "device: %s has no device memory for views and volumes; use host memory",
                     (*backend)->name);
 }
 

@@ -435,14 +435,14 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
 
     if (device_lacks(out, rq))
         return fbp_fail(FBP_ERR_NOMEM,
-                        "memory: this reconstruction needs at least %s of device memory, the limit "
-                        "is %s: raise --device-memory or lower the volume's size",
+                        "memory: this reconstruction needs at least %s of device memory, but the "
+                        "limit is %s; raise --device-memory, or choose a smaller volume",
                         fbp_bytes_up_text(needs, sizeof needs, out->device_bytes),
                         fbp_bytes_text(has, sizeof has, rq->device_limit));
     out->memory_bytes += RESIDENT_VARIES;
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: this reconstruction needs at least %s, the limit is %s: raise "
-                    "--memory, or lower --threads or the volume's size",
+                    "memory: this reconstruction needs at least %s, but the limit is %s; raise "
+                    "--memory, lower --threads, or choose a smaller volume",
                     fbp_bytes_up_text(needs, sizeof needs, out->memory_bytes),
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
@@ -531,14 +531,14 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         fbp_cut_find(rq->job, &out->cut);
     /* This rejects huge volumes of damaged files at once; a search for slabs takes very long. */
     if (rq->job->channels > 1)
-        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_channels(rq->job));
+        snprintf(frames, sizeof frames, ", in %zu frames,", fbp_channels(rq->job));
     if (bytes > (double)rq->memory_limit)
-        return fbp_fail(
-            FBP_ERR_NOMEM,
-            "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
-            "raise --memory or lower the volume's size",
-            slice.nx, slice.ny, frames, fbp_bytes_estimate_text(needs, sizeof needs, bytes),
-            fbp_bytes_text(has, sizeof has, rq->memory_limit));
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "memory: a single slice of %zu x %zu voxels%s needs %s, but the limit is "
+                        "%s; raise --memory, or choose a smaller volume",
+                        slice.nx, slice.ny, frames,
+                        fbp_bytes_estimate_text(needs, sizeof needs, bytes),
+                        fbp_bytes_text(has, sizeof has, rq->memory_limit));
 
     if (!holds(rq, NULL, why))
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);

@@ -80,15 +80,15 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
             if (!(fabs(tau / tau0 - 1) <= OFF && fabs(shift - whole) <= OFF))
                 return fbp_fail(
                     FBP_ERR_UNSUPPORTED,
-                    "angles: view %zu has samples at %.7g + i %.7g mm, view %zu of the same "
-                    "ring at %.7g + i %.7g mm: all directions of a ring need the same "
-                    "samples: leave angles out",
+                    "angles: all views of a ring need the same sample positions, but view %zu has "
+                    "samples at %.7g + i %.7g mm, and view %zu at %.7g + i %.7g mm; omit angles",
                     m->view, start, tau, first->view, start0, tau0);
             if (m->reversed && scan->reference)
-                return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "angles: view %zu lies on the other side of its ring, where a "
-                                "field sweep runs backwards: leave it out",
-                                m->view);
+                return fbp_fail(
+                    FBP_ERR_UNSUPPORTED,
+                    "angles: view %zu lies on the opposite side of its ring, where the field sweep "
+                    "runs backwards, so the ring cannot be resampled; omit angles",
+                    m->view);
             a->shift[i] = (ptrdiff_t)whole;
         }
     }
@@ -179,9 +179,9 @@ static fbp_status resample(fbp_source *src, double **out)
     FBP_TRY_GOTO(fbp_calloc((void **)&weights, most, sizeof *weights, "weights of a ring"));
     FBP_TRY_GOTO(fbp_calloc((void **)&scratch, most, sizeof *scratch, "weights of a ring"));
     FBP_TRY_GOTO(fbp_source_read(src->below, 0, n_below, 0, nr, FBP_F64, views));
-    a->step.mended = (struct fbp_prep_counts){0};
+    a->step.repaired = (struct fbp_prep_counts){0};
     for (size_t row = 0; row < n_below * nr; row++)
-        fbp_prep_row_double(&line, views + row * nc, &a->step.mended);
+        fbp_prep_row_double(&line, views + row * nc, &a->step.repaired);
     for (size_t r = 0; r < a->rings.n; r++) {
         FBP_TRY_GOTO(fbp_check_cancelled());
         resample_ring(src, r, views, weights, scratch, samples);
@@ -288,24 +288,22 @@ fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_ste
     if (request->params->epr.angles == 0)
         return FBP_OK;
     if (request->params->input.follow)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "angles: resampling needs all views at once, and does not follow a scan: "
-                        "leave one of the two out");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "angles: resampling needs all views at once, so it "
+                                             "excludes --follow; omit one of the two");
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "angles: rings of directions are those of plane integrals (kind planes), "
-                        "this scan is of kind %s: leave it out",
+                        "angles: only plane integrals (kind planes) have rings of directions, but "
+                        "this scan is of kind %s; omit angles",
                         fbp_kind_of(scan->kind)->name);
     if (fbp_scan_is_intensity(scan))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "angles: only integrals are resampled, not intensities: leave it out, or "
-                        "i0, dark and flat");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "angles: intensities cannot be resampled, only "
+                                             "integrals; omit angles, or remove i0, dark and flat");
     if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "angles: the views are filtered and weighted already: leave it out");
+                        "angles: the views are already filtered and weighted; omit angles");
     FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "rings"));
     a->step = (struct fbp_view_step){.scan = *scan,
-                                     .mended_once = true,
+                                     .repaired_once = true,
                                      .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,

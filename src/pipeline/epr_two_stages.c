@@ -253,9 +253,8 @@ static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t image = n_rows * src->info.n[0] * fbp_type_size(src->info.type);
 
     if (as_float && src->info.type != FBP_F32)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "stages: images of the first stage are in double, and cannot be read as floats");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: images of the first stage have double "
+                                             "precision, and cannot be read as float32");
     pthread_mutex_lock(&d->lock);
     const fbp_status st = d->filled ? FBP_OK : fill(src);
     d->filled = st == FBP_OK;
@@ -406,9 +405,9 @@ static fbp_status count(struct fbp_view_step *step)
 
     if (!s->dev)
         return FBP_OK;
-    FBP_TRY(s->backend->repair.counts(s->dev, &step->mended));
-    step->mended.not_finite -= s->before.not_finite;
-    step->mended.clipped -= s->before.clipped;
+    FBP_TRY(s->backend->repair.counts(s->dev, &step->repaired));
+    step->repaired.not_finite -= s->before.not_finite;
+    step->repaired.clipped -= s->before.clipped;
     return FBP_OK;
 }
 
@@ -425,9 +424,9 @@ static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
     if (st == FBP_ERR_UNSUPPORTED) {
         snprintf(line, sizeof line, "%s", fbp_message());
         const size_t n = fbp_rings_usual_angles(scan);
-        st = n == 0 ? fbp_fail(st, "%s: use one stage", line)
-                    : fbp_fail(st, "%s: use one stage, or resample their rings (--angles %zu)",
-                               line, n);
+        st = n == 0
+                 ? fbp_fail(st, "%s; use one stage", line)
+                 : fbp_fail(st, "%s; use one stage, or resample the rings (--angles %zu)", line, n);
     }
     return scan->path ? fbp_error_context(scan->path, st) : st;
 }
@@ -448,19 +447,18 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
         return FBP_OK;
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: two stages are for plane integrals (kind planes), this scan is of "
-                        "kind %s: leave it out",
+                        "stages: two stages need plane integrals (kind planes), but this scan is "
+                        "of kind %s; omit stages",
                         fbp_kind_of(scan->kind)->name);
     if (scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: the views are filtered already, but two "
-                                             "stages filter them: leave it out");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages need unfiltered views, but these "
+                                             "views are already filtered; omit stages");
     if (request->params->input.follow)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: two stages need all views at once, and do not follow a scan: "
-                        "leave one of the two out");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages need all views at once, which "
+                                             "excludes --follow; omit one of the two");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "stage one"));
     s->step = (struct fbp_view_step){.measured = &s->first,
-                                     .mended_once = true,
+                                     .repaired_once = true,
                                      .set_up = set_up,
                                      .destroy = destroy,
                                      .describe = describe,

@@ -107,7 +107,7 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
         if (!(w0 > 0))
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the iso-centre does not lie between source and "
-                            "detector: check the signs of its matrix or distances",
+                            "detector; check the signs of the matrix or distances",
                             k);
         for (int i = 0; i < 12; i++)
             m[i] *= (depths ? depths[k] : 1) / w0;
@@ -141,15 +141,16 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     (void)scan;
     if (p->epr.periodic || p->epr.response)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: it is for plane integrals (kind planes): leave it out",
+                        "%s: applies to plane integrals (kind planes) only; omit it for this scan",
                         p->epr.periodic ? "periodic" : "response");
     if (p->epr.wiener > 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "wiener: only spectra of kind planes are divided by a "
-                                             "reference: leave it out");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "wiener: applies to spectra of plane integrals (kind planes) only; omit wiener");
     if (job->padded.inserted)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "oversampling: samples between those measured are for plane integrals "
-                        "(kind planes): leave it out");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "oversampling: applies to plane integrals (kind planes) only; omit oversampling");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->padded.panel.n_columns,
                               p->filtering.spatial ? p->filtering.half_width : 0));
@@ -202,21 +203,22 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: spectra are divided by the reference as they were measured: leave "
-                        "--bin out",
-                        scan->reference);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: the division by a reference spectrum needs spectra at full resolution; omit --bin",
+            scan->reference);
     if (n != scan->panel.n_columns)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the reference spectrum has %zu samples, views have %zu: it has to be "
-                        "measured, or resampled, at the same fields",
+                        "%s: the reference spectrum has %zu samples, but the views have %zu; "
+                        "measure or resample it at the same field values",
                         scan->reference, n, scan->panel.n_columns);
     for (size_t k = 1; k < scan->n_views; k++)
         if (!(fabs(middle_of(scan, k) - middle_of(scan, 0)) <= SAME))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: in view %zu the middle is at sample %.7g, in view 0 at %.7g: one "
-                            "reference spectrum needs views of one sweep: resample them",
-                            scan->reference, k, middle_of(scan, k), middle_of(scan, 0));
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: in view %zu the centre is at sample %.7g, but in view 0 at %.7g; one "
+                "reference spectrum needs views with the same field values, so resample them",
+                scan->reference, k, middle_of(scan, k), middle_of(scan, 0));
     return FBP_OK;
 }
 
@@ -275,13 +277,11 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
     fbp_status st;
 
     if (p->epr.wiener > 0 && !scan->reference)
-        return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
-                                         "give one (--reference), or leave it out");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "wiener: needs a reference spectrum; give --reference, or omit --wiener");
     if (p->epr.periodic && longer)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "periodic: rows that count as periodic are transformed as they are, "
-                        "without %s: leave one of the two out",
-                        longer);
+                        "periodic: cannot be combined with %s; omit one of the two", longer);
     if (p->epr.response) {
         FBP_TRY_GOTO(fbp_number_table_load(p->epr.response, 2,
                                            "a fraction of the Nyquist frequency and a factor",
@@ -293,7 +293,7 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
         st = design_any(out, p, &s, &rows);
         goto fail;
     }
-    st = fbp_number_table_load(scan->reference, 1, "one number a sample", &spectrum, &n);
+    st = fbp_number_table_load(scan->reference, 1, "one number per sample", &spectrum, &n);
     if (st == FBP_OK)
         st = check_spectra(scan, n);
     s.reference = (struct fbp_reference){
@@ -302,10 +302,11 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
         st = fbp_error_context(scan->reference, design_any(out, p, &s, &rows));
     if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
         fbp_filter_design_clear(out);
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: to divide by a reference spectrum without a limit gives noise: give a "
-                      "cut-off, such as --cutoff 0.1, or Wiener's term (--wiener)",
-                      scan->reference);
+        st = fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the division by a reference spectrum amplifies noise at high frequencies; give a "
+            "cut-off, such as --cutoff 0.1, or a Wiener term (--wiener)",
+            scan->reference);
     }
     st = fbp_error_context("reference", st);
 fail:
@@ -321,18 +322,17 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     struct fbp_job *job = &t->job;
 
     if (p->mu_water > 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "mu_water: plane integrals are no attenuations: leave Hounsfield units "
-                        "out");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "mu_water: plane integrals are not attenuations, so "
+                                             "Hounsfield units do not apply; omit mu_water");
     if (p->pad != FBP_PAD_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "pad: rows of plane integrals end where the object does: leave it out");
+                        "pad: rows of plane integrals need no extrapolation; omit pad");
     if (t->cutoff_v > 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "cutoff_v: plane integrals have no detector columns: use the cut-off");
+                        "cutoff_v: plane integrals have no detector columns; omit cutoff_v");
     if (t->angular != FBP_ANGULAR_AUTO)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "angular_weights: plane integrals have solid angles: "
-                                             "set the scan's quadrature");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "angular_weights: plane integrals are weighted by "
+                                             "solid angles; set the scan's quadrature instead");
 
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
                                                 scan->plane_weights, scan->reference != NULL)));
@@ -395,34 +395,31 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         FBP_TRY_GOTO(fbp_error_context(scan->projections ? scan->projections : "scan",
                                        fbp_geometry_circular(&job->facts)));
     if (scan->depths && !scan->filtered)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered"));
-    if (scan->filtered && fbp_prep_is_needed(scan))
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "scan: views that are filtered already have no dark, flat, i0 or "
-                              "bad_pixels: remove them, or \"filtered\""));
+                              "scan: depths apply to filtered views only; set scan.filtered"));
+    if (scan->filtered && fbp_prep_is_needed(scan))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "scan: filtered views cannot have dark, flat, i0 or "
+                                               "bad_pixels; remove these keys, or \"filtered\""));
     for (size_t k = 0; scan->depths && k < job->n_views; k++) /* no rotational symmetry */
         if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
             job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
     /* Line integrals are interpolated linearly only.  Cubic interpolation needs spline
      * coefficients, which only the filter computes. */
     if (p->epr.interpolation != FBP_INTERPOLATION_LINEAR && kind->integral != FBP_OVER_PLANES)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "interpolation: %s is for plane integrals (kind planes), others are "
-                              "interpolated linearly: leave it out",
-                              fbp_interpolation_name(p->epr.interpolation)));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "interpolation: %s applies to plane integrals (kind planes) only; omit interpolation",
+            fbp_interpolation_name(p->epr.interpolation)));
     if (p->epr.interpolation == FBP_INTERPOLATION_CUBIC && scan->filtered)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_UNSUPPORTED,
-                     "interpolation: the coefficients of %s come out of the filter, and these "
-                     "views are filtered already: leave it out",
-                     fbp_interpolation_name(p->epr.interpolation)));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "interpolation: the filter computes the coefficients of %s, but "
+                              "these views are already filtered; omit interpolation",
+                              fbp_interpolation_name(p->epr.interpolation)));
 
     if (fbp_in_double(job) && fbp_prep_is_needed(scan)) /* dark, flat, bad pixels are floats */
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_UNSUPPORTED,
-                     "precision: double is for plane integrals as they are: remove dark, flat, i0 "
-                     "and bad_pixels from the scan, or leave it out"));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "precision: double needs plane integrals without corrections; remove "
+                              "dark, flat, i0 and bad_pixels from the scan, or omit precision"));
     /* corrections of a caller's struct; those of a file were checked when it was read */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
@@ -436,7 +433,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     widen(job);
     job->sparse = is_sparse(job);
     if (!scan->filtered && !filter_of[kind->integral])
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "scan.kind: kind %s is not supported, because it has no filter",
                               kind->name));
     if (!scan->filtered)
         FBP_TRY_GOTO(filter_of[kind->integral](t, p, scan));
@@ -547,7 +545,8 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     buf[0] = '\0';
 
     if (t->job.input.filtered) {
-        snprintf(buf, n, "%zu views over %.1f deg, weighted and filtered already: backprojection",
+        snprintf(buf, n,
+                 "%zu views over %.1f deg, already weighted and filtered: backprojection only",
                  t->job.n_views, t->job.facts.arc_rad * 180 / FBP_PI);
         return;
     }
@@ -575,7 +574,7 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     if (t->job.filtering.spatial)
         append(buf, n, ", in space, S = %zu", t->filter.half_width);
     if (t->job.filtering.pad)
-        append(buf, n, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
+        append(buf, n, ", rows extrapolated (%s)", fbp_pad_name(t->pad_kind));
 }
 
 /* ---- Choice of the kernel: can a backend compute a job, and with which kernel? ---- */
@@ -590,42 +589,43 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "precision: double is for plane integrals (kind planes), not for kind %s: "
-                        "choose exact, or leave it out",
+                        "precision: double applies to plane integrals (kind planes), not to kind "
+                        "%s; choose exact, or omit precision",
                         kind->name);
     if (in_double && !backend->can.doubles)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "precision: %s computes in float: leave double out, or use device cpu",
-                        backend->name);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "precision: device %s computes in float32 only; omit double, or use device cpu",
+            backend->name);
     if (in_double && job->epr.second_stage && !backend->can.meridian_images)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: %s has no second stage in double: leave stages or double out, or "
-                        "use device cpu",
+                        "stages: device %s has no second stage in double precision; omit stages or "
+                        "double, or use device cpu",
                         backend->name);
     if (job->padded.inserted && !backend->can.oversamples)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "oversampling: %s filters measured samples only: leave it out, or use "
-                        "device cpu",
-                        backend->name);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "oversampling: device %s does not support it; omit oversampling, or use device cpu",
+            backend->name);
     if (!(1u << job->epr.interpolation &
           (backend->can.interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "interpolation: %s interpolates linearly only: leave %s out, or use device "
-                        "cpu",
-                        backend->name, fbp_interpolation_name(job->epr.interpolation));
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "interpolation: device %s interpolates linearly only; omit %s, or use device cpu",
+            backend->name, fbp_interpolation_name(job->epr.interpolation));
     if (job->channels > 1 && !backend->can.channels)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "scan: views have %zu frames (delays), and %s reconstructs one: use device "
-                        "cpu, or give frames one by one",
+                        "scan: the views have %zu frames (delays), but device %s reconstructs only "
+                        "one; use device cpu, or reconstruct each frame separately",
                         fbp_channels(job), backend->name);
     if (filter && filter->periodic && !backend->can.periodic)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "periodic: %s filters no rows that go round: leave it out, or use device "
-                        "cpu",
-                        backend->name);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "periodic: device %s does not support periodic rows; omit periodic, or use device cpu",
+            backend->name);
     if (filter && (filter->passes > 1 || filter->imaginary) && !backend->can.any_filter)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "filter: %s filters rows once, with a symmetric kernel: choose another "
+                        "filter: device %s supports symmetric filter kernels only; choose another "
                         "filter, or device cpu",
                         backend->name);
 
@@ -633,13 +633,13 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
         return FBP_OK;
     if (job->selection.requested)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
-                        "the plan, or use \"matrix\", which takes any geometry",
+                        "kernel: device %s has no \"%s\" for this scan and volume; omit the "
+                        "kernel, or use \"matrix\", which supports every geometry",
                         backend->name, job->selection.requested);
     if (!backend->choose(job, NULL))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "kernel: %s has none for this scan, volume and interpolation: use device "
-                        "ref",
+                        "kernel: device %s has no kernel for this scan, volume and interpolation; "
+                        "use device ref",
                         backend->name);
     return FBP_OK;
 }

@@ -18,28 +18,27 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_choice("output_type", (long)p->output.type, FBP_F64));
     if (p->output.type == FBP_F64 && p->precision != FBP_PRECISION_DOUBLE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "output: float64 is for volumes that are computed in double: choose that "
-                        "precision, or float32");
+                        "output: float64 needs a computation in double precision; choose precision "
+                        "double, or output type float32");
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output.range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output.range[1]));
     if (!integers && ranged)
-        return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
-                                         "them, or leave it out");
+        return fbp_fail(FBP_ERR_INVALID, "output: a range of values applies to uint8 and uint16 "
+                                         "only; choose one of these types, or omit the range");
     if (p->output.auto_range && (ranged || !integers))
-        return fbp_fail(FBP_ERR_INVALID, "output: a range that is found from the volume %s",
-                        ranged ? "is not given as well: leave one of them out"
-                               : "is for uint8 and uint16: choose one of them, or leave it out");
-    if (integers && !ranged && !p->output.auto_range && !(p->mu_water > 0))
         return fbp_fail(
-            FBP_ERR_INVALID, "output: %s needs the range of values in 1/mm that it stands for: %s",
-            fbp_type_name(p->output.type),
-            p->cluster.n_parts ? "give the range, such as 0,0.05 (--output-range)"
-                               : "give the range, such as 0,0.05 (--output-range), or auto, "
-                                 "which takes the volume's own");
+            FBP_ERR_INVALID, "output: a range of values that is found automatically %s",
+            ranged ? "cannot be combined with a given range; omit one of them"
+                   : "applies to uint8 and uint16 only; choose one of these types, or omit it");
+    if (integers && !ranged && !p->output.auto_range && !(p->mu_water > 0))
+        return fbp_fail(FBP_ERR_INVALID, "output: %s needs a range of values in 1/mm; %s",
+                        fbp_type_name(p->output.type),
+                        p->cluster.n_parts ? "give the range, such as 0,0.05 (--output-range)"
+                                           : "give the range, such as 0,0.05 (--output-range), or "
+                                             "auto for the range of the volume");
     if (ranged && !(p->output.range[0] < p->output.range[1]))
         return fbp_fail(FBP_ERR_INVALID,
-                        "output: the range %g to %g is empty: give the least value "
-                        "first",
+                        "output: the range %g to %g is empty; give the least value first",
                         p->output.range[0], p->output.range[1]);
     return FBP_OK;
 }
@@ -60,7 +59,7 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
         return FBP_OK;
     if (isnan(value) && integers)
         return fbp_fail(FBP_ERR_INVALID,
-                        "output: %s has no NaN for what lies outside the %s: give a value "
+                        "output: %s cannot store NaN, the value outside the %s; give another value "
                         "(--mask), or write float32",
                         fbp_type_name(p->output.type), region ? "region" : "field of view");
     if (isnan(value))
@@ -69,8 +68,8 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
     if (!integers || p->output.auto_range || (value >= lo && value <= hi))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "output: %g, for what lies outside the %s, is not in the range %g "
-                    "to %g: choose another value (--mask), or another range",
+                    "output: %g, the value outside the %s, is not in the range %g to %g; choose "
+                    "another value (--mask), or another range",
                     value, region ? "region" : "field of view", lo, hi);
 }
 
@@ -103,7 +102,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_mu, "mu_water", p->mu_water));
     if (p->mu_water > 0 && p->output.unit != FBP_UNIT_MM)
         return fbp_fail(FBP_ERR_INVALID,
-                        "unit: Hounsfield units hold no length: leave the unit, or mu_water, out");
+                        "unit: Hounsfield units have no length unit; omit unit, or mu_water");
 
     FBP_TRY(fbp_check_range(&fbp_range_threads, "n_threads", p->n_threads));
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "memory_bytes", (double)p->memory_bytes));
@@ -117,21 +116,20 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     /* Processes of different parts do not communicate, so some options are impossible. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there is none such: parts count from 1 to %zu",
+                        "part %zu of %zu does not exist; parts count from 1 to %zu",
                         p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);
     if (has_part && p->cluster.team)
         return fbp_fail(FBP_ERR_INVALID,
-                        "part: processes that were started together share the volume themselves: "
-                        "leave the part out, or start each by itself, without mpirun");
+                        "part: processes that were started by mpirun or srun divide the volume "
+                        "themselves; omit the part, or start each process separately");
     if (has_part && (p->input.follow || p->input.source))
         return fbp_fail(FBP_ERR_INVALID,
-                        "part: the views must be in files that are complete, so that all parts "
-                        "have the same: %s",
-                        p->input.follow ? "do not follow the scan" : "store them first");
+                        "part: all parts need the same complete files of views; %s",
+                        p->input.follow ? "omit --follow" : "store the views first");
     if (has_part && p->output.auto_range)
         return fbp_fail(FBP_ERR_INVALID,
-                        "part: no part knows the range of the whole volume: give the range "
-                        "(--output-range LO,HI), or write float32");
+                        "part: the range of the whole volume is unknown to a single part; give the "
+                        "range (--output-range LO,HI), or write float32");
 
     FBP_TRY(check_output(p));
     FBP_TRY(check_mask(p));

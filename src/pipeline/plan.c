@@ -93,11 +93,11 @@ fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out)
     *out = (struct fbp_prep_counts){0};
     for (size_t i = 0; !p->ranks.idle && i < p->n_steps; i++) {
         struct fbp_view_step *step = p->steps[i];
-        if (step->mended_once && p->ranks.part > 0)
+        if (step->repaired_once && p->ranks.part > 0)
             continue;
         if (step->count)
             FBP_TRY(step->count(step));
-        fbp_prep_counts_add(out, &step->mended);
+        fbp_prep_counts_add(out, &step->repaired);
     }
     return FBP_OK;
 }
@@ -131,11 +131,11 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
     if (*source && !scan->preparation)
         return FBP_OK;
     if (*source)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "scan: prepare: views from memory are taken as they are: prepare them "
-                        "before, or name a file");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: prepare: not applied to views in memory; "
+                                             "prepare the views first, or name a file");
     if (!scan->projections)
-        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: the scan names no projections; add the key \"projections\"");
     if (p->params.input.follow)
         FBP_TRY(fbp_source_follow(source, scan->projections, &scan->raw,
                                   p->params.input.follow_timeout_s));
@@ -159,7 +159,7 @@ fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **
             fbp_source_reduce(out, stored, &p->reduction, p->top_down, fbp_plan_prep(p)->left_out));
     for (size_t i = 0; i < p->n_steps; i++) {
         struct fbp_view_step *step = p->steps[i];
-        step->mended = (struct fbp_prep_counts){0};
+        step->repaired = (struct fbp_prep_counts){0};
         step->seconds = 0;
         step->note = NULL;
         FBP_TRY(fbp_source_wrap(out, step->set_up, &step, *out, *out != stored));
@@ -220,17 +220,17 @@ static fbp_status take_source(fbp_plan *p)
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
     if (!has_size(p, info))
-        FBP_TRY_GOTO(fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
-            "%zu: correct the scan file",
-            fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0], fbp_stored_views(scan),
-            p->reduction.stored.n_rows, p->reduction.stored.n_columns));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: contains %zu views of %zu rows x %zu columns, but the scan file "
+                              "gives %zu views of %zu x %zu; correct the scan file",
+                              fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0],
+                              fbp_stored_views(scan), p->reduction.stored.n_rows,
+                              p->reduction.stored.n_columns));
     p->top_down = is_top_down(scan, info);
     if (scan->find_bad_pixels && p->params.input.follow)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "bad_pixels: auto reads the whole scan first, so it "
-                              "excludes --follow: remove one of the two"));
+                              "bad_pixels: auto needs the complete scan first, so it "
+                              "excludes --follow; omit one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
     for (size_t i = 0; i < n_all; i++) { /* each step gets the scan of the one before */
@@ -261,8 +261,8 @@ static fbp_status take_source(fbp_plan *p)
     if (info->scale == 0 && stored != FBP_F32 && stored != FBP_F64 && !fbp_scan_is_intensity(scan))
         fbp_plan_note(
             p, FBP_LOG_WARNING,
-            "projections are integers but neither flat nor i0 is given: they are taken as line "
-            "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
+            "the projections are integers, but are used as line integrals, because neither flat "
+            "nor i0 is given; add \"i0\" or \"flat\" to the scan file if they are counts");
     fbp_plan_source_drop(source, &reduced);
 fail:
     fbp_plan_source_close(p, &source);
@@ -277,8 +277,8 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
         ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.input.type != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "
-                    "made for: make another plan",
+                    "views: %zu views of %zu rows x %zu columns, %s, differ from those for which "
+                    "the plan was made; make another plan",
                     info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
 }
 
@@ -530,8 +530,8 @@ void fbp_plan_destroy(fbp_plan **plan)
         fbp_message_clear();
         (void)!fbp_fail(FBP_ERR_INVALID,
                         "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
-                        "and did nothing: stop the run there, and destroy the plan when the run "
-                        "has returned");
+                        "and was ignored; stop the run in the callback, and destroy the plan after "
+                        "the run has returned");
         return;
     }
     if (own) {

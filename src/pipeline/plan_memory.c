@@ -215,8 +215,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     if (opening <= request.memory_limit)
         return FBP_OK;
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: opening the scan's files takes %s, of which %s only for a time, the "
-                    "limit is %s: raise --memory, or store the views in another format",
+                    "memory: opening the files of the scan needs %s, of which %s temporarily, but "
+                    "the limit is %s; raise --memory, or store the views in another format",
                     fbp_bytes_text(needs, sizeof needs, opening),
                     fbp_bytes_text(child, sizeof child, p->contained_bytes),
                     fbp_bytes_text(has, sizeof has, request.memory_limit));
@@ -272,7 +272,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
             work->device_bytes <= limit)
             return st;
         fbp_plan_note(
-            p, FBP_LOG_WARNING, "device %s:%d is not used: %s of its memory can be had, too little",
+            p, FBP_LOG_WARNING, "device %s:%d is not used, because only %s of its memory is free",
             p->backend->name, p->devices[poorest], fbp_bytes_text(text, sizeof text, limit));
         fbp_message_clear();
         p->n_devices--;
@@ -441,14 +441,13 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
         return st;
     char kept[32], needs[32], has[32];
     fbp_message_clear();
-    return fbp_fail(
-        FBP_ERR_NOMEM,
-        "%smemory: this reconstruction needs at least %s, as %s of views are kept to remove rings "
-        "or retrieve phases; the limit is %s: raise --memory, or name a folder for them with "
-        "--scratch",
-        p->lack.who, fbp_bytes_up_text(needs, sizeof needs, p->lack.needs),
-        fbp_bytes_text(kept, sizeof kept, fbp_corrections_kept_bytes(c)),
-        fbp_bytes_text(has, sizeof has, p->lack.limit));
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "%smemory: this reconstruction needs at least %s, including %s for views to "
+                    "remove rings or retrieve phases, but the limit is %s; raise --memory, or name "
+                    "a folder for the views with --scratch",
+                    p->lack.who, fbp_bytes_up_text(needs, sizeof needs, p->lack.needs),
+                    fbp_bytes_text(kept, sizeof kept, fbp_corrections_kept_bytes(c)),
+                    fbp_bytes_text(has, sizeof has, p->lack.limit));
 }
 
 /* ---- Filtered rows in a scratch file, for volumes that are computed in many slabs ---- */
@@ -476,19 +475,19 @@ static double filter_seconds(const fbp_plan *p)
 static const char *why_not(const fbp_plan *p)
 {
     if (fbp_plan_measured(p) != &p->tables)
-        return "two stages filter views once, and keep them in memory";
+        return "two stages filter each view only once";
     if (p->tables.job.input.filtered)
-        return "the views are filtered already";
+        return "the views are already filtered";
     if (fbp_in_double(&p->tables.job))
-        return "it holds rows of float, and these are in double";
+        return "the file stores float32 rows, but the computation is in double precision";
     if (!p->backend->can.filtered_rows)
-        return "this device does not give filtered rows";
+        return "this device cannot return filtered rows";
     if (p->follow)
-        return "a scan that is still being written is computed as it comes";
+        return "with --follow, views are computed in the order of their arrival";
     if (p->work.kept)
         return "filtered views are kept on the device";
     if (p->hold)
-        return "memory holds the unpacked views";
+        return "the decompressed views fit into memory";
     if (p->ranks.n_parts > 1)
         return "processes share the views";
     return NULL;
@@ -565,7 +564,7 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
     char text[120];
 
     if (reason || p->work.view_reads <= 1) {
-        say_not_used(p, reason ? reason : "no row is read more than once");
+        say_not_used(p, reason ? reason : "no row is needed more than once");
         return FBP_OK;
     }
     if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
@@ -574,14 +573,14 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {
         fbp_message_clear();
-        say_not_used(p, "memory does not hold what it takes");
+        say_not_used(p, "the memory limit is too low for it");
         return FBP_OK;
     }
     FBP_TRY(st);
     const double sample = read_seconds(&p->tables.job) + filter_seconds(p);
     const double once = r->filtering.view_reads; /* rows relative to all rows of the scan */
     if (!((p->work.view_reads - once) * sample > once * WRITE + r->work.view_reads * READ)) {
-        snprintf(text, sizeof text, "to read and filter rows %.3g times takes less time",
+        snprintf(text, sizeof text, "reading and filtering rows %.3g times takes less time",
                  p->work.view_reads);
         say_not_used(p, text);
         return FBP_OK;
@@ -589,9 +588,8 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
     if (p->params.tuning.scratch)
         return take(p);
     fbp_plan_note(p, FBP_LOG_NOTE,
-                  "memory holds %zu of %zu slabs at a time, so that rows are read and filtered "
-                  "%.3g times: raise the limit of memory, or name a folder with %s of room "
-                  "(--scratch)",
+                  "only %zu of %zu slabs fit into memory, so rows are read and filtered %.3g "
+                  "times; raise --memory, or name a folder with %s of free space (--scratch)",
                   p->n_devices, p->work.n_slabs, p->work.view_reads,
                   fbp_bytes_text(text, sizeof text, fbp_rows_bytes(&p->tables.job)));
     return FBP_OK;
@@ -606,9 +604,8 @@ fbp_status fbp_plan_open_rows(fbp_plan *p)
         return FBP_OK;
     if (!r->may_open)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "memory: while views are filtered into the scratch file, a plan that is "
-                        "open needs at least %s, the limit is %s: raise --memory, leave --scratch "
-                        "out, or run the plan without opening it",
+                        "memory: an open plan with a scratch file needs at least %s, but the limit "
+                        "is %s; raise --memory, omit --scratch, or run the plan without opening it",
                         fbp_bytes_text(needs, sizeof needs, r->beside.memory_bytes),
                         fbp_bytes_text(has, sizeof has, p->info.memory_limit));
     p->rows.filtering = r->beside;

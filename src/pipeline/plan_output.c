@@ -164,8 +164,8 @@ fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
         snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.time_points,
                  wanted[2]);
     return fbp_fail(FBP_ERR_INVALID,
-                    "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu%s: see "
-                    "fbp_plan_info()",
+                    "output: has %zu x %zu x %zu voxels, but the plan's volume has %zu x %zu x "
+                    "%zu%s; use the size of fbp_plan_info()",
                     n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
@@ -192,16 +192,16 @@ void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *ou
     fbp_message_clear();
     if (kept > 0 && p->params.cluster.n_parts)
         (void)!fbp_fail(FBP_ERR_CANCELLED,
-                        "interrupted: %s is not complete, but %zu of %zu slices are kept: run part "
-                        "%zu of %zu again",
+                        "interrupted: %s is incomplete, but %zu of %zu slices are stored; run part "
+                        "%zu of %zu again to continue",
                         output, kept, all, p->params.cluster.part, p->params.cluster.n_parts);
     else if (kept > 0)
         (void)!fbp_fail(FBP_ERR_CANCELLED,
-                        "interrupted: nothing was written as %s, but %zu of %zu slices are kept: "
-                        "--resume goes on from there",
+                        "interrupted: %s is incomplete, but %zu of %zu slices are stored; continue "
+                        "with --resume",
                         output, kept, all);
     else
-        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written and nothing is kept");
+        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written");
 }
 
 /* ---- Slices of one of several processes ---- */
@@ -231,7 +231,8 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(part, out));
     if (part < 1 || part > n_parts)
-        return fbp_fail(FBP_ERR_INVALID, "part %zu: the plan has %zu parts", part, n_parts);
+        return fbp_fail(FBP_ERR_INVALID, "part %zu does not exist; the plan has %zu parts", part,
+                        n_parts);
     FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.part.slices));
     fbp_box_slices(&job, &first, &n);
     whole.slices[0] = first - box;
@@ -273,9 +274,8 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
     }
 
     fbp_plan_note(p, FBP_LOG_NOTE,
-                  "%zu of %zu slices are not there yet: part%s %s%s of %zu: the last part that is "
-                  "done gives the "
-                  "output its name; one that was killed has to be run again",
+                  "%zu of %zu slices are still missing (part%s %s%s of %zu); the last part to "
+                  "finish gives the output its name, and interrupted parts must be run again",
                   report->slices_missing, n, count == 1 ? "" : "s", parts,
                   count > NAMED ? " ..." : "", n_parts);
     return FBP_OK;

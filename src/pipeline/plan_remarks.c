@@ -45,18 +45,17 @@ void fbp_plan_log_remarks(const fbp_plan *p)
         if (prep->missing[i])
             fbp_plan_note(p, FBP_LOG_WARNING, "%s", prep->missing[i]);
     if (prep->n_left_out > 0)
-        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are left out of the means",
+        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are excluded from the means",
                       prep->n_left_out);
     /* A polynomial that falls within the usual range of line integrals was fitted to objects that
      * are too thin. */
     const double turn =
         fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
     if (turn > 0)
-        fbp_plan_note(
-            p, FBP_LOG_WARNING,
-            "beam hardening: the polynomial falls from a line integral of %.3g on: what is thicker "
-            "would count as thinner: fit it to all thicknesses that the scan has",
-            turn);
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "beam hardening: the polynomial decreases above a line integral of %.3g, so "
+                      "thicker objects would appear thinner; fit it to all thicknesses in the scan",
+                      turn);
     /* the warnings that `fbp geometry check` prints */
     for (size_t i = 0;
          fbp_scan_remark(p->scan, &measured->facts, &p->info.volume, i, line, sizeof line); i++)
@@ -65,41 +64,39 @@ void fbp_plan_log_remarks(const fbp_plan *p)
     /* parameters that have no effect */
     if (!p->backend->can.precisions &&
         (params->precision == FBP_PRECISION_FAST || params->precision == FBP_PRECISION_HALF))
-        fbp_plan_note(p, FBP_LOG_NOTE, "%s has one precision, exact: --precision changes nothing",
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "device %s has only the precision exact; --precision has no effect",
                       p->backend->name);
     if (!p->backend->can.own_memory && params->device_memory_bytes > 0)
-        fbp_plan_note(p, FBP_LOG_NOTE,
-                      "%s has views and volume in the host's memory: --device-memory changes "
-                      "nothing, --memory limits it",
-                      p->backend->name);
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "device %s uses host memory; --device-memory has no effect, use --memory instead",
+            p->backend->name);
     if (measured->input.filtered && asks_for_filter)
         fbp_plan_note(p, FBP_LOG_NOTE,
-                      "the views are weighted and filtered already: choices of filter and weights "
-                      "change nothing");
+                      "the views are already weighted and filtered; options for filter and weights "
+                      "have no effect");
     p->backend->remark(&p->tables.job, line, sizeof line);
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
 
     /* memory that is too small */
     if (p->follow && p->work.n_slabs > p->n_devices)
-        fbp_plan_note(
-            p, FBP_LOG_WARNING,
-            "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
-            "after the last view the others read it again: raise --memory or --device-memory "
-            "to finish at once",
-            p->n_devices, p->work.n_slabs);
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "only %zu of %zu slabs of the volume fit into memory; only these are "
+                      "computed during the scan, and the others after the last view; raise "
+                      "--memory or --device-memory to finish sooner",
+                      p->n_devices, p->work.n_slabs);
     if (p->in_order && !p->hold && !p->follow && !fbp_plan_corrections(p) && p->work.n_slabs >= 3)
-        fbp_plan_note(
-            p, FBP_LOG_WARNING,
-            "the compressed file %.120s is unpacked %zu times, once per slab: raise --memory, or "
-            "unpack it",
-            fbp_plan_source_name(p), p->work.n_slabs);
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "the compressed file %.120s is decompressed %zu times, once per slab; raise "
+                      "--memory, or decompress it",
+                      fbp_plan_source_name(p), p->work.n_slabs);
     if (fbp_plan_retrievals(p) > 1)
-        fbp_plan_note(
-            p, FBP_LOG_NOTE,
-            "memory does not hold the views beside the volume: they are read, and phases are "
-            "retrieved, %zu times, once for each slab: raise --memory, or name a folder for them "
-            "with --scratch",
-            fbp_plan_retrievals(p));
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "the views do not fit into memory together with the volume, so they are "
+                      "read, and phases retrieved, %zu times, once per slab; raise --memory, or "
+                      "name a folder for the views with --scratch",
+                      fbp_plan_retrievals(p));
     if (p->unpacked_needs) { /* a compressed scan changes the kernel */
         line[0] = '\0';
         if (p->unpacked_needs > p->info.memory_limit)
@@ -107,8 +104,8 @@ void fbp_plan_log_remarks(const fbp_plan *p)
                      fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
         fbp_plan_note(
             p, FBP_LOG_NOTE,
-            "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
-            "%s in place of %s, so that values differ in their last digits: %sunpack it",
+            "%.200s is compressed, and its decompressed views do not fit into memory, so kernel %s "
+            "replaces %s, and values differ in their last digits; %sdecompress it",
             fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
     }
     if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* whole slices, smaller box */
@@ -121,9 +118,9 @@ void fbp_plan_log_remarks(const fbp_plan *p)
                 name = boxes[i];
         }
         fbp_plan_note(p, FBP_LOG_NOTE,
-                      "kernel %s computes whole slices, %.3g times the box's part%s%s%s",
-                      p->info.kernel, times, name ? ": --kernel " : "", name ? name : "",
-                      name ? " computes the box alone, with slightly other values" : "");
+                      "kernel %s computes whole slices, %.3g times as many voxels as the box%s%s%s",
+                      p->info.kernel, times, name ? "; --kernel " : "", name ? name : "",
+                      name ? " computes only the box, with slightly different values" : "");
     }
     fbp_plan_note_team(p);
     if (prep->n_bridges > 0)
@@ -227,23 +224,21 @@ static fbp_status report_samples(const fbp_plan *p, struct fbp_sample_search *s,
     report->bad_pixels = c->n_bad;
     report->saturated = c->n_flat;
     if (c->n_bad > 0)
-        fbp_plan_note(
-            p, FBP_LOG_WARNING,
-            "found %zu dead, stuck, hot or saturated pixels that no map lists (by %d views): "
-            "expect "
-            "rings and wrong values: --bad-pixels auto interpolates such pixels, or list them in "
-            "bad_pixels",
-            c->n_bad, FBP_CHECK_VIEWS);
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "found %zu dead, stuck, hot or saturated pixels in %d views that bad_pixels "
+                      "does not list; expect rings and wrong values, use --bad-pixels auto, or "
+                      "list them in bad_pixels",
+                      c->n_bad, FBP_CHECK_VIEWS);
     if (c->n_flat == 0)
         return FBP_OK;
     report->saturated_value = c->flat_top;
     report->saturated_share = (double)c->n_flat / (double)c->n_samples;
-    fbp_plan_note(
-        p, FBP_LOG_WARNING,
-        "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below %s: "
-        "the detector is saturated in air, or %s is too large: values come out wrong at the "
-        "object's edge: expose less, or correct %s",
-        c->n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c->flat_top, white, white, white);
+    fbp_plan_note(p, FBP_LOG_WARNING,
+                  "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below "
+                  "%s, so the detector is saturated in air, or %s is too large; values at the "
+                  "object's edge are wrong; reduce the exposure, or correct %s",
+                  c->n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c->flat_top, white,
+                  white, white);
     return FBP_OK;
 }
 
@@ -260,11 +255,11 @@ fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, 
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
     fbp_data_check_exposure(report, p->scan->n_views, line, sizeof line);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
-    warn_about_count(p, report->not_finite, "samples that are no numbers (NaN or infinite)",
+    warn_about_count(p, report->not_finite, "samples that are not numbers (NaN or infinite)",
                      "they were interpolated along the row, or set to 0 if the whole row is bad; "
                      "find their cause");
-    warn_about_count(p, report->clipped, "samples that are not above the dark",
-                     "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
+    warn_about_count(p, report->clipped, "samples that are at or below the dark",
+                     "their transmission was set to 1e-6 (line integral 13.8); expect streaks, "
                      "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
 
     FBP_TRY(report_samples(p, search, report));

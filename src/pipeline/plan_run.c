@@ -234,11 +234,11 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     FBP_TRY(begin(p, report));
     if (p->params.cluster.n_parts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "part: goes to a file that all parts share, not to a sink: call "
-                        "fbp_plan_run() with the file's name, or set n_parts to 0");
+                        "part: the parts of a volume are written to a common file, not to a sink; "
+                        "call fbp_plan_run() with the name of the file, or set n_parts to 0");
     FBP_TRY(fbp_plan_open_steps(p));
     if (is_first(p) && !sink)
-        return fbp_fail(FBP_ERR_INVALID, "output: the sink is NULL: give one");
+        return fbp_fail(FBP_ERR_INVALID, "output: the sink is NULL; give a sink");
     if (!is_first(p)) {
         FBP_TRY(fbp_plan_team_sink(p, &sent));
         sink = sent;
@@ -283,8 +283,8 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &apart));
     if (p->params.cluster.n_parts && fbp_sink_missing(sink) == 0)
         fbp_plan_note(p, FBP_LOG_NOTE,
-                      "the output is already complete: nothing is computed; to compute it again, "
-                      "remove it first");
+                      "the output is already complete, so nothing is computed; to compute it "
+                      "again, remove the file first");
     if (p->follow) /* open the devices before the first view arrives */
         FBP_TRY_GOTO(fbp_plan_open(p));
     run = (struct plan_run){.plan = p,

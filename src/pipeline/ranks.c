@@ -35,16 +35,16 @@ fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t
     if (n_parts > 1 && fbp_in_double(job))
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "view_ranks: processes cannot share views in double precision: leave it out");
+            "view_ranks: processes cannot share views in double precision; omit view_ranks");
     if (n_parts > size)
         return fbp_fail(FBP_ERR_INVALID,
-                        "view_ranks: %zu processes cannot share views among %zu: give at most as "
-                        "many as were started",
+                        "view_ranks: only %zu processes were started, but %zu are requested; "
+                        "request at most as many as were started",
                         size, n_parts);
     if (n_parts > n_groups)
         return fbp_fail(FBP_ERR_INVALID,
-                        "view_ranks: there %s only %zu group%s of views to share out: give at most "
-                        "as many",
+                        "view_ranks: there %s only %zu group%s of views for the processes; request "
+                        "at most that many",
                         n_groups == 1 ? "is" : "are", n_groups, n_groups == 1 ? "" : "s");
     return FBP_OK;
 }
@@ -347,9 +347,9 @@ static fbp_status find_key(const struct reading *r, const char *name, size_t *ou
     }
     const char *near = fbp_nearest(name, names, r->n_keys);
     if (near)
-        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\": did you mean %s?", r->who,
+        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; did you mean %s?", r->who,
                         MOST_WORD, name, near);
-    return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\": use %s", r->who, MOST_WORD, name,
+    return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; use %s", r->who, MOST_WORD, name,
                     known);
 }
 
@@ -360,22 +360,22 @@ static fbp_status read_one(struct reading *r, char *word)
     size_t k = 0;
 
     if (!word[0])
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: nothing is given, or there is a comma too many: expected "
-                        "KEY=VALUE,KEY=VALUE, as in gups=4,read=2GB/s",
-                        r->who);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: an entry is empty; expected KEY=VALUE,KEY=VALUE, such as gups=4,read=2GB/s",
+            r->who);
     if (equals == word)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: \"%.*s\": there is no key before \"=\": expected KEY=VALUE, as in "
-                        "read=2GB/s",
-                        r->who, MOST_WORD, word);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: \"%.*s\": the key before \"=\" is missing; expected KEY=VALUE, such as read=2GB/s",
+            r->who, MOST_WORD, word);
     if (!equals)
-        return fbp_fail(FBP_ERR_INVALID, "%s: \"%.*s\": expected KEY=VALUE, as in gups=4", r->who,
+        return fbp_fail(FBP_ERR_INVALID, "%s: \"%.*s\": expected KEY=VALUE, such as gups=4", r->who,
                         MOST_WORD, word);
     *equals = '\0';
     FBP_TRY(find_key(r, word, &k));
     if (r->seen[k])
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s is given twice: give it once", r->who,
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s is given twice; give it once", r->who,
                         r->keys[k].name);
     r->seen[k] = true;
     return set_value(r, &r->keys[k], equals + 1);
@@ -389,7 +389,7 @@ fbp_status fbp_key_values_read(const char *who, const char *text, const struct f
     fbp_status st = FBP_OK;
 
     if (!copy)
-        return fbp_fail(FBP_ERR_NOMEM, "%s: no memory for its words: close other programs", who);
+        return fbp_fail(FBP_ERR_NOMEM, "%s: out of memory; close other programs", who);
     for (char *word = copy, *comma; st == FBP_OK && word; word = comma) {
         comma = strchr(word, ',');
         if (comma)

@@ -213,9 +213,8 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
     for (size_t k = 0; k < from->n_views; k++)
         if (!fold(from, k, facts->axis, heights, &e))
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "geometry: view %zu: a panel that is rolled by %.3g degrees is "
-                            "resampled onto an upright one, where parts of this panel have no "
-                            "image: check its axes u and v",
+                            "geometry: view %zu: the panel is rolled by %.3g degrees, too much to "
+                            "be resampled to an upright panel; check its axes u and v",
                             k, r->roll_rad / DEGREE);
     memcpy(x, e.middle, sizeof e.middle);
     if (facts->offset) {
@@ -226,12 +225,11 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         x[shorter] = e.inner[shorter];
         if (!(fabs(x[shorter]) >= fabs(e.middle[shorter]) / 2 && x[0] < 0 && x[1] > 0)) {
             x[shorter] = e.middle[shorter] / 2;
-            snprintf(
-                request->warning, sizeof request->warning,
-                "the offset panel is rolled by %.3g degrees so that its shorter side ends near the "
-                "rotation axis, or before it, in the first or last slices: values near the axis "
-                "are wrong there: give a volume of fewer slices",
-                r->roll_rad / DEGREE);
+            snprintf(request->warning, sizeof request->warning,
+                     "the offset panel is rolled by %.3g degrees, so its shorter side does not "
+                     "cover the rotation axis in the first or last slices, where values near the "
+                     "axis are wrong; choose a volume of fewer slices",
+                     r->roll_rad / DEGREE);
         }
     }
 
@@ -418,7 +416,7 @@ static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n
 {
     struct rectified *s = src->state;
     const struct fbp_measured *m = &s->rectify->measured;
-    struct fbp_prep_counts *mended = &s->rectify->step.mended;
+    struct fbp_prep_counts *repaired = &s->rectify->step.repaired;
     unsigned char *counted = s->counted + view * m->scan.panel.n_rows;
 
     for (size_t r = first, end; r < first + n; r = end) {
@@ -433,7 +431,7 @@ static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n
         if (before || !s->rectify->counts)
             continue;
         pthread_mutex_lock(&s->lock);
-        fbp_prep_counts_add(mended, &counts);
+        fbp_prep_counts_add(repaired, &counts);
         pthread_mutex_unlock(&s->lock);
     }
     return FBP_OK;
@@ -558,7 +556,7 @@ static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_fac
         squares += lean * lean;
     }
     const bool wobbles = !facts->offset && 2 * sum * sum < squares * (double)scan->n_views;
-    return facts->lean_rad > fmax(wobbles ? LEAST_WOBBLE : LEAST_ROLL, unsure);
+    return facts->row_tilt_rad > fmax(wobbles ? LEAST_WOBBLE : LEAST_ROLL, unsure);
 }
 
 fbp_status fbp_rectify_step_create(struct fbp_view_step **out,
@@ -585,10 +583,10 @@ fbp_status fbp_rectify_step_create(struct fbp_view_step **out,
         return FBP_OK;
     if (scan->panel.n_rows == 1) {
         snprintf(request->warning, sizeof request->warning,
-                 "the detector has one row, and that leans by %.3g degrees against the plane of "
-                 "rotation: it cannot be turned upright, and values off the axis are wrong: check "
-                 "the detector's tilt",
-                 facts.lean_rad / DEGREE);
+                 "the detector's only row is tilted by %.3g degrees against the plane of rotation, "
+                 "which cannot be corrected, so values off the axis are wrong; check the "
+                 "detector's tilt",
+                 facts.row_tilt_rad / DEGREE);
         return FBP_OK;
     }
     FBP_TRY(fbp_calloc((void **)&r, 1, sizeof *r, "an upright detector"));
@@ -601,7 +599,7 @@ fbp_status fbp_rectify_step_create(struct fbp_view_step **out,
                                      .estimate = estimate};
     r->step.scan.corrections = NULL;
     r->step.scan.views = NULL;
-    r->roll_rad = facts.lean_rad;
+    r->roll_rad = facts.row_tilt_rad;
     r->measured = (struct fbp_measured){.scan = *scan, .top_down = request->top_down};
     r->counts = request->measured;
     FBP_TRY_GOTO(fbp_grid_resolve(NULL, scan, &r->step.scan.volume));

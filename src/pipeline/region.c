@@ -23,8 +23,8 @@ fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2])
         const size_t n = job->grid.n[i], end = box[i][1] ? box[i][1] : n;
         if (box[i][0] >= end || end > n)
             return fbp_fail(FBP_ERR_INVALID,
-                            "box: voxels %zu:%zu along %c: the volume has 0:%zu (the end is "
-                            "excluded)",
+                            "box: voxels %zu:%zu along %c are outside the volume, which has 0:%zu "
+                            "(the end is excluded)",
                             box[i][0], end, axes[i], n);
         job->requested.box[i][0] = box[i][0];
         job->requested.box[i][1] = end;
@@ -169,17 +169,18 @@ static size_t read_numbers(const char *at, size_t most, double *out)
 /* Read the text after the name of a shape.  Returns NULL, or what is wrong with it. */
 static const char *read_shape(const char *at, struct shape *s)
 {
-    static const char pairs[] = "is not three pairs of numbers";
+    static const char pairs[] = "does not have three pairs of numbers";
     double x[4];
 
     if (s->n_round > 0) {
         const size_t n = read_numbers(at, s->n_round + 1, x);
         if (n != s->n_round + 1 && !(s->n_round == 2 && n == 1))
-            return s->n_round == 2 ? "is not one or three numbers" : "is not four numbers";
+            return s->n_round == 2 ? "does not have one or three numbers"
+                                   : "does not have four numbers";
         s->radius = x[n - 1];
         for (size_t i = 0; i + 1 < n; i++)
             s->centre[i] = x[i];
-        return s->radius > 0 ? NULL : "is empty, its radius is not above 0";
+        return s->radius > 0 ? NULL : "is empty, because its radius is not above 0";
     }
     for (size_t i = 0; i < 3; i++, at++) {
         if (*at != ':' && !read_number(&at, &s->lo[i]))
@@ -191,7 +192,7 @@ static const char *read_shape(const char *at, struct shape *s)
         if (*at != (i < 2 ? ',' : '\0'))
             return pairs;
         if (!(s->lo[i] <= s->hi[i]))
-            return "is empty, an end lies below its beginning";
+            return "is empty, because an end lies below its beginning";
     }
     return NULL;
 }
@@ -276,8 +277,8 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
     for (size_t x = 0; x < nx; x++) {
         if (isnan(row[x]))
             return fbp_fail(FBP_ERR_INVALID,
-                            "region: %.200s: voxel (%zu, %zu, %zu) is NaN: write 0 for what is not "
-                            "wanted and 1 for what is",
+                            "region: %.200s: voxel (%zu, %zu, %zu) of the mask is NaN; use 1 "
+                            "inside the region and 0 outside",
                             m->name, x, y, m->z);
         if (row[x] == 0)
             continue;
@@ -299,19 +300,20 @@ static fbp_status from_source(const char *name, fbp_source *source, const struct
     struct mask_rows rows = {.name = name, .source = source, .grid = g, .z = SIZE_MAX};
 
     if (m[0] != n[0] || m[1] != n[1] || m[2] != n[2])
-        return fbp_fail(FBP_ERR_INVALID,
-                        "region: %.200s has %zu x %zu x %zu voxels, the volume has %zu x %zu x %zu "
-                        "(the whole one, whatever box of it is asked for): draw it on this volume",
-                        name, m[0], m[1], m[2], n[0], n[1], n[2]);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "region: the mask %.200s has %zu x %zu x %zu voxels, but the whole volume, without "
+            "--roi or --slice, has %zu x %zu x %zu; give a mask of the same size",
+            name, m[0], m[1], m[2], n[0], n[1], n[2]);
     for (int i = 0; info->has_spacing && i < 3; i++) {
         const double last = (double)n[i] - 1, v = g->voxel_mm[i];
         const double first = fbp_grid_coordinate(g, i, 0), end = fbp_grid_coordinate(g, i, last);
         const double a = info->origin_mm[i], b = a + last * info->spacing_mm[i];
         if (!(fabs(a - first) <= SLACK * v && fabs(b - end) <= SLACK * v))
             return fbp_fail(FBP_ERR_INVALID,
-                            "region: %.200s: its voxels lie from %.7g to %.7g mm along %c, the "
-                            "volume's from %.7g to %.7g mm: draw it on this volume, or correct "
-                            "its spacing and offset",
+                            "region: %.200s: the mask extends from %.7g to %.7g mm along %c, but "
+                            "the volume from %.7g to %.7g mm; give a mask of this volume, or "
+                            "correct its spacing and offset",
                             name, a, b, axes[i], first, end);
     }
     FBP_TRY(
@@ -335,8 +337,8 @@ static fbp_status from_file(const char *path, const struct fbp_job *job, const s
             file[i] = path[i];
     if (*path == '\0' || (file[0] && strlen(file) == n && access(file, F_OK) != 0))
         return fbp_fail(FBP_ERR_INVALID,
-                        "region: \"%.200s\" is no shape: expected %s in mm, or a mask, such as "
-                        "mask.mha",
+                        "region: \"%.200s\" is neither a shape nor a mask file; expected %s in mm, "
+                        "or a mask, such as mask.mha",
                         path, SHAPES);
     FBP_TRY(fbp_error_context("region", fbp_source_open(&source, path, NULL)));
     const fbp_status st = from_source(path, source, job, box, out);
@@ -368,7 +370,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
     const size_t(*const limits)[2] = (const size_t(*)[2])box;
     if (text && p->region.mask)
         return fbp_fail(FBP_ERR_INVALID,
-                        "region: \"%.200s\" and a mask are given: leave one of them out", text);
+                        "region: both \"%.200s\" and a mask are given; omit one of them", text);
     if (word) {
         struct shape shape = {.n_round = word->n_round,
                               .lo = {-INFINITY, -INFINITY, -INFINITY},
@@ -394,10 +396,10 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
             x[i][1] = fbp_grid_coordinate(&g, i, (double)g.n[i] - 1);
         }
         return fbp_fail(FBP_ERR_INVALID,
-                        "region: %.200s has no voxel of the %s, which lies at x %.6g to %.6g, y "
-                        "%.6g to %.6g, z %.6g to %.6g mm: choose another region",
-                        text ? text : "the mask", is_box ? "box that is asked for" : "volume",
-                        x[0][0], x[0][1], x[1][0], x[1][1], x[2][0], x[2][1]);
+                        "region: %.200s contains no voxel of the %s, which extends over x %.6g to "
+                        "%.6g, y %.6g to %.6g, z %.6g to %.6g mm; choose another region",
+                        text ? text : "the mask", is_box ? "selected box" : "volume", x[0][0],
+                        x[0][1], x[1][0], x[1][1], x[2][0], x[2][1]);
     }
     if (!text || word)
         return FBP_OK;

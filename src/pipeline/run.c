@@ -301,9 +301,10 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
             starts[n] = (struct stage_start){stages[k], &run->workers[i]};
             if (pthread_create(&threads[n], NULL, stage_main, &starts[n]) == 0)
                 continue;
-            (void)!fail_run(run,
-                            fbp_fail(FBP_ERR_NOMEM,
-                                     "threads: the system grants no more: close other programs"));
+            (void)!fail_run(
+                run,
+                fbp_fail(FBP_ERR_NOMEM,
+                         "threads: the system cannot start another thread; close other programs"));
             break;
         }
     for (size_t i = 0; i < n; i++)
@@ -329,7 +330,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
         run->report.devices_dropped++;
         if (w->said || !rq->log)
             continue;
-        snprintf(line, sizeof line, "device %s:%d is not used any more, the others do its part: %s",
+        snprintf(line, sizeof line,
+                 "device %s:%d is no longer used, and the other devices do its work: %s",
                  rq->backend->name, rq->devices[i], w->why);
         rq->log(rq->user, FBP_LOG_WARNING, line);
         w->said = true;

@@ -121,7 +121,8 @@ static fbp_status run_pass(struct rows_pass *p)
     size_t i;
 
     if (pthread_create(&writer, NULL, write_all, p) != 0)
-        return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "threads: the system cannot start another thread; close other programs");
     for (size_t k = 0; st == FBP_OK && k < rq->work->n_batches; k++) {
         st = fbp_check_cancelled();
         if (st != FBP_OK || !fbp_queue_pop(p->free, &i, NULL)) /* the writer has failed */

@@ -328,13 +328,13 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
     fbp_box_slices(&whole, &first, &n);
     if (n_parts > n && n == 1)
         return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there is only one slice to compute: leave the parts out",
+                        "part %zu of %zu: there is only one slice to compute; omit the parts",
                         of.part, n_parts);
     if (n_parts > n)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there are only %zu slices to share out: give at most %zu "
-                        "parts",
-                        of.part, n_parts, n, n);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "part %zu of %zu: there are only %zu slices to divide; give at most %zu parts", of.part,
+            n_parts, n, n);
     if (job->matrices)
         fbp_cut_find(&whole, &cut);
     for (size_t end = 0; end < 2; end++) {

@@ -72,8 +72,8 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
 static void name_grid(size_t slabs, size_t parts, char *line, size_t n)
 {
     if (parts > 1)
-        snprintf(line, n, "%zu slab%s of slices, whose views %zu processes share", slabs,
-                 slabs > 1 ? "s" : "", parts);
+        snprintf(line, n, "%zu slab%s of slices, each with its views shared by %zu processes",
+                 slabs, slabs > 1 ? "s" : "", parts);
     else
         snprintf(line, n, "%zu slab%s of slices", slabs, slabs > 1 ? "s" : "");
 }
@@ -88,12 +88,12 @@ void fbp_plan_note_team(const fbp_plan *p)
     if (!p->params.cluster.team)
         return;
     if (idle > 0)
-        snprintf(rest, sizeof rest, "; %zu ha%s nothing to do", idle, idle > 1 ? "ve" : "s");
+        snprintf(rest, sizeof rest, "; %zu ha%s no work", idle, idle > 1 ? "ve" : "s");
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
     const double ratio = r->other_cost / r->cost; /* of the best other grid, if there is one */
     if (p->params.cluster.view_ranks == 0) /* not chosen, because sums change the last digits */
-        snprintf(remedy, sizeof remedy, ", with other last digits: --view-ranks %zu",
+        snprintf(remedy, sizeof remedy, ", but with other last digits; use --view-ranks %zu",
                  r->other_parts);
     if (r->other_cost > 0 && ratio >= 1.05)
         snprintf(other, sizeof other, " (%s would take about %.*f times as long)", grid,
@@ -124,21 +124,21 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "%s computes with %s, kernel %s, %s with %s, kernel %s, and values would "
-                "differ: name --device and --kernel, and give each the same memory",
+                "%s computes with %s, kernel %s, but %s with %s, kernel %s, so values would "
+                "differ; give --device and --kernel, and the same memory limits to all processes",
                 other, b->device, b->kernel, first, a->device, a->kernel);
         if (strcmp(a->isa, b->isa) != 0)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s computes with the instructions %s, %s with %s, and bits would "
-                            "differ: set FBP_CPU=%s for all of them",
+                            "%s computes with the instructions %s, but %s with %s, so values would "
+                            "differ; set FBP_CPU=%s for all processes",
                             other, b->isa, first, a->isa,
                             strcmp(a->isa, "c") == 0 || strcmp(b->isa, "c") == 0 ? "c" : "avx2");
         if (a->job == b->job)
             return FBP_OK;
     }
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s has another scan or other options than %s: start all with the same command "
-                    "and the same files",
+                    "%s has another scan or other options than %s; start all processes with the "
+                    "same command and the same files",
                     other, first);
 }
 
@@ -449,7 +449,6 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     FBP_TRY(compare_divisions(p, &least, &same));
     if (same)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "processes that share views divide their slab in different ways: give all the "
-                    "same --memory and --device-memory");
+    return fbp_fail(FBP_ERR_INVALID, "processes that share views divide their slab differently; "
+                                     "give all the same --memory and --device-memory");
 }

@@ -117,7 +117,9 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     const size_t all = p->info.volume.n[2] * p->info.time_points;
 
     if (!t->slices || n > slices_at_once(p) || z > all || n > all - z)
-        return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
+        return fbp_fail(FBP_ERR_INVALID,
+                        "team: rank %zu sent slices outside this volume; start all processes with "
+                        "the same command",
                         from);
     FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices, (size_t)n * slice_bytes(p)));
     return fbp_sink_write(t->sink, (size_t)z, (size_t)n,
@@ -201,8 +203,8 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     if (first && st == FBP_OK) {
         t->has_taker = pthread_create(&t->taker, NULL, taker_main, t) == 0;
         if (!t->has_taker)
-            st =
-                fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+            st = fbp_fail(FBP_ERR_NOMEM,
+                          "threads: the system cannot start another thread; close other programs");
     }
 
     FBP_TRY(share_have(t, st));
@@ -475,13 +477,14 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
         (void)fbp_team_name(team, r, name, sizeof name);
         if (all[r].inputs != all[0].inputs)
             st = fbp_fail(FBP_ERR_INVALID,
-                          "%s reads other files than rank 0, or copies of other times: give all "
-                          "the same files, or copy them with their times (cp -p)",
+                          "%s reads other files than rank 0, or copies with other modification "
+                          "times; give all processes the same files, or copy them by cp -p",
                           name);
         else if (all[r].output != all[0].output)
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s has another output than rank 0: start all with the same command",
-                          name);
+            st = fbp_fail(
+                FBP_ERR_INVALID,
+                "%s has another output than rank 0; start all processes with the same command",
+                name);
     }
     free(all);
     return st;
@@ -539,8 +542,8 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
     if (blind > 1)
         snprintf(more, sizeof more, "and %zu more do", blind - 1);
     fbp_plan_note(p, FBP_LOG_NOTE,
-                  "%s %s not see %.200s.part, which %s has made: their file systems differ, and "
-                  "rank 0 writes the slices of all",
+                  "%s %s not see %.200s.part, which %s has created on another file system, so rank "
+                  "0 writes the slices of all processes",
                   fbp_team_name(team, at, name, sizeof name), more, output,
                   fbp_team_name(team, 0, first, sizeof first));
     return FBP_OK;

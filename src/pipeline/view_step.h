@@ -47,10 +47,10 @@ struct fbp_view_step {
     bool checks;           /**< the step checks the measured views when it reads them: */
     fbp_data_check *check; /**< by this check; NULL: not at all */
     /* Results of the last run: */
-    struct fbp_prep_counts mended; /**< numbers of repaired samples */
-    bool mended_once;              /**< every process that reads the views counts all of them */
-    double seconds;                /**< time until the first view was available, in s; 0: none */
-    const char *note;              /**< remark for the log; NULL: none */
+    struct fbp_prep_counts repaired; /**< numbers of repaired samples */
+    bool repaired_once;              /**< every process that reads the views counts all of them */
+    double seconds;                  /**< time until the first view was available, in s; 0: none */
+    const char *note;                /**< remark for the log; NULL: none */
 
     /** Fill in the source of the step's views on `below`, its input (fbp_source_wrap()).  step: a
      *  struct fbp_view_step **, whose results of the last run are reset.  Never NULL. */
@@ -71,7 +71,7 @@ struct fbp_view_step {
     /** Acquire devices and memory for runs, if not done yet. */
     fbp_status (*open)(struct fbp_view_step *step);
 
-    /** Complete `mended` after a run. */
+    /** Complete `repaired` after a run. */
     fbp_status (*count)(struct fbp_view_step *step);
 };
 

@@ -30,10 +30,10 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     if (!kept && !path)
         return FBP_OK;
     if (kept && !fbp_images_fit(scan->images, panel))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the picture in memory is of another panel than the views: set it "
-                        "after the panel",
-                        fbp_image_name(which));
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the image in memory has another size than the panel; set it after the panel",
+            fbp_image_name(which));
     FBP_TRY(fbp_alloc((void **)out, nc * nr * sizeof **out, "an image"));
     double *image = *out;
     if (kept) {
@@ -47,8 +47,8 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
         fbp_status st;
         if (info->n[0] != nc || info->n[1] != nr || info->n[2] == 0)
             st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: has %zu columns and %zu rows, the projections %zu and %zu: use the "
-                          "image that belongs to this scan",
+                          "%s: the image has %zu columns and %zu rows, but the projections have "
+                          "%zu and %zu; use the image that belongs to this scan",
                           path, info->n[0], info->n[1], nc, nr);
         else
             st = fbp_source_mean(source, image);
@@ -116,8 +116,8 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
     if (out->intensity) {
         if (!bright && !(scan->i0 > 0))
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: a dark image alone does not give transmissions: add "
-                                  "\"flat\" or \"i0\"",
+                                  "%s: a dark image needs a flat or i0 to compute transmissions; "
+                                  "add \"flat\" or \"i0\"",
                                   scan->path ? scan->path : "scan"));
         out->inverse_i0 = scan->i0 > 0 ? (float)(1 / scan->i0) : 0;
     }

@@ -256,18 +256,19 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
         const double threshold = p->profile_threshold > 0 ? p->profile_threshold : .1;
         double most = 0;
         size_t rows = 0;
-        FBP_TRY(fbp_number_table_load(p->profile, 1, "one number a sample", &t->gain, &rows));
+        FBP_TRY(fbp_number_table_load(p->profile, 1, "one number per sample", &t->gain, &rows));
         if (rows != t->n_out)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the profile has %zu numbers, but rows have %zu samples when they "
-                            "are divided by it: give one a sample",
+                            "%s: the profile has %zu numbers, but the rows to be divided have %zu "
+                            "samples; give one number per sample",
                             p->profile, rows, t->n_out);
         for (size_t i = 0; i < rows; i++)
             most = fmax(most, t->gain[i]);
         if (!(most > 0) || !isfinite(most))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the profile has no number above 0: is it the right file?",
-                            p->profile);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: the profile has no number above 0; check that it is the right file",
+                p->profile);
         for (size_t i = 0; i < rows; i++)
             t->gain[i] = t->gain[i] >= threshold * most ? 1 / t->gain[i] : 0;
     }
@@ -304,20 +305,19 @@ fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fb
     src->fd = -1;
     if (fbp_source_in_order(below) && below->growing)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: rows are prepared when all of them are there: reconstruct it "
-                              "when it is complete",
+                              "%s: prepare needs all rows, so it excludes --follow; reconstruct "
+                              "when the scan is complete",
                               below->path));
     if (info->n[0] != p->n_samples)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s: has rows of %zu samples, the scan says %zu: correct the scan file",
-                     below->path, info->n[0], p->n_samples));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: has rows of %zu samples, but the scan file gives %zu; correct the scan file",
+            below->path, info->n[0], p->n_samples));
     if (scan->reference && (p->fft || p->places || p->profile))
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_UNSUPPORTED,
-                     "%s: spectra are divided by the reference at the fields of both: leave fft, "
-                     "resample and profile out",
-                     scan->reference));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: the division by a reference spectrum excludes the preparation "
+                              "steps fft, resample and profile; omit them",
+                              scan->reference));
     if (fbp_preparation_is_complex(p))
         FBP_TRY_GOTO(
             fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));

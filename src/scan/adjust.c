@@ -98,14 +98,14 @@ fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, 
     if (!isfinite(value))
         return FBP_INVALID("%s: found %g, expected a number", name, value);
     if (!fbp_kind_has_lines(scan->kind))
-        return FBP_INVALID("%s: views of plane integrals have no detector to move: correct "
-                           "first_mm or directions in the scan file",
+        return FBP_INVALID("%s: plane integrals have no detector position; correct first_mm or "
+                           "directions in the scan file",
                            name);
     if (!fbp_kind_has_source(scan->kind) && (which == FBP_ADJUST_SOD || which == FBP_ADJUST_SDD))
-        return FBP_INVALID("%s: a parallel beam has no source", name);
+        return FBP_INVALID("%s: a parallel beam has no source; omit this option", name);
     if (which == FBP_ADJUST_CENTRE && !(value >= -0.5 && value <= last + 0.5))
-        return FBP_INVALID("centre %.7g: the detector's columns are 0 to %.0f: give the column "
-                           "itself that the axis falls on, not a distance from the middle (%.7g)",
+        return FBP_INVALID("centre %.7g: the detector's columns are 0 to %.0f; give the column of "
+                           "the axis, not its distance from the central column (%.7g)",
                            value, last, last / 2);
     return FBP_OK;
 }
@@ -174,8 +174,8 @@ fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips)
 {
     FBP_REQUIRE(scan);
     if ((flips & (FBP_FLIP_V | FBP_FLIP_DIRECTION)) && !fbp_kind_has_lines(scan->kind))
-        return FBP_INVALID("%s: views of plane integrals have no rows and do not turn: --flip-u "
-                           "takes their samples in reverse order",
+        return FBP_INVALID("%s: plane integrals have neither rows nor a direction of rotation; "
+                           "--flip-u reverses their samples",
                            flips & FBP_FLIP_V ? "flip-v" : "reverse");
     fbp_views_flip(scan->views, scan->n_views, flips);
     return FBP_OK;

@@ -24,7 +24,7 @@ static fbp_status load_scan(struct fbp_scan *out, const char *path,
 
 static const struct fbp_geometry_format scan_format = {
     .name = "fbp",
-    .about = "this program's scan file",
+    .about = "the scan file of fbp",
     .extensions = ".json",
     .words = {"\"fbp_scan\""},
     .load = load_scan,
@@ -42,7 +42,7 @@ static fbp_status load_hdf5(struct fbp_scan *out, const char *path,
 
 const struct fbp_geometry_format fbp_geometry_hdf5 = {
     .name = "hdf5",
-    .about = "Data Exchange or NXtomo, a whole scan of parallel beam",
+    .about = "Data Exchange or NXtomo, a complete parallel-beam scan",
     .extensions = FBP_HDF5_READ,
     .detect = fbp_hdf5_detect,
     .load = load_hdf5,
@@ -171,7 +171,7 @@ static fbp_status no_format(const char *what, const char *value, bool to_write)
         if (works(formats[i], to_write))
             fbp_text_add(known, sizeof known, ", ", "%s (%s)", formats[i]->name,
                          formats[i]->extensions);
-    return FBP_UNSUPPORTED("%s: %s is no geometry format that is %s (known: %s): name one of them "
+    return FBP_UNSUPPORTED("%s: %s a geometry format that can be %s; name one of %s "
                            "(%s; in a scan file geometry_format)",
                            value, what, to_write ? "written" : "read", known,
                            to_write ? "--to-format" : "--from-format");
@@ -186,9 +186,9 @@ static fbp_status find(const char *path, const char *name, bool to_write,
         if (strcmp(name, formats[i]->name) == 0 && works(formats[i], to_write))
             *out = formats[i];
     if (name)
-        return *out ? FBP_OK : no_format("this", name, to_write);
+        return *out ? FBP_OK : no_format("is not", name, to_write);
     FBP_TRY(to_write ? by_extension(path, true, out) : format_of(path, out));
-    return *out ? FBP_OK : no_format("its content or name", path, to_write);
+    return *out ? FBP_OK : no_format("content and name do not match", path, to_write);
 }
 
 /* Check that the result agrees with the caller's facts, and that each view is a valid geometry:
@@ -201,14 +201,14 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
 
     FBP_TRY(fbp_error_context(path, fbp_check_scan(scan)));
     if (q->n_columns && (p->n_columns != q->n_columns || p->n_rows != q->n_rows))
-        return FBP_INVALID("%s: is of a detector of %zu x %zu pixels, the projections have %zu x "
-                           "%zu: they do not belong together",
+        return FBP_INVALID("%s: describes a detector of %zu x %zu pixels, but the projections have "
+                           "%zu x %zu; give files that belong together",
                            path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
     /* Pitch along rows only, which is sufficient for matrices; 1e-4: files with few digits. */
     const double pitch = fbp_norm(scan->views[0].u);
     if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
-        return FBP_INVALID("%s: pixels are %.6g mm apart along its rows, not %.6g mm as given: "
-                           "correct or remove the pitch",
+        return FBP_INVALID("%s: gives a pixel pitch of %.6g mm along the rows, not %.6g mm as in "
+                           "--pitch; correct or remove the pitch",
                            path, pitch, known->pitch_mm[0]);
     for (size_t k = 0; k < scan->n_views; k++) {
         char where[40];
@@ -281,10 +281,10 @@ fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, con
         return FBP_UNSUPPORTED("%s: %s", path, found->instead[scan.kind]);
     if (!(found->saves & FBP_KIND_BIT(scan.kind)))
         return FBP_UNSUPPORTED(
-            "%s: a geometry of format %s cannot hold a scan of kind %s: write a scan file", path,
+            "%s: the geometry format %s cannot store a scan of kind %s; write a scan file", path,
             found->name, fbp_kind_name(scan.kind));
     if (scan.n_views == 0 || !scan.views)
-        return FBP_INVALID("%s: there are no views to write", path);
+        return FBP_INVALID("%s: the scan has no views to write", path);
     return found->save(&scan, path);
 }
 
@@ -324,8 +324,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     FBP_TRY(format_of(path, &format));
     if (known->growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki ||
                            (format && strcmp(format->name, "eprit") == 0)))
-        return FBP_UNSUPPORTED("%s: (%s) only a scan file of this program can be followed while "
-                               "its projections grow: reconstruct it when it is complete",
+        return FBP_UNSUPPORTED("%s: --follow supports only scan files of fbp, not the format %s; "
+                               "reconstruct when the scan is complete",
                                path, format->name);
     if (format && format != &scan_format) { /* of another program: it must name its projections */
         const struct fbp_geometry_known beside = {
@@ -334,11 +334,10 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
             .preparation = known->preparation};
         FBP_TRY(fbp_geometry_read(out, path, NULL, &beside));
         if (known->preparation && !out->preparation)
-            st = FBP_UNSUPPORTED("%s: prepare: only rows of plane integrals (EPR imaging) are "
-                                 "prepared: leave it out",
-                                 path);
+            st = FBP_UNSUPPORTED(
+                "%s: prepare: applies to plane integrals (EPR imaging) only; omit prepare", path);
         else if (!out->projections)
-            st = FBP_INVALID("%s: is a geometry and names no projections: name it in a scan file "
+            st = FBP_INVALID("%s: is a geometry file without projections; name it in a scan file "
                              "(\"projections\": …, \"geometry\": …)",
                              path);
         else if (!out->path)
@@ -359,10 +358,11 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         const struct fbp_array_info info = *fbp_source_info(source);
         fbp_source_close(&source);
         if (fbp_has_extension(path, ".dta"))
-            return FBP_INVALID(
-                "%s: has the samples of a scan: name its description, the .DSC beside it", path);
-        return FBP_INVALID("%s: is an array of %zu x %zu x %zu, not a scan: name the scan file "
-                           "that says how it was taken (fbp init FOLDER writes one to begin with)",
+            return FBP_INVALID("%s: contains only the samples of a scan; name its description, the "
+                               ".DSC file in the same folder",
+                               path);
+        return FBP_INVALID("%s: is an array of %zu x %zu x %zu, not a scan; name the scan file "
+                           "that describes its geometry (fbp init FOLDER writes a first one)",
                            path, info.n[0], info.n[1], info.n[2]);
     }
     FBP_TRY(fbp_json_read(path, &root));
@@ -381,7 +381,7 @@ static fbp_status load_scan(struct fbp_scan *out, const char *path,
     const struct fbp_scan_known beside = {.pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
     if (chain == LONGEST)
         return FBP_INVALID(
-            "%s: scan files name one another as their geometry: name a file that holds the views",
+            "%s: scan files name each other as their geometry; name a file that contains the views",
             path);
     chain++;
     const fbp_status st = fbp_scan_load_own(out, path, &beside, true);
@@ -405,7 +405,7 @@ fbp_status fbp_scan_load(struct fbp_scan *out, const char *path, const struct fb
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[0]", p[0]));
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[1]", p[1]));
     if ((p[0] > 0) != (p[1] > 0))
-        return FBP_INVALID("scan: pixels are %g x %g mm: give two positive lengths", p[0], p[1]);
+        return FBP_INVALID("scan: pixels are %g x %g mm; give two positive lengths", p[0], p[1]);
     if (all.prepare) {
         FBP_TRY(fbp_preparation_parse(all.prepare, &steps));
         all.preparation = &steps;

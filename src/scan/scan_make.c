@@ -140,8 +140,8 @@ fbp_status fbp_scan_planes(struct fbp_scan *out, const struct fbp_planes *planes
     FBP_TRY(FBP_COPY_IN(planes, &p, planes));
     if (!p.direction || !p.spacing_mm || (p.n_spacing != 1 && p.n_spacing != p.n_views) ||
         (p.first_mm && p.n_first != 1 && p.n_first != p.n_views))
-        return FBP_INVALID("planes: %zu distances of samples and %zu first samples for %zu "
-                           "directions: give one, or one per view",
+        return FBP_INVALID("planes: found %zu sample distances and %zu first positions for %zu "
+                           "directions; give one of each, or one per view",
                            p.n_spacing, p.n_first, p.n_views);
     FBP_TRY(begin(&own, out, FBP_PLANES, p.n_views,
                   (struct fbp_panel){p.n_samples, p.n_time_points ? p.n_time_points : 1}));

@@ -40,7 +40,7 @@ static fbp_status load_list(const struct fbp_scan_file *f, const char *key, doub
     *n = 0;
     if (!fbp_json_get(&f->top, key))
         return FBP_OK;
-    FBP_TRY(fbp_scan_load_rows(f, &f->top, key, 1, "one number a view", out, n));
+    FBP_TRY(fbp_scan_load_rows(f, &f->top, key, 1, "one number per view", out, n));
     return *n == 1 ? FBP_OK : fbp_scan_check_count(f, key, *n);
 }
 
@@ -103,11 +103,11 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
                              &p->profile_threshold, &n));
 
     if (fbp_json_get(&o, "resample")) { /* positions of samples */
-        FBP_TRY(fbp_scan_load_rows(f, &o, "resample", 1, "one number a sample", &p->places, &n));
+        FBP_TRY(fbp_scan_load_rows(f, &o, "resample", 1, "one number per sample", &p->places, &n));
         p->resample = 1;
         if (n != p->n_samples)
-            return FBP_INVALID("%s: prepare.resample: found %zu places, but rows have %zu samples: "
-                               "give one a sample",
+            return FBP_INVALID("%s: prepare.resample: found %zu positions, but rows have %zu "
+                               "samples; give one position per sample",
                                f->top.file, n, p->n_samples);
     }
 
@@ -136,8 +136,8 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
         fbp_preparation_free(own);
     }
     if (p->resample && !p->places)
-        return FBP_INVALID("%s: prepare: resample: the file does not say where the samples lie: "
-                           "add \"prepare\": {\"resample\": places in mm, a list or a file}",
+        return FBP_INVALID("%s: prepare: resample: the file does not contain the sample positions; "
+                           "add \"prepare\": {\"resample\": positions in mm, as a list or a file}",
                            f->top.file);
     return fbp_preparation_check(f->top.file, p, p->n_samples);
 }
@@ -190,9 +190,9 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
                                  fbp_directions_make(&set, (double(*)[3])(void *)*out, NULL));
     }
     if (directions)
-        return fbp_scan_load_rows(f, &f->top, "directions", 3, "3 numbers a direction", out, n);
+        return fbp_scan_load_rows(f, &f->top, "directions", 3, "3 numbers per direction", out, n);
     if (fbp_json_get(&f->top, "gradients"))
-        return fbp_scan_load_rows(f, &f->top, "gradients", 3, "3 numbers a gradient", out, n);
+        return fbp_scan_load_rows(f, &f->top, "gradients", 3, "3 numbers per gradient", out, n);
     return fbp_json_missing(&f->top, "directions",
                             "give a list of unit vectors, a file of them, or a set such as "
                             "{\"set\": \"solid-angle\", \"n\": 18}");
@@ -226,12 +226,12 @@ static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *vectors
     for (size_t k = 0; k < f->scan->n_views; k++) {
         const double length = fbp_normalise(vectors + 3 * k);
         if (given && !(fabs(length - 1) <= UNIT))
-            return FBP_INVALID("%s: directions[%zu]: found a vector of length %.6g, expected 1: "
+            return FBP_INVALID("%s: directions[%zu]: found a vector of length %.6g, expected 1; "
                                "give unit vectors, or gradient vectors as \"gradients\"",
                                f->top.file, k, length);
         if (!(length > 0))
-            return FBP_INVALID("%s: gradients[%zu]: found a gradient of 0, which has no direction: "
-                               "leave that view out",
+            return FBP_INVALID("%s: gradients[%zu]: found a gradient of 0, which has no direction; "
+                               "remove this view",
                                f->top.file, k);
         lengths[k] = given ? 1 : length;
         for (size_t i = 3 * k; against && i < 3 * k + 3; i++)
@@ -267,12 +267,12 @@ static fbp_status read_spacing(const struct fbp_scan_file *f, bool moves, double
     if (moves) {
         axis.step = p->dwell_us;
         if (fbp_json_get(&f->top, "spacing_mm"))
-            return FBP_INVALID("%s: spacing_mm: it follows from prepare.%s: remove it", f->top.file,
+            return FBP_INVALID("%s: spacing_mm: follows from prepare.%s; remove it", f->top.file,
                                p->fft ? "dwell_us and the gradients" : "resample");
         if (p->fft && !fbp_json_get(&f->top, "gradients"))
-            return fbp_json_missing(
-                &f->top, "gradients",
-                "an FFT gives frequencies, which are places by the gradients (G/cm): give them");
+            return fbp_json_missing(&f->top, "gradients",
+                                    "an FFT gives frequencies, and positions follow from them by "
+                                    "the gradients (G/cm), so give the gradients");
         FBP_TRY(fbp_preparation_axis(f->top.file, p, &axis));
         f->scan->panel.n_columns = axis.n;
         *first = axis.first / axis.step;
@@ -282,7 +282,7 @@ static fbp_status read_spacing(const struct fbp_scan_file *f, bool moves, double
         FBP_TRY_GOTO(load_list(f, "spacing_mm", &list, &n));
         if (n == 0)
             FBP_TRY_GOTO(
-                fbp_json_missing(&f->top, "spacing_mm", "give the distance of samples (mm)"));
+                fbp_json_missing(&f->top, "spacing_mm", "give the distance between samples (mm)"));
     }
     for (size_t k = 0; k < n_views; k++)
         greatest = fmax(greatest, lengths[k]);
@@ -316,7 +316,7 @@ fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
         }
     if (!value)
         return FBP_OK;
-    FBP_TRY(fbp_scan_load_rows(f, &f->top, "weights", 1, "one solid angle a view",
+    FBP_TRY(fbp_scan_load_rows(f, &f->top, "weights", 1, "one solid angle per view",
                                &scan->plane_weights, &n));
     scan->quadrature = FBP_QUADRATURE_GIVEN;
     return fbp_scan_check_count(f, "weights", n);
@@ -334,7 +334,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
     /* Refuse keys of line integrals, and a number of rows that differs from "frames". */
     if (f->pitch_mm[0] > 0)
         return FBP_INVALID(
-            "%s: plane integrals have \"spacing_mm\", no detector: leave --pitch out", f->top.file);
+            "%s: plane integrals have \"spacing_mm\" instead of a detector; omit --pitch",
+            f->top.file);
     FBP_TRY(fbp_scan_refuse_keys(&f->top,
                                  "source_to_detector_mm source_to_axis_mm angles_deg "
                                  "angular_weights matrices matrix_origin geometry geometry_format",
@@ -343,14 +344,14 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
                                  "plane integrals have \"spacing_mm\" instead"));
     FBP_TRY(fbp_json_numbers(&f->top, "frames", &fbp_range_side, 1, 1, &frames, &n));
     if (n > 0 && (size_t)frames != scan->panel.n_rows)
-        return FBP_INVALID("%s: frames: found %zu, but %s has %zu: as many as a view has rows",
-                           f->top.file, (size_t)frames, name, scan->panel.n_rows);
+        return FBP_INVALID(
+            "%s: frames: found %zu, but the views of %s have %zu rows; give one frame per row",
+            f->top.file, (size_t)frames, name, scan->panel.n_rows);
     if (scan->panel.n_rows > 1 && scan->n_views <= 1)
         /* Other programs store the table [view][sample] as one image. */
         return FBP_INVALID(
-            "%s: projections: %s is one picture of %zu x %zu samples: rows of a view of plane "
-            "integrals are frames (delays): if they are the views of one frame write "
-            "\"%s?sinogram\"",
+            "%s: projections: %s is one image of %zu x %zu samples, whose rows would be frames "
+            "(delays) of one view; if the rows are views, write \"%s?sinogram\"",
             f->top.file, name, scan->panel.n_rows, scan->panel.n_columns,
             scan->projections ? scan->projections : "FILE");
 

@@ -77,8 +77,8 @@ static fbp_status array_size(const struct fbp_json *top, const char *key, const 
     fbp_source_close(&source);
     if (info->time_points <= 1)
         return FBP_OK;
-    return FBP_INVALID("%s: %s: %s has four dimensions, %zu volumes: views have three, "
-                       "[view][row][column]: reshape it",
+    return FBP_INVALID("%s: %s: %s has four dimensions (%zu volumes), but views have three, "
+                       "[view][row][column]; reshape it",
                        top->file, key, path, info->time_points);
 }
 
@@ -105,10 +105,10 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
         FBP_TRY(fbp_json_numbers(&f->detector, sides[i], &fbp_range_side, 1, 1, &given, &found));
         if (scan->projections && found && (size_t)given != f->n[i])
             return FBP_INVALID(
-                "%s: detector.%s: found %.0f, but %s has %zu %s: correct one of them", f->top.file,
+                "%s: detector.%s: found %.0f, but %s has %zu %s; correct one of them", f->top.file,
                 sides[i], given, scan->projections, f->n[i], sides[i]);
         if (!scan->projections && !found)
-            return FBP_INVALID("%s: projections and detector.%s are missing: give one of them",
+            return FBP_INVALID("%s: both projections and detector.%s are missing; give one of them",
                                f->top.file, sides[i]);
         if (!scan->projections)
             f->n[i] = (size_t)given;
@@ -126,7 +126,8 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
     scan->panel = (struct fbp_panel){f->n[0], f->n[1]};
     scan->n_views = f->n[2];
     if (scan->projections && (f->n[0] == 0 || f->n[1] == 0 || f->n[2] == 0))
-        return FBP_INVALID("%s: projections: %s is empty", f->top.file, scan->projections);
+        return FBP_INVALID("%s: projections: %s is empty; name the right file", f->top.file,
+                           scan->projections);
     return FBP_OK;
 }
 
@@ -172,8 +173,8 @@ static fbp_status read_volume(const struct fbp_scan_file *f)
         if (n_voxel && !n_size)
             n = fmax(1, ceil(extent / g->voxel_mm[i] - 1e-9));
         if (!(n <= FBP_SIDE_MAX))
-            return FBP_INVALID("%s: volume.voxel_mm: %g mm voxels make %g of them along %c: give "
-                               "larger ones, or a size",
+            return FBP_INVALID("%s: volume.voxel_mm: voxels of %g mm would give %g voxels along "
+                               "%c; give larger voxels, or a size",
                                f->top.file, g->voxel_mm[i], n, "xyz"[i]);
         g->n[i] = (size_t)n;
     }
@@ -212,7 +213,7 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
     }
     FBP_TRY(array_size(&f->top, key, *out, NULL, false, &info));
     if (info.n[0] != f->n[0] || info.n[1] != f->n[1])
-        return FBP_INVALID("%s: %s: %s has %zu x %zu pixels, but %s has %zu x %zu: give images of "
+        return FBP_INVALID("%s: %s: %s has %zu x %zu pixels, but %s has %zu x %zu; give images of "
                            "the same detector",
                            f->top.file, key, *out, info.n[0], info.n[1], f->scan->projections,
                            f->n[0], f->n[1]);
@@ -242,7 +243,7 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
     }
     if (n > 0 && fbp_corrections_terms(&c) == 0)
         return fbp_json_wrong(&f->top, "beam_hardening",
-                              "coefficients of p, p^2 ..., the first of them above 0");
+                              "coefficients of p, p^2 ..., the first above 0");
     return fbp_scan_correct(f->scan, &c);
 }
 
@@ -260,7 +261,9 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
     const cJSON *object = fbp_json_get(&f->top, "assumed"), *item;
 
     if (object && !cJSON_IsObject(object))
-        return fbp_json_wrong(&f->top, "assumed", "an object: a key of this file, and why");
+        return fbp_json_wrong(
+            &f->top, "assumed",
+            "an object of keys of this file, each with the reason of the assumption");
     cJSON_ArrayForEach(item, object)
     {
         const char *key = item->string, *dot = strchr(key, '.');
@@ -268,8 +271,8 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
         if (key[0] == '_' || strncmp(key, "//", 2) == 0)
             continue;
         if (!cJSON_IsString(item))
-            return FBP_INVALID("%s: assumed.%.60s: expected text, why it is assumed", f->top.file,
-                               key);
+            return FBP_INVALID("%s: assumed.%.60s: expected text, the reason of the assumption",
+                               f->top.file, key);
 
         /* Text of the assumed value, if it is short. */
         const cJSON *v = f->top.object;
@@ -300,9 +303,9 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
         if (j < lists[i].n)
             continue;
         const char *near = fbp_nearest(rest, lists[i].keys, lists[i].n);
-        return FBP_INVALID("%s: assumed: \"%.60s\" is no key of a scan file%s%s%s%s", f->top.file,
-                           key, near ? ": did you mean \"" : "", near ? lists[i].before : "",
-                           near ? near : "", near ? "\"?" : "");
+        return FBP_INVALID("%s: assumed: \"%.60s\" is not a key of a scan file%s%s%s%s",
+                           f->top.file, key, near ? "; did you mean \"" : "",
+                           near ? lists[i].before : "", near ? near : "", near ? "\"?" : "");
     }
     if (f->pitch_mm[0] > 0)
         fbp_scan_settle(f->scan, "detector.pitch_mm");
@@ -326,7 +329,8 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     double version = 0;
 
     if (!cJSON_IsObject(top->object))
-        return FBP_INVALID("%s: expected an object in braces: is this a scan file?", top->file);
+        return FBP_INVALID("%s: expected an object in braces; check that it is a scan file",
+                           top->file);
 
     /* Version and kind are checked first: their errors explain unknown keys. */
     const cJSON *value = fbp_json_get(top, "kind");
@@ -335,7 +339,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(fbp_json_keys(top, top_keys, N_OF(top_keys)));
     FBP_TRY(fbp_json_numbers(top, "fbp_scan", &fbp_range_finite, 1, 1, &version, &n));
     if (n == 0)
-        return fbp_json_missing(top, "fbp_scan", "a scan file says \"fbp_scan\": 1");
+        return fbp_json_missing(top, "fbp_scan", "add \"fbp_scan\": 1 if this is a scan file");
     if (!(version >= 1 && version <= 1))
         return fbp_json_wrong(top, "fbp_scan", "1, the only version there is");
     FBP_TRY(fbp_json_choice(top, "kind", names, n_kinds, &kind));
@@ -388,8 +392,9 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
         flips |= 1u << i;
     }
     if (!fbp_kind_has_lines(scan->kind) && (flips & ~(unsigned)FBP_FLIP_U))
-        return fbp_json_wrong(top, "flip",
-                              "\"u\": views of plane integrals have no rows and do not turn");
+        return fbp_json_wrong(
+            top, "flip",
+            "\"u\", because plane integrals have no rows and no direction of rotation");
     fbp_views_flip(scan->views, scan->n_views, flips);
 
     FBP_TRY(read_path(top, "reference", &scan->reference)); /* opened by the filter */

@@ -338,28 +338,29 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (!scan->projections && !geometry_only)
-        return FBP_INVALID("scan: no projections are named: set scan.projections");
+        return FBP_INVALID("scan: the scan names no projections; set scan.projections");
     for (enum fbp_image i = 0; !geometry_only && i <= FBP_IMAGE_LAST; i++)
         if (fbp_scan_image(scan, i))
-            return FBP_UNSUPPORTED("scan: %s is a picture in memory, and a scan file names files: "
-                                   "write it to one, and name that",
+            return FBP_UNSUPPORTED("scan: %s is an image in memory, but a scan file can only name "
+                                   "files; write it to a file, and name that",
                                    fbp_image_name(i));
     if (scan->n_views == 0 || !scan->views)
-        return FBP_INVALID("scan: there are no views to save");
+        return FBP_INVALID("scan: the scan has no views to save");
     if (scan->every || scan->bin)
-        return FBP_UNSUPPORTED("scan: its files hold other views than are left: save it before "
-                               "views are left out or binned");
+        return FBP_UNSUPPORTED("scan: views were skipped or binned, so they differ from the files; "
+                               "save the scan before that");
     if (scan->preparation)
-        return FBP_UNSUPPORTED("scan: its files hold rows before their preparation, of which the "
-                               "views say nothing: keep the file that it was read from");
-    if (circle && scan->depths)
-        return FBP_INVALID("scan: depths are saved with matrices: give no circle");
-    if (scan->filtered && !circle && !has_matrices(scan))
         return FBP_UNSUPPORTED(
-            "scan: filtered views are saved with matrices, which need a cone and one pitch");
+            "scan: a scan with prepare cannot be saved, because its files contain rows before "
+            "preparation; use the file that the scan was read from");
+    if (circle && scan->depths)
+        return FBP_INVALID("scan: depths can only be saved with matrices; omit the circle");
+    if (scan->filtered && !circle && !has_matrices(scan))
+        return FBP_UNSUPPORTED("scan: filtered views can only be saved with matrices, which need a "
+                               "cone beam and one pixel pitch");
     if (circle && (circle->kind != scan->kind || circle->n_views != scan->n_views))
-        return FBP_INVALID("scan: the circle has %zu views, the scan %zu, or their kinds differ: "
-                           "give the circle that the views were made from",
+        return FBP_INVALID("scan: the circle has %zu views, the scan %zu, or their kinds differ; "
+                           "give the circle from which the views were made",
                            circle->n_views, scan->n_views);
     if (circle) {
         FBP_TRY(fbp_calloc((void **)&views, scan->n_views, sizeof *views, "views"));
@@ -370,8 +371,8 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
         for (int i = 0; st == FBP_OK && i < 3; i++)
             if (!(fabs(a->s[i] - b->s[i]) < 1e-6 && fabs(a->d[i] - b->d[i]) < 1e-6 &&
                   fabs(a->u[i] - b->u[i]) < 1e-6 && fabs(a->v[i] - b->v[i]) < 1e-6))
-                st = FBP_INVALID("scan: view %zu does not lie on the circle: give the circle that "
-                                 "the views were made from, or none",
+                st = FBP_INVALID("scan: view %zu does not lie on the circle; give the circle from "
+                                 "which the views were made, or none",
                                  k);
     }
     free(views);

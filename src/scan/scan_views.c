@@ -25,7 +25,8 @@ fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, cons
         const size_t n = strcspn(keys, " ");
         snprintf(key, sizeof key, "%.*s", (int)n, keys);
         if (fbp_json_get(o, key))
-            return FBP_INVALID("%s: %s%s: %s: remove it", o->file, o->prefix, key, why);
+            return FBP_INVALID("%s: %s%s: not allowed, because %s; remove it", o->file, o->prefix,
+                               key, why);
         keys += n;
     }
     return FBP_OK;
@@ -39,7 +40,7 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
 
     if (n == f->scan->n_views)
         return FBP_OK;
-    return FBP_INVALID("%s: %s: found %zu entries, but %s holds %zu views: give one a view",
+    return FBP_INVALID("%s: %s: found %zu entries, but %s has %zu views; give one entry per view",
                        f->top.file, key, n, holder, f->scan->n_views);
 }
 
@@ -71,8 +72,8 @@ static fbp_status order_angles(const struct fbp_scan_file *f, const struct fbp_n
             list[k] = at ? sorted[at - names] : list[k];
         }
         FBP_TRY_GOTO(
-            fbp_scan_note_ignored(f->scan, f->top.file, "order", "that of angles_deg",
-                                  "each angle goes with the file that has it in its name"));
+            fbp_scan_note_ignored(f->scan, f->top.file, "order", "the order of angles_deg",
+                                  "each angle is assigned to the file whose name contains it"));
         break;
     }
 fail:
@@ -163,8 +164,8 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
         FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES, "a parallel beam has no source"));
     FBP_TRY(read_pitch(f, c.pitch_mm, &n));
     if (n == 0)
-        return FBP_INVALID("%s: detector.pitch_mm is missing: give the distance of pixels (mm), "
-                           "there or by --pitch",
+        return FBP_INVALID("%s: detector.pitch_mm is missing; give the distance between pixels "
+                           "(mm) there, or by --pitch",
                            detector->file);
     FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_position, 2, 2, c.offset_mm, &n));
     FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &fbp_range_rotation, 3, 3, tilt, &n));
@@ -176,8 +177,8 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
         const char *key = i ? "source_to_detector_mm" : "source_to_axis_mm";
         FBP_TRY_GOTO(fbp_json_list(&f->top, key, &fbp_range_distance, i ? &sdd : &sod, &n));
         if (n == 0)
-            FBP_TRY_GOTO(
-                fbp_json_missing(&f->top, key, "a cone-beam scan needs it (mm), or \"matrices\""));
+            FBP_TRY_GOTO(fbp_json_missing(
+                &f->top, key, "a cone-beam scan needs this distance (mm), or \"matrices\""));
         if (n > 1)
             FBP_TRY_GOTO(fbp_scan_check_count(f, key, n));
         *(i ? &c.n_sdd : &c.n_sod) = n;
@@ -196,7 +197,7 @@ fail:
 
 static fbp_status matrix_views(const struct fbp_scan_file *f)
 {
-    const char *const said = "the matrices already say it";
+    const char *const said = "the matrices already determine this value";
     struct fbp_scan *scan = f->scan;
     double *matrices = NULL, pitch[2] = {0};
     size_t n = 0, origin = 0;
@@ -205,13 +206,13 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
 
     if (!fbp_kind_has_source(scan->kind))
         return fbp_scan_refuse_keys(&f->top, "matrices",
-                                    "they need a source, a parallel beam has none");
+                                    "matrices need a source, but a parallel beam has none");
     FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES " angles_deg", said));
     FBP_TRY(fbp_scan_refuse_keys(&f->detector, PANEL, said));
     FBP_TRY(read_pitch(f, pitch, &n));
     if (n == 0)
-        return FBP_INVALID("%s: detector.pitch_mm is missing: 3x4 matrices carry no length: give "
-                           "the distance of pixels along the rows (mm)",
+        return FBP_INVALID("%s: detector.pitch_mm is missing, and 3x4 matrices contain no lengths; "
+                           "give the distance between pixels along the rows (mm)",
                            f->top.file);
     FBP_TRY_GOTO(fbp_scan_load_rows(f, &f->top, "matrices", 12, NULL, &matrices, &n));
     FBP_TRY_GOTO(fbp_scan_check_count(f, "matrices", n));
@@ -237,15 +238,14 @@ fail:
 /* Read the list of views: s, d, u, v per view. */
 static fbp_status listed_views(const struct fbp_scan_file *f)
 {
-    const char *const said = "the views already say it";
+    const char *const said = "the views already determine this value";
     double *list = NULL;
     size_t n = 0;
 
     FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES " angles_deg matrices matrix_origin", said));
     FBP_TRY(fbp_scan_refuse_keys(&f->detector, "pitch_mm " PANEL, said));
     if (f->pitch_mm[0] > 0)
-        return FBP_INVALID("%s: views: say already how far apart pixels are: leave --pitch out",
-                           f->top.file);
+        return FBP_INVALID("%s: views: already contain the pixel pitch; omit --pitch", f->top.file);
     FBP_TRY(fbp_scan_load_rows(f, &f->top, "views", 12, NULL, &list, &n));
     const fbp_status st = fbp_scan_check_count(f, "views", n);
     if (st == FBP_OK)
@@ -257,7 +257,7 @@ static fbp_status listed_views(const struct fbp_scan_file *f)
 /* Read the views from the file named by "geometry". */
 static fbp_status geometry_views(const struct fbp_scan_file *f)
 {
-    const char *const said = "the geometry already says it";
+    const char *const said = "the geometry already determines this value";
     struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = f->scan->panel, .n_views = f->scan->n_views};
     struct fbp_scan *scan = f->scan, g;
@@ -281,7 +281,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     if (st == FBP_OK)
         st = fbp_scan_check_count(f, "geometry", g.n_views);
     if (st == FBP_OK && fbp_json_get(&f->top, "kind") && g.kind != scan->kind)
-        st = FBP_INVALID("%s: kind: \"%s\" is not what %s holds: remove it", f->top.file,
+        st = FBP_INVALID("%s: kind: \"%s\" is not the kind of %s; remove it", f->top.file,
                          fbp_kind_name(scan->kind), text);
     if (st == FBP_OK) {
         scan->kind = g.kind;
@@ -313,18 +313,18 @@ fbp_status fbp_scan_read_views(const struct fbp_scan_file *f)
         if (!fbp_json_get(&f->top, "views"))
             return fbp_scan_read_planes(f);
         FBP_TRY(fbp_scan_refuse_keys(&f->top, "directions spacing_mm first_mm gradients",
-                                     "the views already say it"));
+                                     "the views already determine this value"));
         FBP_TRY(listed_views(f));
         return fbp_scan_read_plane_weights(f);
     }
     if (f->preparation)
         return FBP_UNSUPPORTED(
-            "%s: prepare: only rows of plane integrals (kind planes) are prepared: leave it out",
+            "%s: prepare: applies to plane integrals (kind planes) only; remove prepare",
             f->top.file);
     FBP_TRY(fbp_scan_refuse_keys(&f->top,
                                  "directions spacing_mm first_mm frames gradients weights grid "
                                  "reference prepare",
-                                 "only \"kind\": \"planes\" has such a key"));
+                                 "this key needs \"kind\": \"planes\""));
     if (fbp_json_get(&f->top, "geometry"))
         return geometry_views(f);
     FBP_TRY(fbp_scan_refuse_keys(&f->top, "geometry_format", "there is no \"geometry\""));

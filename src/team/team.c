@@ -103,7 +103,7 @@ struct fbp_team {
 char *fbp_team_name(const fbp_team *t, size_t rank, char *buf, size_t n)
 {
     snprintf(buf, n, "rank %zu on %.63s", rank,
-             t->peers[rank].host[0] ? t->peers[rank].host : "a host not heard of");
+             t->peers[rank].host[0] ? t->peers[rank].host : "an unknown host");
     return buf;
 }
 
@@ -127,7 +127,7 @@ static fbp_status post(fbp_team *t, size_t to, struct head head, const void *dat
         if (part > 0)
             memcpy(message->part, (const char *)data + at, part);
         if (t->call.send(t->call.user, to, message, sizeof message->head + part) != 0)
-            st = fbp_fail(FBP_ERR_IO, "team: %s cannot be reached",
+            st = fbp_fail(FBP_ERR_IO, "team: cannot send data to %s",
                           fbp_team_name(t, to, name, sizeof name));
         at += part;
     } while (at < n && st == FBP_OK);
@@ -183,7 +183,7 @@ void fbp_team_sum_progress(fbp_team *t, uint64_t sum[FBP_TEAM_COUNTERS])
 
 static fbp_status stopped(void)
 {
-    return fbp_fail(FBP_ERR_CANCELLED, "another process of the team has failed");
+    return fbp_fail(FBP_ERR_CANCELLED, "another process of this run has failed; see its message");
 }
 
 /* post() without FBP_ERR_IO: rank 0 notices a lost process, too, and has the better message. */
@@ -462,7 +462,7 @@ static struct words other_release(const fbp_team *t, size_t rank)
     char name[100];
 
     snprintf(words.message, sizeof words.message,
-             "%s is of another release: install the same one everywhere",
+             "%s uses another release of fbp; install the same release everywhere",
              fbp_team_name(t, rank, name, sizeof name));
     return words;
 }
@@ -475,8 +475,8 @@ static struct words read_words(const fbp_team *t, size_t rank, const struct lett
 
     if (!letter) {
         snprintf(words.message, sizeof words.message,
-                 "%s is lost: its process or its machine has ended: start again; --resume, with "
-                 "any number of ranks, goes on with what is left beside the output",
+                 "%s is lost, because its process has ended or its machine is unreachable; start "
+                 "again with --resume, with any number of ranks, to continue",
                  fbp_team_name(t, rank, name, sizeof name));
         return words;
     }
@@ -514,7 +514,8 @@ static struct words judge(const fbp_team *t, const struct words *words)
         if (strcmp(words[r].where, words[0].where) != 0) {
             verdict = (struct words){.status = FBP_ERR_INVALID};
             snprintf(verdict.message, sizeof verdict.message,
-                     "%s is at another step (%s) than rank 0 (%s): start all with the same command",
+                     "%s is at another step (%s) than rank 0 (%s); start all processes with the "
+                     "same command",
                      fbp_team_name(t, r, name, sizeof name), words[r].where, words[0].where);
             break;
         }
@@ -784,9 +785,10 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
                         "fbp_team_functions: send, receive and close: found NULL, expected a "
                         "function each");
     if (own.rank >= own.size)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "fbp_team_functions: rank %zu of %zu: they are counted from 0", own.rank,
-                        own.size);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "fbp_team_functions: rank %zu of %zu does not exist; ranks are counted from 0",
+            own.rank, own.size);
     st = fbp_calloc((void **)&t, 1, sizeof *t, "a team");
     if (st != FBP_OK) {
         own.close(own.user, 1);
@@ -802,7 +804,8 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
     t->has_listener = pthread_create(&t->listener, NULL, listen_main, t) == 0;
     t->has_beater = t->has_listener && pthread_create(&t->beater, NULL, beat_main, t) == 0;
     if (!t->has_beater) {
-        st = fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+        st = fbp_fail(FBP_ERR_NOMEM,
+                      "threads: the system cannot start another thread; close other programs");
         goto fail;
     }
 
@@ -820,8 +823,8 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
         }
         if (strncmp(all[r].build, all[0].build, sizeof all[r].build) != 0) /* rank 0 reports it */
             FBP_TRY_GOTO(fbp_fail(own.rank == 0 ? FBP_ERR_INVALID : FBP_ERR_CANCELLED,
-                                  "rank %zu on %.63s has fbp %.47s, rank 0 on %.63s %.47s: "
-                                  "install the same on both",
+                                  "rank %zu on %.63s has fbp %.47s, but rank 0 on %.63s has %.47s; "
+                                  "install the same release on both",
                                   r, all[r].host, all[r].build, all[0].host, all[0].build));
     }
     free(all);

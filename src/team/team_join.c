@@ -40,17 +40,18 @@ fbp_status fbp_team_join(fbp_team **out)
         char why[400] = "";
         fbp_mpi_fn *entry;
         if (!handle && module)
-            return fbp_fail(FBP_ERR_UNSUPPORTED, "FBP_TEAM_MODULE: %s: give the path of a module",
+            return fbp_fail(FBP_ERR_UNSUPPORTED, "FBP_TEAM_MODULE: %s; give the path of a module",
                             dlerror());
         if (!handle)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "team: this process is one of several that were started together, and "
-                            "the module %s cannot be loaded (%s): install it beside the library, "
-                            "with Open MPI, or start one process",
-                            MODULE, dlerror());
+            return fbp_fail(
+                FBP_ERR_UNSUPPORTED,
+                "team: several processes were started together, but the module %s cannot be loaded "
+                "(%s); install it into the folder of libfbp, with Open MPI, or start one process",
+                MODULE, dlerror());
         *(void **)&entry = dlsym(handle, "fbp_mpi_team"); /* POSIX allows this conversion */
         if (!entry)
-            return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is not the module of this program: reinstall",
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s belongs to another release of fbp; reinstall fbp",
                             module ? module : MODULE);
         if (!entry(FBP_MPI_MODULE_VERSION, PATIENCE + LATER * (double)rank, fbp_stopped, &functions,
                    why, sizeof why))
@@ -64,10 +65,9 @@ fbp_status fbp_team_join(fbp_team **out)
         /* Otherwise each process would compute the whole volume. */
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "team: the launcher has started %zu processes, and MPI knows this one only: use "
-            "mpirun of the Open MPI that %s is built with, or srun --mpi=pmix; if one "
-            "process is meant, unset OMPI_COMM_WORLD_SIZE, PMIX_RANK and "
-            "SLURM_STEP_NUM_TASKS",
+            "team: the launcher has started %zu processes, but MPI reports only one; use mpirun of "
+            "the Open MPI with which %s was built, or srun --mpi=pmix; to run one process, unset "
+            "OMPI_COMM_WORLD_SIZE, PMIX_RANK and SLURM_STEP_NUM_TASKS",
             started, MODULE);
     }
     if (by_mpirun || by_pmix)
@@ -76,13 +76,13 @@ fbp_status fbp_team_join(fbp_team **out)
         return number_in(FBP_ENV_PMI_SIZE) == 1
                    ? FBP_OK
                    : fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "team: this process was started by another MPI's launcher (PMI_RANK "
-                              "is set): use mpirun of Open MPI, or srun --mpi=pmix");
+                              "team: this process was started by the launcher of another MPI "
+                              "(PMI_RANK is set); use mpirun of Open MPI, or srun --mpi=pmix");
     if (tasks > 1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "team: srun has started %zu processes that know nothing of each other: use "
-                        "srun --mpi=pmix, or give each a part of its own (--part), or start one; "
-                        "if each has another volume, unset SLURM_STEP_NUM_TASKS",
+                        "team: srun has started %zu processes without a connection between them; "
+                        "use srun --mpi=pmix, or give each its own part (--part), or start one; if "
+                        "each computes another volume, unset SLURM_STEP_NUM_TASKS",
                         tasks);
     return FBP_OK;
 }

@@ -283,24 +283,25 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
     for (size_t i = 0; i < n; i++) {
         const double length = fbp_norm(direction[i]);
         if (!(fabs(length - 1) <= UNIT))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "directions: number %zu is (%g, %g, %g), of length %.6g: give unit "
-                            "vectors",
-                            i, direction[i][0], direction[i][1], direction[i][2], length);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "directions: number %zu is (%g, %g, %g), of length %.6g; give unit vectors", i,
+                direction[i][0], direction[i][1], direction[i][2], length);
     }
     if (wanted == FBP_QUADRATURE_GIVEN) {
         double all = 0;
         for (size_t i = 0; i < n; i++) {
             if (!(given[i] >= 0 && given[i] <= 4 * FBP_PI))
                 return fbp_fail(FBP_ERR_INVALID,
-                                "weights: number %zu is %g: expected solid angles, from 0 to 4 pi, "
-                                "with the sum 2 pi",
+                                "weights: number %zu is %g, expected a solid angle from 0 to 4 pi; "
+                                "the sum must be 2 pi",
                                 i, given[i]);
             all += weights[i] = given[i];
         }
         if (!(all > 0))
             return fbp_fail(FBP_ERR_INVALID,
-                            "weights: all %zu are 0: give solid angles, with the sum 2 pi", n);
+                            "weights: all %zu weights are 0; give solid angles, with the sum 2 pi",
+                            n);
         facts->used = wanted;
     }
     if (wanted == FBP_QUADRATURE_AUTO || wanted == FBP_QUADRATURE_BANDS) {
@@ -309,8 +310,8 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
             facts->used = FBP_QUADRATURE_BANDS;
         else if (wanted == FBP_QUADRATURE_BANDS)
             return fbp_fail(FBP_ERR_INVALID,
-                            "weights: bands need directions in even rings about x, y or z, which "
-                            "these %zu are not: use auto, voronoi or harmonics",
+                            "weights: bands need directions in evenly spaced rings about x, y or "
+                            "z, but these %zu directions are not; use auto, voronoi or harmonics",
                             n);
     }
     if (facts->used == FBP_QUADRATURE_AUTO) {
@@ -331,7 +332,8 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
     if (facts->used == FBP_QUADRATURE_GIVEN || fabs(off) <= EXACT)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "weights: %s: their sum is 2 pi (1 %+.1e): use other weights, and report this",
+                    "weights: %s: the sum is 2 pi (1 %+.1e) instead of 2 pi; use other weights, "
+                    "and report this error",
                     fbp_quadrature_name(facts->used), off);
 }
 

@@ -406,8 +406,8 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
         snprintf(steps, sizeof steps, "steps %.3f..%.3f deg", lo, hi);
 
     if (f->n_angles < 3)
-        snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->views.n,
-                 f->n_angles, f->n_angles == 1 ? "" : "s");
+        snprintf(buf, n, "%zu views at %zu angle%s do not determine a volume; check the angles",
+                 w->views.n, f->n_angles, f->n_angles == 1 ? "" : "s");
     else if (f->per_ray)
         snprintf(buf, n, "scan of %zu views%s, %.1f deg; redundancy weights per ray; %s",
                  w->views.n, f->offset ? ", detector at several offsets" : "", arc, steps);
@@ -416,8 +416,7 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
                  "%s scan of %zu views, %.1f deg; offset panel, overlap %.1f mm, Wang weights; %s",
                  whole ? "full" : "incomplete", w->views.n, arc, f->overlap_mm, steps);
     else if (w->modulo_pi && !whole)
-        snprintf(buf, n,
-                 "%s of %zu views, %.1f deg, which count modulo 180; no redundancy weights; %s",
+        snprintf(buf, n, "%s of %zu views, %.1f deg, modulo 180; no redundancy weights; %s",
                  enough ? "half turn" : "limited angle", w->views.n, arc, steps);
     else if (!whole)
         snprintf(buf, n, "%s of %zu views, %.1f deg (needs %.1f), Parker weights; %s",

@@ -16,16 +16,16 @@ for fact in kind 'detector.pitch_mm' source_to_axis_mm source_to_detector_mm ang
 done
 
 # said ARGUMENTS…: the command says it, in one line; -q silences it, --json carries it.
-line='^warning: .*scan.json assumes what nobody has confirmed: .*detector.pitch_mm 1, source_to_axis_mm 750'
+line='^warning: .*scan.json contains unconfirmed assumptions: .*detector.pitch_mm 1, source_to_axis_mm 750'
 said() {
     run 0 "$@"
     has err "$line"
-    [ "$(grep -c 'nobody has confirmed' err)" -eq 1 ] || say "$last: said more than once: $(cat err)"
+    [ "$(grep -c 'unconfirmed assumptions' err)" -eq 1 ] || say "$last: said more than once: $(cat err)"
     run 0 "$@" -q
     empty err
     run 0 "$@" --json -q
     empty err
-    json warnings | grep -q 'nobody has confirmed.*detector.pitch_mm 1' || say "$last: no warning in $(cat out)"
+    json warnings | grep -q 'unconfirmed assumptions.*detector.pitch_mm 1' || say "$last: no warning in $(cat out)"
 }
 said recon scan.json -o v.mha
 said recon scan.json -o slice.png --slice 8
@@ -41,7 +41,7 @@ said rabbitct make scan.json -o r.rctd --references 0
 
 # What is converted, and what takes its geometry from such a file, still assumes it.
 run 0 info again.json
-has err 'nobody has confirmed: i0 none, kind "cone", detector.pitch_mm 1, source_to_axis_mm'
+has err 'unconfirmed assumptions: i0 none, kind "cone", detector.pitch_mm 1, source_to_axis_mm'
 cat >outer.json <<'END'
 {"fbp_scan": 1, "projections": "made.mha", "geometry": "scan.json"}
 END
@@ -49,7 +49,7 @@ said plan outer.json
 
 # An option confirms what it gives, for this run.
 run 0 plan scan.json --pitch 0.5 --sod 500
-has err 'nobody has confirmed: i0 none, kind "cone", source_to_detector_mm 1200'
+has err 'unconfirmed assumptions: i0 none, kind "cone", source_to_detector_mm 1200'
 ! grep -qE 'pitch_mm|source_to_axis_mm' err || say "$last: $(cat err)"
 run 0 geometry check scan.json --pitch 0.5 --json
 is "$(json size.0) > 0 && $(json sod_mm.0) == 750"
@@ -63,7 +63,7 @@ run 0 plan certain.json
 ! grep -q confirmed err || say "$last: $(cat err)"
 sed -e 's/"detector.pitch_mm":/"detector.pitch":/' scan.json >wrong.json
 run 1 plan wrong.json
-has err 'wrong.json: assumed: "detector.pitch" is no key of a scan file: did you mean "detector.pitch_mm"'
+has err 'wrong.json: assumed: "detector.pitch" is not a key of a scan file; did you mean "detector.pitch_mm"'
 sed -e '/"assumed": {/,/}/d; s/"fbp_scan": 1,/"fbp_scan": 1, "assumed": ["kind"],/' scan.json >list.json
 run 1 plan list.json
 has err 'list.json: assumed: found a list of 1, expected an object'

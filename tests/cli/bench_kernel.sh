@@ -64,9 +64,9 @@ done
 run 0 bench host --device cpu --threads 2 --divide 4 --job P128 --stages 2 --runs 2 --json
 is "$(json measurements.0.gups) > 0 && $(json measurements.0.psnr_db) > 20"
 run 1 bench kernel --device cpu --divide 32 --job J1 --region ball:0,0,900,1
-has err 'region: ball:0,0,900,1 has no voxel of the volume'
+has err 'region: ball:0,0,900,1 contains no voxel of the volume'
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
-has err 'kernel: cpu has no "rot45" for this scan and volume'
+has err 'kernel: device cpu has no "rot45" for this scan and volume'
 for kernel in "" "--kernel planes"; do
     # shellcheck disable=SC2086
     run 1 bench kernel --device cpu --divide 4 --job P64 --precision double $kernel
@@ -76,6 +76,6 @@ run 1 bench kernel --device cpu:1 --divide 32
 has err 'give "cpu"'
 run 0 bench kernel --device cpu:0 --divide 32 --job J1 --kernel column
 run 1 bench kernel --device nothing --divide 32
-has err 'device: "nothing" is not in this build'
+has err 'device: "nothing" is unknown, or not part of this build'
 empty out
 finish

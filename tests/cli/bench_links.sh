@@ -7,7 +7,7 @@ kept=$XDG_CACHE_HOME/fbp/links
 
 run 0 bench links --device mock:0,1
 empty err
-has out '^mock:0 +pretended device in host memory, number 0'
+has out '^mock:0 +simulated device in host memory, number 0'
 has out '^GB/s +up +down +both$'
 has out '^mock:0 +50\.0 +40\.0 +40\.0$'
 has out '^mock:1 +50\.0 +40\.0 +40\.0$'
@@ -45,7 +45,7 @@ XDG_CACHE_HOME=/dev/null run 0 bench links --device mock:0,1
 empty err
 
 run 1 bench links --device cpu
-has err 'links: cpu has none that are measured'
+has err 'links: device cpu has no transfer rates to measure'
 one_line err
 run 1 bench links --device mock:0,4
 has err 'expected indices 0 … 3'
@@ -55,6 +55,6 @@ has err 'device 2 is named twice'
 one_line err
 run 1 bench links --device gpu --json
 [ "$(json error)" != "" ] || say "$last: $(cat out)"
-has err 'is not in this build'
+has err 'is unknown, or not part of this build'
 
 finish

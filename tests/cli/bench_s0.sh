@@ -121,7 +121,7 @@ fi
 
 # Errors leave nothing behind either.
 run 1 bench S0 --device warp --size 16 --views 12 --dir place -q
-has err 'device: "warp" is not in this build'
+has err 'device: "warp" is unknown, or not part of this build'
 left
 run 1 bench S0 --memory 1K --size 16 --views 12 --dir place -q
 has err 'memory: '

@@ -9,7 +9,7 @@ has err '^fbp: limits: cpu has none that are measured: use a cuda device$'
 one_line err
 empty out
 run 1 bench S1 --device warp
-has err 'device: "warp" is not in this build'
+has err 'device: "warp" is unknown, or not part of this build'
 empty out
 
 run 0 devices --json

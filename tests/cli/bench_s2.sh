@@ -121,12 +121,12 @@ run 1 bench S2 --size 40 --device mock --memory 9K
 has err "of the host's memory, 9.00 KiB may be used: raise --memory"
 one_line err
 run 1 bench S2 --size 40 --device warp
-has err 'device: "warp" is not in this build'
+has err 'device: "warp" is unknown, or not part of this build'
 run 1 bench S2 --size 40 --device mock:9
 has err 'expected indices 0 … 3'
 one_line err
 run 1 bench S2 --size 40 --device cpu:1
-has err 'device: "cpu:1": there is one, with index 0: use cpu$'
+has err 'device: "cpu:1": there is only one device, with index 0; use cpu$'
 one_line err
 run 1 bench S2 --size 40 --device "mock:0$(printf ',%.0s0' $(seq 64))"
 has err 'at most 64 devices can be named'

@@ -10,7 +10,7 @@ for device in cpu ref mock; do
     empty out
 done
 run 1 bench S3 --device warp --size 16
-has err 'device: "warp" is not in this build'
+has err 'device: "warp" is unknown, or not part of this build'
 run 2 bench S3 --variant K
 has err 'expected A, B, C, D, E, F, G or M, got "K"'
 run 1 bench S3 --size 16 --pictures none

@@ -31,9 +31,9 @@ has out '^slice 20, z = .* mm, beyond all detector rows$'
 run 0 recon flat.json --size 24x24x24 --slice 20:22 -o null:
 has out ' mm, beyond all detector rows$'
 run 1 recon scan.json --slice 48 -o late.mha
-has err 'slice 48: the volume has slices 0 to 47'
+has err 'slice 48 does not exist; the volume has slices 0 to 47'
 run 1 recon scan.json --slice 1 -o missing/slice.png
-has err 'its folder is missing'
+has err 'the output folder is missing'
 
 # Slices and boxes are the volume's, bit by bit, and lie where it has them.
 run 0 recon scan.json -o whole.npy -q
@@ -60,7 +60,7 @@ absent box/03.tif
 run 0 plan scan.json --roi 3:9,40:,20:23 --kernel rot180 --json
 is "$(json size.0) == 6 && $(json size.1) == 8 && $(json size.2) == 3 && $(json roi.y.1) == 48"
 whole=$(json updates)
-has err 'kernel rot180 computes whole slices, 48 times the box.s part: --kernel column computes '
+has err 'kernel rot180 computes whole slices, 48 times as many voxels as the box; --kernel column computes '
 run 0 plan scan.json --roi 3:9,40:,20:23 --kernel column --json
 is "48 * $(json updates) <= $whole"
 grep -qv 'FDK is exact' err && say "$last: $(cat err)"
@@ -69,9 +69,9 @@ has out '^of +48 x 48 x 48 .*: voxels 0:48,0:48,46:48$'
 run 0 recon scan.json --slice 20:30 --sweep centre=34:37:0.5 -o sheet.png
 has out 'in slice 25; 70 slices in '
 run 1 recon scan.json --slice 40:49 -o late.mha
-has err 'slice 48: the volume has slices 0 to 47'
+has err 'slice 48 does not exist; the volume has slices 0 to 47'
 run 1 recon scan.json --roi 3:9,40:,20:49 -o late.mha
-has err '--roi: voxels 20:49 along z: the volume has 0:48'
+has err '--roi: voxels 20:49 along z are outside the volume, which has 0:48'
 absent late.mha
 for wrong in "--slice 3 --roi :,:,:" "--slice 5:5" "--roi 5:6" "--slice 3:5 -o v.png" \
     "--roi :,:,: --sweep centre=34:37:1 -o v.png"; do
@@ -100,7 +100,7 @@ is "$(json window.1) > 0.01"
 run 0 compare nan.mha nan.mha --json
 is "$(json max) == 0 && $(json rmse) == 0 && $(json count) > 1000 && $(json count) + $(json not_finite) == 48*48*48"
 run 0 compare nan.mha nan.mha
-has out '^left out [0-9]* \(NaN, or the same infinity, in both\)$'
+has out '^excluded [0-9]* \(NaN, or the same infinity, in both\)$'
 run 1 compare nan.mha zero.mha --tolerance 1e9
 # shellcheck disable=SC2086
 run 0 recon scan.json $wide -o nan.nii --mask NaN -q
@@ -111,25 +111,25 @@ is "$(json best) > 35 && $(json best) < 36"
 for type in "uint8 --output-range auto" "uint16 --output-range 0,0.05" "uint16 --hu 0.02"; do
     # shellcheck disable=SC2086
     run 1 recon scan.json -o integers.mha --mask nan --output-type $type
-    has err 'has no NaN for what lies outside the field of view: give a value \(--mask\), or write float32'
+    has err 'cannot store NaN, the value outside the field of view; give another value \(--mask\), or write float32'
     one_line err
 done
 
 # Fewer views, larger pixels; columns are those of the files.
 run 0 recon scan.json --every 4 --bin 2 -o few.mha --json
 is "$(json size.0) == 48 && $(json min) < 0 && $(json max) > 0.01"
-has err 'each view of 4: 23 of 90; means of 2 x 2 pixels: 36 columns and 36 rows of them$'
+has err 'every view of 4: 23 of 90; means of 2 x 2 pixels: 36 columns and 36 rows of them$'
 run 0 recon scan.json --bin 5 -o few.mha
-has err 'left out at the edges: 2 of 72 columns, 2 of 72 rows$'
+has err 'unused at the edges: 2 of 72 columns, 2 of 72 rows$'
 run 0 recon scan.json --bin 2 --centre 30 -o few.mha -q
 run 0 recon scan.json --bin 2 --sweep centre=34.5:36.5:0.25 -o sheet.png --json
 is "$(json best) > 35.25 && $(json best) < 35.75"
 run 0 plan scan.json --every 2 --json
 is "$(json input_bytes) < 1.01 * 45 * 72 * 72 * 4"
 run 1 recon scan.json --bin 73 -o late.mha
-has err 'bin: 73 columns cannot be joined: the detector has 72$'
+has err 'bin: 73 columns cannot be averaged, because the detector has only 72'
 run 2 recon scan.json --bin 2 --follow -o late.mha
-has err 'leave --every and --bin out'
+has err 'omit --every and --bin'
 absent late.mha
 run 0 recon scan.json --volume-centre 1,-2,30.5 --size 8 --voxel 4 -o there.mha -q
 run 0 info there.mha --header --json
@@ -150,7 +150,7 @@ for name in flat.png flat.svg; do # whatever it is called
     cp scan.mha $name
     sed 's/"projections"/"flat": "'$name'", "projections"/' scan.json >flat.json
     run 1 recon flat.json -o late.mha --preview flat.png --timeline flat.svg
-    has err 'flat\.(png|svg): this output would replace'
+    has err 'flat\.(png|svg): this output would overwrite'
     cmp -s scan.mha $name || say "$last: $name was replaced"
     absent late.mha
 done
@@ -186,18 +186,18 @@ run 0 recon off1.json --centre auto --size 64 --voxel 1 -o auto.mha --json
 is "$(json centre.column) > 52.15 && $(json centre.column) < 52.35"
 [ "$(json centre.sure)" = true ] || say "$last: not sure"
 found=$(json centre.column)
-has err "^centre: column [0-9.]+, give or take [0-9.]+; --centre [0-9.]+ is the same\$"
+has err "^centre: column [0-9.]+, give or take [0-9.]+; --centre [0-9.]+ repeats this choice\$"
 run 0 recon off1.json --centre auto --bin 2 --size 64 --voxel 1 -o auto2.mha
 has out "^rotation axis on column ${found:0:6}" # of the files, whatever is binned
 run 0 recon off1.json --centre auto --sweep tilt=-1:1:0.5 -o sheet.png -q
 run 0 plan off1.json --centre auto
 run 2 recon off1.json --centre auto --follow -o late.mha
-has err 'auto looks at the whole scan'
+has err 'auto needs the complete scan'
 run 2 recon off1.json --centre auto --offset 3 -o late.mha
 run 2 geometry check off1.json --centre auto
 run 0 simulate --size 32 --views 40 --arc 120 -o third.json -q
 run 1 recon third.json --centre auto -o late.mha
-has err 'no ray from both ends: look for the axis with --sweep centre='
+has err 'no ray from both sides; use --sweep centre='
 head -c 100000 /dev/urandom >noise.raw
 cat >noise.json <<'END'
 {"fbp_scan": 1, "kind": "parallel", "projections": "noise.raw",
@@ -205,7 +205,7 @@ cat >noise.json <<'END'
  "angles_deg": {"start": 0, "step": 7.2}, "volume": {"size": [40, 40, 4], "voxel_mm": 1}}
 END
 run 0 recon noise.json --centre auto -o noise.mha -q
-has err '^warning: the rotation axis is NOT SURE to fall on column '
+has err '^warning: column .* of the rotation axis is NOT RELIABLE'
 run 0 recon noise.json --centre auto -o noise.mha --json -q
 [ "$(json centre.sure)" = false ] || say "$last: sure"
 run 0 recon beside1.json --size 64 --voxel 1 -o told.mha -q
@@ -270,7 +270,7 @@ if "$fbp" recon "$tooth" --slice 0 -o null: -q >out 2>err; then
     mkdir tooth
     ln -s "$tooth" tooth/tooth.h5
     run 1 init tooth
-    has err 'tooth.h5: describes a whole scan already'
+    has err 'tooth.h5: describes a complete scan'
     ln -s "$tooth" tooth.h5
     for slice in 0 1; do
         run 0 recon tooth.h5 --slice $slice --sweep centre=292:300:0.5 -o tooth.png --json -q
@@ -287,10 +287,10 @@ has out '^use it: --centre 52\.'
 run 0 recon off1.json --sweep centre=54:56:0.5 -o sheet.png
 has out 'at the end of the range'
 run 0 recon off1.json --sweep sdd=395:405:5 -o sheet.png
-has out 'hardly tells'
+has out 'so the best value is uncertain'
 has out '^best sdd'
 has out '^use it: --sdd '
-has out '^keep it: fbp geometry convert off1.json --sdd [0-9.]+ -o FILE.json'
+has out '^to store it: fbp geometry convert off1.json --sdd [0-9.]+ -o FILE.json'
 run 0 recon off1.json --sweep tilt=0:1:0.5 --centre 52 --flip-u -o sheet.png
 has out '^use it: --flip-u --centre 52 --tilt '
 run 0 recon off1.json --sweep centre=50:54:1 --slice 10 -o quiet.png -q
@@ -300,7 +300,7 @@ rm sheet.png
 # About the column where the scan has the axis: no column is below 0.
 run 0 recon off5.json --sweep centre=-4:4:1 -o about.png --json
 best=$(json best)
-has err 'centre from -4 to 4 is about column [0-9.]+, where the scan has it'
+has err 'the range of centre, -4 to 4, is relative to column [0-9.]+, the axis position in the scan file'
 run 0 recon off5.json --sweep centre=48.3:56.3:1 -o absolute.png --json
 is "($(json best) - $best)^2 < 0.01"
 rm about.png absolute.png
@@ -320,19 +320,19 @@ wrong_sweep 2 'FROM below TO' --sweep centre=2:1:1 -o sheet.png
 wrong_sweep 2 'choose another STEP' --sweep centre=0:100:1e-3 -o sheet.png
 wrong_sweep 2 '-o FILE.png' --sweep centre=1:2:1 -o sheet.mha
 wrong_sweep 2 '-o FILE.png' --sweep centre=1:2:1
-wrong_sweep 2 'leave --preview' --sweep centre=1:2:1 -o sheet.png --preview p.png
+wrong_sweep 2 'omit --preview' --sweep centre=1:2:1 -o sheet.png --preview p.png
 wrong_sweep 2 'ends in .svg' --sweep centre=1:2:1 -o sheet.png --curve c.png
 wrong_sweep 2 '--curve needs --sweep' -o v.mha --curve c.svg
 wrong_sweep 1 'has no source' --sweep sod=300:500:50 -o sheet.png
-wrong_sweep 1 '--slice 64: the volume has slices' --sweep centre=50:52:1 -o sheet.png --slice 64
-wrong_sweep 1 'centre -200: the detector.s columns are 0 to 111: give the column itself' \
+wrong_sweep 1 '--slice 64 does not exist; the volume has slices' --sweep centre=50:52:1 -o sheet.png --slice 64
+wrong_sweep 1 'centre -200: the detector.s columns are 0 to 111; give the column of the axis' \
     --sweep centre=-200:-50:50 -o sheet.png
 wrong_sweep 1 '--centre 1000: the detector.s columns are 0 to 111' --centre 1000 -o late.mha
 wrong_sweep 1 '--sdd: a parallel beam has no source' --sdd 500 -o late.mha
 wrong_sweep 2 'a NAME of centre' --sweep =0:1:1 -o sheet.png
-wrong_sweep 2 'say the same: leave one' --sweep centre=50:52:1 --offset 3 -o sheet.png
-wrong_sweep 2 'say the same: leave one' --centre 52 --offset 3 -o late.mha
-wrong_sweep 1 'its folder is missing' --sweep centre=50:52:1 -o missing/sheet.png
+wrong_sweep 2 'both set the position of the panel; give only one' --sweep centre=50:52:1 --offset 3 -o sheet.png
+wrong_sweep 2 'both set the position of the panel; give only one' --centre 52 --offset 3 -o late.mha
+wrong_sweep 1 'the output folder is missing' --sweep centre=50:52:1 -o missing/sheet.png
 
 # Water: a ball of 0.02 / mm becomes 0 HU, nothing -1000.
 echo "0 0 0 40 40 40 0 0.02" >ball.txt
@@ -356,14 +356,14 @@ wrong_water() { # STATUS PATTERN ARGUMENTS…
     absent late.mha
     absent late.mha.part
 }
-wrong_water 1 'no voxel lies in a sphere' --hu-from-roi 0,0,0,0.1
-wrong_water 1 'choose one inside it' --hu-from-roi 150,0,0,20
-wrong_water 1 'field of view .* choose one inside it' --hu-from-roi 1000,0,0,5
-wrong_water 1 'not that of water' --hu-from-roi 55,0,0,2
+wrong_water 1 'no voxel lies in the sphere' --hu-from-roi 0,0,0,0.1
+wrong_water 1 'choose a sphere inside it' --hu-from-roi 150,0,0,20
+wrong_water 1 'field of view .* choose a sphere inside it' --hu-from-roi 1000,0,0,5
+wrong_water 1 'which cannot be water' --hu-from-roi 55,0,0,2
 wrong_water 1 'smaller radius' --hu-from-roi 0,0,0,90000
 wrong_water 2 'a radius above 0' --hu-from-roi 0,0,0,0
-wrong_water 2 'leave one of them out' --hu-from-roi 0,0,0,5 --hu 0.02
-wrong_water 2 'leave --follow out' --hu-from-roi 0,0,0,5 --follow
+wrong_water 2 'omit one of them' --hu-from-roi 0,0,0,5 --hu 0.02
+wrong_water 2 'omit --follow' --hu-from-roi 0,0,0,5 --follow
 wrong_water 2 'numbers' --hu-from-roi 0,0,5
 
 # A sphere that some views see in part has no value: of a long cylinder, where the rows end.
@@ -374,14 +374,14 @@ run 0 geometry check water.json --json
 top=$(json fov_z_mm.1)
 run 0 recon water.json -o null: --hu-from-roi 40,0,0,8 --json
 mu=$(json water.mean)
-wrong_water 1 "all views see a sphere of 8 mm at \(40, 0\) mm for z from -" \
+wrong_water 1 "all views see a sphere of radius 8 mm at \(40, 0\) mm for z from -" \
     --hu-from-roi "40,0,$(awk "BEGIN { print $top - 8 }"),8"
-seen=$(sed 's/.* to \([0-9.]*\) mm, not for.*/\1/' err)
+seen=$(sed 's/.* to \([0-9.]*\) mm, but not for.*/\1/' err)
 is "$seen > 0.8 * $top - 8 && $seen < $top - 8"
 run 0 recon water.json -o null: --hu-from-roi "40,0,$(awk "BEGIN { print $seen - 0.1 }"),8" --json
 is "$(json water.mean) > 0.95 * $mu && $(json water.mean) < 1.05 * $mu"
 wrong_water 1 'choose another z' --hu-from-roi "0,0,-$top,8"
-wrong_water 1 'no z lets all views see' --hu-from-roi 0,0,0,60
+wrong_water 1 'for no value of z' --hu-from-roi 0,0,0,60
 
 # A folder of views, one a file, with darks, flats and angles beside them.
 mkdir -p folder/flats
@@ -394,7 +394,7 @@ run 0 simulate --size 8 --views 2 -o folder/other.json -q
 rm folder/*.json folder/flats/*.json
 printf '240\n270\n300\n330\n' >folder/angles.txt
 run 0 init folder
-has err '^folder/other.mha: 12 x 12 x 2, not used'
+has err '^folder/other.mha: 12 x 12 x 2, ignored'
 has err '^angles_deg: from angles.txt'
 cp out guess.json
 [ "$(json projections)" = "folder/p_%02d.mha 8 11" ] || say "$last: $(json projections)"
@@ -408,10 +408,10 @@ run 0 info folder/scan.json --json
 is "$(json views) == 4 && $(json voxel_mm.0) == 0.3125"
 cp folder/scan.json before.json
 run 1 init folder -o folder/scan.json
-has err 'scan.json: describes a whole scan already'
+has err 'scan.json: describes a complete scan'
 mv folder/scan.json .
 run 1 init folder -o scan.json
-has err 'is there already and is not replaced'
+has err 'already exists'
 cmp -s scan.json before.json || say "$last: the scan file was replaced"
 rm scan.json
 last="fbp init folder > folder/scan.json"
@@ -435,14 +435,14 @@ cp out guess.json
 run 0 info guess.json
 for k in 1 2 3 5; do cp folder/projections.mha folder/gap_$k.mha; done
 run 0 init folder
-has err 'gap_1.mha: 1 files follow a gap'
+has err 'gap_1.mha: 1 files after a gap'
 mkdir empty
 run 1 init empty
-has err 'no projections in it'
+has err 'found no readable arrays in this folder'
 run 1 init nowhere
-has err 'cannot be looked into: No such file'
+has err 'cannot be opened as a folder: No such file'
 run 1 init guess.json
-has err 'cannot be looked into: Not a directory'
+has err 'cannot be opened as a folder: Not a directory'
 
 # Whatever lies between the files of a series; names that are not what they seem.
 rm -r folder
@@ -459,14 +459,14 @@ run 0 simulate --size 32 --views 30 -o folder/rec/volume_of_bytes.json -q
 rm folder/rec/volume_of_bytes.json
 run 0 init folder
 has err '^projections: 4 views of 24 x 24 pixels'
-has err 'volume_of_bytes.mha: 48 x 48 x 30, by its name a volume, not used'
+has err 'volume_of_bytes.mha: 48 x 48 x 30, by its name a volume, ignored'
 [ "$(json projections)" = "folder/p_%04d.mha 0 3" ] || say "$last: $(json projections)"
 rm folder/p_*
 run 1 init folder
-has err 'no projections in it: .*volume_of_bytes.mha, is taken for a volume'
+has err 'found no projections in this folder; .*volume_of_bytes.mha, seems to contain a volume'
 mv folder/rec/volume_of_bytes.mha folder/white_tooth.mha
 run 1 init folder
-has err 'no projections in it: .*white_tooth.mha, is taken for flats: rename it'
+has err 'found no projections in this folder; .*white_tooth.mha, seems to contain flats; rename it'
 one_line err
 
 # A file of another program: a whole scan, or the geometry and level of air of one.
@@ -480,11 +480,11 @@ printf '%s\n' '[XTekCT]' Name=foo WhiteLevel=60000 DetectorPixelsX=30 DetectorPi
     DetectorPixelSizeX=.2 DetectorPixelSizeY=.2 SrcToObject=120 SrcToDetector=900 AngularStep=90 \
     >folder/foo.xtekct
 run 1 init folder
-has err 'foo.xtekct: describes a whole scan already: give it to fbp recon'
+has err 'foo.xtekct: describes a complete scan; give this file to fbp recon'
 rm folder/foo_000*
 mv bar_000*.mha folder/
 run 0 init folder
-has err 'foo.xtekct: names projections that are not there: .*foo_0001.tif'
+has err 'foo.xtekct: the projections named in this file cannot be opened: .*foo_0001.tif'
 has err '^i0: from foo.xtekct'
 is "$(json i0) == 60000"
 [ "$(json geometry)" = folder/foo.xtekct ] || say "$last: $(json geometry)"

@@ -35,7 +35,7 @@ is "$(json updates) == 32*32*32*60"
 run 1 plan scan.json --memory 1K
 has err 'memory|limit'
 run 1 plan scan.json --memory 1
-has err 'a single slice of 32 x 32 voxels alone takes 4\.00 KiB, the limit is 1 B: raise --memory'
+has err 'a single slice of 32 x 32 voxels needs 4\.00 KiB, but the limit is 1 B; raise --memory'
 
 run 0 recon scan.json -o volume.mha --preview preview.png
 has out 'volume.mha: from '
@@ -55,7 +55,7 @@ middle=$(($(stat -c %s scan.mha) - 4 * (30 * 48 * 48 - 24 * 48))) # of view 30
 printf '\0\0\300\177' | dd of=holed.mha bs=1 conv=notrunc seek=$middle 2>/dev/null
 sed 's/scan\.mha/holed.mha/' scan.json >holed.json
 run 0 recon holed.json -o holed_volume.mha
-has err '^warning: samples that are no numbers \(NaN or infinite\): 1, 0\.00072 % of 60 views of 48 x 48: they were'
+has err '^warning: samples that are not numbers \(NaN or infinite\): 1, 0\.00072 % of 60 views of 48 x 48: they were'
 run 0 recon holed.json -o holed_volume.mha -q
 empty err
 rm holed*
@@ -81,7 +81,7 @@ is "$(json rmse) < 0.12 && $(json rmse) > 0"
 is "$(json mean_a) - $(json mean_b) < 0.02 && $(json mean_b) - $(json mean_a) < 0.02"
 run 1 compare volume.mha truth.mha --tolerance 1e-9
 one_line err
-has err 'beyond the tolerance'
+has err 'exceeds the tolerance'
 run 0 compare volume.mha volume.mha --tolerance 0 --json
 is "$(json rmse) == 0 && $(json psnr_db) == 999"
 
@@ -109,12 +109,12 @@ cp scan.mha scan.copy
 ln -s scan.mha link.mha
 for name in scan.mha ./scan.mha link.mha; do
     run 1 recon scan.json -o "$name" -q
-    has err 'this output would replace .*scan.mha, which is read for it: choose another name'
+    has err 'this output would overwrite the input .*scan.mha.*; choose another name'
 done
 cmp -s scan.mha scan.copy || say "$last: the projections were changed"
 absent scan.mha.part
 run 1 recon scan.json -o late.mha --preview missing/p.png
-has err 'missing/p.png: its folder is missing'
+has err 'missing/p.png: the output folder is missing'
 absent late.mha
 run 1 view scan.json -o scan.png
 has err 'is a scan file, not an array'
@@ -123,7 +123,7 @@ has err 'is a scan file, not an array'
 
 # Ctrl-C: stops cleanly, says what is kept, leaves nothing under the final name.
 interrupt 0.5 recon scan.json -o stopped.mha --device ref --size 256 --voxel 1 -q
-has err 'interrupted: nothing was written (and nothing is kept|as stopped.mha, but [0-9]+ of 256 slices are kept: --resume)'
+has err 'interrupted: (nothing was written|stopped.mha is incomplete, but [0-9]+ of 256 slices are stored; continue with --resume)'
 one_line err
 absent stopped.mha
 
@@ -150,7 +150,7 @@ run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --counts
 run 0 bench host --job J1 --divide 8 --device mock --runs 1 --on-device --json
 is "$(json measurements.0.rmse_hu) < 0.1"
 run 1 bench host --job J1 --divide 8 --device cpu --runs 1 --on-device
-has err 'cpu has no memory of its own'
+has err 'cpu has no device memory'
 run 0 bench host --job J4 --divide 32 --device cpu --runs 1
 run 0 bench pipeline --size 16 --views 12 -q
 has out '^backproject '
@@ -169,7 +169,7 @@ has out '^fresh pages +[0-9.]+$'
 has out '^%04d.png +1 '
 [ "$(grep -c '^hash: ' out)" -eq 1 ] || say "$last: one thread has one row"
 run 1 bench write --dir disk --size 8 --name v.xyz
-has err 'v.xyz: no format is known'
+has err 'v.xyz: unknown file format; choose a'
 run 2 bench write --dir disk --name ../v.mha
 has err 'name without folders'
 [ -z "$(ls -A disk)" ] || say "bench write: files were left"

@@ -23,7 +23,7 @@ if command -v octave >/dev/null; then
         say "octave: $(cat shown)"
 fi
 run 1 recon s.json --hu 0.02 -o no.mha
-has err 'plane integrals are no attenuations'
+has err 'plane integrals are not attenuations'
 
 # One file as laboratories keep them, from which the same volume comes, bit for bit.
 set_of=(--kind planes --directions solid-angle:8 --order msps --phantom ellipsoids --size 12 --voxel 0.5 --frames 2)
@@ -59,15 +59,15 @@ printf 'MATLAB 5.0 MAT-file, by another program' >other.mat
 run 1 simulate "${set_of[@]}" -o other.mat
 has err 'other.mat: this output would replace the whole file, which another program has written'
 run 1 simulate --kind planes --directions fibonacci:9 --size 8 --samples 65536 --frames 1024 -o big.mat --truth big.mha
-has err 'big.mat: a MAT file of version 5 holds arrays of less than 2 GiB: write a scan file'
+has err 'big.mat: the array is too large, because MAT files of version 5 are limited to arrays of less than 2 GiB; write a scan file'
 absent big.mha # nothing is computed before
 run 2 simulate "${set_of[@]}" -o lab.mat:P
 has err 'expected a name that ends in .json, or in .mat'
 run 2 simulate "${set_of[@]}" -o zero.mat --gradient 0
 run 2 simulate "${set_of[@]}" -o no.json --gradient 2
-has err 'only a MAT file has gradients'
+has err '--gradient applies to MAT files only'
 run 2 simulate --kind parallel --size 8 --views 8 -o no.mat
-has err 'holds plane integrals: give --kind planes'
+has err 'MAT files are written for plane integrals only; give --kind planes'
 run 1 simulate "${set_of[@]}" -o same.mat --truth same.mat
 absent same.mat
 absent no.mat
@@ -97,12 +97,12 @@ grep -aq '^space units: "mm" "mm" "mm"$' cm.nrrd || say "cm.nrrd has other lengt
 grep -aq '^unit=mm$' cm.tif && grep -aq '^vunit=1/cm^3$' cm.tif || say "cm.tif has another unit"
 run 0 recon lengths.json -o mm.mha -q
 run 0 compare cm.mha mm.mha
-has err 'warning: cm.mha is in 1/cm\^3, mm.mha in 1/mm\^3: their numbers are compared as they are'
+has err 'warning: cm.mha has the unit 1/cm\^3, but mm.mha has 1/mm\^3; the numbers are compared without conversion'
 run 0 compare cm.mha truth.mha
 empty err
 run 2 recon lengths.json -o no.mha --unit m
 run 1 recon lengths.json -o no.mha --unit cm --hu 0.02
-has err 'unit: Hounsfield units hold no length'
+has err 'unit: Hounsfield units have no length'
 run 2 recon lengths.json -o no.mha --unit cm --hu-from-roi 0,0,0,1
 absent no.mha
 
@@ -116,14 +116,14 @@ done
 run 0 recon s.json --prepare baseline=0 -o hash: --json
 [ "$(json prepared)" = "baseline of order 0" ] || say "$last: $(json prepared)"
 run 1 recon s.json --prepare base_line=0 -o no.mha
-has err 'there is no step "base_line": did you mean "baseline"'
+has err 'unknown step "base_line"; did you mean "baseline"'
 run 1 recon s.json --prepare baseline_samples=5 -o no.mha
 has err 'found "5", expected FIRST:END or FIRST:END:FIRST:END'
 run 1 recon s.json --prepare phase=all -o no.mha
-has err 'samples are real, but a phase or an FFT takes complex ones'
+has err 'samples are real, but the preparation steps phase and fft need complex samples'
 run 0 simulate --kind parallel --size 16 --views 8 -o lines.json -q
 run 1 recon lines.json --prepare baseline=0 -o no.mha
-has err 'only rows of plane integrals \(kind planes\) are prepared'
+has err 'applies to plane integrals \(kind planes\) only; remove'
 run 1 geometry convert s.json -o no.xml
 absent no.mha
 
@@ -134,13 +134,13 @@ printf "XUNI\t'G'\n#SPL\t1.2\nGRAD\t14.0\nIMTY\t3D\n#DSL\t1.0\n.DVC grdUnit, 1.0
 printf 'NrOfAlpha 4\nNrOfBeta 3\nFieldOfView 20 mm\nNPixel 4\nImageType 3D\n' >>bruker/a.DSC
 head -c 480 /dev/urandom | tr '\200-\377' '\000-\177' >bruker/a.DTA
 run 0 info bruker/a.DSC
-has out '^scan +a whole one, of 12 views: fbp recon bruker/a.DSC'
+has out '^scan +complete, 12 views; use fbp recon bruker/a.DSC'
 run 0 init bruker -o bruker.json
 has err '^projections: 12 views of 10 samples, from a.DSC'
 has err 'reference: ASSUMED'
 printf '0\n1\n-2\n4\n3\n2\n1\n0\n1\n0\n' >bruker/a-h.txt
 run 0 init bruker -o bruker.json --force
-has err 'reference: by its name the spectrum without a gradient'
+has err 'reference: by its name, the spectrum without a gradient'
 run 0 recon bruker/a.DSC --reference bruker/a-h.txt --wiener 0.1 -o direct.npy -q
 run 0 recon bruker.json --wiener 0.1 -o guessed.npy -q
 run 0 compare direct.npy guessed.npy --tolerance 1e-6
@@ -156,12 +156,12 @@ run 0 recon guess.json --size 8 --voxel 1 -o guessed.npy -q
 run 0 recon listed.json -o direct.npy -q
 run 0 compare direct.npy guessed.npy --tolerance 1e-6
 run 1 recon bruker/a.DTA -o no.mha
-has err 'name its description, the .DSC beside it'
+has err 'name its description, the \.DSC file in the same folder'
 run 2 simulate --kind planes --directions 18 --size 8 -o no.json
-has err '"18" is no set \(solid-angle:18, linear-angle:18x18, fibonacci:208\), and no file'
+has err '"18" is neither a set \(such as solid-angle:18, linear-angle:18x18 or fibonacci:208\) nor a file'
 run 0 plan s.json --prepare baseline=0
 has out '^prepared  baseline of order 0$'
 run 1 info listed/proj.npy:x
-has err 'is one array, without any inside it'
+has err 'contains a single array without a name; omit'
 
 finish

@@ -52,7 +52,7 @@ geometries() {
 }
 
 run 1 geometry convert scan.json -o none --to-format none
-formats=$(sed 's/.*(known: //; s/): name.*//; s/([^)]*)//g; s/,//g' err)
+formats=$(sed 's/.*name one of //; s/ (--to-format.*//; s/([^)]*)//g; s/,//g' err)
 [ "$(echo "$formats" | wc -w)" -ge 9 ] || say "formats of geometry: $formats"
 mkdir one two
 for folder in one two; do

@@ -11,7 +11,7 @@ cp one/scan.json several/other.json
 run 0 geometry convert one/scan.json -o foreign/matrices.txt
 
 run 0 recon one -o v.mha
-has err '^one: the scan in this folder is taken: one/scan.json$'
+has err '^one: the scan file in this folder is used: one/scan.json$'
 run 0 recon one/scan.json -o w.mha -q
 cmp -s v.mha w.mha || say "the folder's scan gives another volume"
 run 0 recon one -o v.mha -q
@@ -25,14 +25,14 @@ run 0 geometry check one
 has err 'one/scan.json'
 
 run 1 recon none -o null:
-has err 'none: is a folder without a scan file; it holds 12 views of 24 x 24 pixels \(none/views.mha\): fbp init none > scan.json'
+has err 'none: is a folder without a scan file; it contains 12 views of 24 x 24 pixels \(none/views.mha\); write a first scan file by fbp init none > scan\.json'
 one_line err
 run 1 geometry check none
 has err 'fbp init none'
 run 1 recon several -o null:
-has err 'is a folder of several scans: name one of them: several/other.json, several/scan.json'
+has err 'is a folder with several scans; name one of several/other.json, several/scan.json'
 run 1 recon empty -o null:
-has err 'empty: no projections in it'
+has err 'empty: found no readable arrays in this folder'
 run 1 recon nowhere -o null:
 has err 'nowhere: cannot open: No such file'
 
@@ -40,17 +40,17 @@ has err 'nowhere: cannot open: No such file'
 mkdir slices many
 run 0 recon one -o 'slices/p_%02d.tif' -q
 run 1 recon slices -o null:
-has err 'slices: no projections in it: slices/p_00.tif is a volume, in 1/mm'
+has err 'slices: found no projections in this folder; slices/p_00.tif is a volume, in 1/mm'
 run 1 init slices
 has err 'is a volume, in 1/mm'
 cp one/scan.mha many/p_1.mha
 cp one/scan.mha many/p_2.mha
 run 1 recon many -o null:
-has err 'many: no projections in it: .*number 1 holds 12 views'
+has err 'many: found no projections in this folder: .*number 1 contains 12 views'
 for words in 'sad source_to_axis_mm' 'SDD source_to_detector_mm' 'angles angles_deg'; do
     echo "{\"fbp_scan\": 1, \"projections\": \"one/scan.mha\", \"${words% *}\": 3}" >words.json
     run 1 plan words.json
-    has err "${words% *}: unknown key: did you mean \"${words#* }\""
+    has err "${words% *}: unknown key; did you mean \"${words#* }\""
 done
 
 # A whole scan of another program, if there is one.
@@ -60,11 +60,11 @@ if [ -e "$here/../../../shared/data/tooth_parallel_aps/tooth.h5" ]; then
     cp "$here/../../../shared/data/tooth_parallel_aps/tooth.h5" foreign/
     rm foreign/matrices.txt
     run 0 plan foreign --pixel 0.01
-    has err 'foreign: the scan in this folder is taken: foreign/tooth.h5'
-    has err 'detector.offset_mm, taken as 0'
+    has err 'foreign: the scan file in this folder is used: foreign/tooth.h5'
+    has err 'detector.offset_mm, assumed to be 0'
     ! grep -q 'pitch_mm' err || say "$last: $(cat err)"
     run 0 recon foreign/tooth.h5 -o null: --centre 296
-    has err 'detector.pitch_mm, taken as 1 .*unless --pitch says'
+    has err 'detector.pitch_mm, assumed to be 1 .*--pitch gives'
     ! grep -q offset_mm err || say "$last: $(cat err)"
     run 0 geometry convert foreign/tooth.h5 -o tooth.json
     grep -q '"detector.offset_mm": "the rotation axis is at the middle' tooth.json || say "tooth.json forgets what is assumed"
@@ -72,7 +72,7 @@ fi
 
 # Arrays are no scans.
 run 1 recon none/views.mha -o null:
-has err 'none/views.mha: is an array of 24 x 24 x 12, not a scan: .*fbp init FOLDER'
+has err 'none/views.mha: is an array of 24 x 24 x 12, not a scan; .*fbp init FOLDER'
 
 # Patterns as a shell has them, in quotes.
 run 0 recon one -o 's_%03d.tif' -q
@@ -85,7 +85,7 @@ is "$(json max) == 0"
 run 1 recon 's_*.tif' -o null:
 has err 'not a scan'
 run 1 info 'nothing_*.tif'
-has err 'there is no file of such a name'
+has err 'no file name matches the pattern'
 cat >scan.json <<'END'
 {"fbp_scan": 1, "kind": "parallel", "projections": "s_*.tif", "detector": {"pitch_mm": 1},
  "angles_deg": {"start": 0, "step": 11.25}}
@@ -103,7 +103,7 @@ run 0 info pipes
 has out '^files .*s_002.tif; notes \(a folder\) ignored$'
 mkfifo pipes/s_003
 run 0 info pipes
-has out '; (notes \(a folder\)|s_003 \(a named pipe\)), and 1 more that is no file ignored$'
+has out '; (notes \(a folder\)|s_003 \(a named pipe\)), and 1 more that is no regular file ignored$'
 echo >pipes/log.txt
 run 0 compare pipes pipes
 run 0 info pipes
@@ -111,23 +111,23 @@ has out '; 1 other file and .* ignored$'
 mv pipes/s_003 pipes/s_003.tif
 for folder in pipes 'pipes/*.tif' 'pipes/s_%03d.tif 1 3'; do
     run 1 info "$folder"
-    has err 'pipes/s_003.tif: (is a named pipe, among the folder.s views|not a regular file)'
+    has err 'pipes/s_003.tif: (is a named pipe in the folder of views|not a regular file)'
     one_line err
 done
 run 1 info pipes/s_003.tif
 has err 'not a regular file'
 run 1 init pipes
-has err 'pipes/s_003.tif: is no file on disk: left out'
-has err 'pipes/notes/deep: is a folder two levels down: left out'
+has err 'pipes/s_003.tif: ignored, because it is not a regular file'
+has err 'pipes/notes/deep: ignored, because it is a folder two levels below the given one'
 run 1 recon pipes -o null: -q
 one_line err
 rm pipes/s_003.tif
 mkdir pipes/s_001.5.tif
 run 1 view pipes -o p.png
-has err 'pipes/s_001.5.tif: is a folder, among the folder.s views: put the view.s file in its place'
+has err 'pipes/s_001.5.tif: is a folder in the folder of views; replace it by the view.s file'
 ln -sf nothing pipes/s_001.5.tif/../s_009.tif && rmdir pipes/s_001.5.tif
 run 1 info pipes
-has err 's_009.tif: one of the folder.s files cannot be looked at'
+has err 's_009.tif: the status of this file in the folder of views cannot be read'
 
 # Headerless files: all of a folder, but no folder in it.
 mkdir heads heads/sub
@@ -138,12 +138,12 @@ run 0 plan raw.json
 has err 'heads: 2 headerless files, v1 to v2; sub \(a folder\) ignored'
 mkfifo heads/v3
 run 1 plan raw.json
-has err 'heads/v3: is a named pipe, among'
+has err 'heads/v3: is a named pipe in'
 
 # What is assumed is said once, however often views are looked at.
 run 0 init none -o guess.json -q
 run 0 recon guess.json -o null: --centre auto --hu-from-roi 0,0,0,3
-[ "$(grep -c 'nobody has confirmed' err)" -eq 1 ] || say "$last: $(cat err)"
+[ "$(grep -c 'unconfirmed assumptions' err)" -eq 1 ] || say "$last: $(cat err)"
 ! grep -q offset_mm err || say "$last: $(cat err)"
 # Names with two numbers, decimals and gaps are one series; the guess is read in the same order.
 mkdir stamped gap twice two_scans times spectra
@@ -167,14 +167,14 @@ is "$(json angles_deg.step) == 18"
 has err '^projections: 20 views of 12 x 12 pixels'
 run 0 init gap
 is "$(json angles_deg.step) == 18"
-has err '^warning: gap/p\[0-9\]\*.mha: 1 file is missing, number 3.5: angles follow the numbers of the files$'
+has err '^warning: gap/p\[0-9\]\*.mha: 1 file is missing, number 3.5; the angle of each view follows from its file number$'
 run 0 geometry check gap.json
 has err '^warning: gap/p\[0-9\]\*.mha: 1 file is missing'
-has out 'largest gap beyond a step 18'
+has out 'largest gap in addition to a step 18'
 run 0 recon gap.json -o null: --json
 json warnings.1 | grep -q '1 file is missing, number 3.5' || say "$last: $(cat out)"
 run 1 init twice
-has err 'two numbers in the names of its files may count them, 1 and 7 of p_1_7.mha, and their orders differ'
+has err 'the order of the files is ambiguous, because the numbers 1 and 7 in names such as p_1_7.mha give different orders'
 run 0 init times
 has err '^projections: 20 views'
 run 0 init two_scans

@@ -50,7 +50,7 @@ head -c $((header_bytes + 5 * view_bytes + 100)) scan.mha >live.mha
 run 0 recon mha.json -o volume.mha --follow
 wait
 same volume.mha
-has out 'after the last view the volume was there'
+has out 'the volume was complete .* after the last view'
 run 0 recon mha.json -o volume.mha --follow -q
 same volume.mha
 empty out
@@ -67,11 +67,11 @@ same volume.mha
 run 0 recon files.json -o volume.mha --kernel column -q # all there: without following
 same volume.mha
 run 1 recon files.json -o views/007.raw -q
-has err 'would replace'
+has err 'would overwrite'
 run 0 recon files.json --follow --plan
-has out '^batches +as views come'
+has out '^batches +the views that have arrived'
 run 0 recon files.json -o hash: --follow --slab 8
-has err 'only these follow the scan'
+has err 'only these are computed during the scan'
 
 # The writer is killed: the views that are there are counted, and nothing is left.
 rm -f live.raw volume.mha
@@ -80,7 +80,7 @@ writer=$!
 (sleep 0.15 && kill -9 $writer) 2>/dev/null &
 run 1 recon live.json -o volume.mha --follow --follow-timeout 0.5 -q
 wait 2>/dev/null
-has err '^fbp: live.raw: nothing came for 0.5 s: [0-9]+ of 40 views are there: .*--follow-timeout'
+has err '^fbp: live.raw: no new view for 0.5 s; [0-9]+ of 40 views have arrived; .*--follow-timeout'
 one_line err
 nothing_left volume.mha
 
@@ -99,18 +99,18 @@ nothing_left volume.mha
 
 run 1 recon live.json -o volume.h5 --follow --part 1/2 -q
 one_line err
-has err 'do not follow the scan'
+has err 'omit --follow'
 
 # What cannot be followed.
 sed 's/^CompressedData = .*//; s/^NDims/CompressedData = True\nNDims/' <(head -c $header_bytes scan.mha) >live.mha
 run 1 recon mha.json -o volume.mha --follow -q
-has err 'a compressed file cannot be followed'
+has err '--follow cannot read compressed samples'
 rm live.mha
 run 1 recon mha.json -o volume.mha --follow -q
 has err 'live.mha: cannot open'
 scan folder views "$raw"
 run 1 recon folder.json -o volume.mha --follow -q
-has err 'folder.json: projections: views: a folder does not say how many .* by a pattern'
+has err 'folder.json: projections: views: --follow needs the number of views, .* by a pattern'
 run 2 recon live.json -o volume.mha --follow --resume
 has err '--resume needs a complete scan'
 run 1 recon live.json -o volume.mha -q # without --follow a short file is an error at once
@@ -144,7 +144,7 @@ same volume.mha
 is "$(json batches) >= 2 && $(json after_last_view.volume) > 0"
 head -c $((header_bytes + 30 * 56 * 4)) planes.mha >growing.mha
 run 1 recon growing.json -o none.mha --follow --follow-timeout 0.3
-has err '30 of 66 views are there'
+has err '30 of 66 views have arrived'
 nothing_left none.mha
 
 finish

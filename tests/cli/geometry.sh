@@ -95,8 +95,8 @@ refused() { # PATTERN PATH OPTIONS…
 }
 rm -f ./*.npy
 refused 'need a source' m.txt
-refused 'the beam is parallel: write astra-parallel-vec' v.npy --to-format astra-cone-vec
-refused 'no geometry format that is written .*--to-format' v.npy
+refused 'the beam is parallel; write astra-parallel-vec' v.npy --to-format astra-cone-vec
+refused 'do not match a geometry format that can be written.*--to-format' v.npy
 refused 'need a source' 'x_%d.txt'
 run 1 geometry convert parallel.csv -o x.json "${known[@]}"
 has err '^fbp: parallel.csv: .*--from-format'
@@ -121,9 +121,9 @@ run 0 info known.cfg --json
 is "$(json views) > 0"
 run 0 geometry convert scan.json -o needs.xml --to-format rtk -q
 run 1 info needs.xml
-has err "needs.xml: does not say how many pixels"
+has err "needs.xml: the number of detector pixels is missing"
 echo nothing >what.is
 run 1 info what.is
-has err "what.is: not a known array format"
+has err "what.is: unknown array format"
 
 finish

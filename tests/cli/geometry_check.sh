@@ -34,7 +34,7 @@ cmp -s key.mha both.mha || say "the key flip is not --flip-u --reverse"
 # An offset detector tells its columns; a parallel beam tells nothing.
 run 0 simulate --phantom balls.txt --size 32 --views 60 --offset 40,0 -o offset.json -q
 run 0 geometry check offset.json
-has out 'flipped columns move the axis by [0-9.]+ columns'
+has out 'flipped columns shift the axis by [0-9.]+ columns'
 has out "^weights +Wang's"
 run 0 simulate --phantom balls.txt --size 32 --views 60 --kind parallel -o parallel.json -q
 run 0 geometry check parallel.json --json
@@ -42,59 +42,59 @@ run 0 geometry check parallel.json --json
     say "$last: parallel"
 run 0 geometry check balls.json
 has out '^if flipped +columns +blurred'
-has out 'columns\+direction +sharp and mirrored, left is right: the data cannot tell'
+has out 'columns\+direction +sharp and mirrored, left and right exchanged; the data do not show this error'
 has out 'theta 0 \(TIGRE\), which is alpha 90 \(RTK, ASTRA, LEAP\)'
-has out '^axis +lands on column 23.5 at the bottom, 23.5 at the top'
+has out '^axis +is projected to column 23.5 at the bottom, 23.5 at the top'
 
 # A scan that cannot be reconstructed is looked at all the same: what is wrong is said, with the rest.
 sed -E 's/"offset_mm": *\[[^]]*\]/"offset_mm": [400, 0]/' balls.json >out.json
 run 1 geometry check out.json
-has err '^fbp: out.json: geometry: the panel does not see the rotation axis'
+has err '^fbp: out.json: geometry: the rotation axis is outside the panel'
 has out '^angles +full, offset-detector scan: 360 degrees'
-has out '^iso-centre +lands on column -'
+has out '^iso-centre +is projected to column -'
 run 1 geometry check out.json --json
 is "$(json views) == 60 && $(json iso_centre.column.max) < -0.5"
-json error | grep -q '^out.json: geometry: the panel' || say "$last: error"
+json error | grep -q '^out.json: geometry: the rotation axis' || say "$last: error"
 run 1 geometry show out.json -o no.svg
 has err '^fbp: out.json: '
 absent no.svg
 sed -E 's/"voxel_mm": *\[[^]]*\]/"voxel_mm": [60, 60, 60]/' balls.json >large.json
 run 1 geometry check large.json
-has err '^fbp: large.json: geometry: the volume reaches the source'
-has out '^warning +the volume reaches behind the source in 60 views'
+has err '^fbp: large.json: geometry: the volume extends to the source'
+has out '^warning +the volume extends beyond the source in 60 views'
 has out '^if flipped +columns'
 sed -E 's/"pitch_mm": *\[[^]]*\]/"pitch_mm": [8500, 8500]/' balls.json >um.json
 run 0 geometry check um.json
-has out '^warning +the fan is 179.* is the pitch of the pixels in mm'
+has out '^warning +the fan angle is 179[0-9.]* degrees, which is unusually wide; check that the pixel pitch is in mm'
 run 0 recon um.json -o null: --size 8 --voxel 10
-has err '^warning: the fan is 179.* is the pitch of the pixels in mm'
+has err '^warning: the fan angle is 179[0-9.]* degrees, which is unusually wide; check that the pixel pitch is in mm'
 run 0 plan um.json --size 8 --voxel 10
-has err '^warning: the fan is 179'
+has err '^warning: the fan angle is 179'
 sed -E 's/"step": *[0-9.]+/"step": 0.10471976/' balls.json >radians.json
 run 0 geometry check radians.json
-has out '^warning +6.28319 degrees in all: are these angles in radians'
-has out 'the other 353.717 of a turn are not measured'
+has out '^warning +the angles cover only 6.28319 degrees'
+has out '353.717 degrees of the turn are not measured'
 run 0 recon radians.json -o null: --json
-has out '"6.28319 degrees in all: are these angles in radians'
+has out '"the angles cover only 6.28319 degrees'
 run 0 recon balls.json -o null:
 [ "$(grep '^warning' err | grep -vc 'FDK is exact')" -eq 0 ] || say "$last: warns of an ordinary scan"
 sed -E 's/"step": *[0-9.]+/"step": 360/' balls.json >same.json
 run 1 geometry check same.json
 has out '^angles +partial scan: 1 angle; 20'
-has err '^fbp: same.json: all views stand at one angle, 360 degrees: that determines no volume'
+has err '^fbp: same.json: all views have the same angle, 360 degrees, but a volume needs'
 run 1 recon same.json -o same.mha
-has err '^fbp: .*balls.mha: all views stand at one angle, 360 degrees.*: check the scan.s angles'
+has err '^fbp: .*balls.mha: all views have the same angle, 360 degrees.*; check the angles'
 absent same.mha
 sed -E 's/"step": *[0-9.]+/"step": 180/' balls.json >pair.json
 run 0 geometry check pair.json --json
 [ "$(json coverage)" = partial ] || say "$last: $(json coverage)"
 is "$(json angles) == 2"
 run 0 recon pair.json -o null:
-has err '^60 views at 2 angles do not determine any volume'
+has err '^60 views at 2 angles do not determine a volume'
 run 0 simulate --kind parallel --size 16 --views 60 --arc 180 -o half.json -q
 run 0 geometry check half.json
-has out "^weights +none for redundancy: parallel views count modulo 180 degrees"
-has out 'largest gap beyond a step 0, modulo 180'
+has out "^weights +no redundancy weights: parallel views count modulo 180 degrees"
+has out 'largest gap in addition to a step 0, modulo 180'
 
 # A helix is no circle, whatever file it comes from.
 leap() { # pitch in mm a radian
@@ -115,7 +115,7 @@ END
 }
 leap 8
 run 1 geometry check leap.cfg
-has err '50.27 mm per turn, 49.85 mm in all, of which each sees 42.67 mm: helical scans are not in this release'
+has err '50.27 mm per turn, 49.85 mm in total, with a field of view 42.67 mm high; helical scans are not supported'
 run 0 geometry convert leap.cfg -o helix.txt --to-format matrices -q
 run 1 geometry check helix.txt --detector 48x32 --pitch 2,2
 has err '50.27 mm per turn'
@@ -127,13 +127,13 @@ run 1 recon helix-scan.json -o volume.mha
 has err '50.27 mm per turn'
 [ ! -e volume.mha ] || say "$last: wrote a volume"
 run 1 recon helix-scan.json --plan
-has err 'helical scans are not in this release'
+has err 'helical scans are not supported'
 leap 1
 run 0 geometry check leap.cfg
 has out '^warning +the views move along the axis by 6.283 mm per turn'
 leap 0
 run 0 geometry check leap.cfg --json
-is "$(json wander_mm) < 1e-9 && $(json pitch_mm) == 0"
+is "$(json axial_drift_mm) < 1e-9 && $(json pitch_mm) == 0"
 
 # A rolled panel is no reason to warn: views are resampled.
 run 0 simulate --size 32 --views 60 --offset 60,0 --tilt 0,0,2 -o rolled.json -q
@@ -156,10 +156,10 @@ run 0 geometry show m.txt --detector 48x48 --pitch 8.5,8.5 -o setup.svg
 exists setup.svg
 run 1 geometry check tigre.json --from-format nikon
 run 1 geometry convert balls.json -o no.mat
-has err 'only read'
+has err 'can be read, but not written'
 absent no.mat
 run 1 recon tigre.json -o v.mha
-has err 'names no projections'
+has err 'without projections'
 run 2 geometry check m.txt --matrix-origin middle
 has err 'expected center or corner'
 finish

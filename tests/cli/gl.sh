@@ -20,12 +20,12 @@ if "$fbp" devices | grep -q '^gl .*this build has no'; then
     echo "skipped: this build has no module for OpenGL"
     exit 77
 fi
-LD_LIBRARY_PATH=no-egl gl_line 'not usable: there is no libEGL.so.1 on this machine: install '
+LD_LIBRARY_PATH=no-egl gl_line 'not usable: libEGL.so.1 is missing on this machine; install '
 "$fbp" devices | grep '^gl' | grep -q 'not usable' || LD_LIBRARY_PATH=no-epoxy \
-    gl_line 'not usable: there is no libepoxy.so.0 on this machine: install '
+    gl_line 'not usable: libepoxy.so.0 is missing on this machine; install '
 run 0 simulate --size 12 --views 9 -o s.json -q
 LD_LIBRARY_PATH=no-egl run 1 recon s.json -o v.mha --device gl
-has err '^fbp: device: gl cannot be used: there is no libEGL.so.1'
+has err '^fbp: device: gl cannot be used: libEGL.so.1 is missing'
 absent v.mha
 
 if "$fbp" devices | grep -q '^gl.*not usable'; then
@@ -36,11 +36,11 @@ fi
 # Software is named as such, and nobody gets it unasked.
 if "$fbp" devices | grep -q '^gl.*llvmpipe'; then
     gl_line 'llvmpipe.*, software, OpenGL 4\.[4-6], textures of [0-9]+ x [0-9]+, layers [0-9]+, storage blocks of [0-9]+ MiB'
-    LIBGL_DRIVERS_PATH=/nonexistent gl_line 'not usable: a renderer in software: its display refuses .*install libgl1-mesa-dri'
-    MESA_GL_VERSION_OVERRIDE=2.1 gl_line 'not usable: .*OpenGL 4\.4 with compute shaders is needed; this driver gives no context'
+    LIBGL_DRIVERS_PATH=/nonexistent gl_line 'not usable: a software renderer: its EGL display fails .*install libgl1-mesa-dri'
+    MESA_GL_VERSION_OVERRIDE=2.1 gl_line 'not usable: .*OpenGL 4\.4 with compute shaders is needed, but this driver creates no context'
     # OpenGL 3.3 has no compute shaders.
     export MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330
-    old='OpenGL 4\.4 with compute shaders is needed; this driver offers 3\.3: update the driver, or use --device cpu'
+    old='OpenGL 4\.4 with compute shaders is needed, but this driver supports 3\.3; update the driver, or use --device cpu'
     gl_line "not usable: llvmpipe.*: $old"
     for device in gl gl:0 gl:all; do
         run 1 recon s.json -o v.mha --device $device
@@ -52,7 +52,7 @@ if "$fbp" devices | grep -q '^gl.*llvmpipe'; then
     run 0 recon s.json -o hash: --device auto
     has err '^(cpu|cuda)[, ]'
     unset MESA_GL_VERSION_OVERRIDE MESA_GLSL_VERSION_OVERRIDE
-    __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent gl_line "not usable: EGL lists no device: install the graphics part of the card's driver, or libegl-mesa0, and "
+    __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent gl_line "not usable: EGL lists no device; install the graphics part of the GPU's driver, or libegl-mesa0, and "
 fi
 run 0 recon s.json -o hash: --device auto
 if "$fbp" devices | grep '^gl' | grep -qv software; then
@@ -69,7 +69,7 @@ absent v.mha
 mkdir texts
 echo 'void main() { no_such_function(); }' >texts/views.glsl
 FBP_GL_SHADERS=texts run 1 recon s.json -o v.mha --device gl --kernel matrix-plain -q
-has err '^fbp: gl: the driver of .* does not compile the program (matrix|column)[a-z ]*: .*no_such_function.*--device cpu'
+has err '^fbp: gl: the driver of .* cannot compile the shader (matrix|column)[a-z ]*: .*no_such_function.*--device cpu'
 one_line err
 absent v.mha
 absent v.mha.part
@@ -84,6 +84,6 @@ done
 # One that does not hold an image of the detector is refused, before anything is done.
 run 0 simulate --size 12 --views 9 --detector 64x64 -o wide.json -q
 FBP_GL_BLOCK=4096 run 1 recon wide.json -o v.mha --device gl -q
-has err "^fbp: device: an image of the detector takes .* and a storage block of .* holds .*: use --device cpu"
+has err "^fbp: device: an image of the detector needs .* but a storage block of .* holds .*; use --device cpu"
 absent v.mha
 finish

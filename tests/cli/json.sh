@@ -124,7 +124,7 @@ one 1 compare a.mha r.vol --tolerance 0
 run 0 recon plain.json -o b.mha --filter hann -q
 one 1 compare a.mha b.mha --tolerance 1e-9
 json rmse >/dev/null
-json error | grep -q 'beyond the tolerance' || say "$last: error"
+json error | grep -q 'exceeds the tolerance' || say "$last: error"
 
 # Interrupted, while it waits for views.
 printf '%s' '{"fbp_scan": 1, "projections": "never.raw", "raw": {"type": "float32", "shape": [24, 16, 16]},' \
@@ -135,10 +135,10 @@ json error | grep -q '^interrupted' || say "$last: $(cat out)"
 
 # What is said beside a result is in it, and -q silences standard error alone.
 run 0 recon plain.json -o null: --device cpu --precision fast --json
-json notes.0 | grep -q 'cpu has one precision' || say "$last: no note: $(cat out)"
-has err 'cpu has one precision'
+json notes.0 | grep -q 'cpu has only the precision' || say "$last: no note: $(cat out)"
+has err 'cpu has only the precision'
 run 0 recon plain.json -o null: --device cpu --precision fast --json -q
-json notes.0 | grep -q 'cpu has one precision' || say "$last: no note: $(cat out)"
+json notes.0 | grep -q 'cpu has only the precision' || say "$last: no note: $(cat out)"
 empty err
 
 # A name that is no UTF-8, and one with an escape: JSON all the same.

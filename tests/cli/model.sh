@@ -51,7 +51,7 @@ has out '^cluster   8 ranks of 4 nodes, '
 has out '^ +8 +16 +[0-9]+ x [0-9]+ '
 has out '^Quickest of these grids: '
 run 1 bench predict scan.json --size 512 --model nodes=2,net=1GB/s --view-ranks 3
-has err 'view_ranks: 2 processes cannot share views among 3'
+has err 'view_ranks: only 2 processes were started, but 3 are requested'
 
 for nonsense in nodes=2 nodes=0 gpus "," gpus=0 gpus=100000 gpus=nan gpus=2,gpus=2 gpux=2 gpu=a100 up=55 up=1e30GB/s \
     memory=0 host=1 read=2G both=-1GB/s; do
@@ -69,7 +69,7 @@ one_line err
 has err 'device memory'
 run 1 bench predict scan.json --size 2048 --model gpus=1,host=64M
 one_line err
-has err 'this reconstruction needs at least .*, the limit is 64\.0 MiB'
+has err 'this reconstruction needs at least .*, but the limit is 64\.0 MiB'
 run 2 bench predict scan.json --model
 run 2 bench predict scan.json --model ''
 # Nodes without cards have no links and no memory of a device.

@@ -21,7 +21,7 @@ kept() {
     ls >before
     run 1 "$@" -q
     one_line err
-    has err 'which is read for it'
+    has err 'would overwrite the input'
     after=$(cksum <"$file")
     [ "$before" = "$after" ] || say "$last: $file was changed"
     ls >after
@@ -43,10 +43,10 @@ kept views/v003.png recon png.json -o v.mha --preview views/v003.png
 absent v.mha
 ln -s views/v004.png link.png
 run 1 recon png.json -o v.mha --preview link.png -q
-has err 'link.png: this output would replace'
+has err 'link.png: this output would overwrite'
 scan folder views
 run 1 recon folder.json -o v.mha --preview views/new.png -q
-has err 'new.png: this output would replace or join'
+has err 'new.png: this output would overwrite the input'
 absent views/new.png
 run 0 recon folder.json -o v.mha --preview new.png -q
 
@@ -123,7 +123,7 @@ absent auto.mha.values.raw.part.log
 run 2 recon first.json -o auto.mha --output-type uint8 --output-range 3
 has err 'output-range: expected LO,HI\|auto'
 run 1 recon first.json -o auto.mha --output-range auto
-has err 'is for uint8 and uint16'
+has err 'applies to uint8 and uint16 only'
 
 # A folder of chunks: written, in parts, replaced, read; other folders are refused.
 run 0 recon first.json -o image.ome.zarr --size 16 --compress -q
@@ -145,7 +145,7 @@ has out '^size +16 x 16 x 16 float32'
 run 0 view levels.ome.zarr/1 -o level.png -q
 run 0 compare levels.ome.zarr/1 levels.ome.zarr/1/ --tolerance 0
 run 1 compare levels.ome.zarr levels.ome.zarr/1
-has err '32x32x32 and 16x16x16 elements cannot be compared'
+has err '32x32x32 and 16x16x16 differ'
 run 1 info levels.ome.zarr/7
 has err '^fbp: levels.ome.zarr/7: cannot open'
 # Parts begin at borders of chunks: nothing of them has to wait in a file of edges.
@@ -164,12 +164,12 @@ run 0 compare tall.mha tall.ome.zarr --tolerance 0
 mkdir image.ome.zarr/labels other.zarr
 echo mine >other.zarr/notes.txt
 run 1 recon first.json -o image.ome.zarr --size 16 -q
-has err 'image.ome.zarr: is a folder that holds more than an image .labels., .*: move it away'
+has err 'image.ome.zarr: is a folder with other files than an image .labels., .*; move it away'
 run 1 recon first.json -o other.zarr --size 16 -q
-has err 'other.zarr: is a folder that holds more than an image'
+has err 'other.zarr: is a folder with other files than an image'
 exists other.zarr/notes.txt
 run 2 recon first.json -o image.ome.zarr/ --size 16 -q
-has err 'is a folder: name a file in it'
+has err 'is a folder; name a file in it'
 
 # A small stack is enough, also for what reads HDF5 and MAT.
 for name in v.mha v.h5 v.mat v.nii.gz v.ome.zarr v_%02d.tif v.html; do

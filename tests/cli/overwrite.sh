@@ -44,7 +44,7 @@ kept() {
     run 1 "$@"
     one_line err
     empty out
-    has err "(replace|replace or join) .*, which is read for it: choose another (name|folder), or give --force"
+    has err "would overwrite the input .*; choose another (name|folder), or give --force"
     find . -type f ! -name out ! -name err ! -name before ! -name after -exec cksum {} + | sort >after
     cmp -s before after || say "$last: $file or others changed: $(diff before after)"
 }
@@ -96,10 +96,10 @@ has err 'views/1.tif'
 
 # Two outputs of one name.
 run 1 recon scan.json -o 'out/%03d.png' --output-type uint8 --output-range 0,1 --preview out/003.png -q
-has err 'out/003.png: (two outputs would have this name|its folder is missing)'
+has err 'out/003.png: (two outputs have this name|the output folder is missing)'
 run 2 simulate --size 8 --views 4 -o new.json --truth new.mha -q
 run 1 rabbitct run set.rctd --size 128 -o same.vol --volume ./same.vol
-has err 'two outputs would have this name'
+has err 'two outputs have this name'
 absent same.vol
 
 # With --force they are written, whole.
@@ -119,5 +119,5 @@ run 0 simulate --size 16 --views 24 -o found/x.json -q
 rm found/x.json
 run 0 init found -o scan.json --pitch 1 --force
 run 1 init found -o scan.json --pitch 1
-has err 'is there already and is not replaced: choose another name, or give --force'
+has err 'already exists; choose another name, or give --force'
 finish

@@ -32,15 +32,15 @@ is "$bytes > $most / 40"
 run 2 view t.mha -o t.html --page-size 1K
 has err '--page-size: expected BYTES, '
 run 2 view t.mha -o t.png --page-size 1M
-has err '--page-size: "t.png" is a picture: leave it out'
+has err '--page-size applies to HTML pages, but "t.png" is a PNG file; omit --page-size'
 run 2 view t.mha -o bad.html --turn 30 --mip
-has err '--turn and --device are for pictures'
+has err '--turn and --device apply to PNG files'
 run 2 view t.mha -o bad.txt
 has err 'ends in .png or .html'
 run 1 view t.mha -o bad.html --slice 0,96,0
-has err '^fbp: t.mha: slice y = 96: the volume has 0 to 95'
+has err '^fbp: t.mha: slice y = 96 does not exist; the volume has slices 0 to 95'
 run 1 view t.mha -o bad.html --frame 1
-has err '^fbp: t.mha: frame 1: it has 0 to 0'
+has err '^fbp: t.mha: frame 1 does not exist; the series has frames 0 to 0'
 run 1 view no.mha -o bad.html
 run 1 view v.mha -o missing/bad.html
 one_line err

@@ -14,16 +14,16 @@ clean() { for f in "$1".part*; do [ ! -e "$f" ] || say "left $f"; done; }
 # The last gives it its name; what is missing is said by part.
 run 0 recon scan.json -o v.mha --part 2/3 "${options[@]}"
 has out '^part 2 of 3: v\.mha: from '
-has err 'slices are not there yet: parts 1, 3 of 3'
+has err 'slices are still missing \(parts 1, 3 of 3'
 absent v.mha
 run 0 recon scan.json -o v.mha --part 3/3 "${options[@]}" --json
 [ "$(json part)/$(json parts)" = 3/3 ] || say "$last: $(json part)"
 is "$(json slices_missing) > 0"
 absent v.mha
 run 0 recon scan.json -o v.mha --part 2/3 "${options[@]}" # again: nothing is left for it
-has out '^part 2 of 3: nothing was left to compute'
+has out '^part 2 of 3: nothing remained to be computed'
 run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}" --resume # which goes without saying
-has out '^v\.mha: all parts are there'
+has out '^v\.mha: all parts are complete'
 same v.mha
 clean v.mha
 
@@ -32,10 +32,10 @@ run 0 recon scan.json -o v.mha --part 3/3 "${options[@]}" --json
 same v.mha
 clean v.mha
 is "$(json slices_missing) == 0"
-has out 'the output is already complete: nothing is computed; to compute it again, remove it first'
+has out 'the output is already complete, so nothing is computed; to compute it again, remove the file first'
 run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}"
 has err 'already complete'
-has out '^part 1 of 3: nothing was left to compute'
+has out '^part 1 of 3: nothing remained to be computed'
 run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}" --rings sorting # another output
 has out '^part 1 of 3: v\.mha: from '
 rm v.mha*
@@ -48,10 +48,10 @@ run 0 recon scan.json -o w.mha --part 1/4 -q "${options[@]}"
 run 0 recon scan.json -o w.mha --part 1/2 -q "${options[@]}"
 run 0 recon scan.json -o w.mha --part 4/4 -q "${options[@]}"
 run 0 recon scan.json -o w.mha --part 3/4 "${options[@]}"
-has out '^w\.mha: all parts are there'
+has out '^w\.mha: all parts are complete'
 same w.mha
 run 0 recon scan.json -o w.mha --part 2/4 "${options[@]}" # the only one that had not come
-has out '^part 2 of 4: nothing was left to compute'
+has out '^part 2 of 4: nothing remained to be computed'
 same w.mha
 clean w.mha
 
@@ -81,28 +81,28 @@ done
 same a.mha
 SLURM_ARRAY_TASK_ID=0 run 1 recon scan.json -o a2.mha --part auto/4
 one_line err
-has err 'SLURM_ARRAY_TASK_ID is 0: parts count from 1: submit an array of tasks 1 to 4'
+has err 'SLURM_ARRAY_TASK_ID is 0, but parts count from 1; submit a job array of tasks 1 to 4'
 SLURM_ARRAY_TASK_ID=5 run 1 recon scan.json -o a2.mha --part auto/4
 SGE_TASK_ID=undefined run 1 recon scan.json -o a2.mha --part auto/4
-has err 'run it in an array of tasks, or give the part, such as --part 1/4'
+has err 'run fbp in a job array, or give the part, such as --part 1/4'
 clean a2.mha
 
 # What there is not, what does not go together: one line, and nothing is written.
 run 1 recon scan.json -o b.mha --part 17/16
 one_line err
-has err 'there is none such: parts count from 1 to 16'
+has err 'does not exist; parts count from 1 to 16'
 run 1 recon scan.json -o b.mha --part 0/16
 run 1 recon scan.json -o b.mha --part 1/99 -q
 has err 'give at most [0-9]+ parts'
 run 1 recon scan.json -o b.mha --part 2/3 --slice 9 -q
-has err 'there is only one slice to compute: leave the parts out'
+has err 'there is only one slice to compute; omit the parts'
 run 1 recon scan.json -o b.mha --part 1/3 --output-type uint16
-has err 'uint16 needs the range .*: give the range, such as 0,0.05 \(--output-range\)$'
+has err 'uint16 needs a range of values .*; give the range, such as 0,0.05 \(--output-range\)$'
 for bad in 3 3/ /3 a/3 3/b 1/2/3 -1/3 auto 1/0 auto/0; do run 2 recon scan.json -o b.mha --part=$bad; done
 run 2 recon scan.json -o b.mha --part 1/2 --preview b.png
 has err '--preview needs the whole volume'
 run 2 recon scan.json -o v.mha --part 1/3 --output-type uint16 --output-range auto
-has err '--output-range auto needs the whole volume: give the range'
+has err '--output-range auto needs the whole volume; give the range'
 run 2 recon scan.json -o b.mha --part 1/2 --report b.html
 run 2 recon scan.json -o b.png --part 1/2 --sweep centre=20:28:1
 run 2 recon scan.json -o b.png --part 1/2 --slice 3
@@ -187,7 +187,7 @@ fi
 
 # A plan says what each part takes.
 run 0 plan scan.json --part 3/4
-has out '^part +3 of 4: slabs, writing, memory, work and time are its'
+has out '^part +3 of 4; slabs, writing, memory, work and time below are those of this part'
 has out '^part +3 of 4 \(this one\): slices [0-9]+ to [0-9]+'
 run 0 plan scan.json --part 3/4 --json
 [ "$(json part)" = 3 ] || say "$last: $(json part)"

@@ -28,13 +28,13 @@ run 0 recon set.rctd --size 128 --device cpu -o volume.mha -q
 run 0 rabbitct compare volume.mha set.rctd --json
 is "$(json rmse) == 0 && $(json psnr_db) == 999"
 run 1 rabbitct compare volume.mha set.rctd --hu 50000,3 --tolerance 1
-has err "beyond the tolerance"
+has err "exceeds the tolerance"
 run 0 recon set.rctd --size 128 --device cpu --plan
-has out "weighted and filtered already"
+has out "already weighted and filtered"
 run 0 recon set.rctd --size 16 --device cpu --filter hann -o hann.mha
-has err "choices of filter and weights change nothing"
+has err "for filter and weights have no effect"
 run 0 recon set.rctd --size 16 --device cpu -o hann.mha
-if grep -q "change nothing" err; then say "$last: $(cat err)"; fi
+if grep -q "have no effect" err; then say "$last: $(cat err)"; fi
 
 run 0 rabbitct convert set.rctd -o set.rct
 run 0 info set.rct --json
@@ -42,7 +42,7 @@ is "$(json version) == 1 && $(json bytes) == $(stat -c %s set.rctd) - 4"
 run 0 rabbitct convert set.rct -o again.rctd
 cmp -s set.rctd again.rctd || say "converted twice, the data set differs"
 run 1 rabbitct convert set.rctd --split no/parts
-has err "no/parts/RabbitInput.rct: the folder no/parts cannot be created: .*: create those above it"
+has err "no/parts/RabbitInput.rct: the folder no/parts cannot be created: .*; create its parent folders"
 absent no
 head -c 100000 set.rctd >short.rctd
 run 1 rabbitct convert short.rctd --split parts
@@ -68,16 +68,16 @@ is "$(json psnr_db) > 100"
 cp set.rctd kept.rctd
 ln -s set.rctd link.rctd
 run 1 rabbitct run set.rctd --size 128 --device cpu -o set.rctd
-has err "set.rctd: this output would replace or join set.rctd"
+has err "set.rctd: this output would overwrite the input set.rctd"
 run 1 rabbitct run link.rctd --size 128 --device cpu -o set.rctd
 run 1 rabbitct run set.rctd --size 128 --device cpu --reference parts/Reference128.vol \
     --volume parts/Reference128.vol
-has err "would replace or join parts/Reference128.vol"
+has err "would overwrite the input parts/Reference128.vol"
 cmp -s set.rctd kept.rctd || say "an input was replaced"
 mkdir own
 cp set.rct own/RabbitGeometry.rct
 run 1 rabbitct convert own/RabbitGeometry.rct --split own
-has err "own/RabbitGeometry.rct: this output would replace"
+has err "own/RabbitGeometry.rct: this output would overwrite"
 cmp -s set.rct own/RabbitGeometry.rct || say "an input was replaced"
 absent own/RabbitInput.rct
 run 1 rabbitct run set.rctd --size 256 --device cpu

@@ -23,7 +23,7 @@ readonly_run() {
     "${inside[@]}" "$folder" "$fbp" "$@" -q >out 2>err || got=$?
     [ "$got" -eq 1 ] || say "$last: status $got: $(cat err)"
     one_line err
-    has err '^fbp: d/.*: Read-only file system: make it writable, or choose another folder for the output'
+    has err '^fbp: d/.*: Read-only file system; make it writable, or choose another folder for the output'
 }
 
 run 0 simulate --size 16 --views 12 --scale 0.02 -o scan.json -q

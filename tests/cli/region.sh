@@ -71,17 +71,17 @@ refused() {
     absent new.mha
     absent new.mha.part
 }
-refused ball:1,2,3 'is not four numbers: expected ball:X,Y,Z,R in mm'
-refused ball:nan,0,0,5 'is not four numbers'
-refused cylinder:0 'is empty, its radius is not above 0'
-refused box:5:1,:,: 'is empty, an end lies below its beginning'
-refused ball:0,0,900,20 'has no voxel of the volume, which lies at x -62 to 62, .*: choose another region'
-refused sphere:0,0,0,9 'is no shape: expected cylinder:R, ball:X,Y,Z,R or box'
+refused ball:1,2,3 'does not have four numbers: expected ball:X,Y,Z,R in mm'
+refused ball:nan,0,0,5 'does not have four numbers'
+refused cylinder:0 'is empty, because its radius is not above 0'
+refused box:5:1,:,: 'is empty, because an end lies below its beginning'
+refused ball:0,0,900,20 'contains no voxel of the volume, which extends over x -62 to 62, .*; choose another region'
+refused sphere:0,0,0,9 'is neither a shape nor a mask file; expected cylinder:R, ball:X,Y,Z,R or box'
 refused missing.mha 'missing.mha: cannot open'
 run 1 recon scan.json --device cpu --region mask.mha --size 16 -o new.mha -q
-has err 'mask.mha has 32 x 32 x 32 voxels, the volume has 16 x 16 x 16'
+has err 'mask.mha has 32 x 32 x 32 voxels, but the whole volume, without --roi or --slice, has 16 x 16 x 16'
 run 1 recon scan.json --device cpu --region mask.mha --volume-centre 0,0,9 -o new.mha -q
-has err 'its voxels lie from -62 to 62 mm along z, the volume.s from -53 to 71 mm'
+has err 'the mask extends from -62 to 62 mm along z, but the volume from -53 to 71 mm'
 run 2 recon scan.json --device cpu --region cylinder:9 --sweep centre=1:2:1 -o new.png -q
 has err '--region'
 absent new.mha

@@ -18,7 +18,7 @@ run 0 recon "$name" -o v.mha --device cpu --filter hann --size 40 --slab 9 --rep
 policy_holds r.html
 nothing_else r.html
 says r.html "<title>Reconstruction of it&#39;s &lt;script&gt;alert(1)&lt;.json</title>"
-says r.html 'assumes what nobody has confirmed'
+says r.html 'contains unconfirmed assumptions'
 [ "$(grep -oE 'aria-label="(Warnings|Volume|What was chosen|Geometry|Times|Inputs|Again)"' r.html | tr -dc 'A-Z')" = WVWGTIA ] ||
     say "sections of r.html: $(grep -o 'aria-label="[^"]*"' r.html)"
 for text in '40 x 40 x 40 voxels' 'size: --size' 'Parker weights' 'filter hann' 'by --filter' '--slab' 'plain.mha'; do
@@ -40,12 +40,12 @@ plain=$("$fbp" recon plain.json -o hash: --device cpu -q)
 got=$("$fbp" recon plain.json -o hash: --device cpu -q --report h.html)
 [ "$got" = "$plain" ] || say "another hash with a report: $got"
 says h.html "hash $plain"
-says h.html 'No values were kept'
+says h.html 'No values were stored'
 grep -q '<script' h.html && say "a script where there is no volume"
 policy_holds h.html
 run 0 simulate --size 32 --views 40 --arc 240 --detector 48x1 -o flat.json -q
 run 0 recon flat.json -o null: --device cpu -q --report n.html
-says n.html 'No values were kept'
+says n.html 'No values were stored'
 says n.html 'No warnings.'
 run 0 recon plain.json --slice 16 -o s.png --device cpu -q --report p.html
 says p.html 'src="data:image/png;base64,'
@@ -60,26 +60,26 @@ for format in nrrd npy h5 mhd nii mat; do
     says f.html '12 x 12 x 12'
 done
 run 0 recon plain.json --size 12 --rings sorting -o null: --device cpu -q --report f.html
-says f.html "--rings, else the scan&#39;s"
+says f.html "--rings, or from the scan file"
 run 0 recon plain.json --size 12 -o v.raw --device cpu -q --report f.html
-says f.html 'cannot be read again'
+says f.html 'cannot be read'
 run 0 simulate --kind planes --directions fibonacci:40 --size 16 -o planes.json -q
 run 0 recon planes.json -o epr.mha --device cpu -q --report planes.html
 says planes.html '1/mm^3'
 
 # With --json the warnings are in both.
 run 0 recon "$name" -o v.mha --device cpu --json --report j.html
-grep -q 'nobody has confirmed' <(json warnings.0) || say "no warning in the object"
-says j.html 'nobody has confirmed'
+grep -q 'assumptions' <(json warnings.0) || say "no warning in the object"
+says j.html 'assumptions'
 
 # Refused before anything is computed.
 run 2 recon plain.json -o v.mha --report r.txt
 has err '--report: expected a name that ends in .html'
 run 2 recon plain.json --report r2.html --plan
-has err '--report is about one run: leave --plan out'
+has err '--report describes a complete run; omit --plan'
 run 2 recon plain.json --sweep centre=20:22:1 -o sheet.png --report r2.html
 run 1 recon plain.json -o v.mha --report no/r.html
-has err 'no/r.html: its folder is missing'
+has err 'no/r.html: the output folder is missing'
 ln plain.json linked.html
 run 1 recon plain.json -o new.mha --report linked.html
 has err 'linked.html.*--force'
@@ -102,14 +102,14 @@ fails() { # PAGE ERROR ARGUMENTS...: the page has the error's sentence and the c
         say "$page does not begin with the failure"
 }
 fails failed.html 'no.json: cannot open' no.json -o new.mha
-says failed.html 'before anything was chosen'
+says failed.html 'before any settings were chosen'
 fails failed.html 'memory: .* at least' plain.json -o new.mha --memory 1M
 says failed.html 'plain.mha'
 fails failed.html 'no/new.mha' "$name" -o no/new.mha --device cpu --filter hann
-says failed.html 'nobody has confirmed'
+says failed.html 'assumptions'
 says failed.html 'by --filter'
 says failed.html 'src="data:image/svg+xml;base64,'
-says failed.html 'There is no volume of this run.'
+says failed.html 'This run wrote no volume.'
 run 1 recon plain.json -o whole.mha --device cpu -q --preview no.png/p.png --report r2.html
 absent r2.html
 [ -z "$(find . -name '.fbp*')" ] || say "left: $(find . -name '.fbp*')"

@@ -66,25 +66,25 @@ scan b slices flat.png
 run 0 recon b.json -o null:
 has err 'slices: 24 tiff files, s_000.tif to s_023.tif$'
 run 1 recon b.json -o 'slices/t_%d.tif' -q
-has err 'would replace or join .*slices, which is read for it: choose another folder'
+has err 'would overwrite the input .*slices, or become a part of that series; choose another folder'
 run 1 recon b.json -o slices/v.tif -q
-has err 'would replace'
+has err 'would overwrite'
 absent slices/v.tif
 
 # Wrong requests.
 run 1 recon scan.json -o no.tif --output-type uint8
-has err 'uint8 needs the range of values in 1/mm .* or auto, which takes the volume'
+has err 'uint8 needs a range of values in 1/mm; .* or auto for the range of the volume'
 run 1 recon scan.json -o no.mha --output-range 0,1
-has err 'a range is for uint8 and uint16'
+has err 'a range of values applies to uint8 and uint16'
 run 1 recon scan.json -o no.tif --output-type uint16 --output-range 1,0
 has err 'the range 1 to 0 is empty'
 run 1 recon scan.json -o no.png --output-type uint8 --output-range 0,1 -q
-has err 'holds one slice, the volume has 24'
+has err 'holds one slice, but the volume has 24'
 run 1 recon scan.json -o 'no/%d.png' -q
-has err 'PNG holds no float32'
+has err 'PNG cannot store float32'
 run 2 recon scan.json -o no.tif --output-type int16
 run 1 recon scan.json -o 'slices/s_%03d.tif' --size 12 -q
-has err 's_0[0-9]+.tif is there and no slice of this volume of 12'
+has err 'contains s_0[0-9]+.tif, which is not one of the 12 slices of this volume'
 for file in no*; do absent "$file"; done
 mkdir broken && printf 'II*\0\10\0\0\0' >broken/0.tif
 run 1 info broken

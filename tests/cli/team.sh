@@ -67,9 +67,9 @@ for volume in 16x16x1 16x16x2 32x32x14; do
     same one.mha team.mha
 done
 team 6 0 recon scan.json -o team.mha --size 16x16x2
-has err '^6 processes: . slabs? of slices, whose views [36] processes share \('
+has err '^6 processes: . slabs? of slices, each with its views shared by [36] processes \('
 team 6 0 recon scan.json -o team.mha --size 16x16x2 --view-ranks 1
-has err '^6 processes: 2 slabs of slices; 4 have nothing to do \('
+has err '^6 processes: 2 slabs of slices; 4 have no work \('
 
 # Views that processes share: the same values, and the same bits whoever is faster.
 run 0 simulate --kind planes --size 24 --directions solid-angle:10 -o planes.json -q
@@ -100,7 +100,7 @@ views=4
 shared scan.json 4 --device cpu --size 16x16x3
 shared scan.json 4 --device cpu --region ball:5,0,9,40 --hu 0.02
 team 5 0 recon scan.json -o team.mha --view-ranks 2
-has err '^5 processes: 2 slabs of slices, whose views 2 processes share; 1 has nothing to do'
+has err '^5 processes: 2 slabs of slices, each with its views shared by 2 processes; 1 has no work'
 
 # The grid is what the model with the same rates calls quickest.
 for disk in 1MB/s 100GB/s; do
@@ -111,7 +111,7 @@ for disk in 1MB/s 100GB/s; do
         export FBP_RATES=$rates
         team 4 0 recon scan.json -o null: --size $volume --kernel matrix --device cpu --threads 1
         unset FBP_RATES
-        has err "^4 processes: $slabs slabs? of slices(, whose views $parts processes share)? \\("
+        has err "^4 processes: $slabs slabs? of slices(, each with its views shared by $parts processes)? \\("
     done
 done
 export FBP_RATES=disk=fast
@@ -119,14 +119,14 @@ team 2 1 recon scan.json -o rates.mha -q
 said_once '^fbp: FBP_RATES: disk=fast: expected a rate' rates.mha
 for words in nodes=4 gpus=0 memory=80G up=50GB/s; do
     FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
-    said_once "^fbp: FBP_RATES: unknown key .${words%=*}.: " rates.mha
+    said_once "^fbp: FBP_RATES: unknown key .${words%=*}.; " rates.mha
 done
 for words in net=1GB/s, ,net=1GB/s net=1GB/s,,disk=1GB/s; do
     FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
-    said_once '^fbp: FBP_RATES: .*a comma too many: expected KEY=VALUE,KEY=VALUE' rates.mha
+    said_once '^fbp: FBP_RATES: .*an entry is empty; expected KEY=VALUE,KEY=VALUE' rates.mha
 done
 FBP_RATES==5GB/s team 2 1 recon scan.json -o rates.mha -q
-said_once '^fbp: FBP_RATES: "=5GB/s": there is no key before "="' rates.mha
+said_once '^fbp: FBP_RATES: "=5GB/s": the key before "=" is missing' rates.mha
 FBP_RATES='' team 2 0 recon scan.json -o null: -q
 unset FBP_RATES
 
@@ -139,7 +139,7 @@ for limits in "400M 400M" "400M 36M" "36M 400M"; do
     if [ "$limits" = "400M 400M" ]; then
         has err '^4 processes: 4 slabs of slices \('
     else
-        has err '^4 processes: 1 slab of slices, whose views 4 processes share \('
+        has err '^4 processes: 1 slab of slices, each with its views shared by 4 processes \('
         [ "$limits" = "400M 36M" ] || same first.mha team.mha
         cp team.mha first.mha
     fi
@@ -150,7 +150,7 @@ for told in 0 3; do
     # shellcheck disable=SC2016
     before=(sh -c 'case $FBP_TEAM in "$0"/*) export FBP_RATES=filter=0.1,net=10GB/s,disk=20MB/s ;; esac; exec "$@"' $told)
     team 4 0 recon large.json -o null: --kernel matrix --device cpu --threads 1 --memory 36M
-    has err '^4 processes: 1 slab of slices, whose views 4 processes share \('
+    has err '^4 processes: 1 slab of slices, each with its views shared by 4 processes \('
 done
 before=()
 
@@ -236,7 +236,7 @@ if unshare -m true 2>/dev/null; then
     for options in "" "--resume"; do
         # shellcheck disable=SC2086
         team 3 0 recon scan.json -o apart/team.mha $options
-        has err '^rank 1 on .* and 1 more do not see apart/team.mha.part, which rank 0 on .* has made'
+        has err '^rank 1 on .* and 1 more do not see apart/team.mha.part, which rank 0 on .* has created'
         same one.mha apart/team.mha
         empty others
         ls apart >files
@@ -245,7 +245,7 @@ if unshare -m true 2>/dev/null; then
     rm apart/team.mha
     before=("${mounted[@]}" 'mount --bind apart apart && mount -o remount,ro,bind apart')
     team 2 1 recon scan.json -o apart/team.mha -q
-    said_once '^fbp: rank 1 on .*: apart/team.mha.part.log: cannot open: Read-only file system: make it writable, or choose another folder' apart/team.mha
+    said_once '^fbp: rank 1 on .*: apart/team.mha.part.log: cannot open: Read-only file system; make it writable, or choose another folder' apart/team.mha
     before=()
 fi
 
@@ -304,7 +304,7 @@ team 3 1 recon short.json -o team.h5 -q --device cpu --follow --follow-timeout 0
 left=$(find . -name 'team.h5*')
 [ -z "$left" ] || say "$last: left: $left"
 
-# What is mended counts once, whoever reads it.
+# What is repaired counts once, whoever reads it.
 for ((k = 3; k < 48; k += 5)); do
     for row in 3 19 29 30 40 57; do
         printf '\377\377\377\177' |
@@ -323,7 +323,7 @@ for options in "--device cpu" "--device mock --kernel column" "--device ref --cu
     done
 done
 
-# So does what is mended in a pass ahead, which each does for itself.
+# So does what is repaired in a pass ahead, which each does for itself.
 run 0 simulate --kind parallel --size 32 --views 40 -o level.json -q
 at=$(($(stat -c %s level.mha) - 40 * 48 * 48 * 4))
 for ((k = 3; k < 39; k += 6)); do
@@ -336,7 +336,7 @@ for options in "--rings sorting" "--rings sorting --paganin 1000,20,100" "--paga
         # shellcheck disable=SC2086
         team 3 0 recon level.json -o null: --json --device cpu $options --view-ranks $views
         is "$(json not_finite) == 6"
-        has err 'no numbers \(NaN or infinite\): 6: they were interpolated along the row, or set to 0'
+        has err 'not numbers \(NaN or infinite\): 6: they were interpolated along the row, or set to 0'
     done
 done
 # And in the first of two stages, which each computes for itself; and where rows are kept in a file.
@@ -363,9 +363,9 @@ for done in 1 3; do
 done
 rm left.mha
 run 0 recon level.json -o null:
-has err 'no numbers \(NaN or infinite\): 6, 0.0065 % of 40 views of 48 x 48: they were'
+has err 'not numbers \(NaN or infinite\): 6, 0.0065 % of 40 views of 48 x 48: they were'
 run 0 recon level.json -o null: --roi :,:,5:27
-has err 'no numbers \(NaN or infinite\): [1-6]: they were'
+has err 'not numbers \(NaN or infinite\): [1-6]: they were'
 
 # Processes of other memory take the same way: views are kept beside the volume, in a file, or read again.
 run 0 simulate --kind parallel --size 96 --views 200 -o rows.json -q
@@ -388,7 +388,7 @@ done
 rm team.mha
 with=(--memory 28M)
 team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --rings sorting
-said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* of views are kept to remove rings .* the limit is 28.0 MiB: raise --memory, or name a folder' team.mha
+said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* for views to remove rings .* but the limit is 28.0 MiB; raise --memory, or name a folder' team.mha
 with=(--memory 16M)
 team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --paganin 1000,20,100
 said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* the limit is 16.0 MiB' team.mha
@@ -403,7 +403,7 @@ for limits in "400M 30M" "30M 400M"; do
     for views in 1 2; do
         with=(--memory "${limits#* }")
         team 2 0 recon packed.json -o team.mha --device cpu --threads 1 --memory "${limits% *}" --view-ranks $views
-        has err 'memory does not hold its unpacked views: kernel column'
+        has err 'its decompressed views do not fit into memory, so kernel column'
         run 0 compare team.mha one.mha --json
         is "$(json psnr_db) >= 120"
     done
@@ -441,7 +441,7 @@ done
 wait "${pids[2]}"
 cp err.0 err
 one_line err
-has err '^fbp: rank 2 on .* is lost: its process or its machine has ended'
+has err '^fbp: rank 2 on .* is lost, because its process has ended or its machine is unreachable'
 empty err.1
 absent left.mha
 [ "$(slices_of left.mha)" -gt 0 ] || say "$last: nothing to go on with"
@@ -465,7 +465,7 @@ for alive in 1 2; do
     cp err.$alive said
     same said err
     one_line err
-    has err '^fbp: rank 0 on .* is lost: its process or its machine has ended'
+    has err '^fbp: rank 0 on .* is lost, because its process has ended or its machine is unreachable'
     [ "$(json error)" = "$(sed 's/^fbp: //' err)" ] || say "$last: $(cat out)"
     absent left.mha
     [ "$(slices_of left.mha)" -gt 0 ] || say "$last: nothing to go on with"
@@ -510,11 +510,11 @@ said_once '^fbp: rank 0 on .*no/folder.mha.part.log: .*create its folder' no/fol
 team 2 1 recon scan.json -o team.mha -q --memory 5M
 said_once '^fbp: rank 0 on .*: memory: ' team.mha
 team 3 1 recon scan.json -o team.png --sweep centre=30:32:1
-said_once 'one process tries all values' team.png
+said_once 'one process computes all values' team.png
 team 2 1 recon scan.json -o team.mha -q --view-ranks 3
-said_once '^fbp: view_ranks: 2 processes cannot share views among 3' team.mha
+said_once '^fbp: view_ranks: only 2 processes were started, but 3 are requested' team.mha
 team 2 1 recon scan.json -o team.mha -q --part 1/2
-said_once '^fbp: part: processes that were started together share the volume themselves' team.mha
+said_once '^fbp: part: processes that were started by mpirun or srun divide the volume themselves' team.mha
 with=(--filter hann)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' team.mha
@@ -529,14 +529,14 @@ team 2 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 1 on .* has another output than rank 0' team.mha
 with=(--plan)
 team 2 1 recon scan.json -o team.mha -q
-said_once 'is at another step .*start all with the same command' team.mha
+said_once 'is at another step .*start all processes with the same command' team.mha
 with=()
 
 if make_other_build other; then
     # shellcheck disable=SC2016
     before=(sh -c 'case $FBP_TEAM in 0/*) ;; *) export LD_LIBRARY_PATH="$0" ;; esac; exec "$@"' "$PWD/other")
     team 2 1 recon scan.json -o team.mha -q
-    has err '^fbp: rank 1 on .* has fbp .*, rank 0 on .*: install the same on both'
+    has err '^fbp: rank 1 on .* has fbp .*, but rank 0 on .*; install the same release on both'
     one_line err
     empty others
     ls team.mha* 2>/dev/null >files
@@ -561,7 +561,7 @@ got=0
 wait $first || got=$?
 [ "$got" -eq 143 ] || say "$last: status $got"
 wait $pid
-has err 'interrupted: nothing was written as team.mha, but .* slices are kept: --resume'
+has err 'interrupted: team.mha is incomplete, but .* slices are stored; continue with --resume'
 one_line err
 absent team.mha
 

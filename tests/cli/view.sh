@@ -18,20 +18,20 @@ for bad in nan inf text 361 1,2; do
     has err '--turn'
 done
 run 2 view v.mha -o bad.png --turn 30
-has err '^fbp: view: --turn: slices are not turned: give --mip, too'
+has err '^fbp: view: --turn: only projections can be turned, not slices; give --mip, too'
 run 2 view v.mha -o bad.png --device gl
-has err '^fbp: view: --device gl: slices are drawn on the cpu: give --mip, too, or leave --device out'
+has err '^fbp: view: --device gl: slices are always drawn by the CPU; give --mip, too, or omit --device'
 run 1 view v.mha -o bad.png --mip --device ref
-has err '^fbp: view: ref does not project volumes: use gl or cpu'
+has err '^fbp: view: device ref cannot draw projections; use gl or cpu'
 one_line err
 run 1 view v.mha -o bad.png --mip --device nothing
-has err '^fbp: device: "nothing" is not in this build: use one of '
+has err '^fbp: device: "nothing" is unknown, or not part of this build; use one of '
 absent bad.png
 mkdir no-egl
 : >no-egl/libEGL.so.1
 if ! "$fbp" devices | grep -q '^gl .*this build has no'; then
     LD_LIBRARY_PATH=no-egl run 1 view v.mha -o bad.png --mip --device gl
-    has err '^fbp: device: gl cannot be used: there is no libEGL.so.1'
+    has err '^fbp: device: gl cannot be used: libEGL.so.1 is missing'
     absent bad.png
 fi
 
@@ -46,7 +46,7 @@ absent bad.png
 mkdir texts
 echo 'void main() { no_such_function(); }' >texts/mip.glsl
 FBP_GL_SHADERS=texts run 1 view v.mha -o bad.png --mip --device gl
-has err '^fbp: gl: the driver of .* does not compile the program mip: .*no_such_function.*--device cpu'
+has err '^fbp: gl: the driver of .* cannot compile the shader mip: .*no_such_function.*--device cpu'
 one_line err
 absent bad.png
 
@@ -72,7 +72,7 @@ for bytes in 40000 8192; do
 done
 run 0 recon s.json -o wide.mha --size 200x200x1 --device cpu -q
 FBP_GL_BLOCK=4096 run 1 view wide.mha -o bad.png --mip --turn 45 --device gl
-has err '^fbp: gl: [0-9]+ bytes are needed at once by the program mip, .*: use --device cpu'
+has err '^fbp: gl: a storage block of [0-9]+ bytes is needed by the shader mip, .*; use --device cpu'
 absent bad.png
 
 # Values at the ends of fp32, and what is no number: 0, 1, 0.1, the greatest and least, infinities,

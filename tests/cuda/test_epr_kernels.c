@@ -76,8 +76,8 @@ static int load_ptx(void **state)
     assert_true(f && text && fread(text, 1, (1 << 20) - 1, f) > 0);
     fclose(f);
     ok(cu.device(&device, 0), "a device");
-    ok(cu.retain(&context, device), "its context");
-    ok(cu.current(context), "its context");
+    ok(cu.retain(&context, device), "during the computation");
+    ok(cu.current(context), "during the computation");
     ok(cu.load(&module, text), path);
     return 0;
 }

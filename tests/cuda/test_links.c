@@ -65,7 +65,7 @@ TEST(wrong_copies_are_not_used)
     assert_int_equal(cudaDeviceDisablePeerAccess(1), cudaSuccess);
     assert_true(arrives(0, 1));
     cuda_peer_fault = 2; /* neither */
-    assert_fails(cuda_peer_reach(1, 0), FBP_ERR_DEVICE, "does not arrive at device 1");
+    assert_fails(cuda_peer_reach(1, 0), FBP_ERR_DEVICE, "to device 1 arrives damaged");
     assert_int_equal(cuda_peer_fault, 0);
     OK(cuda_peer_reach(0, 1)); /* as before */
     fbp_message_clear();

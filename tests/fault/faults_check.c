@@ -240,7 +240,7 @@ static const char *const *words_of(int kind)
         {"memory", {"memory", "allocate", "threads: the system"}},
         {"mmap", {"memory", "allocate", "threads: the system"}},
         {"fork", {"ulimit -u"}},
-        {"open", {"Too many open files", "not all of its files could be read"}},
+        {"open", {"Too many open files", "some files of this folder could not be read"}},
         {"close", {"Input/output error"}},
         {"stat", {"Input/output error", "fbp: "}}, /* some take it for a missing file */
         {"readdir", {"Input/output error", "Directory not empty"}}, /* as nftw() says nothing */
@@ -250,7 +250,7 @@ static const char *const *words_of(int kind)
         {"pipe", {"ulimit -n"}},
         {"seek", {"Input/output error"}},
         {"lock", {"No locks available"}},
-        {"read", {"Input/output error", "not all of its files could be read"}},
+        {"read", {"Input/output error", "some files of this folder could not be read"}},
         {"read-end",
          {"the file ends", "shorter", "truncated", "damaged", "empty", "not ", "no array"}},
         {"write", {"No space left"}},

@@ -118,7 +118,7 @@ for arguments in "recon $dir/scan.json -o $dir/limited.mha" "recon $dir/scan.jso
     (ulimit -f 4 && exec "$fbp" $arguments -q) 2>"$dir/message" || got=$?
     cat "$dir/message"
     [ $got -eq 1 ] || { echo "$arguments: status $got under ulimit -f"; exit 1; }
-    grep -q 'too large for this file system (FAT holds 4 GiB a file) or for a limit' "$dir/message"
+    grep -q 'too large for this file system (FAT allows 4 GiB per file) or for the limit' "$dir/message"
     [ -z "$(find "$dir" -maxdepth 1 \( -name 'limited*' -o -name '.fbp*' \))" ] ||
         { echo "$arguments: left $(ls -A "$dir")"; exit 1; }
 done

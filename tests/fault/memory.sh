@@ -75,7 +75,7 @@ else
         echo "a sweep of 101 pictures in 100 MiB: not refused"
         exit 1
     fi
-    grep -q '^fbp: --sweep: 101 pictures and their sheet need 1[0-9.]* MiB, more than --memory' "$dir/err" ||
+    grep -q '^fbp: --sweep: 101 images and the contact sheet need 1[0-9.]* MiB, more than --memory' "$dir/err" ||
         { cat "$dir/err"; exit 1; }
     "$peak" 150 "$fbp" "${sweep[@]}" --memory 150M
     echo "a sweep of 101 pictures in 150 MiB"

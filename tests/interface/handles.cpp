@@ -57,7 +57,7 @@ void errors()
         fbp::source::device_memory(samples, info, "cpu");
         EXPECT(!"the host's memory is no device's");
     } catch (const fbp::error &e) {
-        EXPECT(std::string(e.what()).find("not in the memory of one device") != std::string::npos);
+        EXPECT(std::string(e.what()).find("not in the memory of a single") != std::string::npos);
     }
     try {
         fbp::scan scan("none.json");
@@ -276,7 +276,7 @@ void views_one_by_one()
         EXPECT(std::abs(added[i] - volume[i]) < 1e-4);
     try {
         accumulator.add(3, samples.data());
-        EXPECT(!"it was added before");
+        EXPECT(!"was already added");
     } catch (const fbp::error &e) {
         EXPECT(e.status() == FBP_ERR_INVALID);
     }

@@ -36,16 +36,16 @@ for name in h5 tif; do
     "$full" recon -q scan.json --device cpu -o "volume.$name"
 done
 "$full" geometry convert scan.json -o geometry.xml
-hdf5="HDF5 files are not supported by this build: install libhdf5-dev and build again (FBP_HDF5=ON)"
-tiff="TIFF files are not supported by this build: install libtiff-dev and build again (FBP_TIFF=ON)"
+hdf5="this build of fbp does not support HDF5 files; install libhdf5-dev and build fbp again (FBP_HDF5=ON)"
+tiff="this build of fbp does not support TIFF files; install libtiff-dev and build fbp again (FBP_TIFF=ON)"
 says "volume.h5: $hdf5" "$fbp" info volume.h5
 says "volume.tif: $tiff" "$fbp" info volume.tif
 says "new.h5: $hdf5" "$fbp" recon scan.json -o new.h5
 says "$tiff" "$fbp" recon scan.json -o new.tif
 says "$tiff" "$fbp" recon scan.json -o 'slices/%04d.tif'
-says "XML files of RTK are not supported by this build: install libexpat1-dev" \
+says "this build of fbp does not support XML files of RTK; install libexpat1-dev" \
     "$fbp" geometry check geometry.xml
-epr="plane integrals: this build has no EPR imaging: build fbp again with -DFBP_EPR=ON"
+epr="plane integrals: this build does not support EPR imaging; build fbp again with -DFBP_EPR=ON"
 "$full" simulate -q --kind planes --directions solid-angle:8 --size 16 -o planes.json
 says "$epr" "$fbp" recon planes.json -o no.mha
 says "$epr" "$fbp" plan planes.json

@@ -160,7 +160,7 @@ call = bad(1, complex(double(p), 1)); fails('fbp:type', 'complex', call{:});
 call = bad(1, 'text'); fails('fbp:type', 'projection: expected double', call{:});
 call = bad(1, []); fails('fbp:size', 'projection', call{:});
 call = bad(1, p(:, 2:end)); fails('fbp:size', 'GX: expected', call{:});
-call = bad(2, 2 * GX); fails('fbp:directions', 'direction 1 is of length', call{:});
+call = bad(2, 2 * GX); fails('fbp:directions', 'direction 1 has length', call{:});
 call = bad(3, GY(2:end)); fails('fbp:size', 'GY: expected', call{:});
 call = bad(4, NaN(size(GZ))); fails('fbp:directions', 'of length nan', call{:});
 call = bad(5, 0); fails('fbp:value', 'd_object: expected a distance above 0', call{:});
@@ -170,7 +170,7 @@ call = bad(7, [d * ones(1, Q - 1), 0]); fails('fbp:value', sprintf('got 0 for pr
 fails('fbp:arguments', 'got 3 arguments', ok{1:3});
 fails('fbp:size', 'Q: is 5', ok{:}, 5);
 fails('fbp:size', 'S: is 7', ok{:}, Q, 7);
-fails('fbp:option', 'no option "Fliter"', ok{:}, 'Fliter', 'hann');
+fails('fbp:option', 'unknown option "Fliter"', ok{:}, 'Fliter', 'hann');
 fails('fbp:option', 'Cutoff: its value is missing', ok{:}, 'Cutoff');
 fails('fbp:value', 'Filter: expected one of ram-lak', ok{:}, 'Filter', 'han');
 fails('fbp:value', 'Cutoff: expected', ok{:}, 'Cutoff', 2);
@@ -180,8 +180,8 @@ fails('fbp:library', 'reference', ok{:}, 'Reference', 0 * h, 'Cutoff', 0.5);
 fails('fbp:size', 'Quadrature', ok{:}, 'Quadrature', [1 2]);
 fails('fbp:value', 'Stages: expected 1 to 2', ok{:}, 'Stages', 3);
 fails('fbp:value', 'Angles: expected', ok{:}, 'Angles', -1);
-fails('fbp:library', 'not in this build', ok{:}, 'Device', 'abacus');
-fails('fbp:library', 'even rings', {p(:, 1:9)}{:}, GX(2:10), GY(2:10), GZ(2:10), d, 22, d, 'Quadrature', 'bands');
+fails('fbp:library', 'not part of this build', ok{:}, 'Device', 'abacus');
+fails('fbp:library', 'evenly spaced rings', {p(:, 1:9)}{:}, GX(2:10), GY(2:10), GZ(2:10), d, 22, d, 'Quadrature', 'bands');
 
 % The paper's kernel and odd numbers are refused before a GPU is asked for.
 try

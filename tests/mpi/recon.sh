@@ -56,7 +56,7 @@ mpi 3 1 recon nothing.json -o none.mha
 got=0
 PMI_RANK=0 PMI_SIZE=2 "$fbp" recon scan.json -o none.mha >out 2>err || got=$?
 last="PMI_RANK"
-[ $got -eq 1 ] && grep -q "another MPI's launcher" err || say "$last: status $got"
+[ $got -eq 1 ] && grep -q "the launcher of another MPI" err || say "$last: status $got"
 got=0
 PMI_RANK=1 PMI_SIZE=2 "$fbp" recon scan.json -o none.mha >out 2>err || got=$?
 [ $got -eq 1 ] && [ ! -s err ] && [ ! -e none.mha ] || say "the second of another MPI's: status $got"
@@ -69,7 +69,7 @@ for told in "OMPI_COMM_WORLD_SIZE=2" "SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 PMIX
     # shellcheck disable=SC2086
     timeout 60 env $told "$fbp" recon scan.json -o none.mha -q >out 2>err || got=$?
     [ $got -eq 1 ] && [ ! -e none.mha ] || say "$last: status $got"
-    said=$(grep -c 'has started 2 processes, and MPI knows this one only' err)
+    said=$(grep -c 'has started 2 processes, but MPI reports only one' err)
     [ "$said" -eq "$([[ $told == *PROCID=1* ]] && echo 0 || echo 1)" ] || say "$last: not said once"
 done
 

@@ -204,9 +204,9 @@ cmp one.mha left.mha || say "a rank was killed: other bits"
 
 # Processes that cannot talk to each other, and those that need not.
 recon=("$fbp" recon scan.json -o none.mha --device ref -q)
-once 1 'srun has started 3 processes that know nothing' srun --mpi=none -n 3 "${recon[@]}"
-once 1 "another MPI's launcher" srun --mpi=pmi2 -n 3 "${recon[@]}"
-once 1 'part: processes that were started together' srun --mpi=pmix -n 3 "${recon[@]}" --part 1/3
+once 1 'srun has started 3 processes without a connection' srun --mpi=none -n 3 "${recon[@]}"
+once 1 "the launcher of another MPI" srun --mpi=pmi2 -n 3 "${recon[@]}"
+once 1 'part: processes that were started by mpirun or srun' srun --mpi=pmix -n 3 "${recon[@]}" --part 1/3
 for way in none pmi2 pmix; do
     rm -f alone.mha
     well srun --mpi=$way -n 1 "$fbp" recon scan.json -o alone.mha --device ref -q
@@ -218,7 +218,7 @@ for way in none pmi2; do
     cmp one.mha alone.mha || say "srun --mpi=$way, parts: other bits"
 done
 if command -v mpirun.mpich >/dev/null; then # another MPI's own
-    once 1 "another MPI's launcher" mpirun.mpich -n 3 "${recon[@]}"
+    once 1 "the launcher of another MPI" mpirun.mpich -n 3 "${recon[@]}"
     well mpirun.mpich -n 1 "${recon[@]}"
 fi
 exit "$failures"

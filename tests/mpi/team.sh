@@ -28,7 +28,7 @@ rc=$?
 # One that never joins, and ends as if all were well.
 timeout 60 mpirun -n 1 "$program" waits_in_vain "$2" : -n 1 true >"$out" 2>&1
 rc=$?
-[ "$rc" -eq 1 ] && grep -q 'some have not joined within 2 s' "$out" || {
+[ "$rc" -eq 1 ] && grep -q 'did not respond within 2 s' "$out" || {
     echo "FAILED: a process that never joins: status $rc"
     cat "$out"
     failures=$((failures + 1))

@@ -292,7 +292,7 @@ LABELS = ("vertical", "horizontal_y", "horizontal_x")
         (lambda: TIGRE.scan(None, object(), ANGLES), "has no nDetector"),
         (lambda: TIGRE.scan(None, tigre_geometry(mode="fan"), ANGLES), 'found "fan"'),
         (lambda: TIGRE.scan(None, tigre_geometry(DSD=None), ANGLES), "DSD is missing"),
-        (lambda: TIGRE.scan(None, tigre_geometry(DSD=np.ones(7)), ANGLES), "7 entries, angles has 60"),
+        (lambda: TIGRE.scan(None, tigre_geometry(DSD=np.ones(7)), ANGLES), "7 entries, but angles has 60"),
         (lambda: TIGRE.scan(None, tigre_geometry(COR=1.0, rotDetector=np.ones(3)), ANGLES), "ambiguous"),
         (lambda: TIGRE.scan(np.zeros((VIEWS, 60, 24)), tigre_geometry(), ANGLES), "views, rows, columns"),
         (lambda: TIGRE.fdk(None, tigre_geometry(), ANGLES), "proj: missing"),

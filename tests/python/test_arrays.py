@@ -168,7 +168,7 @@ def test_torch_refused(geometry, views):
     torch = pytest.importorskip("torch")
     for kind in ("float16", "bfloat16", "int64", "bool"):
         tensor = torch.from_numpy(views.copy()).to(getattr(torch, kind))
-        with pytest.raises(fbp.InvalidError, match=kind + r" are not read: .*views\.float\(\) of Torch"):
+        with pytest.raises(fbp.InvalidError, match=kind + r" are not supported; .*views\.float\(\) of Torch"):
             geometry.with_views(tensor)
 
 
@@ -178,17 +178,17 @@ def test_jax(geometry, views, want):
     given = jnp.asarray(views)
     np.testing.assert_array_equal(volume_of(geometry, given), want)
     np.testing.assert_array_equal(volume_of(geometry, list(given)), want)
-    with pytest.raises(fbp.InvalidError, match=r"bfloat16 are not read: .*astype"):
+    with pytest.raises(fbp.InvalidError, match=r"bfloat16 are not supported; .*astype"):
         geometry.with_views(given.astype("bfloat16"))
     with pytest.raises(fbp.InvalidError, match="out: is read-only"):
         fbp.recon(geometry.with_views(given), size=20, out=jnp.zeros(want.shape, want.dtype))
 
 
 REFUSED = [
-    (lambda v: v.astype("float16"), r"type float16 are not read: .*views.astype\(\"float32\"\)"),
+    (lambda v: v.astype("float16"), r"type float16 are not supported; .*views.astype\(\"float32\"\)"),
     (lambda v: v.astype("int64"), "type int64 .*astype"),
     (lambda v: v.astype("uint64"), "type uint64 .*astype"),
-    (lambda v: v.astype("complex64"), "type complex64 are not read: .*views.real"),
+    (lambda v: v.astype("complex64"), "type complex64 are not supported; .*views.real"),
     (lambda v: v > 0, "type bool .*astype"),
     (lambda v: v.astype(object), "type object "),
     (lambda v: v[:0], r"views: has shape \(0, 24, 40\), without elements"),
@@ -196,14 +196,14 @@ REFUSED = [
     (lambda v: v[0, 0, 0], "views: has no dimensions"),
     (lambda v: v[0, 0], r"views: has shape \(40,\), expected \(views, rows, columns\)"),
     (lambda v: v[None], r"views: has shape \(1, 48, 24, 40\)"),
-    (lambda v: v[:-1], r"the scan: 48 for 47 views of shape \(47, 24, 40\): give one for each"),
-    (lambda v: v[:, :-1], r"views: have shape \(48, 23, 40\), the scan \(48, 24, 40\)"),
+    (lambda v: v[:-1], r"the scan: 48 for 47 views of shape \(47, 24, 40\); give one for each"),
+    (lambda v: v[:, :-1], r"views: found shape \(48, 23, 40\), expected \(48, 24, 40\)"),
     (lambda v: 5, "views: found int, expected an array"),
     (lambda v: "", "."),
     (lambda v: "no/such.npy", "no/such.npy: "),
     (lambda v: [], "views: the list is empty"),
-    (lambda v: [1, 2], "views: the list holds int, expected one array for each view"),
-    (lambda v: [k.tobytes() for k in v], "views: the list holds bytes, expected one array for each"),
+    (lambda v: [1, 2], "views: the list contains int, expected one array for each view"),
+    (lambda v: [k.tobytes() for k in v], "views: the list contains bytes, expected one array for each"),
     (lambda v: plain_array.array("f", [1, 2]), r"views: has shape \(2,\)"),
     (lambda v: v.astype([("a", "f4")]), "views: .*astype"),
     (lambda v: v.astype("datetime64[s]"), "views: "),

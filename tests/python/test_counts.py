@@ -112,7 +112,7 @@ def test_of_a_loaded_scan(counts, files, pictures, geometry, tmp_path):
     scan = fbp.load(tmp_path / "scan.json", **pictures)
     by_file = fbp.load(tmp_path / "scan.json", **files)
     np.testing.assert_array_equal(volume(scan), volume(by_file))
-    with pytest.raises(fbp.UnsupportedError, match="dark is a picture in memory.*write it to"):
+    with pytest.raises(fbp.UnsupportedError, match="dark is an image in memory.*write it to"):
         scan.save(tmp_path / "again.json")
     assert not (tmp_path / "again.json").exists()
 
@@ -138,13 +138,13 @@ def test_axis_is_found(counts, files, pictures):
 
 
 WRONG = [
-    (lambda s, p: s.with_counts(flat=p["flat"][:, 1:]), "flat: has 40 columns and 23 rows, the views 40 and 24"),
+    (lambda s, p: s.with_counts(flat=p["flat"][:, 1:]), "flat: the image has 40 columns and 23 rows, but the views have 40 and 24"),
     (lambda s, p: s.with_counts(dark=p["dark"][0, 0]), r"dark: has shape \(40,\), expected \(24, 40\)"),
     (lambda s, p: s.with_counts(dark=p["dark"][None]), r"dark: has shape \(1, 2, 24, 40\)"),
     (lambda s, p: s.with_counts(dark=p["dark"][:0]), "dark: .*no elements|dark: has shape"),
     (lambda s, p: s.with_counts(dark=p["dark"].astype("float16")), r"dark: .*astype\(\"float32\"\)"),
     (lambda s, p: s.with_counts(dark=p["dark"].astype("complex64")), "dark: "),
-    (lambda s, p: s.with_counts(dark=[p["dark"][0], p["dark"][0, 1:]]), "dark: is no array"),
+    (lambda s, p: s.with_counts(dark=[p["dark"][0], p["dark"][0, 1:]]), "dark: not an array"),
     (lambda s, p: s.with_counts(flat=60000), "flat: found int, expected an array"),
     (lambda s, p: s.with_counts(flat=lambda k: p["flat"]), "flat: found function"),
     (lambda s, p: s.with_counts(flat="none.npy"), None),

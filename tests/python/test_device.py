@@ -266,7 +266,7 @@ def test_other_devices(geometry, views, on_mock):
                 run(device)
     for place in (ROCM, 8, 99):
         with pytest.raises(
-            fbp.InvalidError, match=rf"views: .*DLPack's type {place}\), and CUDA's is read: copy it"
+            fbp.InvalidError, match=rf"views: .*DLPack's type {place}\), but only CUDA memory is supported; copy it"
         ):
             geometry.with_views(Far(views, device=(place, 0)))
         with pytest.raises(fbp.InvalidError, match=f"out: .*DLPack's type {place}"):
@@ -289,21 +289,21 @@ class Nowhere(Interface):
 
 
 ODD = [
-    (lambda v: Far(v.transpose(0, 2, 1)), "views: on a device .* C order.*tensor.contiguous"),
-    (lambda v: Far(v[:, ::2]), "views: on a device .* C order"),
-    (lambda v: Interface(v, strides=(960 * 4, 4, 24 * 4)), "views: on a device .* C order"),
-    (lambda v: Far(v.astype("float16")), "views: elements of type float16 are not read: .*astype"),
+    (lambda v: Far(v.transpose(0, 2, 1)), "views: an array in device memory .* C order.*tensor.contiguous"),
+    (lambda v: Far(v[:, ::2]), "views: an array in device memory .* C order"),
+    (lambda v: Interface(v, strides=(960 * 4, 4, 24 * 4)), "views: an array in device memory .* C order"),
+    (lambda v: Far(v.astype("float16")), "views: elements of type float16 are not supported; .*astype"),
     (lambda v: Far(v.astype("complex64")), "views: elements of type complex64 .*real"),
     (lambda v: Far(v.astype("int64")), "views: elements of type .*astype"),
     (lambda v: Interface(v.astype(">f4")), "views: elements of type .>f4.*astype"),
     (lambda v: Interface(v.astype("complex64")), "views: elements of type .<c8.*astype"),
     (lambda v: Interface(v, mask=v), "views: has a mask"),
     (lambda v: Far(v[:-1]), "the scan: 48 for 47 views"),
-    (lambda v: Far(v[:, :-1].copy()), r"views: have shape \(48, 23, 40\)"),
+    (lambda v: Far(v[:, :-1].copy()), r"views: found shape \(48, 23, 40\)"),
     (lambda v: Far(v[:0]), "without elements"),
     (lambda v: Far(v[0, 0, 0]), "views: has no dimensions"),
-    (lambda v: Far(v, major=2), "views: is lent by version 2 of DLPack"),
-    (lambda v: [Far(v[0]), Far(v[1])], "views: the list holds arrays in the memory of a GPU.*stack"),
+    (lambda v: Far(v, major=2), "views: was exported by version 2 of DLPack"),
+    (lambda v: [Far(v[0]), Far(v[1])], "views: the list contains arrays in GPU memory.*stack"),
 ]
 
 
@@ -318,7 +318,7 @@ OUTS = [
     (lambda v: Far(v.astype("float64")), "out: is float64, the volume float32"),
     (lambda v: Far(v, flags=1), "out: is read-only"),
     (lambda v: Interface(v, read_only=True), "out: is read-only"),
-    (lambda v: Far(v.transpose()), "out: on a device .* C order"),
+    (lambda v: Far(v.transpose()), "out: an array in device memory .* C order"),
 ]
 
 
@@ -342,7 +342,7 @@ class Stubborn(Far):
 
 
 def test_what_the_maker_says(geometry, views):
-    with pytest.raises(fbp.InvalidError, match=r"views: is not lent: call detach\(\) first"):
+    with pytest.raises(fbp.InvalidError, match=r"views: cannot be accessed through DLPack: call detach\(\) first"):
         geometry.with_views(Stubborn(views))
     given = Stubborn(views)
     given.error = KeyboardInterrupt()
@@ -358,5 +358,5 @@ def test_samples_that_have_moved(geometry, views):
             given.memory, other = other, given.memory
         else:
             given._told["data"] = (other.address, False)
-        with pytest.raises(fbp.InvalidError, match="views: the samples lie elsewhere"):
+        with pytest.raises(fbp.InvalidError, match="views: the array's memory has moved"):
             plan.run()

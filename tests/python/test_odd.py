@@ -51,9 +51,9 @@ REFUSED = [
     (lambda v: {"views": v}, "found dict, expected an array"),
     (lambda v: {1, 2}, "found set, expected an array"),
     (lambda v: 3.0, "found float, expected an array"),
-    (lambda v: v.tolist(), "the list holds list, expected one array for each view"),
+    (lambda v: v.tolist(), "the list contains list, expected one array for each view"),
     (lambda v: v[0], r"angles: 48 for 24 views of shape \(24, 1, 40\)"),
-    (lambda v: np.full_like(v, np.nan), "no sample of 48 views is a number"),
+    (lambda v: np.full_like(v, np.nan), "no sample of the 48 views is a number"),
     (lambda v: "", "views: is empty"),
 ]
 
@@ -99,9 +99,9 @@ def test_out_in_the_memory_of_the_views(geometry, views):
     scan = geometry.with_views(mine)
     for first in (0, views.size - 1):
         out = room[first : first + 8000].reshape(20, 20, 20)
-        with pytest.raises(fbp.InvalidError, match="out: lies in the memory of the views"):
+        with pytest.raises(fbp.InvalidError, match="out: shares memory with the views"):
             fbp.recon(scan, size=20, out=out)
-        with pytest.raises(fbp.InvalidError, match="out: lies in the memory of the views"):
+        with pytest.raises(fbp.InvalidError, match="out: shares memory with the views"):
             fbp.Plan(geometry.with_views(views), size=20).run(mine[:, ::-1], out[::-1])
     np.testing.assert_array_equal(mine, views)
     behind = room[views.size :].reshape(20, 20, 20)
@@ -113,7 +113,7 @@ def test_out_in_the_memory_of_the_views(geometry, views):
 def test_iterators(views):
     scan = cone(iter(views), shape=views.shape[1:])
     fbp.recon(scan, size=16)
-    with pytest.raises(fbp.InvalidError, match="an earlier run has taken them"):
+    with pytest.raises(fbp.InvalidError, match="an earlier run has used it up"):
         fbp.recon(scan, size=16)
     with pytest.raises(fbp.InvalidError, match=r"view 0: has shape \(5, 40\), expected \(24, 40\)"):
         fbp.recon(cone((v[:5] for v in views), shape=views.shape[1:]), size=16)
@@ -240,7 +240,7 @@ def test_subinterpreters_are_refused():
     """In those with a GIL in common, as of mod_wsgi, which Python itself does not check."""
     status, output, errors = end_of(SUBINTERPRETER)
     assert (status, errors) == (0, "")
-    assert output.startswith("libfbp: found a subinterpreter, expected the main interpreter")
+    assert output.startswith("libfbp: imported in a subinterpreter, which is not supported")
 
 
 def test_no_leak_is_reported_at_exit():

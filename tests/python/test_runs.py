@@ -181,7 +181,7 @@ def test_one_plan_in_two_threads(scan):
     threading.Timer(0.1, also).start()
     with pytest.raises(fbp.CancelledError):
         plan.run()
-    assert said and "runs already" in said[0]
+    assert said and "already running" in said[0]
 
 
 def test_functions_run_in_the_thread_that_called(scan, views, want):

@@ -121,7 +121,7 @@ def version_three():
     group.create_array("0", **how)[...] = VOLUME
     zarr.create_array(store="shards.zarr", **{**how, "shards": (8, 8, 8)})[...] = VOLUME
     for name in ("three.zarr", "three.zarr/0", "shards.zarr"):
-        refused(name, "Zarr of version 3", "zarr_format=2 and compressor=None", "numpy.save")
+        refused(name, "Zarr version 3", "zarr_format=2 and compressor=None", "numpy.save")
 
 
 for test in (types, shapes, codings, chunks_that_are_not_there, groups, version_three):

@@ -35,7 +35,8 @@ static inline void count_lines(void *user, enum fbp_log_level level, const char 
 {
     int *n = user;
 
-    *n += level == FBP_LOG_WARNING && strstr(line, "is not used any more, the others do its part");
+    *n += level == FBP_LOG_WARNING &&
+          strstr(line, "is no longer used, and the other devices do its work");
 }
 
 #endif /* FBP_TESTS_SLABS_H */

@@ -120,23 +120,23 @@ TEST(what_cannot_be_added_is_refused)
 
     OK(fbp_accumulator_create(&accumulator, &scan, NULL));
     assert_fails(fbp_accumulator_add(accumulator, scan.n_views, view), FBP_ERR_INVALID,
-                 "view 66: the scan has 66, counted from 0");
+                 "view 66 does not exist; the scan has 66 views, counted from 0");
     OK(fbp_accumulator_add(accumulator, 3, view));
     assert_fails(fbp_accumulator_add(accumulator, 3, view), FBP_ERR_INVALID,
-                 "view 3 was added before");
+                 "view 3 was already added; add each view once");
     fbp_accumulator_destroy(&accumulator);
     fbp_accumulator_destroy(&accumulator);
     refused(&scan, fbp_recon_params(.epr.stages = 2), "two stages");
     refused(&scan, fbp_recon_params(.epr.angles = 10), "resampled angles");
     refused(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), "precision double");
     refused(&scan, fbp_recon_params(.box = {{0, 4}}), "a part of the volume");
-    refused(&scan, fbp_recon_params(.device = "mock:0,1"), "are 2 devices: give one");
+    refused(&scan, fbp_recon_params(.device = "mock:0,1"), "selects 2 devices; give one");
     refused(&scan, fbp_recon_params(.filter = (enum fbp_filter)99), "filter");
     refused(&scan, fbp_recon_params(.device = "mock", .epr.interpolation = FBP_INTERPOLATION_CUBIC),
             "interpolates linearly only");
     struct fbp_preparation steps = {.struct_size = sizeof steps};
     scan.preparation = &steps;
-    refused(&scan, NULL, "preparation of stored rows");
+    refused(&scan, NULL, "the scan's key prepare");
     scan.preparation = NULL;
     scan.kind = FBP_PARALLEL;
     refused(&scan, NULL, "kind parallel");

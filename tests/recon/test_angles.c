@@ -209,10 +209,10 @@ TEST(what_is_no_ring_is_refused)
     const size_t n = directions_of(FBP_SET_FIBONACCI, 208, &direction);
     AUTO_CLEAR struct fbp_scan spiral = planes_scan(direction, n);
 
-    refused(&spiral, HANN("cpu", .epr.angles = 18), "do not lie in rings");
+    refused(&spiral, HANN("cpu", .epr.angles = 18), "do not lie in evenly spaced rings");
     refused(&circle, HANN("cpu", .epr.angles = 18), "kind cone");
     refused(&rings, HANN("cpu", .epr.stages = 2), "--angles 18");
-    refused(&spiral, HANN("cpu", .epr.stages = 2), "planes: use one stage");
+    refused(&spiral, HANN("cpu", .epr.stages = 2), "planes; use one stage");
     rings.i0 = 1;
     refused(&rings, HANN("cpu", .epr.angles = 18), "intensities");
     rings.i0 = 0;

@@ -15,9 +15,9 @@ struct variant {
     enum fbp_kind kind;
     size_t n_views, n_rows;
     double step_deg, start_deg;
-    double jitter;    /* of angles, in steps */
-    double wander_mm; /* of the source distance */
-    double offset_mm; /* of the panel along u */
+    double jitter;       /* of angles, in steps */
+    double sod_noise_mm; /* of the source distance */
+    double offset_mm;    /* of the panel along u */
     double tilt_deg[3];
     int c_arm;
     enum fbp_angular_weights weights;
@@ -56,7 +56,7 @@ static struct fbp_scan make_scan(const struct variant *v)
     assert_non_null(sod);
     for (size_t i = 0; i < n; i++) {
         angles[i] += v->jitter * noise(i) * step * PI / 180;
-        sod[i] = 750 + v->wander_mm * noise(i + 7777);
+        sod[i] = 750 + v->sod_noise_mm * noise(i + 7777);
     }
     for (int i = 0; i < 3; i++)
         circle.tilt_rad[i] = v->tilt_deg[i] * PI / 180;
@@ -156,7 +156,7 @@ BALL(turned_about_v_10, .tilt_deg = {0, 10, 0})
 BALL(tilted_about_u_2, .tilt_deg = {2, 0, 0})
 BALL(tilted_about_u_10, .tilt_deg = {10, 0, 0})
 BALL(rolled_2, .tilt_deg = {0, 0, 2})
-BALL(distances_a_view, .wander_mm = 20)
+BALL(distances_a_view, .sod_noise_mm = 20)
 BALL(c_arm_matrices, .n_views = 210, .step_deg = 1, .c_arm = 1)
 BALL(fan, .n_rows = 1)
 BALL(fan_short, .n_rows = 1, .n_views = 210, .step_deg = 1)

@@ -91,13 +91,13 @@ TEST(boxes_that_are_not_are_refused)
         refused(job, (const size_t[3][2]){{3, 3}, {0, ny}, {0, 1}}, FBP_ERR_INVALID,
                 "slab: voxels 3:3 along x");
         refused(job, (const size_t[3][2]){{0, nx}, {0, ny + 1}, {0, 1}}, FBP_ERR_INVALID,
-                "along y: there are 0:");
+                "along y are outside the volume, which has 0:");
         refused(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, nz + 1}}, FBP_ERR_INVALID,
                 "slab: voxels 1:");
         OK(fbp_slab_box(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, 3}}, &slab));
         if (!cases[i].boxes)
             refused(job, (const size_t[3][2]){{0, nx}, {2, ny}, {0, 1}}, FBP_ERR_UNSUPPORTED,
-                    "computes whole slices");
+                    "computes only whole slices");
         close_side(&s);
     }
 }

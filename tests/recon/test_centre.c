@@ -238,7 +238,7 @@ TEST(a_round_object_does_not_tell)
         print_message("%s: %.4f: %s\n", round[i].name, found.column, found.why);
         assert_false(found.sure);
         assert_true(fabs(found.column - (COLUMNS - 1) / 2.0) < 1e-6); /* the scan's own */
-        assert_contains(found.why, "own column is kept");
+        assert_contains(found.why, "column of the scan file is used");
     }
 }
 
@@ -307,7 +307,7 @@ TEST(what_cannot_be_found_is_refused)
     c.arc_deg = 120;
     AUTO_DROP struct fbp_scan scan = make_scan(&c);
     assert_fails(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED,
-                 "no ray from both ends");
+                 "no ray from both sides");
     scan.filtered = true;
     assert_int_equal(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED);
 }

@@ -124,7 +124,7 @@ TEST(each_sample_counts_once)
         }
         scan.volume = grids[0];
         scan.volume.n[2] = 5;
-        check(&scan, "a window along columns", 1, 1);
+        check(&scan, "a filter along columns", 1, 1);
     }
     AUTO_DROP struct fbp_scan scan = scan_spoilt(30, true);
     scan.volume = grids[2];

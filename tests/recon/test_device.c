@@ -17,7 +17,7 @@ struct variant {
     const char *name;
     enum fbp_kind kind;
     size_t n_views, n_rows, n_columns;
-    double step_deg, offset_mm, wander_mm, jitter; /* jitter: of angles, in steps */
+    double step_deg, offset_mm, sod_noise_mm, jitter; /* jitter: of angles, in steps */
     double tilt_deg[3];
     int c_arm, counts, dead, broken, hardens;
     struct fbp_recon_params p;
@@ -80,7 +80,7 @@ static void make_views(const struct variant *v, struct fbp_scan *scan)
 
     assert_non_null(sod);
     for (size_t i = 0; i < n; i++) {
-        sod[i] = 750 + v->wander_mm * noise(i);
+        sod[i] = 750 + v->sod_noise_mm * noise(i);
         angles[i] += v->jitter * noise(i + 999) * step * PI / 180;
     }
     scan->views = calloc(n, sizeof *scan->views);
@@ -167,8 +167,8 @@ TEST(values_of_scans)
         {.name = "short scan", .n_views = 71, .step_deg = 3},
         {.name = "clockwise", .step_deg = -360.0 / 70},
         {.name = "offset panel", .offset_mm = 0.3 * 409.6},
-        {.name = "offset, the other", .offset_mm = -0.3 * 409.6},
-        {.name = "distance a view", .wander_mm = 20},
+        {.name = "offset, but the other", .offset_mm = -0.3 * 409.6},
+        {.name = "distance a view", .sod_noise_mm = 20},
         {.name = "c-arm", .n_views = 71, .step_deg = 3, .c_arm = 1},
         {.name = "parallel", .kind = FBP_PARALLEL},
         {.name = "parallel offset", .kind = FBP_PARALLEL, .offset_mm = 0.3 * 256},
@@ -185,7 +185,7 @@ TEST(values_of_scans)
         {.name = "tilted, short", .n_views = 71, .step_deg = 3, .tilt_deg = {4, -6, 2}},
         {.name = "tilted, few views", .n_views = 23, .step_deg = 8.8, .tilt_deg = {4, -6, 2}},
         {.name = "tilted, offset", .offset_mm = 0.3 * 409.6, .tilt_deg = {2, 0, 1}},
-        {.name = "distances, offset", .wander_mm = 20, .offset_mm = 0.3 * 409.6},
+        {.name = "distances, offset", .sod_noise_mm = 20, .offset_mm = 0.3 * 409.6},
         {.name = "parallel, half", .kind = FBP_PARALLEL, .n_views = 60, .step_deg = 3},
         {.name = "parallel, tilted",
          .kind = FBP_PARALLEL,

@@ -368,18 +368,18 @@ TEST(other_memory_is_refused)
     assert_int_equal(fbp_device_of_memory("abacus", far, 4), -1);
     assert_int_equal(fbp_device_of_memory("cpu", f->volume, 4), -1);
     refuses(fbp_source_device_memory(&source, f->views, &f->info, "mock", NULL), FBP_ERR_INVALID,
-            "not in the memory of one device of mock");
+            "not in the memory of a single mock device");
     assert_null(source);
     refuses(fbp_source_device_memory(&source, NULL, &f->info, "mock", NULL), FBP_ERR_INVALID,
-            "not in the memory of one device of mock");
+            "not in the memory of a single mock device");
     refuses(fbp_source_device_memory(&source, far, &f->info, "abacus", NULL), FBP_ERR_UNSUPPORTED,
-            "\"abacus\" is not in this build");
+            "\"abacus\" is not part of this build");
     refuses(fbp_source_device_memory(&source, f->views, &f->info, "cpu", NULL), FBP_ERR_INVALID,
-            "not in the memory of one device of cpu");
+            "not in the memory of a single cpu device");
     refuses(fbp_sink_device_memory(&sink, far, FBP_U8, f->n, "mock", NULL), FBP_ERR_INVALID,
-            "samples are uint8");
+            "samples of type uint8");
     refuses(fbp_sink_device_memory(&sink, f->volume, FBP_F32, f->n, "mock", NULL), FBP_ERR_INVALID,
-            "not in the memory of one device of mock");
+            "not in the memory of a single mock device");
     assert_null(sink);
 }
 
@@ -422,10 +422,10 @@ TEST(queues_are_waited_for)
     fbp_device_queue_destroy("mock", queue[0]);
     fbp_device_queue_destroy("mock", queue[1]);
     fbp_device_queue_destroy("mock", NULL);
-    refuses(fbp_device_queue_create(&queue[0], "cpu", 0), FBP_ERR_UNSUPPORTED, "cpu has none");
+    refuses(fbp_device_queue_create(&queue[0], "cpu", 0), FBP_ERR_UNSUPPORTED, "cpu has no queues");
     assert_null(queue[0]);
     refuses(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
-            "\"abacus\" is not in this build");
+            "\"abacus\" is not part of this build");
 }
 
 /* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */

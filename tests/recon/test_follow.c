@@ -320,7 +320,7 @@ TEST(ends_without_views)
                                             .callbacks.progress = watch, .callbacks.user = &w)));
         assert_int_equal(fbp_plan_run(plan, out, NULL), cancel ? FBP_ERR_CANCELLED : FBP_ERR_IO);
         if (!cancel) {
-            assert_says("21 of 60 views are there");
+            assert_says("21 of 60 views have arrived");
             assert_int_equal(w.waited_for, 22);
         }
         assert_true(w.calls > 2);

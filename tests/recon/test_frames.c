@@ -260,8 +260,8 @@ TEST(files_are_series)
         const fbp_status st = run(&scan, &p, path, &report);
         if (!has_no_place && st != FBP_OK)
             fail_msg("%s: %s", path, fbp_message());
-        if (has_no_place && (st != FBP_ERR_UNSUPPORTED ||
-                             !strstr(fbp_message(), "no place for a series of 3 frames")))
+        if (has_no_place &&
+            (st != FBP_ERR_UNSUPPORTED || !strstr(fbp_message(), "store a series of 3 frames")))
             fail_msg("%s: %d, \"%s\"", path, st, fbp_message());
         if (!has_no_place)
             check_file(path, &scan.volume, wanted);

@@ -84,7 +84,7 @@ static void no_context(void)
 
 TEST_WITH(contexts_that_are_not_given, NULL, lift)
 {
-    check_fault(no_context, "this driver gives no context");
+    check_fault(no_context, "this driver creates no context");
 }
 
 static void no_current(void)
@@ -94,7 +94,7 @@ static void no_current(void)
 
 TEST_WITH(contexts_that_do_not_become_current, NULL, lift)
 {
-    check_fault(no_current, "it gives no context without a surface");
+    check_fault(no_current, "it creates no context without a surface");
 }
 
 static void lost_soon(void)
@@ -104,7 +104,7 @@ static void lost_soon(void)
 
 TEST_WITH(contexts_that_are_lost, NULL, lift)
 {
-    check_fault(lost_soon, "was reset while it computed, and its context is lost");
+    check_fault(lost_soon, "was reset during the computation");
 }
 
 /* A text that does not compile: the driver's own words. */
@@ -124,7 +124,7 @@ TEST_WITH(texts_that_do_not_compile, NULL, lift)
         setenv("FBP_GL_SHADERS", folder, 1);
         assert_int_equal(run(&scan, output, message), FBP_ERR_DEVICE);
         unsetenv("FBP_GL_SHADERS");
-        check_sentence(message, "does not compile the program prepare: ", output, true);
+        check_sentence(message, "cannot compile the shader prepare: ", output, true);
     }
     assert_int_equal(open_files(), before);
     remove(path);
@@ -169,13 +169,13 @@ TEST_WITH(no_memory_anywhere, NULL, lift)
 
 TEST_WITH(lost_at_any_time, NULL, lift)
 {
-    check_everywhere(&plant->lost, FBP_ERR_DEVICE, "its context is lost");
+    check_everywhere(&plant->lost, FBP_ERR_DEVICE, "was reset during the computation");
 }
 
 static void count_lines(void *user, enum fbp_log_level level, const char *line)
 {
     *(int *)user += level == FBP_LOG_WARNING &&
-                    strstr(line, "is not used any more, the others do its part") != NULL;
+                    strstr(line, "is no longer used, and the other devices do its work") != NULL;
 }
 
 /* Two devices of one renderer: whatever one was doing, the other does all of it, the same bits. */

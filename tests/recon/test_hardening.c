@@ -190,7 +190,7 @@ TEST(nonsense_is_refused)
     struct fbp_corrections c = {.struct_size = sizeof c, .beam_hardening = {0, 1}};
     AUTO_DROP struct fbp_scan scan = disc();
 
-    refused(&scan, &c, FBP_ERR_INVALID, "must be above 0");
+    refused(&scan, &c, FBP_ERR_INVALID, "expected a number above 0");
     c.beam_hardening[0] = NAN;
     refused(&scan, &c, FBP_ERR_INVALID, "coefficient 1");
     c.beam_hardening[0] = 1;
@@ -198,7 +198,7 @@ TEST(nonsense_is_refused)
     refused(&scan, &c, FBP_ERR_INVALID, "coefficient 8");
     c.beam_hardening[7] = 0;
     scan.filtered = true;
-    refused(&scan, &c, FBP_ERR_UNSUPPORTED, "filtered already");
+    refused(&scan, &c, FBP_ERR_UNSUPPORTED, "already weighted and filtered");
     scan.filtered = false;
     scan.kind = FBP_PLANES;
     refused(&scan, &c, FBP_ERR_UNSUPPORTED, "kind planes");

@@ -158,9 +158,10 @@ TEST(names_order_the_views)
         double (*angle_of)(int k);
         const char *warning;
     } rows[] = {
-        {"gaps", name_gaps, even, "3 files are missing, numbers 15, 48 to 49: angles follow"},
-        {"gaps and times", name_gaps_and_times, even, "2 files are missing, numbers 7, 40: angles"},
-        {"decimals", name_decimals, even, "1 file is missing, number 12.75: angles follow"},
+        {"gaps", name_gaps, even, "3 files are missing, numbers 15, 48 to 49; the angle"},
+        {"gaps and times", name_gaps_and_times, even,
+         "2 files are missing, numbers 7, 40; the angle"},
+        {"decimals", name_decimals, even, "1 file is missing, number 12.75; the angle"},
         {"times", name_times, even, NULL},
         {"a sign", name_signed, even, NULL},
         {"golden ratio", name_golden, golden, NULL},
@@ -203,7 +204,7 @@ TEST(angles_go_with_the_names)
     snprintf(json, sizeof json, "%s.json", folder);
     write_scan(json, "parallel", folder, keys);
     check_values("sorted angles", json, 0.015);
-    assert_contains(logged, "each angle goes with the file that has it in its name");
+    assert_contains(logged, "each angle is assigned to the file whose name contains it");
     snprintf(command, sizeof command, "rm -rf '%s' '%s'", folder, json);
     assert_int_equal(system(command), 0);
     free(folder);
@@ -227,7 +228,7 @@ TEST(virtual_detector)
                "\"source_to_axis_mm\": 300, \"source_to_detector_mm\": 150, "
                "\"angles_deg\": {\"start\": 0, \"step\": 4}");
     assert_fails(fbp_scan_load(&scan, json, NULL), FBP_ERR_INVALID,
-                 "multiply distance and pitch by one factor, such as 2");
+                 "multiply its distance and pitch by the same factor, such as 2");
     remove(path);
 }
 
@@ -259,7 +260,7 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
     remove(path);
     remove(json);
     free(json);
-    return strstr(logged, "intensities and were taken as line integrals") != NULL;
+    return strstr(logged, "were used as line integrals") != NULL;
 }
 
 TEST(transmissions_are_named)

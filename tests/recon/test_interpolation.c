@@ -197,7 +197,7 @@ TEST(it_is_refused_where_it_is_missing)
     assert_fails(fbp_job_create(&tables, &scan,
                                 fbp_recon_params(.epr.interpolation = FBP_INTERPOLATION_CUBIC),
                                 false),
-                 FBP_ERR_UNSUPPORTED, "views are filtered already");
+                 FBP_ERR_UNSUPPORTED, "views are already filtered");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -155,10 +155,10 @@ TEST(files_and_integers_are_masked)
     assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID,
                  "is not in the range -1000 to 3000");
     p.output.fill_value = NAN;
-    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID, "uint8 has no NaN");
+    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID, "uint8 cannot store NaN");
     p.mu_water = 0;
     p.output.auto_range = true;
-    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID, "uint8 has no NaN");
+    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID, "uint8 cannot store NaN");
 }
 
 /* The others are what they are with any other value, and so is what the report says of them. */

@@ -87,7 +87,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
         assert_same_report(&r, &by_file);
     }
     OK(fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_INVALID ? FBP_OK : FBP_ERR_IO);
-    assert_says("no views yet");
+    assert_says("not available yet");
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
     fbp_source_close(&p.input.source);

@@ -57,9 +57,9 @@ static char unpacked[300]; /* the warning of repeated unpacking */
 
 static void listen(void *user, enum fbp_log_level level, const char *line)
 {
-    if (strstr(line, " is unpacked "))
+    if (strstr(line, " is decompressed "))
         snprintf(unpacked, sizeof unpacked, "%s", line);
-    if (strstr(line, "in order"))
+    if (strstr(line, "is compressed, and"))
         snprintf(told, sizeof told, "%s", line);
 }
 
@@ -146,7 +146,7 @@ TEST(too_little_memory_is_said)
     assert_true(fbp_plan_info(plan)->memory_bytes <= limit);
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     fbp_plan_destroy(&plan);
-    AUTO_FREE char *line = printed("kernel column in place of rot90");
+    AUTO_FREE char *line = printed("kernel column replaces rot90");
     if (!strstr(told, line) || !strstr(told, "raise --memory to"))
         fail_msg("\"%s\" does not tell the kernels", told);
 }
@@ -203,7 +203,7 @@ TEST(several_devices_unpack_it_once_a_slab)
     OK(fbp_plan_create(&plan, &scan, &p));
     fbp_limit_memory(0);
     assert_string_equal(fbp_plan_info(plan)->kernel, "column"); /* they are not held */
-    if (!strstr(unpacked, "noise.mha is unpacked 5 times, once per slab: raise --memory"))
+    if (!strstr(unpacked, "noise.mha is decompressed 5 times, once per slab; raise --memory"))
         fail_msg("\"%s\" does not warn", unpacked);
     const unsigned long long before = bytes_read();
     OK(fbp_plan_run(plan, "hash:", &r));

@@ -227,7 +227,7 @@ TEST(what_parts_cannot_do_is_refused)
     refused(&scan, fbp_recon_params(.cluster.part = 0, .cluster.n_parts = 16),
             "count from 1 to 16");
     refused(&scan, fbp_recon_params(.cluster.part = 1, .cluster.n_parts = 199), "at most");
-    refused(&scan, fbp_recon_params(.input.follow = true), "do not follow");
+    refused(&scan, fbp_recon_params(.input.follow = true), "omit --follow");
     refused(&scan, fbp_recon_params(.output.type = FBP_U8, .output.auto_range = true),
             "--output-range LO,HI");
     fbp_plan *plan = create_plan(

@@ -538,14 +538,14 @@ TEST(nonsense_is_refused)
 
     refused(&cone, 0, 20, 0, "delta / beta is 0");
     refused(&cone, -3, 20, 0, "delta / beta is -3");
-    refused(&cone, 100, 0, 0, "energy of 0 keV");
+    refused(&cone, 100, 0, 0, "energy is 0 keV");
     refused(&cone, 100, NAN, 0, "keV");
-    refused(&cone, 100, 20, 50, "of cone beams the distance follows");
-    refused(&parallel, 100, 20, 0, "a distance of 0 mm");
+    refused(&cone, 100, 20, 50, "for cone beams, the distance follows");
+    refused(&parallel, 100, 20, 0, "the distance from object to detector is 0 mm");
     refused(&parallel, 100, 20, INFINITY, "distance");
     retrieve(&parallel, 2e5); /* as if micrometres were millimetres */
     assert_fails(fbp_plan_create(&plan, &parallel, fbp_recon_params(.device = "cpu")),
-                 FBP_ERR_INVALID, "phases would reach over");
+                 FBP_ERR_INVALID, "the phase retrieval blurs over");
     remove(cone.projections);
 }
 

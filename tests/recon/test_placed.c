@@ -21,7 +21,7 @@ static void keep_warnings(void *user, enum fbp_log_level level, const char *line
 {
     struct log *log = user;
 
-    if (level != FBP_LOG_WARNING || !(strstr(line, "lean") || strstr(line, "rolled")))
+    if (level != FBP_LOG_WARNING || !(strstr(line, "tilted") || strstr(line, "rolled")))
         return;
     log->n++;
     snprintf(log->text, sizeof log->text, "%s", line);
@@ -281,7 +281,7 @@ TEST(scans_that_are_not_resampled)
     one.projections = write_array("p.mha", one.panel.n_columns, 1, VIEWS, p);
     assert_string_equal(prepared(&one, &log).prepared, "");
     assert_int_equal(log.n, 1);
-    assert_contains(log.text, "the detector has one row");
+    assert_contains(log.text, "the detector's only row");
 }
 
 /* Sources that lie off a circle by as much as their centre lies beside the origin leave the origin

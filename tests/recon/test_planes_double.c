@@ -277,7 +277,7 @@ TEST(files_hold_doubles)
     scan.projections = NULL;
 }
 
-/* Floats are taken as they are, and samples that are no numbers are mended. */
+/* Floats are taken as they are, and samples that are no numbers are repaired. */
 TEST(other_views_become_doubles)
 {
     double first_mm;
@@ -318,8 +318,9 @@ TEST(who_lacks_it_says_so)
     assert_int_equal(
         fbp_reconstruct(&scan, fbp_recon_params(.device = "mock"), FBP_F64, views, out, NULL),
         FBP_ERR_UNSUPPORTED);
-    assert_string_equal(fbp_message(),
-                        "precision: mock computes in float: leave double out, or use device cpu");
+    assert_string_equal(
+        fbp_message(),
+        "precision: device mock computes in float32 only; omit double, or use device cpu");
     scan.i0 = 3;
     assert_fails(fbp_reconstruct(&scan, NULL, FBP_F64, views, out, NULL), FBP_ERR_UNSUPPORTED,
                  "remove dark, flat, i0");
@@ -327,7 +328,7 @@ TEST(who_lacks_it_says_so)
     AUTO_FREE float *floats = calloc(scan.n_views * S, sizeof *floats);
     assert_fails(fbp_reconstruct(&scan, fbp_recon_params(.output.type = FBP_F64), FBP_F32, floats,
                                  floats, NULL),
-                 FBP_ERR_UNSUPPORTED, "float64 is for volumes that are computed in double");
+                 FBP_ERR_UNSUPPORTED, "float64 needs a computation in double");
 }
 
 TEST_MAIN(NULL, NULL)

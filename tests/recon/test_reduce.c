@@ -363,17 +363,17 @@ TEST(what_cannot_be_is_refused)
 
     make_counts(&c, FBP_ROWS_BOTTOM_UP, false);
     refused(&c.scan, 0, 1, "every: one view of 0");
-    refused(&c.scan, VIEWS + 1, 1, "the scan has 37 views");
+    refused(&c.scan, VIEWS + 1, 1, "the scan has only 37 views");
     refused(&c.scan, 1, 0, "bin: 0 columns");
-    refused(&c.scan, 1, COLUMNS + 1, "the detector has 53");
-    refused(&c.scan, SIZE_MAX, 1, "the scan has 37 views");
-    refused(&c.scan, 1, SIZE_MAX, "the detector has 53");
+    refused(&c.scan, 1, COLUMNS + 1, "the detector has only 53");
+    refused(&c.scan, SIZE_MAX, 1, "the scan has only 37 views");
+    refused(&c.scan, 1, SIZE_MAX, "the detector has only 53");
     c.scan.filtered = true;
-    refused(&c.scan, 2, 1, "filtered already");
+    refused(&c.scan, 2, 1, "filtered views cannot be skipped");
     OK(fbp_scan_reduce(&c.scan, 1, 1));
     c.scan.filtered = false;
     OK(fbp_scan_reduce(&c.scan, 2, 2));
-    refused(&c.scan, 2, 1, "before");
+    refused(&c.scan, 2, 1, "already skipped or binned");
     assert_int_equal(fbp_scan_save(&c.scan, "never.json", NULL), FBP_ERR_UNSUPPORTED);
     drop_counts(&c);
 }

@@ -156,7 +156,7 @@ static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
     if (draw(seed) % 2)
         draw_box(seed, c->grid.n, p.box);
     if (!meets(&r, c->grid.n, (const size_t(*)[2])p.box)) {
-        assert_fails(fbp_plan_create(&plan, scan, &p), FBP_ERR_INVALID, "has no voxel of the");
+        assert_fails(fbp_plan_create(&plan, scan, &p), FBP_ERR_INVALID, "contains no voxel of the");
         drop_region(&r);
         return;
     }
@@ -399,13 +399,16 @@ TEST(masks_of_files)
     for (size_t i = 0; i < n; i++)
         assert_true(v[i] == (x[i] == 200 ? whole[i] : 0));
     p.region.shape = empty;
-    refused(&scan, &p, "empty.mha has no voxel of the volume, which lies at x -78 to 78");
+    refused(&scan, &p, "empty.mha contains no voxel of the volume, which extends over x -78 to 78");
     p.region.shape = shifted;
-    refused(&scan, &p, "its voxels lie from -76 to 80 mm along y, the volume's from -78 to 78 mm");
+    refused(&scan, &p,
+            "the mask extends from -76 to 80 mm along y, but the volume from -78 to 78 mm");
     p.region.shape = other;
-    refused(&scan, &p, "other.mha has 40 x 40 x 35 voxels, the volume has 40 x 40 x 36");
+    refused(&scan, &p,
+            "other.mha has 40 x 40 x 35 voxels, but the whole volume, without --roi or --slice, "
+            "has 40 x 40 x 36");
     p.region.shape = nan;
-    refused(&scan, &p, "nan.npy: voxel (18, 0, 0) is NaN: write 0");
+    refused(&scan, &p, "nan.npy: voxel (18, 0, 0) of the mask is NaN");
     char *const files[] = {empty, good, shifted, other, nan};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         remove(files[i]);
@@ -416,25 +419,26 @@ TEST(masks_of_files)
 TEST(words_that_are_none_are_refused)
 {
     static const char *const wrong[][2] = {
-        {"cylinder:", "is not one or three numbers: expected cylinder:R"},
-        {"cylinder:1,2", "is not one or three numbers"},
-        {"cylinder:1,2,3,4", "is not one or three numbers"},
-        {"cylinder:0", "is empty, its radius is not above 0"},
-        {"cylinder:-5", "is empty, its radius is not above 0"},
-        {"cylinder:nan", "is not one or three numbers"},
-        {"cylinder:1e300", "is not one or three numbers"},
-        {"ball:1,2,3", "is not four numbers: expected ball:X,Y,Z,R"},
-        {"ball:1,2,3,4mm", "is not four numbers"},
-        {"ball:nan,2,3,4", "is not four numbers"},
-        {"ball:1,2,3,inf", "is not four numbers"},
-        {"ball:0,0,500,20", "has no voxel of the volume"},
-        {"box:1:2,3:4", "is not three pairs of numbers"},
-        {"box:1:2,3:4,5:6,7:8", "is not three pairs of numbers"},
-        {"box:1,2,3", "is not three pairs of numbers"},
-        {"box:2:1,:,:", "is empty, an end lies below its beginning"},
-        {"box:0:1,:,:", "has no voxel of the volume"}, /* between two of them */
-        {"sphere:1,2,3,4", "is no shape: expected cylinder:R, ball:X,Y,Z,R or box:"},
-        {"", "is no shape"},
+        {"cylinder:", "does not have one or three numbers: expected cylinder:R"},
+        {"cylinder:1,2", "does not have one or three numbers"},
+        {"cylinder:1,2,3,4", "does not have one or three numbers"},
+        {"cylinder:0", "is empty, because its radius is not above 0"},
+        {"cylinder:-5", "is empty, because its radius is not above 0"},
+        {"cylinder:nan", "does not have one or three numbers"},
+        {"cylinder:1e300", "does not have one or three numbers"},
+        {"ball:1,2,3", "does not have four numbers: expected ball:X,Y,Z,R"},
+        {"ball:1,2,3,4mm", "does not have four numbers"},
+        {"ball:nan,2,3,4", "does not have four numbers"},
+        {"ball:1,2,3,inf", "does not have four numbers"},
+        {"ball:0,0,500,20", "contains no voxel of the volume"},
+        {"box:1:2,3:4", "does not have three pairs of numbers"},
+        {"box:1:2,3:4,5:6,7:8", "does not have three pairs of numbers"},
+        {"box:1,2,3", "does not have three pairs of numbers"},
+        {"box:2:1,:,:", "is empty, because an end lies below its beginning"},
+        {"box:0:1,:,:", "contains no voxel of the volume"}, /* between two of them */
+        {"sphere:1,2,3,4",
+         "is neither a shape nor a mask file; expected cylinder:R, ball:X,Y,Z,R or box:"},
+        {"", "is neither a shape"},
     };
     AUTO_DROP struct fbp_scan scan = make_scan(&plain);
     struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
@@ -447,7 +451,7 @@ TEST(words_that_are_none_are_refused)
     p.output.type = FBP_U8;
     p.output.range[0] = 0.01;
     p.output.range[1] = 0.05;
-    refused(&scan, &p, "output: 0, for what lies outside the region, is not in the range 0.01 to");
+    refused(&scan, &p, "output: 0, the value outside the region, is not in the range 0.01 to");
 }
 
 /* Stop after the first slab. */

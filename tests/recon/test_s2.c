@@ -262,7 +262,7 @@ TEST(what_is_refused)
     refused(&scan, (struct fbp_s2_params){.device = "mock", .subvolumes = 1 << 20}, FBP_ERR_INVALID,
             "more than the 37 x 31 columns");
     refused(&scan, (struct fbp_s2_params){.device = "warp"}, FBP_ERR_UNSUPPORTED,
-            "not in this build");
+            "not part of this build");
     refused(&scan, (struct fbp_s2_params){.device = "mock:7"}, FBP_ERR_INVALID, "indices");
     refused(&scan, (struct fbp_s2_params){.device = "cpu", .kernel = "s2"}, FBP_ERR_UNSUPPORTED,
             "cpu has no \"s2\"");

@@ -335,7 +335,7 @@ TEST(saturated_air_and_zeros)
         run(&t, "cpu");
         assert_true(n > 100);
         assert_true(t.report.clipped > n / 2 && t.report.clipped <= n);
-        assert_contains(t.lines.text, "samples that are not above the dark: ");
+        assert_contains(t.lines.text, "samples that are at or below the dark: ");
         assert_int_equal(t.report.bad_pixels, 0);
         end(&t);
     }

@@ -195,11 +195,11 @@ TEST(bad_folders)
     AUTO_FREE char *folder = make_folder();
 
     is_refused(&scan, "/nowhere/at/all", "/nowhere/at/all: ");
-    is_refused(&scan, "/nowhere/at/all", "name a folder that is there");
-    is_refused(&scan, scan.projections, "name a folder that is there");
+    is_refused(&scan, "/nowhere/at/all", "name an existing folder");
+    is_refused(&scan, scan.projections, "name an existing folder");
     assert_int_equal(chmod(folder, 0500), 0);
     if (access(folder, W_OK) != 0) /* else this is root */
-        is_refused(&scan, folder, "name one that can be written to");
+        is_refused(&scan, folder, "name a writable folder");
     rmdir(folder);
 }
 
@@ -218,7 +218,7 @@ TEST(too_little_room)
     assert_true(fbp_plan_info(plan)->scratch_bytes > 100000);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_fails(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_IO,
-                 "for a limit of this process (ulimit -f)");
+                 "for the limit of this process (ulimit -f)");
     assert_int_equal(fbp_plan_run(plan, out, NULL), FBP_ERR_IO);
     assert_int_equal(access(out, F_OK), -1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -276,7 +276,7 @@ TEST(a_folder_that_vanishes)
     assert_true(r.hash == right);
     rmdir(folder);
     assert_int_equal(fbp_plan_run(plan, "hash:", &r), FBP_ERR_IO); /* it is not there any more */
-    assert_says("name a folder that is there");
+    assert_says("name an existing folder");
 }
 
 /* A device that fails while rows are filtered ends the run, with its reason. */
@@ -405,7 +405,7 @@ TEST(the_plan_says_so)
     p.callbacks.user = said;
     fbp_plan *plan = create_plan(&scan, &p);
     fbp_plan_destroy(&plan);
-    assert_contains(said, "of room (--scratch)");
+    assert_contains(said, "of free space (--scratch)");
     said[0] = '\0';
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "cpu", .tuning.scratch = "/tmp",

@@ -200,7 +200,7 @@ TEST(a_full_device_is_left_out)
         create_plan(&scan, fbp_recon_params(.device = "mock:all", .callbacks.log = keep_lines,
                                             .callbacks.user = said));
     assert_int_equal(fbp_plan_info(plan)->n_devices, 2);
-    assert_contains(said, "device mock:1 is not used: 900 B of its memory");
+    assert_contains(said, "device mock:1 is not used, because only 900 B of its memory");
     assert_contains(said, "device mock:3 is not used");
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == right);
@@ -208,7 +208,7 @@ TEST(a_full_device_is_left_out)
     /* With none left it is an error, of the last one. */
     fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {1000, 2000, 1000, 1000}};
     assert_fails(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:all")),
-                 FBP_ERR_NOMEM, "of device memory, the limit is 1.76 KiB");
+                 FBP_ERR_NOMEM, "of device memory, but the limit is 1.76 KiB");
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 

@@ -159,10 +159,9 @@ TEST(what_cannot_be_divided_is_refused)
         .struct_size = sizeof info, .n = {S, 1, scan.n_views}, .type = FBP_F32};
     CLEANUP(fbp_source_close) fbp_source *source = memory_source(views, &info);
     refused(&scan, &(struct fbp_recon_params){.input.source = source, .epr.wiener = .1},
-            "no reference");
+            "needs a reference spectrum");
     scan.reference = strdup(line_path);
-    refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = 1},
-            "nothing left above");
+    refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = 1}, "is 0 above");
     refused(&scan,
             &(struct fbp_recon_params){.input.source = source, .cutoff = .1, .epr.wiener = 2},
             "wiener");
@@ -173,15 +172,16 @@ TEST(what_cannot_be_divided_is_refused)
     refused(&scan,
             &(struct fbp_recon_params){
                 .input.source = source, .cutoff = .1, .epr.periodic = true, .epr.oversampling = 2},
-            "without oversampling");
+            "cannot be combined with oversampling");
     refused(
         &scan,
         &(struct fbp_recon_params){
             .input.source = source, .cutoff = .1, .epr.periodic = true, .filtering.spatial = true},
-        "without a filter in space");
+        "cannot be combined with a filter in space");
     for (int i = 0; i < 3; i++)
         scan.views[3].d[i] += .01 * scan.views[3].u[i];
-    refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = .1}, "one sweep");
+    refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = .1},
+            "with the same field values");
     free((void *)(uintptr_t)views);
 }
 

@@ -293,35 +293,37 @@ TEST(what_has_no_planes_is_refused)
     AUTO_FREE float *views = calloc(rings.n_views * PLANES_S, sizeof *views);
 
     rings.projections = write_array("rings.mha", PLANES_S, 1, rings.n_views, views);
-    refused(&rings, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
-            "geometry: two stages need directions in planes through one axis, 3 or more in each; "
-            "these 208 lie in 93 planes: use one stage, or resample their rings (--angles 18)");
+    refused(
+        &rings, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
+        "geometry: two stages need directions in planes through one axis, at least 3 in each, but "
+        "these 208 directions lie in 93 planes; use one stage, or resample the rings (--angles "
+        "18)");
     circle.projections = write_array("circle.mha", circle.panel.n_columns, circle.panel.n_rows,
                                      circle.n_views, views);
     refused(&circle, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
-            "stages: two stages are for plane integrals (kind planes), this scan is of kind cone: "
-            "leave it out");
+            "stages: two stages need plane integrals (kind planes), but this scan is of kind cone; "
+            "omit stages");
 }
 
 /* The table of what else two stages do not go with. */
 TEST(what_they_lack_is_said)
 {
     static const char no_kernel[] =
-        "kernel: cpu has no \"%s\" for this scan and volume: leave the choice to the plan, or use "
-        "\"matrix\", which takes any geometry";
+        "kernel: device cpu has no \"%s\" for this scan and volume; omit the kernel, or use "
+        "\"matrix\", which supports every geometry";
     static const char *const kernels[] = {"planes", "no-such-kernel"};
     AUTO_DROP struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     AUTO_FREE float *views = calloc(scan.n_views * PLANES_S, sizeof *views);
     char sentence[300];
 
     scan.projections = write_array("grid.mha", PLANES_S, 1, scan.n_views, views);
-    refused(&scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
-            "stages: two stages need all views at once, and do not follow a scan: leave one of the "
-            "two out");
-    refused(&scan, STAGES(2, 0, .device = "cpu", .input.follow = true, .epr.angles = 18),
-            FBP_ERR_UNSUPPORTED,
-            "angles: resampling needs all views at once, and does not follow a scan: leave one of "
-            "the two out");
+    refused(
+        &scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
+        "stages: two stages need all views at once, which excludes --follow; omit one of the two");
+    refused(
+        &scan, STAGES(2, 0, .device = "cpu", .input.follow = true, .epr.angles = 18),
+        FBP_ERR_UNSUPPORTED,
+        "angles: resampling needs all views at once, so it excludes --follow; omit one of the two");
     for (size_t i = 0; i < 2; i++) {
         snprintf(sentence, sizeof sentence, no_kernel, kernels[i]);
         refused(&scan, STAGES(2, 0, .device = "cpu", .tuning.kernel = kernels[i]),
@@ -334,7 +336,8 @@ TEST(what_they_lack_is_said)
             "stages: found 3, expected 1 or 2, or 0 for the default");
     scan.filtered = 1;
     refused(&scan, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
-            "stages: the views are filtered already, but two stages filter them: leave it out");
+            "stages: two stages need unfiltered views, but these views are already filtered; omit "
+            "stages");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -380,16 +380,17 @@ TEST(who_lacks_it_says_so)
     other.name = "other";
     other.can.meridian_images = false;
     assert_int_equal(fbp_job_arrange(&job, &other), FBP_ERR_UNSUPPORTED);
-    assert_string_equal(fbp_message(), "stages: other has no second stage in double: leave stages "
-                                       "or double out, or use device cpu");
+    assert_string_equal(fbp_message(),
+                        "stages: device other has no second stage in double precision; omit stages "
+                        "or double, or use device cpu");
     refused(&scan, views, &STAGES(2, "mock", .precision = FBP_PRECISION_DOUBLE),
-            "precision: mock computes in float: leave double out, or use device cpu");
+            "precision: device mock computes in float32 only; omit double, or use device cpu");
     if (usable("gl"))
         refused(&scan, views, &STAGES(2, "gl", .precision = FBP_PRECISION_DOUBLE),
-                "precision: gl computes in float: leave double out, or use device cpu");
+                "precision: device gl computes in float32 only; omit double, or use device cpu");
     refused(&scan, views, &STAGES(2, "cpu", .tuning.kernel = "planes"),
-            "kernel: cpu has no \"planes\" for this scan and volume: leave the choice to the plan, "
-            "or use \"matrix\", which takes any geometry");
+            "kernel: device cpu has no \"planes\" for this scan and volume; omit the kernel, "
+            "or use \"matrix\", which supports every geometry");
 }
 
 TEST_MAIN(NULL, NULL)

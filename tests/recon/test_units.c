@@ -135,7 +135,7 @@ TEST(not_of_hounsfield_units)
     assert_fails(fbp_reconstruct(&scan,
                                  fbp_recon_params(.output.unit = FBP_UNIT_CM, .mu_water = .02),
                                  FBP_F32, views, out, NULL),
-                 FBP_ERR_INVALID, "Hounsfield units hold no length");
+                 FBP_ERR_INVALID, "Hounsfield units have no length");
     assert_int_equal(fbp_reconstruct(&scan, fbp_recon_params(.output.unit = (enum fbp_unit)7),
                                      FBP_F32, views, out, NULL),
                      FBP_ERR_INVALID);

@@ -114,7 +114,7 @@ TEST(real_parts_are_said)
     refused(DSC ":imaginary", "not complex");
     refused(DSC ":spectrum", "no array spectrum");
     assert_int_equal(remove(DTA), 0);
-    refused(DSC, "copy the .DTA beside");
+    refused(DSC, "copy the .DTA file");
     put_files('F', false, 1);
     assert_int_equal(remove(DSC), 0);
     refused(DTA, "io_bes3t.DSC");
@@ -233,7 +233,7 @@ TEST(listed_places_may_be_uneven)
     const struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &even};
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    listed_refused('D', uneven, 6, "has unequal steps: resample the samples to equal ones");
+    listed_refused('D', uneven, 6, "has unequal steps; resample the data to equal steps");
     OK(fbp_scan_load(&scan, DSC, &known));
     assert_true(scan.preparation->places[1] == 301 && scan.preparation->n_samples == 6);
     struct fbp_scan usual = load_image("10", "G");
@@ -242,13 +242,12 @@ TEST(listed_places_may_be_uneven)
     fbp_scan_clear(&usual);
     listed_refused('D', falls, 6, "is not monotonic: number 2 is 301");
     listed_refused('D', nan_, 6, "number 2 is not finite");
-    listed_refused('D', uneven, 5, "its .XGF has 40 bytes, but XPTS and XFMT describe 48");
-    listed_refused('F', uneven, 7, "its .XGF has 28 bytes, but XPTS and XFMT describe 24");
+    listed_refused('D', uneven, 5, "the .XGF file has 40 bytes, but XPTS and XFMT describe 48");
+    listed_refused('F', uneven, 7, "the .XGF file has 28 bytes, but XPTS and XFMT describe 24");
     listed_refused('Z', uneven, 6, "XFMT: found \"Z\"");
     put_listed('D', false, uneven, 6);
     assert_int_equal(remove(XGF), 0);
-    assert_fails(fbp_scan_load(&scan, DSC, NULL), FBP_ERR_IO,
-                 "io_bes3t.XGF, the places of the samples, is not there");
+    assert_fails(fbp_scan_load(&scan, DSC, NULL), FBP_ERR_IO, "io_bes3t.XGF, is missing");
 }
 
 /* The shipped table of gradients, [961][3] floats (a Fortran array) behind 128 bytes. */

@@ -97,7 +97,8 @@ TEST_WITH(only_what_can_do_it, start, NULL)
         assert_int_equal(index, linear ? 1 : 0);
         assert_int_equal(line[0] == '\0', linear);
         if (!linear)
-            assert_contains(line, "device: cpu, as mock has no way to do this: inter");
+            assert_contains(line,
+                            "device: cpu is used, because mock does not support this task: inter");
         fbp_device_capable(no_other, &tables.job, &alone, &index, line, sizeof line);
         assert_string_equal(alone->name, "mock");
         assert_string_equal(line, "");

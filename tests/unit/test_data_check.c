@@ -1,7 +1,7 @@
 /*
  * What is asked of views beside their reconstruction costs no time that a device waits for: nothing
  * is done before views are there, whoever reads a view looks at it, and rows in which nothing is
- * mended are nobody's business.  What is found does not depend on who looks, when, and at what
+ * repaired are nobody's business.  What is found does not depend on who looks, when, and at what
  * division.
  */
 #include "recon/fixture.h"

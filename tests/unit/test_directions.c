@@ -204,7 +204,7 @@ TEST(what_is_no_set_is_refused)
     assert_int_equal(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID);
     set = set_of(FBP_SET_FIBONACCI, 1000000);
     set.order = FBP_ORDER_MSPS;
-    assert_fails(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID, "too long to space");
+    assert_fails(fbp_directions_make(&set, NULL, &count), FBP_ERR_INVALID, "would take too long");
     assert_null(fbp_direction_set_name(3));
     assert_null(fbp_direction_order_name(3));
     assert_string_equal(fbp_pole_name(FBP_POLE_Y), "y");

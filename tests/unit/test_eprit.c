@@ -105,18 +105,18 @@ TEST(what_is_wrong_is_said)
     refused(prj, "G: number 2 is not finite");
     prj = usual;
     prj.n_b = 5;
-    refused(prj, "B has 5 numbers, but P 6 samples");
+    refused(prj, "B has 5 numbers, but P has 6 samples");
     prj = usual;
     prj.n_g = 3;
-    refused(prj, "G has 3 gradients, but P 4 projections");
+    refused(prj, "G has 3 gradients, but P has 4 projections");
     prj = usual;
     for (const char *name = "P\0B\0G\0"; *name; name += 2) {
         prj.without = name;
-        refused(prj, "has no arrays P");
+        refused(prj, "does not contain the arrays P");
     }
     prj = usual;
     prj.n_samples = prj.n_b = 1;
-    refused(prj, "two samples or more");
+    refused(prj, "expected two or more");
 }
 
 /* Places of uneven steps, and rows of times. */
@@ -276,16 +276,16 @@ TEST(what_cannot_be_written_is_said)
     not_written(PRJ, &scan, 0, FBP_F32, "gradient");
     not_written(PRJ, &scan, -1, FBP_F32, "gradient");
     not_written(PRJ, &scan, NAN, FBP_F32, "gradient");
-    not_written(PRJ, &scan, 1, FBP_U8, "views are float32 or float64, not uint8");
+    not_written(PRJ, &scan, 1, FBP_U8, "type uint8 is not supported for views");
     not_written(FBP_TEST_DIR "/prj.mha", &scan, 1, FBP_F32, "expected a name that ends in .mat");
     not_written(PRJ ":P", &scan, 1, FBP_F32, "expected a name that ends in .mat");
     not_written("null:", &scan, 1, FBP_F32, "expected a name that ends in .mat");
     scan.panel.n_rows = (size_t)1 << 26;
-    not_written(PRJ, &scan, 1, FBP_F32, "less than 2 GiB: write a scan file (.json)");
+    not_written(PRJ, &scan, 1, FBP_F32, "less than 2 GiB; write a scan file (.json)");
     scan.panel.n_rows = 2;
     for (int i = 0; i < 3; i++)
         views[3].d[i] += views[3].u[i] / 100;
-    not_written(PRJ, &scan, 1, FBP_F32, "samples from the middle of the apparatus in view 3");
+    not_written(PRJ, &scan, 1, FBP_F32, "samples from the centre in view 3");
     scan = make_scan(views, -3, 0);
     scan.kind = FBP_PARALLEL;
     not_written(PRJ, &scan, 1, FBP_F32, "not views of kind parallel");
@@ -310,10 +310,10 @@ TEST(units_are_heeded)
     put_prj(PRJ, &prj);
     mat_put_more(PRJ, mat_text("B_unit", "cm"), false);
     assert_int_equal(fbp_scan_load(&scan, PRJ, NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("B_unit is \"cm\": B is read in MHz");
+    assert_says("B_unit is \"cm\", but B must be in MHz");
     write_prj(&made, FBP_F32, 1, values);
     assert_int_equal(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_INVALID);
-    assert_says("rows are spectra, which take no FFT");
+    assert_says("rows are spectra, which need no FFT");
 }
 
 TEST_MAIN(NULL, NULL)

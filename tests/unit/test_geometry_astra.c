@@ -170,7 +170,7 @@ TEST(scan_files_name_the_format)
     same_views(s.views, scan.views, VIEWS, 1e-12);
     fbp_scan_clear(&s);
     write_scan("wrong.json", members, N_OF(members), "geometry_format", "\"astr\"");
-    expect_load_fails("wrong.json", FBP_ERR_UNSUPPORTED, "astr: this is no geometry format");
+    expect_load_fails("wrong.json", FBP_ERR_UNSUPPORTED, "astr: is not a geometry format");
     write_scan("lonely.json", parallel, N_OF(parallel), "geometry_format", "\"astra\"");
     expect_load_fails("lonely.json", FBP_ERR_INVALID, "there is no \"geometry\"");
     fbp_scan_clear(&scan);
@@ -190,7 +190,7 @@ static const struct wrong wrong[] = {
     {CONE ANGLES "}", "DistanceOriginSource is missing", FBP_ERR_INVALID},
     {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": -1, " ANGLES "}",
      "DistanceOriginDetector: found -1", FBP_ERR_INVALID},
-    {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": 1}", "holds no views",
+    {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": 1}", "contains no views",
      FBP_ERR_INVALID},
     {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": 1, "
           "\"ProjectionAngles\": [\"x\"]}",
@@ -202,12 +202,12 @@ static const struct wrong wrong[] = {
      "Vectors", FBP_ERR_INVALID},
     {"{\"type\": \"cone_vec\", \"DetectorRowCount\": 4, \"DetectorColCount\": 7, "
      "\"Vectors\": [[0, -500, 0, 0, 300, 0, 0.8, 0, 0, 0, 0, 0.7]]}",
-     "detector of 7 x 4 pixels, the projections have 6 x 4", FBP_ERR_INVALID},
+     "detector of 7 x 4 pixels, but the projections have 6 x 4", FBP_ERR_INVALID},
     {"{\"type\": \"cone_vec\", " SIZES
      "\"Vectors\": [[0, -500, 0, 0, 300, 0, 0.5, 0, 0, 0, 0, 0.5]]}",
-     "0.5 mm apart along its rows, not 0.8 mm", FBP_ERR_INVALID},
+     "0.5 mm along the rows, not 0.8 mm", FBP_ERR_INVALID},
     {"{\"type\": \"parallel3d_vec\", " SIZES "\"Vectors\": [[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]]}",
-     "rays have no direction", FBP_ERR_INVALID},
+     "the ray direction is 0", FBP_ERR_INVALID},
 };
 
 static const struct wrong wrong_text[] = {
@@ -225,7 +225,7 @@ TEST(wrong_files)
 TEST(wrong_arrays)
 {
     static const char *const shapes[] = {"(2, 6)", "(2, 1, 12)", "(3, 12)", "(12,)"};
-    static const char *const messages[] = {"12 float64 a view", "12 float64 a view", "", "shape"};
+    static const char *const messages[] = {"views x 12 float64", "views x 12 float64", "", "shape"};
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
 
     for (size_t i = 0; i < N_OF(shapes); i++) {

@@ -103,7 +103,7 @@ TEST(wrong_input_is_named)
         {"Partial Width=OFF", "Number Of Horizontal Offset Positions=2", "stitch"},
         {"binning=2x2", "binning=two", "Camera binning"},
         {"Ratio=1.0000", "Ratio=0.9", "Camera X/Y Ratio"},
-        {"Camera to Source (mm)=286.0", "Camera to Source (mm)=20", "is not above Object"},
+        {"Camera to Source (mm)=286.0", "Camera to Source (mm)=20", "must exceed Object"},
         {"Camera Pixel Size (um)=75.0\r\n", "", "has no Camera Pixel Size"},
         {"Filename Index Length=8", "Filename Index Length=0", "Filename Index Length"},
         {"Camera binning=2x2", "Camera binning=1x1\r\nResized in image=0", "Resized in image"},

@@ -92,7 +92,7 @@ TEST(metadata_name_the_files)
         ends_with(s.projections, "/p.raw");
         ends_with(s.dark, "/dark.raw");
         ends_with(s.flat, "/flat_%04d.raw 0 1");
-        assert_contains(s.note, "2 of the 3 files flat_%04d.raw are there");
+        assert_contains(s.note, "2 of the 3 files flat_%04d.raw exist");
         assert_int_equal(s.raw.type, FBP_U16);
         assert_true(s.raw.big_endian && s.raw.header_bytes == 8);
         assert_true(s.raw.n[0] == 6 && s.raw.n[1] == 4 && s.raw.n[2] == 3);
@@ -105,7 +105,7 @@ TEST(metadata_name_the_files)
                   "\"flat_%04d.raw\", \"projections_corrected\": false",
                   "\"flat_%04d.raw\", \"projections_corrected\": true");
     refuses_for("m.json", "m_metadata.json",
-                "flat correction was applied and the dark one was not");
+                "flat correction was applied without the dark correction");
     write_changed("m_metadata.json", ctsimu_metadata,
                   "\"number\": 3, \"filename\": \"flat_%04d.raw\"",
                   "\"number\": 0, \"filename\": null");
@@ -121,18 +121,19 @@ TEST(metadata_name_the_files)
 TEST(spoilt_metadata)
 {
     static const struct spoilt list[] = {
-        {"\"number\": 3, \"max", "\"number\": 4, \"max", "4 projections, the scenario has 3"},
+        {"\"number\": 3, \"max", "\"number\": 4, \"max", "4 projections, but the scenario has 3"},
         {"\"number\": 3, \"max", "\"number\": 1e300, \"max", "expected a whole number"},
-        {"\"p.raw\"", "null", "filename: is missing"},
-        {"\"p.raw\"", "\"p_%s.raw\"", "is no pattern of files"},
+        {"\"p.raw\"", "null", "filename: missing"},
+        {"\"p.raw\"", "\"p_%s.raw\"", "is not a pattern of file names"},
         {"\"uint16\"", "\"int12\"", "datatype"},
         {"\"big\"", "\"middle\"", "byteorder"},
-        {"\"image\": 0", "\"image\": 8", "a header before every image"},
+        {"\"image\": 0", "\"image\": 8", "headers before each image"},
         {"\"file\": 8", "\"file\": -8", "headersize"},
-        {"\"x\": {\"value\": 6,", "\"x\": {\"value\": 7,", "7 x 4 pixels, the scenario has 6 x 4"},
+        {"\"x\": {\"value\": 6,", "\"x\": {\"value\": 7,",
+         "7 x 4 pixels, but the scenario has 6 x 4"},
         {"\"x\": {\"value\": 5}", "\"x\": {\"value\": 0}", "expected whole numbers"},
         {"CTSimU Metadata", "CTSimU Metadaten", "file.file_type"},
-        {"../elsewhere/m.json", "none.json", "put the scenario beside"},
+        {"../elsewhere/m.json", "none.json", "copy the scenario into"},
     };
 
     write_changed("m.json", ctsimu_scenario, NULL, NULL);

@@ -355,8 +355,8 @@ TEST(impossible_scans_are_refused)
 {
     struct scan scan = usual;
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
-    const char *const reason[] = {"same side", "not finite", "edge-on", "through the source",
-                                  "swap rows"};
+    const char *const reason[] = {"same side", "not finite", "parallel to the",
+                                  "through the source", "exchange rows"};
 
     scan.n = 4;
     for (int i = 0; i < 5; i++) {

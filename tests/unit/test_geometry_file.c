@@ -90,7 +90,7 @@ TEST(what_is_missing_is_said)
     known.pitch_mm[0] = known.pitch_mm[1] = 0.8;
     known.n_views = N + 1;
     assert_fails(fbp_geometry_load(&s, path, NULL, &known), FBP_ERR_INVALID,
-                 "has 7 views, the projections have 8");
+                 "has 7 views, but the projections have 8");
     assert_fails(fbp_geometry_load(&s, path, "matlab", &known), FBP_ERR_UNSUPPORTED, "matlab");
     assert_int_equal(fbp_geometry_load(&s, in_folder("none.txt"), NULL, &known), FBP_ERR_IO);
     assert_int_equal(fbp_geometry_save(&scan, in_folder("x.unknown"), NULL), FBP_ERR_UNSUPPORTED);
@@ -120,7 +120,7 @@ TEST(scan_files_name_geometry)
     scan.n_views = VIEWS - 1;
     OK(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL));
     assert_fails(fbp_scan_load(&s, in_folder("named.json"), NULL), FBP_ERR_INVALID,
-                 "do not belong together");
+                 "files that belong together");
 }
 
 TEST_MAIN(make_files, drop_files)

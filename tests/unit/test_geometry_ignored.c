@@ -30,11 +30,11 @@ TEST(bruker)
     static const struct change list[] = {
         {NULL, NULL, NULL},
         {before, "Image Rotation=0.0000\r\nFlat Field Correction=ON\r\n", NULL},
-        {before, "Image Rotation=0.5730\r\n", "Image Rotation = 0.5730 is not applied: --tilt"},
+        {before, "Image Rotation=0.5730\r\n", "Image Rotation = 0.5730 is not applied; use --tilt"},
         {before, "Flat Field Correction=OFF\r\n", "Flat Field Correction = OFF"},
         {before, "Geometrical Correction=OFF\r\n", "the lens may distort"},
         {before, "Number Of connected Scans=3\r\n", "connected Scans = 3"},
-        {"Random Movement=OFF (30)", "Random Movement=ON (30)", "no table of the shifts"},
+        {"Random Movement=OFF (30)", "Random Movement=ON (30)", "its table of shifts"},
         {end, "Program=NRecon\r\nPostalignment=0.00\r\n", NULL},
         {end, "Program=NRecon\r\nPost alignment=-1.50\r\n",
          "Post alignment = -1.50 is not applied"},
@@ -59,13 +59,14 @@ TEST(nikon)
     static const struct change list[] = {
         {NULL, NULL, NULL},
         {at, "CoefX4=0\r\nCoefX3=0\r\nCoefX2=0\r\nCoefX1=1\r\nMaskRadius=12\r\n", NULL},
-        {at, "CoefX4=0\r\nCoefX2=0.3\r\n", "CoefX2 = 0.3 is not applied: beam hardening"},
+        {at, "CoefX4=0\r\nCoefX2=0.3\r\n", "CoefX2 = 0.3 is not applied; beam hardening"},
     };
 
     check_notes("a.xtekct", nikon_xtekct, NULL, list, N_OF(list));
     write_changed("a.ang", "Step\tAngle\r\n1:\t0.0\r\n", NULL, NULL);
-    const struct change beside = {NULL, NULL,
-                                  "angles = a.ang is not applied: they are taken to be Angular"};
+    const struct change beside = {
+        NULL, NULL,
+        "angles = a.ang is not applied; the angles are assumed to have steps of Angular"};
     check_notes("a.xtekct", nikon_xtekct, NULL, &beside, 1);
     unlink(in_folder("a.ang"));
     static const char *const names[] = {"_ctdata.txt", "a_ctdata.txt", "other.ANG"};
@@ -89,7 +90,7 @@ TEST(rtk)
         {NULL, NULL, NULL},
         {"<Maker>x</Maker>", "<CollimationUInf>1.79e+308</CollimationUInf>", NULL},
         {"<Maker>x</Maker>", "<CollimationVSup>30.5</CollimationVSup>",
-         "CollimationVSup = 30.5 is not applied: pixels behind a collimator"},
+         "CollimationVSup = 30.5 is not applied; pixels behind a collimator"},
     };
 
     check_notes("a.xml", text, &panel, list, N_OF(list));
@@ -103,7 +104,8 @@ TEST(leap)
     static const struct change list[] = {
         {NULL, NULL, NULL},
         {"rampID = 2", "tiltAngle = 0", NULL},
-        {"rampID = 2", "tiltAngle = 1.5", "tiltAngle = 1.5 is not applied: it is for other beams"},
+        {"rampID = 2", "tiltAngle = 1.5",
+         "tiltAngle = 1.5 is not applied; it applies to other beams"},
         {"rampID = 2", "tau = 3", "tau = 3"},
         {"rampID = 2", "helicalPitch = 3", "helicalPitch = 3"},
     };
@@ -115,7 +117,8 @@ TEST(plastimatch)
 {
     static const struct change list[] = {
         {NULL, NULL, NULL},
-        {"7.00000000e+02", "7.10000000e+02", "SAD = 710 is not applied: the matrix has the source"},
+        {"7.00000000e+02", "7.10000000e+02",
+         "SAD = 710 is not applied, because the matrix places the source"},
     };
 
     const struct fbp_geometry_known pixels = {.struct_size = sizeof pixels, .panel = {24, 32}};
@@ -172,7 +175,7 @@ TEST(byte_order_marks)
         near_views(a.views, b.views, a.n_views);
     }
     write_changed("b.xtekct", "\xFF\xFE[XTekCT]", NULL, NULL);
-    refuses("b.xtekct", "is text of UTF-16: save it as UTF-8");
+    refuses("b.xtekct", "is encoded in UTF-16; save it as UTF-8");
 }
 
 /* A scan file that names such a file as its geometry has the note, too. */

@@ -148,14 +148,14 @@ TEST(what_leap_cannot_hold)
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_CONE, 5, 0);
     scan.volume = (struct fbp_grid){.n = {4, 4, 4}, .voxel_mm = {1, 2, 1}};
-    is_refused(&scan, path, "leap", "LEAP's are square");
+    is_refused(&scan, path, "leap", "LEAP needs square voxels");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_PARALLEL, 5, TILTED);
     is_refused(&scan, path, "leap", "parallel beams");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_PARALLEL, 5, 0);
     scan.volume = (struct fbp_grid){.n = {4, 4, 4}, .voxel_mm = {1, 1, 1}};
-    is_refused(&scan, path, "leap", "slices are not the detector's rows");
+    is_refused(&scan, path, "leap", "need one slice per detector row");
     fbp_scan_clear(&scan);
 }
 
@@ -170,7 +170,7 @@ static const struct wrong wrong[] = {
     {"geometry = cone_parallel\n", "found \"cone_parallel\"", FBP_ERR_UNSUPPORTED},
     {CONE, "phis is missing", FBP_ERR_INVALID},
     {CONE "phis = 1\n", "phis has 1 numbers, expected 2", FBP_ERR_INVALID},
-    {CONE "phis = 1, 2, 3\n", "found \"3\" behind 2 numbers", FBP_ERR_INVALID},
+    {CONE "phis = 1, 2, 3\n", "found \"3\" after 2 numbers", FBP_ERR_INVALID},
     {CONE "phis = 1, x\n", "phis: found \"x\"", FBP_ERR_INVALID},
     {CONE "phis = 1, inf\n", "phis: found \"inf\"", FBP_ERR_INVALID},
     {CONE "phis = 0, 1\ntau = a\n", "tau: found \"a\"", FBP_ERR_INVALID},
@@ -184,7 +184,7 @@ static const struct wrong wrong[] = {
     {CONE "angularRange = 360\nnumAngles = 1e12\n", "numAngles: found 1e+12", FBP_ERR_INVALID},
     {CONE "phis = 0, 1\nnumAngles = 1.5\n", "numAngles: found 1.5", FBP_ERR_INVALID},
     {CONE "phis = 0, 1\npixelWidth = 0\n", "pixelWidth: found 0", FBP_ERR_INVALID},
-    {CONE "phis = 0, 1\ngeometry = fan\n", "a fan beam of 3 rows", FBP_ERR_UNSUPPORTED},
+    {CONE "phis = 0, 1\ngeometry = fan\n", "a fan beam with 3 rows", FBP_ERR_UNSUPPORTED},
     {MODULAR "moduleCenters = 1, 2, 3\n", "sourcePositions is missing", FBP_ERR_INVALID},
     {MODULAR "sourcePositions = 1, 2\n", "sourcePositions has 2 numbers", FBP_ERR_INVALID},
 };

@@ -67,7 +67,7 @@ TEST(wrong_input_is_named)
         {"DetectorPixelsY=160\r\n", "", "has no DetectorPixelsY"},
         {"DetectorPixelSizeX=0.2", "DetectorPixelSizeX=-1", "above 0"},
         {"SrcToObject=100", "SrcToObject=nan", "SrcToObject"},
-        {"SrcToObject=100", "SrcToObject=900", "is not above SrcToObject"},
+        {"SrcToObject=100", "SrcToObject=900", "must exceed SrcToObject"},
         {"Projections=4", "Projections=4.5", "Projections"},
         {"AngularStep=90", "AngularStep=0", "AngularStep"},
         {"InputFolderName=", "InputDigits=99", "InputDigits"},

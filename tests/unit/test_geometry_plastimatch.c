@@ -71,12 +71,12 @@ TEST(what_plastimatch_cannot_hold)
     is_refused(&scan, in_folder("r%d.txt"), "plastimatch", "need a source");
     scan.kind = FBP_CONE;
     expect_message(fbp_geometry_save(&scan, in_folder("r.txt"), "plastimatch"), FBP_ERR_INVALID,
-                   "name them by a pattern");
+                   "name the files by a pattern");
     expect_message(fbp_geometry_save(&scan, in_folder("r%d.txt 1 4"), "plastimatch"),
-                   FBP_ERR_INVALID, "there are 3 views");
+                   FBP_ERR_INVALID, "one file name for 3 views");
     scan.n_views = 1; /* a folder is no file */
     expect_message(fbp_geometry_save(&scan, folder, "plastimatch"), FBP_ERR_INVALID,
-                   "name them by a pattern");
+                   "name the files by a pattern");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_CONE, 3, 0);
     for (int i = 0; i < 3; i++) /* the last view has its source in the panel */
@@ -89,15 +89,15 @@ TEST(what_plastimatch_cannot_hold)
 
 #define SANE "1 1\n1 0 0 0\n0 0 1 0\n0 0.001 0 1\n"
 static const struct wrong wrong[] = {
-    {"", "is no matrix of plastimatch's", FBP_ERR_INVALID},
-    {"1 2 3", "is no matrix of plastimatch's", FBP_ERR_INVALID},
+    {"", "is not a matrix file of plastimatch", FBP_ERR_INVALID},
+    {"1 2 3", "is not a matrix file of plastimatch", FBP_ERR_INVALID},
     {SANE "1000\n1000\n0 1\n", "19 numbers", FBP_ERR_INVALID},
     {SANE "1000\n1000\n0 1 0\n7\n", "19 numbers", FBP_ERR_INVALID},
     {SANE "1000\n1000\n0 1 x\n", "19 numbers", FBP_ERR_INVALID},
     {SANE "1000\nnan\n0 1 0\n", "19 numbers", FBP_ERR_INVALID},
-    {SANE "1000\n0\n0 1 0\n", "SID 0 mm", FBP_ERR_INVALID},
-    {SANE "1000\n-5\n0 1 0\n", "SID -5 mm", FBP_ERR_INVALID},
-    {"1 1\n0 0 0 0\n0 0 0 0\n0 0 0 0\n1000\n1000\n0 1 0\n", "no camera", FBP_ERR_INVALID},
+    {SANE "1000\n0\n0 1 0\n", "SID is 0 mm", FBP_ERR_INVALID},
+    {SANE "1000\n-5\n0 1 0\n", "SID is -5 mm", FBP_ERR_INVALID},
+    {"1 1\n0 0 0 0\n0 0 0 0\n0 0 0 0\n1000\n1000\n0 1 0\n", "no source in front", FBP_ERR_INVALID},
 };
 
 TEST(wrong_files)
@@ -109,12 +109,12 @@ TEST(wrong_files)
                    "cannot open");
     mkdir(in_folder("empty"), 0777);
     expect_message(fbp_geometry_load(&s, in_folder("empty"), "plastimatch", &known),
-                   FBP_ERR_INVALID, "holds no views");
+                   FBP_ERR_INVALID, "contains no views");
     mkdir(in_folder("mixed"), 0777);
     write_text("mixed/a1.txt", plastimatch_txt);
     write_text("mixed/notes.txt", "taken on Monday\n");
     expect_message(fbp_geometry_load(&s, in_folder("mixed"), NULL, &known), FBP_ERR_INVALID,
-                   "notes.txt: is no matrix");
+                   "notes.txt: is not a matrix file");
     write_text("their.txt", plastimatch_txt);
     expect_message(fbp_geometry_load(&s, in_folder("their.txt"), NULL, NULL), FBP_ERR_INVALID,
                    "--detector");

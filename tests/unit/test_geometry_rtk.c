@@ -231,15 +231,15 @@ TEST(version_2_and_parallel)
 #define ONE(members) HEAD DISTANCES "<Projection>" members "</Projection>" TAIL
 #define M0           "-1100 0 0 0  0 -1100 0 0  0 0 1 -600"
 static const struct wrong wrong[] = {
-    {HEAD, "line 4: not well-formed XML", FBP_ERR_INVALID},
-    {HEAD TAIL, "holds no views", FBP_ERR_INVALID},
+    {HEAD, "line 4: the XML is not well-formed", FBP_ERR_INVALID},
+    {HEAD TAIL, "contains no views", FBP_ERR_INVALID},
     {"<RTKThreeDCircularGeometry version=\"1\"></RTKThreeDCircularGeometry>", "version 1",
      FBP_ERR_UNSUPPORTED},
     {"<RTKThreeDCircularGeometry></RTKThreeDCircularGeometry>", "version none",
      FBP_ERR_UNSUPPORTED},
     {"<Other version=\"3\"></Other>", "root element is <Other>", FBP_ERR_INVALID},
-    {"", "not well-formed XML", FBP_ERR_INVALID},
-    {"<!DOCTYPE x [<!ENTITY a \"1\">]><x>&a;</x>", "declares an entity", FBP_ERR_INVALID},
+    {"", "not well-formed", FBP_ERR_INVALID},
+    {"<!DOCTYPE x [<!ENTITY a \"1\">]><x>&a;</x>", "declares an XML entity", FBP_ERR_INVALID},
     {ONE("<GantryAngle>x</GantryAngle>"), "GantryAngle: found \"x\", expected a number",
      FBP_ERR_INVALID},
     {ONE("<GantryAngle>1 2</GantryAngle>"), "GantryAngle: found \"1 2\"", FBP_ERR_INVALID},
@@ -251,9 +251,9 @@ static const struct wrong wrong[] = {
     {ONE("<Matrix>" M0 " 7</Matrix>"), "expected 12 numbers", FBP_ERR_INVALID},
     {ONE("<RadiusCylindricalDetector>500</RadiusCylindricalDetector>"), "cylinder of radius 500",
      FBP_ERR_UNSUPPORTED},
-    {ONE("<SourceToDetectorDistance>-1</SourceToDetectorDistance>"), "Distance -1 mm",
+    {ONE("<SourceToDetectorDistance>-1</SourceToDetectorDistance>"), "Distance is -1 mm",
      FBP_ERR_INVALID},
-    {ONE("<SourceToIsocenterDistance>0</SourceToIsocenterDistance>"), "Distance 0 mm",
+    {ONE("<SourceToIsocenterDistance>0</SourceToIsocenterDistance>"), "Distance is 0 mm",
      FBP_ERR_INVALID},
     {HEAD DISTANCES "<Projection></Projection><Projection><SourceToDetectorDistance>0"
                     "</SourceToDetectorDistance></Projection>" TAIL,
@@ -261,7 +261,8 @@ static const struct wrong wrong[] = {
     {HEAD DISTANCES "<Projection><Matrix>" M0 "</Matrix></Projection>\n"
                     "<Projection><Matrix>-1100 0 0 0 0 -1100 0 0 0 0 1 -600.002</Matrix>\n"
                     "</Projection>" TAIL,
-     "projection 1 (line 8): its matrix has -600.002 in row 2, column 3, its parameters give -600",
+     "projection 1 (line 8): the matrix has -600.002 in row 2, column 3, but the parameters give "
+     "-600",
      FBP_ERR_INVALID},
 };
 
@@ -295,7 +296,7 @@ TEST(what_rtk_cannot_hold)
     scan = random_scan(FBP_CONE, 5, 0);
     for (int i = 0; i < 3; i++)
         scan.views[2].v[i] *= -1;
-    is_refused(&scan, path, "rtk", "view 2: rows run downwards");
+    is_refused(&scan, path, "rtk", "rows run downwards");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_PARALLEL, 5, TILTED);
     is_refused(&scan, path, "rtk", "not perpendicular to the rays");

@@ -114,7 +114,7 @@ TEST(what_tigre_cannot_hold_is_refused)
     const char *path = in_folder("no.json");
 
     assert_fails(fbp_geometry_save(&scan, in_folder("no.mat"), NULL), FBP_ERR_UNSUPPORTED,
-                 "only read");
+                 "can be read, but not written");
     scan.views[2].u[0] += 0.1;
     assert_fails(fbp_geometry_save(&scan, path, "tigre"), FBP_ERR_UNSUPPORTED, "view 2");
     assert_int_not_equal(access(path, F_OK), 0);
@@ -187,13 +187,13 @@ TEST(mat_files_say_how_to_be_saved)
 
     mat_put(f, mat_struct("scan", 2, outer, members), false);
     fclose(f);
-    refused_mat("nested.mat", NULL, "geo is inside the struct scan: save it by itself");
-    refused_mat("nested.mat", "tigre", "geo is inside the struct scan: save it by itself");
+    refused_mat("nested.mat", NULL, "geo is inside the struct scan; save it separately by");
+    refused_mat("nested.mat", "tigre", "geo is inside the struct scan; save it separately by");
 
     FILE *raw = not_null(fopen(in_folder("v73.mat"), "wb"));
     assert_int_equal(fwrite(head, sizeof head, 1, raw), 1);
     assert_int_equal(fclose(raw), 0);
-    refused_mat("v73.mat", "tigre", "save it as -v7");
+    refused_mat("v73.mat", "tigre", "'-v7'");
 }
 
 /* Cut off anywhere, even within the last number. */
@@ -221,10 +221,10 @@ TEST(wrong_input_is_named)
         {"\"DSO\"", "\"DS0\"", "did you mean \"DSO\""},
         {"\"DSD\": 1500,", "\"DSD\": null,", "DSD is missing"},
         {"\"DSD\": 1500,", "\"DSD\": -1500,", "expected positive distances"},
-        {"1001, 1002]", "1001]", "DSO: has 2 entries, angles has 3"},
+        {"1001, 1002]", "1001]", "DSO: has 2 entries, but angles has 3"},
         {"\"nDetector\": [4, 6]", "\"nDetector\": [4.5, 6]", "nDetector"},
         {"\"nDetector\": [4, 6]", "\"nDetector\": [4, 6, 7]", "nDetector"},
-        {"[2.8, 4.8]", "[2.8, 5]", "sDetector: 5 is not"},
+        {"[2.8, 4.8]", "[2.8, 5]", "sDetector is 5, but"},
         {"\"dDetector\": [0.7, 0.8]", "\"dDetector\": [0.7, 0]", "dDetector"},
         {"\"rotDetector\": [0, 0, 0]", "\"rotDetector\": [0, 0, 0.1]", "COR with rotDetector"},
         {"\"offDetector\": [1.5, -2]", "\"offDetector\": [1.5]", "offDetector"},
@@ -242,7 +242,7 @@ TEST(wrong_input_is_named)
     write_changed("w.json", tigre_json, NULL, NULL);
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .n_views = 4};
     assert_fails(fbp_geometry_load(&s, in_folder("w.json"), NULL, &known), FBP_ERR_INVALID,
-                 "do not belong together");
+                 "files that belong together");
 }
 
 TEST_MAIN(make_folder, drop_folder)

@@ -66,12 +66,12 @@ bool gl_was_reset(void)
 
 const char *gl_check_name(void)
 {
-    return "a pretended renderer";
+    return "a simulated renderer";
 }
 
 fbp_status gl_check_lost(void)
 {
-    return fbp_fail(FBP_ERR_DEVICE, "its context is lost");
+    return fbp_fail(FBP_ERR_DEVICE, "was reset during the computation");
 }
 
 static const struct fbp_module_host host = {
@@ -290,7 +290,7 @@ TEST(a_lost_context_ends_all_waiting)
     gl_queue_after(q, GL_ORDER_BP, put(q, GL_ORDER_IN, 1));
     const struct gl_point last = put(q, GL_ORDER_BP, 2);
     atomic_store(&lost, true);
-    assert_fails(gl_queue_wait(q, last), FBP_ERR_DEVICE, "context is lost");
+    assert_fails(gl_queue_wait(q, last), FBP_ERR_DEVICE, "was reset during the computation");
     gl_queue_close(&q);
     atomic_store(&lost, false);
 }

@@ -297,7 +297,8 @@ TEST_WITH(remarks, start, NULL)
     job.selection.entry = &exact;
     job.precision = FBP_PRECISION_HALF;
     gpu_remark_precision(&job, text, sizeof text);
-    assert_string_equal(text, "no faster kernel of precision half for this scan: exact is used");
+    assert_string_equal(
+        text, "precision half has no faster kernel for this scan; precision exact is used");
 }
 
 TEST_MAIN(NULL, NULL)

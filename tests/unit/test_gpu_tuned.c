@@ -53,7 +53,7 @@ TEST_WITH(shapes_that_are_not_there, start_empty, NULL)
     assert_int_equal(gpu_tuned_read(&file, "key", 7), -1);
 }
 
-TEST_WITH(damage_is_ignored_and_mended, start_empty, NULL)
+TEST_WITH(damage_is_ignored_and_repaired, start_empty, NULL)
 {
     static const char *const damaged[] = {
         "",

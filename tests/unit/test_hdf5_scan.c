@@ -39,10 +39,10 @@ TEST(data_exchange)
         assert_true(near(scan.views[0].u[1], 1));
         char line[600];
         assert_int_equal(fbp_scan_assumed(&scan, line, sizeof line), 2);
-        assert_contains(line, "detector.pitch_mm, taken as 1 (lengths are in pixels");
-        assert_contains(line, "unless --pitch says");
-        assert_contains(line, "detector.offset_mm, taken as 0");
-        assert_contains(line, "middle column, 3,");
+        assert_contains(line, "detector.pitch_mm, assumed to be 1 (lengths are in pixels");
+        assert_contains(line, "--pitch gives");
+        assert_contains(line, "detector.offset_mm, assumed to be 0");
+        assert_contains(line, "central column, 3;");
     }
 }
 
@@ -97,12 +97,12 @@ TEST(ignored_facts_are_named)
         {"/entry/sample/y_translation", 3, 5.5, "y_translation, which changes by 2.5, is not"},
         {"/entry/instrument/detector/x_rotation_axis_pixel_position", 0, 0, NULL},
         {"/entry/instrument/detector/x_rotation_axis_pixel_position", 4, 4,
-         "x_rotation_axis_pixel_position, which is 4, is not applied: --centre"},
+         "x_rotation_axis_pixel_position, which is 4, is not applied (use --centre"},
         {"/entry/instrument/detector/x_flipped", 1, 1, "x_flipped, which is 1, is not applied"},
         {"/entry/sample/mass", 1, 2, NULL},
         {"/entry/instrument/detector/half_acquisition", 0, 0, NULL},
         {"/entry/instrument/detector/half_acquisition", 1, 1,
-         "half_acquisition, which is 1, is not applied: the axis is near an edge"},
+         "half_acquisition, which is 1, is not applied (the axis is near an edge"},
         {"/entry/control/data", 3, 3, NULL},
         {"/entry/control/data", 2.5, 3, "control/data, which changes by 0.5, is not applied"},
     };
@@ -180,17 +180,37 @@ TEST(turned_panels_are_named)
         double vector[3], angle;
         const char *unit, *note;
     } rows[] = {
-        {"rx", "rotation", {1, 0, 0}, 180, "deg", "rx, which is 180 deg, is not applied: --flip-v"},
-        {"ry", "rotation", {0, 1, 0}, 180, "deg", "ry, which is 180 deg, is not applied: --flip-u"},
-        {"ry", "rotation", {0, 1, 0}, -3.14159265358979, "rad", "--flip-u turns columns"},
-        {"rz", "rotation", {0, 0, 1}, 180, "deg", "--flip-u --flip-v turn columns and rows"},
-        {"rz", "rotation", {0, 0, 1}, 90, "deg", "turn the images back first"},
+        {"rx",
+         "rotation",
+         {1, 0, 0},
+         180,
+         "deg",
+         "rx, which is 180 deg, is not applied (use --flip-v"},
+        {"ry",
+         "rotation",
+         {0, 1, 0},
+         180,
+         "deg",
+         "ry, which is 180 deg, is not applied (use --flip-u"},
+        {"ry",
+         "rotation",
+         {0, 1, 0},
+         -3.14159265358979,
+         "rad",
+         "use --flip-u to reverse the columns"},
+        {"rz",
+         "rotation",
+         {0, 0, 1},
+         180,
+         "deg",
+         "use --flip-u and --flip-v to reverse columns and rows"},
+        {"rz", "rotation", {0, 0, 1}, 90, "deg", "rotate the images back first"},
         {"yaw",
          "rotation",
          {0, 1, 0},
          180,
          "deg",
-         "yaw, which is 180 deg, is not applied: --flip-u"},
+         "yaw, which is 180 deg, is not applied (use --flip-u"},
         {"ry", "rotation", {0, 1, 0}, 360, "deg", NULL},
         {"ry", "rotation", {0, 1, 0}, 0, "deg", NULL},
         {"tx", "translation", {1, 0, 0}, 180, "m", NULL},
@@ -228,7 +248,7 @@ TEST(turned_panels_are_named)
     H5Tclose(type);
     H5Fclose(file);
     AUTO_CLEAR struct fbp_scan scan = load();
-    assert_contains(scan.note, "field_of_view, which is Half, is not applied: the axis is");
+    assert_contains(scan.note, "field_of_view, which is Half, is not applied (the axis is");
 }
 
 /* Frames that alignment is seen from are images of the sample, but not of the scan. */
@@ -323,12 +343,12 @@ TEST(what_lacks)
     FILE *f = not_null(fopen(H5, "r+b"));
     fputs("MATLAB 7.3 MAT-file, Platform: GLNXA64", f);
     assert_int_equal(fclose(f), 0);
-    expect("a geometry of TIGRE is read from MAT files saved as -v7");
+    expect("geometries of TIGRE must be saved as MAT files by -v7");
 
     file = new_file(H5);
     put_exchange(file, NULL, 1, 0);
     H5Fclose(file);
-    expect("has no angles");
+    expect("the angles, /exchange/theta, are missing");
 
     file = new_file(H5);
     put_exchange(file, NULL, 1, NZ - 1);
@@ -344,7 +364,7 @@ TEST(what_lacks)
                       &(struct fbp_scan_known){.struct_size = sizeof(struct fbp_scan_known),
                                                .growing = true}),
         FBP_ERR_UNSUPPORTED);
-    assert_says("can be followed");
+    assert_says("--follow supports only scan files of fbp");
 
     file = new_file(H5);
     put_exchange(file, NULL, 1, NZ);

@@ -150,7 +150,7 @@ TEST(refused)
     info.n[1]++;
     fbp_source *source = memory_source(one, &info);
     assert_fails(fbp_scan_use_image(&scan, FBP_IMAGE_DARK, source), FBP_ERR_INVALID,
-                 "dark: has 6 columns and 6 rows, the views 6 and 5");
+                 "dark: the image has 6 columns and 6 rows, but the views have 6 and 5");
     assert_fails(fbp_scan_use_image(&scan, (enum fbp_image)3, source), FBP_ERR_INVALID, "which");
     fbp_source_close(&source);
     assert_null(scan.images);
@@ -159,7 +159,7 @@ TEST(refused)
     assert_fails(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID, "flat: ");
     scan.projections = strdup("views.npy");
     assert_fails(fbp_scan_save(&scan, FBP_TEST_DIR "/images.json", NULL), FBP_ERR_UNSUPPORTED,
-                 "flat is a picture in memory");
+                 "flat is an image in memory");
 }
 
 TEST_MAIN(NULL, NULL)

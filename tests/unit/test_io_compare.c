@@ -101,12 +101,12 @@ TEST(inside_a_radius)
     OK(fbp_array_compare(A ".mha", A ".mha", 1e9, &c));
     assert_int_equal(c.count, 15);
     assert_int_equal(fbp_array_compare(B ".npy", B ".npy", 2, &c), FBP_ERR_INVALID);
-    assert_says("neither file says");
+    assert_says("neither file contains");
 
     const float four[4] = {0};
     put(A ".mha", 2, 2, 1, 1, four); /* nothing is nearer than sqrt(0.25 + 1) */
     assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0.1, &c), FBP_ERR_INVALID);
-    assert_says("no element");
+    assert_says("no voxel lies");
 }
 
 TEST(sizes_differ)

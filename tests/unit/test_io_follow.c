@@ -191,7 +191,7 @@ TEST(waits_for_files)
     append(name, "too much", 8);
     src = follow(PATTERN, &raw, 10);
     assert_int_equal(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL), FBP_ERR_INVALID);
-    assert_says("the file of view 4 has 104 bytes, raw describes 96");
+    assert_says("the file of view 4 has 104 bytes, but \"raw\" describes 96");
     fbp_source_close(&src);
     remove_views();
 }
@@ -206,7 +206,7 @@ TEST(gives_up)
     OK(fbp_source_await(src, 2, NULL, NULL, &n_there));
     assert_int_equal(n_there, 3);
     assert_int_equal(fbp_source_read(src, 3, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says("nothing came for 0.05 s: 3 of 10 views are there");
+    assert_says("no new view for 0.05 s; 3 of 10 views have arrived");
     assert_says("--follow-timeout");
     OK(fbp_source_read(src, 2, 1, 0, NY, FBP_F32, out));
     fbp_source_close(&src);
@@ -218,12 +218,12 @@ TEST(gives_up)
     put_file(name, views, 20);
     src = follow(PATTERN, &raw, 0.05);
     assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says("1 of 10 views are there; the file of view 1 has 20 of 96 bytes");
+    assert_says("1 of 10 views have arrived; the file of view 1 has 20 of 96 bytes");
     fbp_source_close(&src);
     remove_views();
     src = follow(PATTERN, &raw, 0.05);
     assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says("0 of 10 views are there; the file of view 0: No such file");
+    assert_says("0 of 10 views have arrived; the file of view 0: No such file");
     fbp_source_close(&src);
 }
 
@@ -302,16 +302,16 @@ TEST(headers_are_those_that_were_read)
         assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, FBP_F32, out),
                          headerless ? FBP_OK : FBP_ERR_IO);
         if (!headerless)
-            assert_says("was given another header");
+            assert_says("was given a different header");
     }
 }
 
 TEST(notices_faults)
 {
     check_fault(shrink, "shrank");
-    check_fault(take_away, "was removed while it was followed");
+    check_fault(take_away, "was removed while --follow was reading it");
     check_fault(replace, "was replaced by another file");
-    check_fault(change_header, "was given another header");
+    check_fault(change_header, "was given a different header");
 }
 
 /* Views of a few megabytes, as holes are whole blocks. */
@@ -326,7 +326,7 @@ TEST(notices_files_enlarged_first)
     assert_int_equal(stat(FILE_RAW, &file), 0);
     if (file.st_blocks * 512 < file.st_size) { /* this file system has holes */
         assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out), FBP_ERR_IO);
-        assert_says("its last view was never written");
+        assert_says("its last view is missing");
     }
     fbp_source_close(&src);
     put_file(FILE_RAW, views, sizeof views);
@@ -336,7 +336,7 @@ TEST(notices_files_enlarged_first)
     src = follow(FILE_RAW, &raw, 10);
     append(FILE_RAW, views, sizeof views);
     assert_int_equal(fbp_source_read(src, 9, 1, 0, 1, FBP_F32, out), FBP_ERR_INVALID);
-    assert_says("grew to 1000 bytes, but raw describes 960");
+    assert_says("grew to 1000 bytes, but \"raw\" in the scan file describes 960");
     fbp_source_close(&src);
 }
 
@@ -348,7 +348,7 @@ TEST(refuses)
               "ElementDataFile = LOCAL\n",
               "", 0);
     assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED);
-    assert_says("a compressed file cannot be followed");
+    assert_says("--follow cannot read compressed samples");
     assert_null(src);
     put_array(FILE_MHA,
               "NDims = 3\nDimSize = 6 4 10\nHeaderSize = -1\nElementType = MET_FLOAT\n"

@@ -197,7 +197,7 @@ TEST(links_are_followed)
     H5Fclose(file);
     assert_int_equal(fbp_source_open(&src, VOL, NULL), FBP_ERR_INVALID);
     assert_says("/lost (a link to gone.h5:/d) cannot be opened");
-    assert_says("put the file there");
+    assert_says("restore the file");
 
     /* What the file holds itself comes before what links lead to. */
     file = new_file(VOL);
@@ -230,7 +230,7 @@ TEST(unread_data_set)
     put_file(H5, bytes, n);
     for (int named = 0; named < 2; named++) {
         assert_int_equal(fbp_source_open(&src, named ? H5 ":/d" : H5, NULL), FBP_ERR_INVALID);
-        assert_says("/d cannot be opened, the library says: ");
+        assert_says("/d cannot be opened, the HDF5 library reports: ");
         assert_says("newer HDF5 than");
     }
 }
@@ -436,7 +436,7 @@ TEST(volumes_of_several_files_are_read)
     fbp_source_close(&src);
     assert_int_equal(remove(PIECES_DIR "_moved/v.h5.0123abcd/slices_007-007.h5"), 0);
     assert_int_equal(fbp_source_open(&src, PIECES_DIR "_moved/v.h5", NULL), FBP_ERR_INVALID);
-    assert_says("v.h5.0123abcd/slices_007-007.h5:volume: that file is not there");
+    assert_says("v.h5.0123abcd/slices_007-007.h5:volume, but that file is missing");
     assert_int_equal(system("rm -r " PIECES_DIR "_moved"), 0);
 }
 
@@ -447,16 +447,16 @@ TEST(virtual_sources_must_be_there)
 
     put_virtual_sets();
     put_part(VOL, NZ - 1);
-    expect_invalid("/beside", "smaller than what is taken of it");
+    expect_invalid("/beside", "smaller than the selected part");
     put_part(VOL, NZ);
     fbp_source *src = open_source(H5 ":/beside", NULL);
     remove(VOL); /* while it is being read */
     assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
     assert_says("io_hdf5_volume.h5");
     fbp_source_close(&src);
-    expect_invalid("/beside", "io_hdf5_volume.h5:/d: that file is not there");
+    expect_invalid("/beside", "io_hdf5_volume.h5:/d, but that file is missing");
     expect_invalid("/moved", "/not/there/any/more/io_hdf5_volume.h5");
-    expect_invalid("/twice", "io_hdf5_volume.h5:/d: that file is not there");
+    expect_invalid("/twice", "io_hdf5_volume.h5:/d, but that file is missing");
 }
 
 static void assert_missing(const char *set, const char *what)
@@ -529,11 +529,10 @@ TEST(unwritten_chunks_are_counted)
     assert_missing("/end?image_key=2", "2 of 2 chunks were never written (views or slices 0,");
     assert_missing("/library", NULL);
     assert_missing("/library_end", "2 of 6 chunks were never written (views or slices 4 to 5,");
-    assert_missing("/library_start", "4 of 6 chunks were never written: their");
-    assert_missing(
-        "/stopped",
-        "3 of 6 images of the virtual data set are in no source (views or slices 3 to 5,");
-    assert_missing("/of_end", "2 of 6 chunks of its sources were never written: their");
+    assert_missing("/library_start", "4 of 6 chunks were never written; their");
+    assert_missing("/stopped",
+                   "3 of 6 images of the virtual data set have no source (views or slices 3 to 5,");
+    assert_missing("/of_end", "2 of 6 chunks of its sources were never written; their");
 }
 
 TEST(unwritten_chunks_are_filled)
@@ -683,16 +682,16 @@ TEST(wrong_names)
         {":/exchange/dat", "/exchange/data_dark (6 x 5 x 7)", FBP_ERR_INVALID},
         {":/exchange", "has no data set", FBP_ERR_INVALID},
         {":nothing", "has no data set \"nothing\"", FBP_ERR_INVALID},
-        {":/exchange/theta", "1 dimension:", FBP_ERR_INVALID},
+        {":/exchange/theta", "1 dimension, expected", FBP_ERR_INVALID},
         {":/text", "not numbers", FBP_ERR_UNSUPPORTED},
         {":/five", "5 dimensions", FBP_ERR_INVALID},
-        {":/pieces", "stored in one run", FBP_ERR_UNSUPPORTED},
-        {":/empty", "none may be 0", FBP_ERR_INVALID},
+        {":/pieces", "stored contiguously and uncompressed", FBP_ERR_UNSUPPORTED},
+        {":/empty", "but no size may be 0", FBP_ERR_INVALID},
         {":/never", "never written", FBP_ERR_INVALID},
-        {":/exchange/data?", "behind the '?' expected", FBP_ERR_INVALID},
-        {":/exchange/data?image_key=x", "behind the '?' expected", FBP_ERR_INVALID},
+        {":/exchange/data?", "after the '?', expected", FBP_ERR_INVALID},
+        {":/exchange/data?image_key=x", "after the '?', expected", FBP_ERR_INVALID},
         {":/exchange/data?image_key=0", "no image_key of 6 entries", FBP_ERR_INVALID},
-        {":/exchange/data?sinogram", "a sinogram has two", FBP_ERR_INVALID},
+        {":/exchange/data?sinogram", "a sinogram must have two", FBP_ERR_INVALID},
     };
     const hsize_t n[5] = {1, 2, 2, 2, 1}, none[3] = {2, 0, 2}, some[3] = {2, 2, 2};
     const double v[8] = {0};
@@ -724,7 +723,7 @@ TEST(wrong_names)
     assert_int_equal(fbp_source_open(&src, VOL, NULL), FBP_ERR_INVALID);
     put_file(FBP_TEST_DIR "/io_hdf5.npy", "x", 1);
     assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/io_hdf5.npy:a", NULL), FBP_ERR_INVALID);
-    assert_says("is one array");
+    assert_says("contains a single array");
 }
 
 /* Truncated anywhere, any byte changed: an error or samples, never more. */
@@ -931,7 +930,7 @@ TEST(sink_refuses)
     assert_says("create its folder first");
     assert_int_equal(fbp_sink_open(&s, FBP_TEST_DIR "/io_hdf5.xyz:a", &info, NULL),
                      FBP_ERR_INVALID);
-    assert_says("no format is known");
+    assert_says("unknown file format");
     remove(VOL);
 }
 
@@ -956,14 +955,14 @@ TEST(sink_spares_what_it_cannot_read)
         bytes[marks[i] + 8] = 99; /* its version */
         put_file(VOL, bytes, n);
         assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
-        assert_says("which may hold data sets that cannot be read: choose another file");
+        assert_says("which may hold data sets that cannot be read; choose another file");
     }
     const hid_t linked = H5Fcreate(VOL, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     put_volume(linked, "volume", H5T_IEEE_F32LE, H5P_DEFAULT);
     H5Lcreate_external("gone.h5", "/a", linked, "raw", H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(linked);
     assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
-    assert_says("also holds /raw (a link to gone.h5:/a), which cannot be opened: choose another");
+    assert_says("also holds /raw (a link to gone.h5:/a), which cannot be opened; choose another");
     remove(VOL);
 }
 

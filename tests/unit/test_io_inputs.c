@@ -189,7 +189,7 @@ static void check_outputs(const char *name, const struct fbp_scan *scan, const c
     fbp_sink_close(&sink);
     if (opened)
         fail_msg("%s: %s would be replaced", name, samples);
-    if (!strstr(fbp_message(), "would replace"))
+    if (!strstr(fbp_message(), "this output would"))
         fail_msg("%s: \"%s\"", name, fbp_message());
     fbp_inputs_clear(&inputs);
 }

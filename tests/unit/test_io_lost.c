@@ -90,12 +90,12 @@ TEST(a_chunk_that_was_lost_between_parts_is_named)
         struct output o;
         const char *lose, *says;
     } cases[] = {
-        {{"v.ome.zarr", 0, 0}, "rm v.ome.zarr.part/0/0/2/3", "/0/0/2/3: is not there"},
-        {{"v.ome.zarr", 0, 0}, "rm -r v.ome.zarr.part/0/0/2", "/0/0/2/0: is not there"},
-        {{"v.ome.zarr", 0, 0}, "rm -r v.ome.zarr.part/0/0", "/0/0/0/0: is not there"},
-        {{"v.ome.zarr", 0, 0}, "mv v.ome.zarr.part/0 x && rm -r x", "/0/0/0/0: is not there"},
+        {{"v.ome.zarr", 0, 0}, "rm v.ome.zarr.part/0/0/2/3", "/0/0/2/3: is missing"},
+        {{"v.ome.zarr", 0, 0}, "rm -r v.ome.zarr.part/0/0/2", "/0/0/2/0: is missing"},
+        {{"v.ome.zarr", 0, 0}, "rm -r v.ome.zarr.part/0/0", "/0/0/0/0: is missing"},
+        {{"v.ome.zarr", 0, 0}, "mv v.ome.zarr.part/0 x && rm -r x", "/0/0/0/0: is missing"},
         {{"v.ome.zarr", 0, 0}, "truncate -s 9 v.ome.zarr.part/0/0/2/3", "3: has another size"},
-        {{"v.zarr", FBP_U16, 0}, "rm v.zarr.part/0/0/2/3", "/0/0/2/3: is not there"},
+        {{"v.zarr", FBP_U16, 0}, "rm v.zarr.part/0/0/2/3", "/0/0/2/3: is missing"},
         {{"v.zarr", FBP_U16, 0}, "truncate -s 0 v.zarr.part/0/0/2/3", "3: has another size"},
     };
 

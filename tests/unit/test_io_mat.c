@@ -111,7 +111,7 @@ TEST(other_classes_are_passed_over)
         check_array("f4", FBP_F32);
     }
     assert_int_equal(fbp_source_open(&src, MAT ":x", NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("is no array of numbers");
+    assert_says("is not an array of a supported type");
 }
 
 /* Levels of structs and their members are limited. */
@@ -140,7 +140,7 @@ TEST(structs_are_limited)
     mat_put(f, v, true);
     fclose(f);
     assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("more than 65536 members of structs");
+    assert_says("more than 65536 members");
 }
 
 TEST(fields_by_dots)
@@ -173,7 +173,7 @@ TEST(whole_scan)
     fbp_scan_clear(&scan);
     put_struct(MAT, 400, VIEWS + 1, true);
     assert_int_equal(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID);
-    assert_says("5 angles, but a sinogram of 4 views");
+    assert_says("5 angles, but the sinogram has 4 views");
     put_struct(MAT, -1, VIEWS, true);
     assert_int_equal(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID);
     assert_says("distanceSourceOrigin: expected one positive number");
@@ -185,15 +185,15 @@ TEST(wrong_arrays)
         const char *name, *says;
         fbp_status status;
     } table[] = {
-        {":ct.sinogramm", "did you mean \"ct.sinogram\"?: it has ct.sinogram (4 x 3), ",
+        {":ct.sinogramm", "did you mean \"ct.sinogram\"?; the file has ct.sinogram (4 x 3), ",
          FBP_ERR_INVALID},
         {":none", "has no array \"none\"", FBP_ERR_INVALID},
-        {":ct", "is no array of numbers", FBP_ERR_UNSUPPORTED},
-        {":ct.parameters", "is no array of numbers", FBP_ERR_UNSUPPORTED},
+        {":ct", "is not an array of a supported type", FBP_ERR_UNSUPPORTED},
+        {":ct.parameters", "is not an array of a supported type", FBP_ERR_UNSUPPORTED},
         {":ct.sinogram.more", "has no array", FBP_ERR_INVALID},
-        {":ct.parameters.deep?sinogram", "a sinogram has two", FBP_ERR_INVALID},
+        {":ct.parameters.deep?sinogram", "a sinogram must have two", FBP_ERR_INVALID},
         {":ct.sinogram?x", "expected sinogram", FBP_ERR_INVALID},
-        {"", "holds several arrays", FBP_ERR_INVALID},
+        {"", "contains several arrays", FBP_ERR_INVALID},
     };
     fbp_source *src;
 
@@ -217,9 +217,9 @@ TEST(what_is_not_read)
         unsigned class, type;
         const void *imaginary;
         const char *says;
-    } table[] = {{FBP_MX_INT64, FBP_MI_INT64, NULL, "A is of 64-bit integers: "},
-                 {FBP_MX_UINT64, FBP_MI_UINT64, NULL, "A is of 64-bit integers: "},
-                 {FBP_MX_DOUBLE, FBP_MI_DOUBLE, values, "A is complex: "}};
+    } table[] = {{FBP_MX_INT64, FBP_MI_INT64, NULL, "A is an array of 64-bit integers, "},
+                 {FBP_MX_UINT64, FBP_MI_UINT64, NULL, "A is an array of 64-bit integers, "},
+                 {FBP_MX_DOUBLE, FBP_MI_DOUBLE, values, "A is complex, "}};
     static const size_t dims[2] = {2, 2};
     fbp_source *src;
 
@@ -261,7 +261,7 @@ TEST(facts_are_not_passed_over)
         {"geometryType", "fan", 0, NULL},
         {"geometryType", "Parallel", 0, "expected a beam with a source"},
         {"numDetectorsPost", NULL, COLUMNS, NULL},
-        {"numDetectorsPost", NULL, COLUMNS + 4, "numDetectorsPost is 7, the sinogram has 3"},
+        {"numDetectorsPost", NULL, COLUMNS + 4, "numDetectorsPost is 7, but the sinogram has 3"},
         {"scanner", "a machine", 0, NULL},
     };
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -407,9 +407,9 @@ TEST(no_variable_is_lost)
     static const struct {
         const char *path, *says;
     } rows[] = {{VOL, "which another program has written"},
-                {VOL ":voxel_mm", "\"voxel_mm\" cannot be the name of the volume"},
-                {VOL ":2x", "use letters, digits and '_'"},
-                {VOL ":a-b", "use letters, digits and '_'"}};
+                {VOL ":voxel_mm", "\"voxel_mm\" is not a valid name for the volume"},
+                {VOL ":2x", "letters, digits and '_'"},
+                {VOL ":a-b", "letters, digits and '_'"}};
     struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 2}};
     fbp_sink *sink;
 
@@ -422,7 +422,7 @@ TEST(no_variable_is_lost)
     remove(VOL);
     info.n[0] = info.n[1] = info.n[2] = 1000;
     assert_int_equal(fbp_sink_open(&sink, VOL, &info, NULL), FBP_ERR_INVALID);
-    assert_says("less than 2 GiB: write .h5");
+    assert_says("less than 2 GiB; write .h5");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -102,7 +102,7 @@ TEST(several_members)
         for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
             st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], FBP_F32, out);
         assert_int_equal(st, FBP_ERR_INVALID);
-        assert_says("do not agree with their checksum");
+        assert_says("checksum of the compressed samples is wrong");
         fbp_source_close(&src);
     }
 }
@@ -241,7 +241,7 @@ TEST(refused)
         {44, 2, -4, "damaged"},
         {46, 2, 300, "truncated"},
         {70, 2, 32, "COMPLEX64"},
-        {70, 2, 128, "save it as"},
+        {70, 2, 128, "save the file as"},
         {70, 2, 1024, "INT64"},
         {70, 2, 9999, "not supported"},
         {72, 2, 8, "16"},
@@ -250,7 +250,7 @@ TEST(refused)
         {108, 4, 0x44000001, "vox_offset"},
         {108, 4, 0x50000000, "truncated"},
         {344, 4, 0, "Analyze"},
-        {344, 4, 0x0031696e, "other half"},
+        {344, 4, 0x0031696e, "second file of the pair"},
     };
     struct image im;
 

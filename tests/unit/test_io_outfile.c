@@ -79,7 +79,7 @@ TEST_WITH(leaves_others_alone, make_folder, NULL)
 TEST_WITH(exclusive, make_folder, NULL)
 {
     assert_ok(fbp_text_save(FOLDER "/a.txt", "old", false));
-    assert_fails(fbp_text_save(FOLDER "/a.txt", "new", false), FBP_ERR_INVALID, "is there already");
+    assert_fails(fbp_text_save(FOLDER "/a.txt", "new", false), FBP_ERR_INVALID, "already exists");
     assert_holds(FOLDER "/a.txt", "old");
     assert_int_equal(files_in(FOLDER), 1);
 }

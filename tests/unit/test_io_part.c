@@ -82,7 +82,7 @@ TEST_WITH(others_are_refused, make_folder, NULL)
                 const size_t before = files_in(FOLDER);
                 const struct fbp_sink_params p = {.fingerprint = 7, .force = force != 0};
                 assert_int_equal(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID);
-                assert_says("was not left by fbp");
+                assert_says("not a temporary file of fbp");
                 assert_says(ends[i]);
                 assert_null(s);
                 assert_int_equal(files_in(FOLDER), before);
@@ -105,7 +105,7 @@ TEST_WITH(links_beside_a_journal, make_folder, NULL)
                                   : symlink("victim", FOLDER "/v.mha.part"),
                              0);
             assert_int_equal(open_sink(&s, FOLDER "/v.mha", resume), FBP_ERR_INVALID);
-            assert_says(kind ? "hard link" : "it is a link");
+            assert_says(kind ? "hard links" : "it is a link");
             assert_text(FOLDER "/victim", "precious");
         }
 }
@@ -125,7 +125,7 @@ TEST_WITH(inputs_are_spared, make_folder, NULL)
             const struct fbp_sink_params p = {
                 .fingerprint = 7, .force = force != 0, .keep = keep, .n_keep = 1};
             assert_int_equal(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID);
-            assert_says("is read for this output");
+            assert_says("is an input file");
             assert_true(is_there(name));
         }
 }
@@ -208,7 +208,7 @@ TEST_WITH(locks_of_killed_runs, make_folder, NULL)
     put_file(FOLDER "/v.raw.part.log", text, sizeof text - 1);
     put_file(FOLDER "/v.raw.part", "precious", 8);
     assert_int_equal(open_sink(&s, FOLDER "/v.raw", false), FBP_ERR_INVALID);
-    assert_says("there is no journal of it");
+    assert_says("it has no journal");
     assert_text(FOLDER "/v.raw.part", "precious");
 }
 

@@ -46,7 +46,7 @@ TEST(folder_and_pattern)
     put_png(STEM "_views/v_10.png", &other, 1);
     fbp_source *src;
     assert_int_equal(fbp_source_open(&src, STEM "_views", NULL), FBP_ERR_INVALID);
-    assert_says("v_10.png: holds 23 x 17 x 1 uint8, the other views are 23 x 17 x 1 uint16");
+    assert_says("v_10.png: contains 23 x 17 x 1 uint8, but the other views are 23 x 17 x 1 uint16");
 }
 
 TEST(description)
@@ -71,10 +71,11 @@ TEST(refused_with_a_remedy)
         struct way way;
         const char *says;
     } cases[] = {
-        {{8, PNG_COLOR_TYPE_RGB, 0, NULL}, "PNG: is in colour: save it as greyscale"},
-        {{16, PNG_COLOR_TYPE_GRAY_ALPHA, 0, NULL}, "PNG: is greyscale with transparency: save"},
-        {{8, PNG_COLOR_TYPE_PALETTE, 0, NULL}, "PNG: is coloured by a palette: save"},
-        {{8, PNG_COLOR_TYPE_GRAY, 1, NULL}, "PNG: is interlaced: save it without"},
+        {{8, PNG_COLOR_TYPE_RGB, 0, NULL}, "PNG: the image is in colour; save it as greyscale"},
+        {{16, PNG_COLOR_TYPE_GRAY_ALPHA, 0, NULL},
+         "PNG: the image is greyscale with transparency; save"},
+        {{8, PNG_COLOR_TYPE_PALETTE, 0, NULL}, "PNG: the image is coloured by a palette; save"},
+        {{8, PNG_COLOR_TYPE_GRAY, 1, NULL}, "PNG: the image is interlaced; save it without"},
     };
     fbp_source *src;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

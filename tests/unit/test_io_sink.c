@@ -107,7 +107,7 @@ TEST(names_and_sizes_refused)
     struct fbp_array_info info = some_info();
     fbp_sink *s = NULL;
     assert_int_equal(fbp_sink_open(&s, STEM ".xyz", &info, NULL), FBP_ERR_INVALID);
-    assert_says("end it in one of");
+    assert_says("that ends in one of");
     assert_int_equal(fbp_sink_open(&s, STEM "_no/such/folder.mha", &info, NULL), FBP_ERR_IO);
     assert_says("create its folder");
     info.n[1] = 0;
@@ -118,7 +118,7 @@ TEST(names_and_sizes_refused)
     info = some_info();
     info.n[0] = info.n[1] = (size_t)1 << 25;
     assert_int_equal(fbp_sink_open(&s, STEM "_huge.mha", &info, NULL), FBP_ERR_IO);
-    assert_says("disk is too small");
+    assert_says("not enough disk space");
     assert_no_leftovers(STEM "_huge.mha");
     info = some_info();
     info.spacing_mm[1] = NAN;
@@ -252,7 +252,7 @@ TEST(torn_journal)
         fbp_sink *s = NULL;
         if (cut < strlen("fbp-journal ")) { /* whose that is nobody knows */
             assert_int_equal(open_sink(&s, RESUME, 0xabcdef, true, false), FBP_ERR_INVALID);
-            assert_says("was not left by fbp");
+            assert_says("not a temporary file of fbp");
             continue;
         }
         s = sink(RESUME, 0xabcdef, true, false);
@@ -419,7 +419,7 @@ TEST(links_are_followed)
     assert_link(STEM "_link2.nrrd", "io_sink_far/v.nrrd");
     assert_int_equal(symlink("io_sink_far/v.mhd", STEM "_link.mhd"), 0);
     assert_int_equal(open_sink(&two, STEM "_link.mhd", 0, false, false), FBP_ERR_INVALID);
-    assert_says("_link.mhd: is a link, but the output is of two files");
+    assert_says("_link.mhd: is a link, but this format needs two files");
     fbp_sink *s = NULL;
     unlink(STEM "_link.mha");
     assert_int_equal(symlink("io_sink_far/v.txt", STEM "_link.mha"), 0);

@@ -216,7 +216,7 @@ TEST(all_slices_or_none)
     assert_int_equal(mkdir(STACK, 0777), 0);
     assert_int_equal(mkdir(STACK "/3.tif", 0777), 0);
     assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
-    assert_says("3.tif: is there and not a regular file");
+    assert_says("3.tif: exists and is not a regular file");
     assert_int_equal(visible_files(STACK), 1);
     assert_int_equal(rmdir(STACK "/3.tif"), 0);
     s = sink(STACK "/%d.tif", FBP_F32, 0, false);
@@ -279,16 +279,16 @@ TEST(refused)
         double lo, hi;
         const char *says;
     } cases[] = {
-        {STACK "/%d.png", FBP_F32, 0, 0, "PNG holds no float32: choose uint8 or uint16"},
-        {STEM "_one.png", FBP_U8, 0, 1, "a PNG file holds one slice, the volume has 6"},
+        {STACK "/%d.png", FBP_F32, 0, 0, "PNG cannot store float32; choose uint8 or uint16"},
+        {STEM "_one.png", FBP_U8, 0, 1, "a PNG file holds one slice, but the volume has 6"},
         {STEM ".tif", FBP_U8, 1, 1, "the range 1 to 1 cannot be mapped to uint8"},
         {STEM ".tif", FBP_U16, 0, NAN, "sink: range[1]: found nan"},
         {STEM ".tif", FBP_U16, -1e308, 1e308, ""},
         {STEM ".tif", FBP_I16, 0, 1,
-         "int16 is not written: choose float32, float64, uint16 or uint8"},
-        {"hash:", FBP_U8, 0, 1, "leave the output type out"},
-        {STACK "/no/%d.tif", FBP_F32, 0, 0, "create those above it first"},
-        {STEM "_plain.xyz", FBP_U8, 0, 1, "end it in one of"},
+         "int16 is not supported; choose float32, float64, uint16 or uint8"},
+        {"hash:", FBP_U8, 0, 1, "omit the output type"},
+        {STACK "/no/%d.tif", FBP_F32, 0, 0, "create its parent folders first"},
+        {STEM "_plain.xyz", FBP_U8, 0, 1, "that ends in one of"},
     };
     const struct fbp_array_info info = some_info();
     clear_folder();
@@ -320,7 +320,7 @@ TEST(stack_leaves_nothing)
     mkdir(STACK, 0777); /* slices of a larger volume, and a number written otherwise */
     put_file(STACK "/6.tif", "x", 1);
     assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
-    assert_says("6.tif is there and no slice of this volume of 6");
+    assert_says("6.tif, which is not one of the 6 slices of this volume");
     remove(STACK "/6.tif");
     put_file(STACK "/02.tif", "x", 1);
     assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
@@ -357,7 +357,7 @@ TEST(stack_of_a_killed_run)
         }
         fbp_sink *s = NULL;
         assert_int_equal(open_sink(&s, STACK "/s_%d.tif", FBP_F32, 5, resume), FBP_ERR_INVALID);
-        assert_says("was not left by fbp (there is no journal of it)");
+        assert_says("is not a temporary file of fbp (it has no journal)");
         assert_int_equal(visible_files(STACK), 3 + 4);
         char journal[100];
         snprintf(journal, sizeof journal,

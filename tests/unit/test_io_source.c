@@ -336,7 +336,7 @@ TEST(content_before_name)
     fbp_source_close(&src);
     put_file(FBP_TEST_DIR "/io_source.c", "int main(void);\n", 16);
     assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/io_source.c", NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("not a known array format");
+    assert_says("unknown array format");
 }
 
 enum { BIG_X = 200, BIG_Y = 50, BIG_Z = 40, THREADS = 4 };
@@ -406,7 +406,7 @@ TEST(tables_are_views)
         const char *says; /* NULL: it is read */
     } rows[] = {{"<f4", "(4, 3)", 48, NULL},
                 {"<c8", "(4, 3)", 96, NULL},
-                {"<f4", "(4, 1, 3)", 48, "only one plain picture"},
+                {"<f4", "(4, 1, 3)", 48, "\"?sinogram\" needs one uncompressed image"},
                 {"<c16", "(4, 3)", 180, "the file has"}};
     static float v[48];
 

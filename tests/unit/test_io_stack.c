@@ -57,7 +57,7 @@ TEST(reads_headerless_files)
     r.n[2] = N_VIEWS + 1;
     fbp_source *src;
     assert_int_equal(fbp_source_open(&src, PATTERN, &r), FBP_ERR_INVALID);
-    assert_says("raw describes 12 views, the pattern names 11 files");
+    assert_says("raw\" describes 12 views, but the pattern names 11 files");
 }
 
 TEST(reads_files_with_headers)
@@ -87,12 +87,13 @@ TEST(says_which_file_is_wrong)
               "NDims = 2\nDimSize = 3 5\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);
     assert_int_equal(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID);
-    assert_says("io_stack12.raw: holds 3 x 5 x 1 uint16, the other views are 5 x 3 x 1 uint16");
+    assert_says(
+        "io_stack12.raw: contains 3 x 5 x 1 uint16, but the other views are 5 x 3 x 1 uint16");
     put_array(name_of(0),
               "NDims = 3\nDimSize = 5 1 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);
     assert_int_equal(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID);
-    assert_says("number 3 holds 3 views");
+    assert_says("number 3 contains 3 views");
     assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/io_stack%d.raw 9 8", &raw),
                      FBP_ERR_INVALID);
     assert_says("the last number is below the first");
@@ -146,7 +147,7 @@ TEST(knows_its_files)
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {1, 1, 1}};
     fbp_sink *sink;
     assert_int_equal(fbp_sink_open(&sink, link, &info, &params), FBP_ERR_INVALID);
-    assert_says("would replace");
+    assert_says("would overwrite");
     remove(link);
 
     AUTO_FREE char *first = printed("%s", name_of(0));
@@ -198,14 +199,14 @@ TEST(numbers_order_names)
         const fbp_status st = fbp_number_files(paths, n, "here", &numbering);
         assert_int_equal(st, rows[i].ambiguous ? FBP_ERR_INVALID : FBP_OK);
         if (rows[i].ambiguous)
-            assert_says("two numbers in the names of its files may count them");
+            assert_says("the order of the files is ambiguous, because the numbers");
         for (size_t k = 0; k < n && !rows[i].ambiguous; k++) {
             assert_string_equal(paths[k], rows[i].names[k]);
             if (numbering.places && numbering.places[k] != rows[i].places[k])
                 fail_msg("%s: place %zu", paths[k], numbering.places[k]);
         }
         if (i == 0)
-            assert_contains(numbering.gaps, "more numbers are missing than there are");
+            assert_contains(numbering.gaps, "the file numbers have more gaps than there are");
         if (!numbering.places && rows[i].places[n - 1] > 0)
             fail_msg("%s: no number is missing", paths[0]);
         fbp_numbering_clear(&numbering);

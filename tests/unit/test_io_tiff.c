@@ -212,8 +212,8 @@ TEST(one_directory)
         for (size_t has = 1; has < 3; has++) {
             put_file(FILE_, file, n + has * PAGE * 2 + 5);
             assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-            assert_says("tells of 3 slices, there is room for ");
-            assert_says(has == 1 ? "1: it is truncated" : "2: it is truncated");
+            assert_says("states 3 slices, but the file has space for ");
+            assert_says(has == 1 ? "1; the file is truncated" : "2; the file is truncated");
         }
     }
     const size_t n = put_directory(file, "{\"shape\": [3, 29, 37]}"); /* a page of such a stack */
@@ -269,7 +269,8 @@ TEST(folders_and_patterns)
     check(FOLDER, FBP_U16, NZ, values_of);
     assert_int_equal(symlink("gone.tif", FOLDER "/view_10b.tif"), 0);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_IO);
-    assert_says("view_10b.tif: one of the folder's files cannot be looked at: No such file");
+    assert_says("view_10b.tif: the status of this file in the folder of views cannot be read: No "
+                "such file");
     assert_int_equal(unlink(FOLDER "/view_10b.tif"), 0);
     assert_int_equal(unlink(FOLDER "/note.txt"), 0);
 
@@ -280,19 +281,20 @@ TEST(folders_and_patterns)
     fbp_source_close(&src);
     put_tiff(FOLDER "/view_13.tif", &plain, NY, NX, 1, counts);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("view_13.tif: holds 29 x 37 x 1 uint16, the other views are 37 x 29 x 1 uint16");
+    assert_says(
+        "view_13.tif: contains 29 x 37 x 1 uint16, but the other views are 37 x 29 x 1 uint16");
     put_tiff(FOLDER "/view_13.tif", &plain, NX, NY, 2, counts);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("view_13.tif: holds 37 x 29 x 2 uint16");
+    assert_says("view_13.tif: contains 37 x 29 x 2 uint16");
 
     clear_folder(FOLDER);
     mkdir(FOLDER, 0777);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("none of its 0 files");
+    assert_says("none of the 0 files");
     put_file(FOLDER "/a.tif", "x", 1);
     put_file(FOLDER "/a.npy", "x", 1);
     assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("name those that are meant by a pattern");
+    assert_says("select the views by a pattern");
 }
 
 /* Headerless files of a folder, as raw describes them. */
@@ -337,7 +339,7 @@ TEST(outputs_spare_folders)
         if (st != (cases[i].refused ? FBP_ERR_INVALID : FBP_OK))
             fail_msg("%s: %d, %s", cases[i].output, (int)st, fbp_message());
         if (cases[i].refused)
-            assert_says("would replace");
+            assert_says("would overwrite");
         fbp_sink_close(&sink);
     }
 }
@@ -348,15 +350,15 @@ TEST(refused_with_a_remedy)
         struct tiff_way way;
         const char *says;
     } cases[] = {
-        {{.photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 8}, "is in colour (RGB): save"},
-        {{.photometric = PHOTOMETRIC_PALETTE, .bits = 8}, "has a palette of colours: save"},
-        {{.samples = 2, .bits = 8}, "has 2 samples a pixel: save"},
-        {{.photometric = PHOTOMETRIC_LOGL}, "photometric interpretation 32844: save"},
-        {{.bits = 64}, "samples of 64 bits in format 1: save"},
-        {{.format = SAMPLEFORMAT_IEEEFP}, "samples of 16 bits in format 3: save"},
-        {{.bits = 64, .format = SAMPLEFORMAT_COMPLEXIEEEFP}, "64 bits in format 6: save"},
-        {{.orientation = ORIENTATION_TOPRIGHT}, "mirrored or turned (Orientation 2): save"},
-        {{.orientation = ORIENTATION_LEFTBOT}, "mirrored or turned (Orientation 8): save"},
+        {{.photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 8}, "is in colour (RGB); save"},
+        {{.photometric = PHOTOMETRIC_PALETTE, .bits = 8}, "has a palette of colours; save"},
+        {{.samples = 2, .bits = 8}, "has 2 samples per pixel; save"},
+        {{.photometric = PHOTOMETRIC_LOGL}, "photometric interpretation 32844; save"},
+        {{.bits = 64}, "samples of 64 bits in format 1; save"},
+        {{.format = SAMPLEFORMAT_IEEEFP}, "samples of 16 bits in format 3; save"},
+        {{.bits = 64, .format = SAMPLEFORMAT_COMPLEXIEEEFP}, "64 bits in format 6; save"},
+        {{.orientation = ORIENTATION_TOPRIGHT}, "mirrored or turned (Orientation 2); save"},
+        {{.orientation = ORIENTATION_LEFTBOT}, "mirrored or turned (Orientation 8); save"},
         {{.bits = 8, .compression = COMPRESSION_JPEG}, "is compressed by JPEG (7)"},
     };
     static double samples[N];
@@ -384,7 +386,7 @@ TEST(pages_must_be_alike)
     TIFFClose(t);
     fbp_source *src;
     assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-    assert_says("page 1 is 37 x 28 uint16, the first is 37 x 29 uint16: save pages");
+    assert_says("page 1 is 37 x 28 uint16, but the first page is 37 x 29 uint16; save all pages");
     t = TIFFOpen(FILE_, "wl");
     for (uint32_t k = 0; k < 2; k++) {
         const struct tiff_way turned = {.rows = NY, .orientation = (uint16_t)(k ? 4 : 1)};
@@ -394,16 +396,16 @@ TEST(pages_must_be_alike)
     }
     TIFFClose(t);
     assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-    assert_says("page 1 has row 0 at the bottom (Orientation 4), the first page at the top");
+    assert_says("page 1 has row 0 at the bottom (Orientation 4), but the first page at the top");
     for (uint32_t k = 0; k < 2; k++) {
         const struct tiff_way turned = {.orientation = (uint16_t)(k ? 4 : 1)};
         put_tiff(k ? STEM "_o1.tif" : STEM "_o0.tif", &turned, NX, NY, 1, counts);
     }
     assert_int_equal(fbp_source_open(&src, STEM "_o%d.tif 0 1", NULL), FBP_ERR_INVALID);
-    assert_says("_o1.tif: has row 0 at the bottom, the other views at the top");
+    assert_says("_o1.tif: has row 0 at the bottom, but the other views have it at the top");
     assert_int_equal(fbp_source_open(&src, STEM "_missing.tif", NULL), FBP_ERR_IO);
     assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
-    assert_says("cannot be followed while it grows");
+    assert_says("--follow cannot read a growing TIFF file");
     assert_int_equal(fbp_source_follow(&src, FOLDER, NULL, 1), FBP_ERR_UNSUPPORTED);
 }
 
@@ -458,7 +460,7 @@ TEST(empty_directories)
         fbp_source *src;
         put_file(FILE_, cases[i].bytes, cases[i].n);
         assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-        assert_says("the directory at byte 8 says nothing about a picture: the file is damaged");
+        assert_says("the directory at byte 8 describes no image; the file is damaged");
     }
 }
 

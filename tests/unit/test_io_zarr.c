@@ -215,7 +215,7 @@ TEST(a_series_is_refused)
     series.n[2] = 42;
     series.time_points = 3;
     assert_int_equal(fbp_sink_open(&s, "t.ome.zarr", &series, &params), FBP_ERR_UNSUPPORTED);
-    assert_says("t.ome.zarr: such files have no place for a series of 3 frames: write .mha");
+    assert_says("t.ome.zarr: this format cannot store a series of 3 frames; write .mha");
 }
 
 /* Chunks of 4 GiB would not be read again: 64 then. */
@@ -486,12 +486,12 @@ TEST(what_is_in_the_way_is_refused)
     (void)!system("rm -rf *; mkdir views && : >views/a.tif && : >file.zarr && ln -s views "
                   "link.ome.zarr && mkdir theirs.zarr.part empty.zarr && : >theirs.zarr.part/x");
     assert_refused("file.zarr", "not a folder");
-    assert_refused("link.ome.zarr", "more than an image (a.tif)");
-    assert_refused("theirs.zarr", "was not left by fbp");
+    assert_refused("link.ome.zarr", "other files than an image (a.tif)");
+    assert_refused("theirs.zarr", "not a temporary file of fbp");
     assert_refused("nowhere/v.zarr", "create its folder first");
     write_all("v.zarr", FBP_F32, false);
     (void)!system("mkdir -p runs.zarr/1 && : >runs.zarr/1/data");
-    assert_refused("runs.zarr", "no image");
+    assert_refused("runs.zarr", "not an OME-Zarr image");
     assert_true(is_there("runs.zarr/1/data"));
     (void)!system("mkdir v.zarr/labels");
     assert_refused("v.zarr", "labels");
@@ -503,7 +503,7 @@ TEST(what_is_in_the_way_is_refused)
     reads.n_keep = 1;
     fbp_sink *s = NULL;
     assert_int_equal(fbp_sink_open(&s, "v.zarr", &info, &reads), FBP_ERR_INVALID);
-    assert_says("v.zarr/1, which is read for it");
+    assert_says("input v.zarr/1");
     write_all("empty.zarr", FBP_F32, false);
     assert_same("empty.zarr", "v.zarr");
 }
@@ -516,7 +516,7 @@ TEST(room_is_needed_for_what_is_not_there)
 
     (void)!system("rm -rf *");
     room = CHUNKS * CHUNK * sizeof(float) - 1;
-    assert_refused("c.zarr", "the disk is too small");
+    assert_refused("c.zarr", "not enough disk space");
     room++;
     die(&params, NZ);
     params.resume = true;
@@ -695,8 +695,7 @@ TEST(an_incomplete_copy_of_an_own_image_is_refused)
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr/1", NULL), FBP_ERR_INVALID);
         assert_int_equal(unlink("v.ome.zarr/0/2/1/3"), 0);
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr", NULL), FBP_ERR_INVALID);
-        assert_says(
-            "1 of 90 chunks are missing, and fbp wrote all of them: it is an incomplete copy");
+        assert_says("1 of 90 chunks are missing, although fbp wrote all of them");
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr/0", NULL), FBP_ERR_INVALID);
         (void)!system("rm -r v.ome.zarr/0/5");
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr", NULL), FBP_ERR_INVALID);
@@ -712,7 +711,7 @@ TEST(chunks_of_a_sample_are_refused)
     (void)!system("rm -rf *; mkdir -p many.zarr few.zarr");
     put_text("many.zarr/.zarray", ARRAY("[360, 256, 256]", "[1, 1, 1]", "<u2", NO_PACKING));
     assert_int_equal(fbp_source_open(&src, "many.zarr", NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("2.36e+07 chunks of 2 bytes, each a file of its own, take too long to read");
+    assert_says("2.36e+07 chunks of 2 bytes in separate files take too long to read");
     put_text("few.zarr/.zarray", ARRAY("[36, 25, 25]", "[1, 1, 1]", "<u2", NO_PACKING));
     fbp_source_close(&(fbp_source *){open_source("few.zarr", NULL)});
 }
@@ -751,13 +750,13 @@ static const struct refusal {
 } refusals[] = {
     {ARRAY("[2, 1, 3]", "[1, 1, 2]", "<i2", ", \"compressor\": {\"id\": \"blosc\"}"), "blosc"},
     {ARRAY("[2, 1, 3]", "[1, 1, 2]", "<i8", NO_PACKING), "<i8"},
-    {ARRAY("[2, 1, 3]", "[1, 1]", "<i2", NO_PACKING), "other dimensions"},
+    {ARRAY("[2, 1, 3]", "[1, 1]", "<i2", NO_PACKING), "another number of dimensions"},
     {ARRAY("[2, 2, 1, 3]", "[1, 1, 1, 2]", "<i2", NO_PACKING), "series"},
     {ARRAY("[2, 0, 3]", "[1, 1, 2]", "<i2", NO_PACKING), "size of 0"},
     {ARRAY("[2, 1, 3]", "[99999, 99999, 2]", "<i2", NO_PACKING), "4 GiB"},
-    {ARRAY("[3]", "[3]", "<i2", NO_PACKING), "of 1 dimension: "},
-    {"{\"zarr_format\": 2,", "not JSON"},
-    {"{\"zarr_format\": 2, \"a\": \"b\\u0000c\"}", "not JSON"},
+    {ARRAY("[3]", "[3]", "<i2", NO_PACKING), "of 1 dimension, "},
+    {"{\"zarr_format\": 2,", "not valid JSON"},
+    {"{\"zarr_format\": 2, \"a\": \"b\\u0000c\"}", "not valid JSON"},
     {ARRAY("[2, 1, 3]", "[1, 1, 2]", "<i2", NO_PACKING ", \"dimension_separator\": \"ab\""),
      "dimension_separator"},
     {"{}", "version 2"},
@@ -790,13 +789,13 @@ TEST(what_is_not_read_is_said)
     put_text("a/0.0.0", "short");
     fbp_source *src = open_source("a", NULL);
     assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, got), FBP_ERR_INVALID);
-    assert_says("a/0.0.0: has not the size of a chunk");
+    assert_says("a/0.0.0: has the wrong size for a chunk");
     fbp_source_close(&src);
     put_text("a/.zarray",
              ARRAY("[2, 1, 3]", "[1, 1, 3]", "<i2", ", \"compressor\": {\"id\": \"gzip\"}"));
     src = open_source("a", NULL);
     assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, got), FBP_ERR_INVALID);
-    assert_says("cannot be inflated");
+    assert_says("cannot be decompressed");
     fbp_source_close(&src);
 }
 

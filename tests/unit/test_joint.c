@@ -106,7 +106,7 @@ TEST(edges_that_are_lost_meanwhile_are_noticed)
         write_some(s, 2, 2, NZ);
         assert_int_equal(shell("rm v.mha.part.log.%s%s", whose[i], ""), 0);
         assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-        assert_says("is not whole");
+        assert_says("is incomplete");
         fbp_sink_close(&s);
         if (do_part(&o, 1, 2) > 0)
             assert_int_equal(do_part(&o, 2, 2), 0);
@@ -132,8 +132,8 @@ TEST(a_file_that_was_replaced_between_parts_is_noticed)
         struct output o;
         const char *file, *says;
     } cases[] = {
-        {{"v.h5", 0, 0}, "v.h5.part", "v.h5.part: has other samples than were written"},
-        {{"v.mha", 0, 0}, "v.mha.part", "v.mha.part: has other samples than were written"},
+        {{"v.h5", 0, 0}, "v.h5.part", "v.h5.part: was changed by another program"},
+        {{"v.mha", 0, 0}, "v.mha.part", "v.mha.part: was changed by another program"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -146,7 +146,7 @@ TEST(a_file_that_was_replaced_between_parts_is_noticed)
                     "printf x | dd of=$f bs=1 seek=$((n / 2)) conv=notrunc 2>/dev/null",
                     cases[i].file, "");
         assert_refused(o, 3, 3, cases[i].says);
-        assert_says("put it back and go on");
+        assert_says("restore it and continue");
         assert_int_equal(shell("mv kept $(echo %s)", cases[i].file, ""), 0);
         assert_int_equal(do_part(o, 3, 3), 0);
         assert_same_folders();
@@ -274,10 +274,10 @@ TEST(parts_do_not_take_over_what_one_process_left)
     OK(fbp_sink_write(alone, 0, 1, FBP_F32, volume));
     fbp_sink_close(&alone);
     assert_int_equal(files_in("."), 2);
-    assert_refused(&o, 1, 2, "finish it with --resume");
+    assert_refused(&o, 1, 2, "finish that run with --resume");
     assert_int_equal(files_in("."), 2);
     put_file("v.mha.part.log", "", 0); /* as a kill may leave it, with a file of somebody's */
-    assert_refused(&o, 1, 2, "there is no journal of it");
+    assert_refused(&o, 1, 2, "it has no journal");
     assert_true(is_there("v.mha.part"));
 }
 
@@ -466,7 +466,8 @@ TEST(a_slice_that_was_lost_between_parts_is_named)
     fbp_sink *s = join(&o, 2, 2);
     write_some(s, 2, 2, NZ);
     assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-    assert_says("s/009.tif.part: was removed before the stack was complete: run all parts again");
+    assert_says(
+        "s/009.tif.part: was removed before the stack of slices was complete; run all parts again");
     fbp_sink_close(&s);
     assert_int_equal(do_part(&o, 2, 2), NZ / 2);
     assert_int_equal(do_part(&o, 1, 2), 0);
@@ -513,7 +514,7 @@ TEST(a_journal_that_cannot_be_removed_is_named)
     (void)!system("chattr -i v.mha.part.log.1of2.*");
     OK(st);
     assert_contains(note, "v.mha.part.log.1of2.");
-    assert_contains(note, "v.mha is complete, and needs it no more: remove it yourself");
+    assert_contains(note, "v.mha is complete and no longer needs this file, so remove it");
     assert_int_equal(next, FBP_ERR_IO);
     assert_contains(refused, "cannot remove");
     do_part(&other, 1, 2);

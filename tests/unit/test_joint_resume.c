@@ -258,7 +258,7 @@ TEST(the_first_says_what_it_does_not_see)
     fbp_sink_close(&other);
     assert_int_equal(system("rm v.mha.part.log.2of2.*"), 0);
     assert_int_equal(fbp_sink_finish(first), FBP_ERR_IO);
-    assert_says("10 of 20 are not there");
+    assert_says("10 of 20 slices are missing");
     fbp_sink_close(&first);
     assert_false(is_there("v.mha"));
     assert_int_equal(do_together(&o, true, 2), NZ / 2);

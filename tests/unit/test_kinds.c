@@ -198,8 +198,8 @@ static struct fbp_scan scan_of_planes(void)
 /* What works on lines has nothing to do with planes, and says so. */
 TEST(planes_are_refused_by_what_works_on_lines)
 {
-    const struct refusal lines = {FBP_ERR_UNSUPPORTED, "kind planes has no line integrals"}, *r;
-    const struct refusal formats = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind planes"};
+    const struct refusal lines = {FBP_ERR_UNSUPPORTED, "scans of kind planes have none"}, *r;
+    const struct refusal formats = {FBP_ERR_UNSUPPORTED, "cannot store a scan of kind planes"};
     struct fbp_geometry_format_info written[40] = {{.struct_size = sizeof *written}};
     const size_t n = fbp_geometry_formats(written, 40);
     AUTO_CLEAR struct fbp_scan scan = scan_of_planes();
@@ -224,8 +224,8 @@ TEST(planes_are_refused_by_what_works_on_lines)
 TEST(what_is_no_kind_is_refused)
 {
     const struct refusal r = {FBP_ERR_INVALID,
-                              "is no geometry kind: expected cone, parallel or planes"};
-    const struct refusal few = {FBP_ERR_INVALID, "42 is no geometry kind"};
+                              "is not a geometry kind; expected cone, parallel or planes"};
+    const struct refusal few = {FBP_ERR_INVALID, "42 is not a geometry kind"};
 
     refuse_all((enum fbp_kind)42, &few);
     refuse_all(made_up, &r); /* as long as nobody has plugged it in */
@@ -321,7 +321,7 @@ TEST(other_programs_have_no_word_for_it)
     const size_t n = fbp_geometry_formats(formats, 40);
     AUTO_CLEAR struct fbp_scan scan = scan_of(made_up);
     AUTO_FREE char *path = temporary("refused");
-    const struct refusal r = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind pencils"};
+    const struct refusal r = {FBP_ERR_UNSUPPORTED, "cannot store a scan of kind pencils"};
 
     plug_in();
     for (size_t i = 0; i < n; i++)

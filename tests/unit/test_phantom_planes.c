@@ -446,16 +446,16 @@ TEST(refusals)
     s[0] = s[1] = some_shape(FBP_SHAPE_CYLINDER, 0, &seed);
     struct fbp_phantom p = {.n_shapes = 2, .shapes = s, .replace = true};
     assert_true(isnan(fbp_phantom_plane(&p, n, 0)));
-    assert_says("hide each other");
+    assert_says("replace each other");
     p.replace = false;
     assert_true(isfinite(fbp_phantom_plane(&p, n, 0)));
     s[1].range[1] = INFINITY;
     assert_true(isnan(fbp_phantom_plane(&p, n, 0)));
-    assert_says("shape 2 has no end");
+    assert_says("shape 2 is infinitely long");
     s[1] = some_shape(FBP_SHAPE_SOFT, 1, &seed);
     s[1].range[0] = 1;
     assert_true(isnan(fbp_phantom_plane(&p, n, 0)));
-    assert_says("planes cut");
+    assert_says("cutting planes");
 }
 
 static fbp_status load(struct fbp_phantom *p, const char *text)
@@ -611,12 +611,12 @@ TEST(whole_scans)
     near(sum / (VIEWS * SAMPLES), 1, 5 * sqrt(2. / (VIEWS * SAMPLES)));
     fbp_message_clear();
     assert_fails(fbp_phantom_simulate(&p, &scan, scan_path, fbp_simulate_params(.noise_i0 = 1000)),
-                 FBP_ERR_UNSUPPORTED, "no photons");
+                 FBP_ERR_UNSUPPORTED, "no photon counts");
     p.shapes[0].range[0] = 1;
     p.shapes[0].n_planes = 1;
     fbp_message_clear();
     assert_fails(fbp_phantom_simulate(&p, &scan, scan_path, fbp_simulate_params(.seed = 1)),
-                 FBP_ERR_UNSUPPORTED, "planes cut");
+                 FBP_ERR_UNSUPPORTED, "cutting planes");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -346,7 +346,7 @@ TEST(endless_shapes_are_refused_where_it_matters)
     memcpy(view.v, (double[]){1, 0, 0}, sizeof view.v);
     remove(path);
     assert_fails(fbp_phantom_simulate(&p, &scan, path, fbp_simulate_params(.n_threads = 1)),
-                 FBP_ERR_INVALID, "no end along the ray of column");
+                 FBP_ERR_INVALID, "infinitely long along the ray of column");
     assert_null(fopen(path, "r"));
 }
 

@@ -341,7 +341,8 @@ TEST(mask_and_i0)
     assert_int_equal(counts.clipped, 0);
 }
 
-/* Of transmissions the logarithms are what line integrals are, what is mended or bridged included.
+/* Of transmissions the logarithms are what line integrals are, what is repaired or bridged
+ * included.
  */
 TEST(transmissions)
 {

@@ -214,7 +214,7 @@ TEST(what_cannot_be_weighted_is_refused)
     refused(flat, 4, FBP_QUADRATURE_AUTO, w, "all 4 lie in one plane");
     refused(some, 3, FBP_QUADRATURE_GIVEN, (double[]){1, 2, NAN}, "number 2 is nan");
     refused(some, 3, FBP_QUADRATURE_GIVEN, (double[]){1, -2, 1}, "number 1 is -2");
-    refused(some, 3, FBP_QUADRATURE_GIVEN, (double[]){0, 0, 0}, "all 3 are 0");
+    refused(some, 3, FBP_QUADRATURE_GIVEN, (double[]){0, 0, 0}, "all 3 weights are 0");
     some[1][0] = 1;
     refused(some, 3, FBP_QUADRATURE_AUTO, w, "number 1 is (1, 1, 0), of length 1.41421");
     some[1][0] = NAN;
@@ -222,7 +222,7 @@ TEST(what_cannot_be_weighted_is_refused)
     size_t count;
     AUTO_FREE vector *n = make(FBP_SET_FIBONACCI, 40, 0, FBP_POLE_Z, &count);
     AUTO_FREE double *room = calloc(count, sizeof *room);
-    refused(n, count, FBP_QUADRATURE_BANDS, room, "these 40 are not: use auto");
+    refused(n, count, FBP_QUADRATURE_BANDS, room, "these 40 directions are not; use auto");
 }
 
 TEST(given_weights_stay)

@@ -157,7 +157,7 @@ TEST(takes_slabs_where_there_are_slices)
     fbp_ranks_place(&r, 3);
     assert_true(r.n_parts == 3 && r.idle);
     assert_fails(fbp_ranks_choose(&m.tables.job, GROUP, 4, 5, &by_updates, &r), FBP_ERR_INVALID,
-                 "4 processes cannot share views among 5");
+                 "only 4 processes were started, but 5");
     fbp_message_clear();
     assert_fails(fbp_ranks_choose(&m.tables.job, GROUP, 9, 7, &by_updates, &r), FBP_ERR_INVALID,
                  "only 6 groups of views");

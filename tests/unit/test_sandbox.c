@@ -36,7 +36,8 @@ static void fails(const struct fbp_sandbox_limits *l, fbp_sandbox_fn *fn, void *
 {
     struct fbp_blob reply;
     const fbp_status st = contain(l, fn, arg, &reply);
-    const bool died = strstr(fbp_message(), "failed inside"); /* nobody knows what it would find */
+    const bool died = strstr(
+        fbp_message(), "crashed while it read the file"); /* nobody knows what it would find */
     assert_int_equal(st, died ? FBP_ERR_IO : FBP_ERR_INVALID);
     assert_says("scan.h5");
     assert_says(says);
@@ -189,7 +190,7 @@ TEST(crashes_are_sentences)
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
         fails(&limits, die, &deaths[i], strsignal(deaths[i]));
     fails(&limits, leave, NULL, "it gave up");
-    fails(&limits, endless_stack, &(char){3}, "failed inside");
+    fails(&limits, endless_stack, &(char){3}, "crashed while it read the file");
 }
 
 TEST(interruptions_are_no_damage)
@@ -218,7 +219,7 @@ TEST(loops_end)
 {
     const double t0 = fbp_seconds();
 
-    fails(&short_time, loop, NULL, "was not done");
+    fails(&short_time, loop, NULL, "did not finish");
     fails(&short_time, sleep_long, NULL, "the disk is slow or busy, or the file is damaged");
     assert_true(fbp_seconds() - t0 < 10);
 }

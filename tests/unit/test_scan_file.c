@@ -135,7 +135,7 @@ TEST(test_every_key_wrong)
 TEST(test_wrong_for_the_kind)
 {
     write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{}");
-    expect_load_fails("m.json", FBP_ERR_INVALID, "carry no length");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "contain no lengths");
     write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{\"pitch_mm\": 1, \"skew_deg\": 1}");
     expect_load_fails("m.json", FBP_ERR_INVALID, "detector.skew_deg");
     write_scan("m.json", c_arm, N_OF(c_arm), "matrices", "[" MATRIX "]");
@@ -150,15 +150,17 @@ TEST(test_wrong_for_the_kind)
     write_scan("m.json", c_arm, N_OF(c_arm), "matrix_origin", "\"middle\"");
     expect_load_fails("m.json", FBP_ERR_INVALID, "matrix_origin");
     write_scan("m.json", parallel, N_OF(parallel), "source_to_axis_mm", "5");
-    expect_load_fails("m.json", FBP_ERR_INVALID, "source_to_axis_mm: a parallel beam");
+    expect_load_fails("m.json", FBP_ERR_INVALID,
+                      "source_to_axis_mm: not allowed, because a parallel beam");
     write_scan("m.json", parallel, N_OF(parallel), "matrices", "[" MATRIX "]");
     expect_load_fails("m.json", FBP_ERR_INVALID, "matrices");
     write_scan("m.json", parallel, N_OF(parallel), "kind", "\"planes\"");
-    expect_load_fails("m.json", FBP_ERR_INVALID,
-                      "angles_deg: plane integrals have \"directions\" instead");
+    expect_load_fails(
+        "m.json", FBP_ERR_INVALID,
+        "angles_deg: not allowed, because plane integrals have \"directions\" instead");
     write_scan("m.json", parallel, N_OF(parallel), "directions", "[[0, 0, 1]]");
     expect_load_fails("m.json", FBP_ERR_INVALID,
-                      "directions: only \"kind\": \"planes\" has such a key");
+                      "directions: not allowed, because this key needs \"kind\": \"planes\"");
 }
 
 TEST(test_unknown_keys_name_the_nearest)
@@ -167,7 +169,7 @@ TEST(test_unknown_keys_name_the_nearest)
     expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"source_to_axis_mm\"");
     write_scan("u.json", cone, N_OF(cone), "detector", "{\"pich_mm\": 1}");
     expect_load_fails("u.json", FBP_ERR_INVALID,
-                      "detector.pich_mm: unknown key: did you mean \"pitch_mm\"");
+                      "detector.pich_mm: unknown key; did you mean \"pitch_mm\"");
     write_scan("u.json", cone, N_OF(cone), "volume", "{\"center_mm\": [0, 0, 0]}");
     expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"centre_mm\"");
     write_scan("u.json", cone, N_OF(cone), "raw", "{\"typ\": 1}");
@@ -211,10 +213,10 @@ TEST(test_syntax_errors_have_a_place)
     write_text("s.json", "");
     expect_load_fails("s.json", FBP_ERR_INVALID, "line 1");
     write_text("s.json", "{\n\"fbp_scan\": 1\n");
-    expect_load_fails("s.json", FBP_ERR_INVALID, "not valid JSON");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "invalid JSON");
     write_text("s.json", "{\"fbp_scan\": 1,\n \"a\\\\u0000\": \"b\\u0000c\"}");
     expect_load_fails("s.json", FBP_ERR_INVALID,
-                      "line 2, column 16: a text holds the character \\u0000");
+                      "line 2, column 16: a string contains the character \\u0000");
     write_text("s.json", "[1]");
     expect_load_fails("s.json", FBP_ERR_INVALID, "object");
     put_file(in_folder("s.json"), "{}\0{}", 5);
@@ -285,7 +287,7 @@ TEST(test_matrix_files)
     static const struct pair bad[] = {
         {"1 2 3\n4 x 6\n", "line 2: \"x 6"},
         {"1 2 3\n4 5\n", "multiple of 12"},
-        {"# nothing\n", "holds no numbers"},
+        {"# nothing\n", "contains no numbers"},
         {"1 2 3 4 5 6 7 8 9 10 11 -0x10\n", "line 1: \"-0x10"},
         {"1 2 3\n\xEF\xBB\xBF"
          "4\n",

@@ -154,7 +154,7 @@ TEST(weights_are_a_word_a_list_or_a_file)
     scan = load_with("weights", "[1, 2, 3, 4, 5]");
     assert_int_equal(scan.quadrature, FBP_QUADRATURE_GIVEN);
     assert_memory_equal(scan.plane_weights, w, sizeof w);
-    assert_fails(fbp_scan_reduce(&scan, 2, 1), FBP_ERR_INVALID, "weights that are given");
+    assert_fails(fbp_scan_reduce(&scan, 2, 1), FBP_ERR_INVALID, "given weights apply to all views");
     fbp_scan_clear(&scan);
     write_npy("w.npy", w, VIEWS, 1);
     scan = load_with("weights", "\"w.npy\"");
@@ -190,7 +190,7 @@ TEST(what_is_wrong_is_named)
     static const struct {
         const char *key, *value, *says;
     } wrong[] = {
-        {"directions", NULL, "directions is missing: give a list of unit vectors"},
+        {"directions", NULL, "directions is missing; give a list of unit vectors"},
         {"directions", "[[1, 0, 0]]", "directions: found 1 entries, but"},
         {"directions", "[[1, 0], [0, 1]]", "directions[0]: found a list of 2"},
         {"directions", "{\"set\": \"solid\", \"n\": 5}", "directions.set: found \"solid\""},
@@ -207,8 +207,9 @@ TEST(what_is_wrong_is_named)
         {"directions", "\"none.csv\"", "directions: "},
         {"directions", "\"four.csv\"", "four.csv: 4 numbers up to line 1 are not a multiple of 3"},
         {"directions", "\"nan.csv\"", "nan.csv: line 1: a number is not finite"},
-        {"directions", "\"p.mha\"", "p.mha: holds 5 x 4 x 6 numbers: give 3 numbers a direction"},
-        {"spacing_mm", NULL, "spacing_mm is missing: give the distance of samples"},
+        {"directions", "\"p.mha\"",
+         "p.mha: contains 5 x 4 x 6 numbers; give 3 numbers per direction"},
+        {"spacing_mm", NULL, "spacing_mm is missing; give the distance between samples"},
         {"spacing_mm", "[1, 2]", "spacing_mm: found 2 entries"},
         {"spacing_mm", "-1", "samples of view 0 are -1 mm apart"},
         {"spacing_mm", "0", "samples of view 0 are 0 mm apart"},
@@ -218,12 +219,14 @@ TEST(what_is_wrong_is_named)
         {"weights", "\"vorono\"", "weights: "},
         {"grid", "\"epri\"", "grid: found \"epri\", expected \"symmetric\" or \"eprit\""},
         {"flip", "\"direction\"", "flip: found \"direction\", expected \"u\""},
-        {"direction", "1", "direction: unknown key: did you mean \"directions\"?"},
-        {"angles_deg", "[1]", "angles_deg: plane integrals have \"directions\" instead"},
-        {"detector", "{\"pitch_mm\": 1}", "detector.pitch_mm: plane integrals have \"spacing_mm\""},
+        {"direction", "1", "direction: unknown key; did you mean \"directions\"?"},
+        {"angles_deg", "[1]",
+         "angles_deg: not allowed, because plane integrals have \"directions\" instead"},
+        {"detector", "{\"pitch_mm\": 1}",
+         "detector.pitch_mm: not allowed, because plane integrals have \"spacing_mm\""},
         {"frames", "2", "frames: found 2, but "},
         {"frames", "0", "frames: "},
-        {"projections", "\"dark.mha\"", "is one picture of 4 x 6 samples"},
+        {"projections", "\"dark.mha\"", "is one image of 4 x 6 samples"},
     };
 
     write_text("four.csv", "1 0 0 1\n");

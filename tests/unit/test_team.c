@@ -338,7 +338,7 @@ TEST(refuses)
     unsetenv("FBP_TEAM_MODULE");
     setenv("PMI_RANK", "0", 1);
     assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
-    assert_true(says("another MPI's launcher"));
+    assert_true(says("the launcher of another MPI"));
     setenv("PMI_SIZE", "1", 1); /* alone, whatever Slurm has started */
     setenv("SLURM_STEP_NUM_TASKS", "3", 1);
     OK(fbp_team_join(&t));
@@ -346,7 +346,7 @@ TEST(refuses)
     unsetenv("PMI_RANK");
     unsetenv("PMI_SIZE");
     assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
-    assert_true(says("srun has started 3 processes that know nothing of each other"));
+    assert_true(says("srun has started 3 processes without a connection between them"));
     setenv("SLURM_STEP_NUM_TASKS", "1", 1);
     OK(fbp_team_join(&t));
     setenv("PMIX_RANK", "0", 1); /* alone, without the module */

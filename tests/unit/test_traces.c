@@ -170,7 +170,7 @@ TEST(a_volume_has_its_density)
     fbp_plan *plan = create_plan(&scan, fbp_recon_params(.device = "cpu"));
     assert_string_equal(fbp_plan_info(plan)->prepared,
                         "baseline of order 1, FFT of traces to 128 samples, time 0 at sample 30.4, "
-                        "phase found for all views");
+                        "phase determined for all views");
     OK(fbp_sink_memory(&sink, volume, FBP_F32, (size_t[3]){16, 16, 16}));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     double most = 0;
@@ -299,17 +299,17 @@ TEST(wrong_steps_are_refused)
         {"\"prepare\": {\"baseline\": 2}", "prepare.baseline: found 2, expected 0 (a constant)"},
         {"\"prepare\": {\"baseline\": 0, \"baseline_samples\": [60, 70]}",
          "found 60 to 70, but a row has samples 0 to 63"},
-        {"\"prepare\": {\"baseline_samples\": [0, 7]}", "there is no baseline"},
+        {"\"prepare\": {\"baseline_samples\": [0, 7]}", "needs the order of the baseline"},
         {"\"prepare\": {\"baseline\": 1, \"baseline_samples\": [3, 4]}", "two samples or more"},
         {"\"prepare\": {\"fft\": 32, \"dwell_us\": 1}", "at least the 64 samples of a trace"},
-        {"\"prepare\": {\"fft\": 64}", "give dwell_us, or times that rise"},
+        {"\"prepare\": {\"fft\": 64}", "give dwell_us, or increasing times"},
         {"\"prepare\": {\"zero_sample\": 3}", "give \"fft\""},
         {"\"prepare\": {\"fft\": 64, \"dwell_us\": 1, \"zero_sample\": 64}", "samples 0 to 63"},
         {"\"spacing_mm\": 1, \"prepare\": {\"fft\": 64, \"dwell_us\": 1}",
-         "spacing_mm: it follows from prepare.dwell_us and the gradients"},
-        {"\"prepare\": {\"resample\": [1, 2, 3]}", "found 3 places, but rows have 64 samples"},
+         "spacing_mm: follows from prepare.dwell_us and the gradients"},
+        {"\"prepare\": {\"resample\": [1, 2, 3]}", "found 3 positions, but rows have 64 samples"},
         {"\"spacing_mm\": 1, \"prepare\": {\"phase\": \"every\"}", "\"all\", \"view\""},
-        {"\"spacing_mm\": 1, \"prepare\": {\"profile_threshold\": 0.2}", "there is no \"profile\""},
+        {"\"spacing_mm\": 1, \"prepare\": {\"profile_threshold\": 0.2}", "needs \"profile\""},
         {"\"spacing_mm\": 1, \"prepare\": {\"profile\": \"traces.txt\", \"profile_threshold\": 1}",
          "from 0 to 1"},
     };

@@ -323,7 +323,7 @@ TEST(turns_that_are_refused)
     picture_fails(fbp_picture_params(.mip = true, .turn_deg = INFINITY), FBP_ERR_INVALID,
                   "view: turn_deg");
     picture_fails(fbp_picture_params(.mip = true, .device = "ref"), FBP_ERR_UNSUPPORTED,
-                  "ref does not project volumes: use gl or cpu");
+                  "device ref cannot draw projections; use gl or cpu");
     picture_fails(fbp_picture_params(.mip = true, .device = "nobody"), FBP_ERR_UNSUPPORTED,
                   "nobody");
     assert_int_equal(fbp_turn_make(&t, (size_t[]){1 << 20, 3000}, (double[]){1, 1}, 0.1),

@@ -211,9 +211,8 @@ TEST(buffers_are_held)
         if (i < 3)
             fbp_mock_faults.most_bytes[i] = 1000;
         assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_UNSUPPORTED);
-        assert_string_equal(fbp_message(),
-                            "device: mock device 0 holds no more, as requested by a test: "
-                            "use --device cpu");
+        assert_string_equal(fbp_message(), "device: mock device 0 is full, as requested by a test; "
+                                           "use --device cpu");
     }
     fbp_mock_faults = (struct fbp_mock_faults){.no_tables = false};
     drop(&c);

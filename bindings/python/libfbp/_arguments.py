@@ -92,7 +92,7 @@ def check_unmasked(value: Any, name: str) -> None:
     """Refuse what has a mask, which would be left out of account."""
     if hasattr(value, "mask") and hasattr(value, "filled"):
         raise InvalidError(
-            f"{name}: is a masked array, and masks are not looked at: give "
+            f"{name}: is a masked array, and masks are not supported; give "
             f"{name}.filled(float(\"nan\")), or the plain array {name}.data"
         )
 
@@ -151,11 +151,11 @@ def part_of(value: Any) -> tuple[int, int]:
     """Part k of n, from 1: "3/16", or both numbers."""
     given = value.split("/") if isinstance(value, str) else value
     if not _is_list(given) or len(given) != 2:
-        raise InvalidError(f'part: found {value!r}, expected such as "3/16" or (3, 16)')
+        raise InvalidError(f'part: found {value!r}, expected "3/16" or (3, 16)')
     try:
         k, n = (whole(int(x) if isinstance(x, str) else x, "part", 1) for x in given)
     except ValueError:
-        raise InvalidError(f'part: found {value!r}, expected such as "3/16" or (3, 16)') from None
+        raise InvalidError(f'part: found {value!r}, expected "3/16" or (3, 16)') from None
     return k, n
 
 

@@ -35,10 +35,10 @@ def _lent(picture: Any, name: str) -> Any:
     if callable(picture) or not hasattr(picture, "__len__"):
         raise InvalidError(
             f"{name}: found {type(picture).__name__}, expected an array (rows, columns), or "
-            "(pictures, rows, columns), or a path"
+            "(images, rows, columns), or a path"
         )
     try:
         array = np.asarray(picture)
     except ValueError as e:  # a list of arrays of several sizes
-        raise InvalidError(f"{name}: is no array (rows, columns), nor several: {e}") from None
+        raise InvalidError(f"{name}: not an array (rows, columns), nor several: {e}") from None
     return array.view("uint8") if array.dtype == bool else array

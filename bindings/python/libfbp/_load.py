@@ -58,7 +58,7 @@ def load(
             told["sod"] = told["sdd"] = None
     else:
         if arc is not None:
-            raise InvalidError("arc: is for folders without a scan file: leave it out")
+            raise InvalidError("arc: applies to folders without a scan file only; omit arc")
         pitch = (0.0, 0.0) if pixel is None else pair(pixel, "pixel", both=True)
         core = _core.scan_load(name, pitch, follow, prepare)
     scan = Scan(core, None, None)
@@ -79,7 +79,7 @@ def _load_folder(
     follow: bool,
 ) -> _core.Scan:
     if prepare is not None or follow:
-        raise InvalidError(f"{name}: is a folder: name the scan file in it")
+        raise InvalidError(f"{name}: is a folder; name the scan file in it")
     told = (
         0.0 if value is None else arguments.number(value, what, positive=True)
         for value, what in ((pixel, "pixel"), (sod, "sod"), (sdd, "sdd"), (arc, "arc"))

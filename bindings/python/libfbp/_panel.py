@@ -17,7 +17,7 @@ def open_views(
 ) -> tuple[_core.Views | None, str | None]:
     """Views of the caller's, or the path of a file."""
     if n == 0:
-        raise InvalidError("views: there is no view: give at least three")
+        raise InvalidError("views: there is no view; give at least three")
     if row_order not in (None, "bottom-up", "top-down"):
         raise InvalidError(f'row_order: found "{row_order}", expected "bottom-up" or "top-down"')
     if views is None:
@@ -43,7 +43,7 @@ def panel(
     if found is not None:
         return found[1], found[2]
     if shape is None:
-        raise InvalidError("shape: missing: of a scan without views give shape=(rows, columns)")
+        raise InvalidError("shape: missing; a scan without views needs shape=(rows, columns)")
     rows, columns = arguments.wholes(shape, "shape", 2, 1)
     return rows, columns
 
@@ -52,14 +52,14 @@ def check_count(kept: _core.Views | None, file: str | None, n: int, what: str) -
     found = shape_of(kept, file)
     if found is not None and found[0] != n:
         raise InvalidError(
-            f"{what}: {n} for {found[0]} views of shape {found}: give one for each view"
+            f"{what}: {n} for {found[0]} views of shape {found}; give one for each view"
         )
 
 
 def check_lengths(directions: list[float]) -> None:
     for k in range(0, len(directions), 3):
         if math.hypot(*directions[k : k + 3]) == 0:
-            raise InvalidError(f"directions[{k // 3}]: has length 0: it has no direction")
+            raise InvalidError(f"directions[{k // 3}]: has length 0; give a direction")
 
 
 def distances(values: Any, name: str, n: int) -> list[float]:
@@ -89,7 +89,7 @@ def warn_of_radians(angles: list[float]) -> None:
     step = arc / (len(angles) - 1)
     if any(min(abs(a - arc), abs(a - step - arc)) < 1e-6 * a for a in (math.pi, 2 * math.pi)):
         warnings.warn(
-            f"angles: from {min(angles):.6g} to {max(angles):.6g} are read as degrees: of radians "
+            f"angles: from {min(angles):.6g} to {max(angles):.6g} are used as degrees; for radians "
             "give numpy.degrees(angles)",
             ScanWarning,
             stacklevel=callers_level(),

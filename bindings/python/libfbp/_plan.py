@@ -139,7 +139,7 @@ class Plan:
         )
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a libfbp.Plan has threads and devices of this process: make one in each")
+        raise TypeError("a libfbp.Plan cannot be sent to another process; make one in each process")
 
     def _find_centre(self, given: dict[str, Any]) -> Callable[[_core.Scan], float]:
         def find(core: _core.Scan) -> float:
@@ -153,7 +153,7 @@ class Plan:
         n, rows, columns = self.scan.shape
         dtype = "float32" if self.scan._views is None else self.scan._views.dtype
         if arguments.is_path(views):
-            raise InvalidError("views: a path belongs to a scan: scan.with_views(path)")
+            raise InvalidError("views: expected arrays, found a path; use scan.with_views(path)")
         return _views.of(views, n, (rows, columns), dtype, row_order)
 
     def _target(self, out: Any) -> tuple[Any, Volume]:
@@ -200,7 +200,7 @@ def recon(
         command ``fbp recon``, bit for bit
     """
     if output is not None and out is not None:
-        raise InvalidError("output and out: a volume goes to one place: leave one of them out")
+        raise InvalidError("output and out: the volume has only one destination; omit one of them")
     if output is not None:
         out = arguments.path(output, "output")
     views = scan._views if isinstance(scan, Scan) else None
@@ -215,7 +215,7 @@ def _loaded(scan: Any, given: dict[str, Any]) -> Scan:
         return scan
     if not arguments.is_path(scan):
         raise TypeError(
-            f"scan: found {type(scan).__name__}, expected a libfbp.Scan or a path: views become a "
+            f"scan: found {type(scan).__name__}, expected a libfbp.Scan or a path; views become a "
             "scan by libfbp.Scan.cone(views, angles, …), .parallel, .fan …"
         )
     return load(

@@ -262,7 +262,7 @@ class Scan:
         for name in more:
             if name not in _COUNTS:
                 near = arguments.nearest(name, _COUNTS)
-                raise TypeError(f'there is no keyword "{name}"{near}')
+                raise TypeError(f'unknown keyword "{name}"{near}')
         return self.with_counts(**more) if more else self
 
     # The same, but for something.
@@ -275,7 +275,7 @@ class Scan:
         n, rows, columns = self.shape
         kept, file = open_views(views, n, (rows, columns), dtype, row_order)
         if panel(kept, file, (rows, columns)) != (rows, columns):
-            raise InvalidError(f"views: have shape {shape_of(kept, file)}, the scan {self.shape}")
+            raise InvalidError(f"views: found shape {shape_of(kept, file)}, expected {self.shape}")
         check_count(kept, file, n, "the scan")
         return Scan(core, kept, views)._completed(file, row_order, {})
 
@@ -321,7 +321,9 @@ class Scan:
         core = self._core.copy()
         core.flip(flip_u, flip_v, reverse)
         if centre is not None and offset is not None:
-            raise InvalidError("centre and offset say the same: leave one of them out")
+            raise InvalidError(
+                "centre and offset both set the position of the panel; give only one of them"
+            )
         given = {"sod": sod, "sdd": sdd, "tilt": tilt, "offset": offset, "centre": centre}
         for name, value in given.items():  # distances first, as the others count on the panel
             if value is not None:
@@ -388,8 +390,8 @@ class Scan:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a libfbp.Scan borrows its views and cannot be pickled or copied with them: make one "
-            "where it is needed, as from scan.vectors (Scan.from_vectors), or save() it to a file"
+            "a libfbp.Scan borrows its views and cannot be pickled or copied with them; make one "
+            "where it is needed, from scan.vectors (Scan.from_vectors), or save() it to a file"
         )
 
     def __repr__(self) -> str:

@@ -74,7 +74,7 @@ def _find(
         listener.end()
     if not found["sure"]:
         listener.on_log(
-            True, f"the rotation axis is NOT SURE to fall on column {found['column']:.6g}: "
+            True, f"column {found['column']:.6g} of the rotation axis is NOT RELIABLE: "
             f"{found['why']}",
         )  # fmt: skip
     return Centre(**found)
@@ -166,7 +166,7 @@ def _phantom(scan: Scan, name: str, half: float | None, scale: float) -> _core.P
         if scan.kind != "planes" and scan.shape[1] > 1:
             half = min(half, 0.9 * min(-facts.fov_z[0], facts.fov_z[1]))
         if not half > 0:
-            raise InvalidError("half: the scan has no field of view: give the half side [mm]")
+            raise InvalidError("half: the scan has no field of view; give half the side [mm]")
     return _core.Phantom(
         arguments.path(name, "phantom"),
         arguments.number(half, "half", positive=True),

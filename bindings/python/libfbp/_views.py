@@ -64,15 +64,15 @@ def _lent(view: Any) -> Any:
 
 def _of_list(given: Sequence[Any], row_order: str) -> _core.Views:
     if not given:
-        raise InvalidError("views: the list is empty: give one array for each view")
+        raise InvalidError("views: the list is empty; give one array for each view")
     if _core.is_elsewhere(given[0]):
         raise InvalidError(
-            "views: the list holds arrays in the memory of a GPU: give one array of all views, as "
-            "by torch.stack(views) or cupy.stack(views)"
+            "views: the list contains arrays in GPU memory; give one array of all views, "
+            "such as torch.stack(views) or cupy.stack(views)"
         )
     if not _core.is_array(given[0]) or not hasattr(given[0], "shape"):
         raise InvalidError(
-            f"views: the list holds {type(given[0]).__name__}, expected one array for each view"
+            f"views: the list contains {type(given[0]).__name__}, expected one array for each view"
         )
     one = _core.views_of_array(_with_views(given[0]), row_order)
     _, rows, columns = one.shape
@@ -99,7 +99,7 @@ def _of_function(
 ) -> _core.Views:
     if shape is None:
         raise InvalidError(
-            "shape: missing: of views from a function or an iterator give shape=(rows, columns)"
+            "shape: missing; views from a function or an iterator need shape=(rows, columns)"
         )
     rows, columns = arguments.wholes(shape, "shape", 2, 1)
     return _core.views_of_function(

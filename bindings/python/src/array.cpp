@@ -115,8 +115,8 @@ static std::string name_of(const char *format, std::size_t bytes)
     const std::string numpys = what + (is_complex ? ".real.copy()" : ".astype(\"float32\")");
     const std::string torchs = what + (is_complex ? ".real" : ".float()") + " of Torch, or ";
 
-    refuse(what + ": elements of type " + type +
-           " are not read: " + (is_complex ? "take a part of them" : "convert them") + ", as by " +
+    refuse(what + ": elements of type " + type + " are not supported; " +
+           (is_complex ? "use their real or imaginary part" : "convert them") + ", for example " +
            (is_tensor ? torchs : "") + numpys);
 }
 
@@ -279,7 +279,7 @@ static std::string text_of(const nb::object &object)
 void check_extent(const array &a, const char *what)
 {
     if (a.shape.empty())
-        refuse(std::string(what) + ": has no dimensions: give an array, not a number");
+        refuse(std::string(what) + ": has no dimensions; give an array, not a number");
     for (const std::size_t n : a.shape)
         if (n == 0)
             refuse(std::string(what) + ": has shape " + a.shape_text() + ", without elements");
@@ -290,13 +290,13 @@ array borrow(nb::handle object, const char *what)
     array out;
 
     if (is_elsewhere(object))
-        refuse(std::string(what) + ": lies in the memory of a GPU, and is needed in the host's "
-                                   "here: copy it, as by tensor.cpu() or cupy.asnumpy()");
+        refuse(std::string(what) + ": lies in GPU memory, but must be in host memory here; copy "
+                                   "it, for example by tensor.cpu() or cupy.asnumpy()");
     if (!from_buffer(object, out, what) && !from_dlpack(object, out, what)) {
         if (nb::hasattr(object, "dtype"))
             refuse_type(what, text_of(object.attr("dtype")), nb::hasattr(object, "__dlpack__"));
         refuse(std::string(what) + ": a " + text_of(object.type().attr("__name__")) +
-               " is no array: give a NumPy array or a tensor in host memory");
+               " is not an array; give a NumPy array or a tensor in host memory");
     }
     check_extent(out, what);
     return out;

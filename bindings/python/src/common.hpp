@@ -47,7 +47,7 @@ template <class Name> int place_of(Name name, const std::string &text, const cha
         if (*name(i))
             all += (all.empty() ? "" : ", ") + std::string(name(i));
     }
-    refuse(std::string(what) + ": there is no \"" + text + "\": choose one of " + all);
+    refuse(std::string(what) + ": unknown name \"" + text + "\"; choose one of " + all);
 }
 
 /** The value of an enum with the name `text` in a list of the library's. */

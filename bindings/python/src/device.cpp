@@ -23,8 +23,8 @@ struct managed {
 };
 
 static constexpr std::uint64_t READ_ONLY = 1, IS_COPIED = 2;
-static constexpr const char *COPY = ": copy it to the host's, as by tensor.cpu() or "
-                                    "cupy.asnumpy()";
+static constexpr const char *COPY =
+    "; copy it to host memory, for example by tensor.cpu() or cupy.asnumpy()";
 
 /* The library's name for DLPack's types of devices: CUDA's memory, its managed memory, and the one
  * for tests, which is the pretended device. */
@@ -36,7 +36,7 @@ static const char *backend_of(int type, const std::string &what)
     } types[] = {{2, "CUDA", "cuda"},    {13, "CUDA", "cuda"},   {12, "tests", "mock"},
                  {4, "OpenCL", nullptr}, {7, "Vulkan", nullptr}, {8, "Metal", nullptr},
                  {10, "ROCm", nullptr},  {14, "oneAPI", nullptr}};
-    const char *name = "an unknown sort";
+    const char *name = "an unknown kind";
 
     for (const auto &t : types) {
         if (t.type == type && t.backend)
@@ -45,7 +45,7 @@ static const char *backend_of(int type, const std::string &what)
             name = t.name;
     }
     refuse(what + ": lies in the memory of a device of " + name + " (DLPack's type " +
-           std::to_string(type) + "), and CUDA's is read" + COPY);
+           std::to_string(type) + "), but only CUDA memory is supported" + COPY);
 }
 
 /* What the maker of a tensor says when it does not lend it becomes an error of this argument. */
@@ -56,7 +56,7 @@ template <class F> static nb::object asked(const std::string &what, const F &f)
     } catch (nb::python_error &e) {
         if (!e.matches(PyExc_Exception))
             throw;
-        refuse(what + ": is not lent: " + nb::str(e.value()).c_str());
+        refuse(what + ": cannot be accessed through DLPack: " + nb::str(e.value()).c_str());
     }
 }
 
@@ -89,12 +89,12 @@ static found_tensor tensor_in(const nb::object &capsule, const std::string &what
         return {&m->tensor, 0};
     }
     if (!PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
-        refuse(what + ": its __dlpack__ gives no tensor: give an array of CuPy, Torch or JAX");
+        refuse(what + ": its __dlpack__ returned no tensor; give an array of CuPy, Torch or JAX");
     const auto *m =
         static_cast<managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
     if (m->version[0] != 1)
-        refuse(what + ": is lent by version " + std::to_string(m->version[0]) +
-               " of DLPack, and version 1 is read" + COPY);
+        refuse(what + ": was exported by version " + std::to_string(m->version[0]) +
+               " of DLPack; only version 1 is supported" + COPY);
     return {&m->tensor, m->flags};
 }
 
@@ -157,7 +157,8 @@ void on_device::borrow_interface(array &out)
     const nb::object strides = entry(interface, "strides"), data = interface["data"];
 
     if (!entry(interface, "mask").is_none())
-        refuse(what_ + ": has a mask, which is not read: fill in what it hides");
+        refuse(what_ +
+               ": has a mask, which is not supported; replace the masked elements by numbers");
     take_typestr(out, nb::cast<std::string>(nb::object(interface["typestr"])), what_.c_str());
     out.data = address_in(interface);
     out.shape = nb::cast<std::vector<std::size_t>>(nb::object(interface["shape"]));
@@ -199,7 +200,7 @@ on_device::on_device(nb::handle object, const char *what, array &out)
         follow();
     if (!out.is_plain())
         refuse(what_ +
-               ": on a device it must be in C order without gaps: give "
+               ": an array in device memory must be contiguous and in C order; give "
                "cupy.ascontiguousarray(" +
                what_ + ") or tensor.contiguous()");
 }
@@ -236,8 +237,8 @@ void on_device::follow() const
         now = address_in(interface);
     }
     if (now != data_)
-        refuse(what_ + ": the samples lie elsewhere than when they were given: give the array "
-                       "again, as by scan.with_views(views)");
+        refuse(what_ + ": the array's memory has moved since it was given; give the array again, "
+                       "by scan.with_views(views)");
 }
 
 bool on_device::is_among(const std::string &devices) const
@@ -272,7 +273,7 @@ void check_place(const array &a, const std::string &devices, const char *what)
     if (!a.place || a.place->is_among(devices))
         return;
     refuse(std::string(what) + ": lies in the memory of " + a.place->name() +
-           ", and the plan computes on " + devices + ": make the plan with device=\"" +
+           ", and the plan computes on " + devices + "; make the plan with device=\"" +
            a.place->name() + "\", or copy it to host memory, as by tensor.cpu()");
 }
 

@@ -23,7 +23,7 @@ static void use_array(scan &of, const std::string &name, nb::handle given)
     if (a.shape.size() > 3 || (a.shape.size() == 1 && !one_row))
         refuse(name + ": has shape " + a.shape_text() + ", expected (" +
                std::to_string(of.s.panel.n_rows) + ", " + std::to_string(of.s.panel.n_columns) +
-               "), or (pictures, rows, columns), which are averaged");
+               "), or (images, rows, columns), which are averaged");
     if (a.shape.size() == 2 && one_row) {
         a.shape.insert(a.shape.begin() + 1, 1);
         a.strides.insert(a.strides.begin() + 1, 0);

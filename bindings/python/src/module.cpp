@@ -41,8 +41,8 @@ static int execute(PyObject *module)
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
         return nanobind_core_exec(module);
     PyErr_SetString(PyExc_ImportError,
-                    "libfbp: found a subinterpreter, expected the main interpreter: "
-                    "import libfbp there, or use processes");
+                    "libfbp: imported in a subinterpreter, which is not supported; import it in "
+                    "the main interpreter, or use processes");
     return -1;
 }
 

@@ -56,8 +56,8 @@ static void take_output_type(params &to, nb::handle value, const char *what)
 
     to.p.output.type = static_cast<fbp_type>(type);
     if (type <= FBP_TYPE_NONE)
-        refuse(std::string(what) + ": there is no type \"" + name +
-               "\": choose one of float32, uint8, uint16, float64");
+        refuse(std::string(what) + ": unknown type \"" + name +
+               "\"; choose one of float32, uint8, uint16, float64");
 }
 
 static void take_output_range(params &to, nb::handle value, const char *)
@@ -163,7 +163,7 @@ static void read_one(const char *name, nb::handle value, params &out)
         }
         return;
     }
-    refuse(std::string("there is no keyword ") + name);
+    refuse(std::string("unknown keyword ") + name);
 }
 
 void read_params(const nb::dict &given, params &out)

@@ -102,7 +102,8 @@ class plan::turn
     turn(plan &of, desk &at) : of_(of)
     {
         if (of_.busy_)
-            throw std::runtime_error("plan: it runs already, in another thread: make one a thread");
+            throw std::runtime_error(
+                "plan: already running in another thread; make one plan per thread");
         of_.busy_ = true;
         of_.now_ = &at;
     }
@@ -142,10 +143,10 @@ void plan::output::take_array(nb::handle given)
                                std::to_string(n[0]) + ")";
 
     if (!a.writable)
-        refuse("out: is read-only: give an array that can be written to");
+        refuse("out: is read-only; give a writable array");
     if (a.type != type)
         refuse(std::string("out: is ") + fbp_name(FBP_LIST_TYPES, a.type) + ", the volume " +
-               fbp_name(FBP_LIST_TYPES, type) + ": give np.empty(plan.shape, plan.dtype)");
+               fbp_name(FBP_LIST_TYPES, type) + "; give np.empty(plan.shape, plan.dtype)");
     const bool joins = a.shape.size() == 4 &&
                        a.strides[0] == a.strides[1] * static_cast<std::ptrdiff_t>(a.shape[1]);
     if (joins) { /* frames behind each other */
@@ -157,7 +158,7 @@ void plan::output::take_array(nb::handle given)
         a = a.padded(3);
     if (a.shape.size() != 3 || a.shape[0] != n[2] || a.shape[1] != n[1] || a.shape[2] != n[0])
         refuse("out: has shape " + a.shape_text() + ", the volume " + wanted +
-               ": z, y, x: give np.empty(plan.shape, plan.dtype)");
+               " (z, y, x); give np.empty(plan.shape, plan.dtype)");
     samples = a;
 }
 
@@ -270,8 +271,8 @@ void plan::check_place(const array &a, const char *what) const
 void plan::check_apart(const nb::object &views_object, const array &out)
 {
     if (!views_object.is_none() && nb::cast<const views &>(views_object).samples.overlaps(out))
-        refuse("out: lies in the memory of the views, which it would overwrite while they are "
-               "read: give an array of its own");
+        refuse("out: shares memory with the views, which would be overwritten while they are read; "
+               "give a separate array");
 }
 
 void plan::open()
@@ -347,8 +348,8 @@ nb::dict plan::run(nb::object views_object, nb::object out, listeners listen)
     if (to.path.empty())
         to.open();
     else if (from)
-        refuse("views: a run into a file takes those of the scan: leave views out, or run into an "
-               "array");
+        refuse("views: a run that writes a file uses the scan's own views; omit views, or let the "
+               "run write to an array");
     run_on(at, from.get(), to, report);
     return report_of(report);
 }

@@ -47,7 +47,7 @@ static void take_view(const views &of, nb::handle given, std::size_t k, std::siz
         return;
     }
     if (of.type != FBP_F32 && of.type != FBP_F64)
-        refuse(what + ": is " + fbp_name(FBP_LIST_TYPES, a.type) + ", but dtype says " +
+        refuse(what + ": is " + fbp_name(FBP_LIST_TYPES, a.type) + ", but dtype is " +
                fbp_name(FBP_LIST_TYPES, of.type));
     std::vector<char> as_is(n_rows * of.n[0] * fbp_type_size(a.type));
     copy_rows(a, 0, 1, row0, n_rows, as_is.data());
@@ -64,11 +64,11 @@ bool feed::next()
     if (!given.is_valid()) {
         if (PyErr_Occurred())
             throw nb::python_error();
-        refuse(k == 0 ? "views: the iterator has none, or an earlier run has taken them: give an "
+        refuse(k == 0 ? "views: the iterator is empty, or an earlier run has used it up; give an "
                         "array, or a new iterator by scan.with_views()"
                       : "views: the iterator ended after " + std::to_string(k) +
                             " views, the scan has " + std::to_string(of_.n[2]) +
-                            ": give as many views as angles");
+                            "; give as many views as angles");
     }
     take_view(of_, given, k, 0, of_.n[1], bytes_.get() + k * view_bytes_);
     there_ = k + 1;
@@ -102,7 +102,7 @@ int opened::read_function(void *user, std::size_t slice0, std::size_t n_slices, 
     desk *at = *self->at_;
 
     if (!at)
-        return fails(why, n_why, "nobody is there to give them");
+        return fails(why, n_why, "the object that supplies them no longer exists");
     for (std::size_t k = 0; k < n_slices; k++)
         if (!at->ask([&] {
                 take_view(of, of.given(slice0 + k), slice0 + k, row0, n_rows,
@@ -120,7 +120,7 @@ int opened::read_feed(void *user, std::size_t slice0, std::size_t n_slices, std:
     char *to = static_cast<char *>(out);
 
     if (slice0 + n_slices > self->feed_->there())
-        return fails(why, n_why, "they have not come yet");
+        return fails(why, n_why, "they are not available yet");
     for (std::size_t k = slice0; k < slice0 + n_slices; k++, to += n_rows * row)
         std::memcpy(to, self->feed_->view(k) + row0 * row, n_rows * row);
     return 0;
@@ -239,8 +239,7 @@ static views of_called(bool iterates, nb::object given, std::vector<std::size_t>
     const int number = fbp_name_find(FBP_LIST_TYPES, type.c_str());
     if (number <= FBP_TYPE_NONE)
         refuse("dtype: elements of type " + type +
-               " are not read: choose float32, float64, or an "
-               "integer of 8, 16 or 32 bits");
+               " are not supported; choose float32, float64, or an integer of 8, 16 or 32 bits");
     out.type = static_cast<fbp_type>(number);
     out.order = order_of(order);
     return out;

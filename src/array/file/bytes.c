@@ -52,8 +52,8 @@ fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, siz
     if (got == n)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
-                    "%s: the file ends at byte %llu, %llu are needed: it is truncated, copy it "
-                    "again",
+                    "%s: the file ends at byte %llu, but %llu bytes are needed; the file is "
+                    "truncated, copy it again",
                     path, (unsigned long long)offset + got, (unsigned long long)offset + n);
 }
 
@@ -62,15 +62,15 @@ fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes)
     char size[32];
 
     if (error == EFBIG)
-        return fbp_fail(FBP_ERR_IO,
-                        "%s: cannot write: a file of %s is too large for this file system (FAT "
-                        "holds 4 GiB a file) or for a limit of this process (ulimit -f): write to "
-                        "another file system, raise the limit, or write a file a slice, such as "
-                        "out/%%04d.tif",
-                        path, bytes ? fbp_bytes_text(size, sizeof size, bytes) : "that size");
+        return fbp_fail(
+            FBP_ERR_IO,
+            "%s: cannot write: a file of %s is too large for this file system (FAT allows 4 GiB "
+            "per file) or for the limit of this process (ulimit -f); write to another file system, "
+            "raise the limit, or write one file per slice, such as out/%%04d.tif",
+            path, bytes ? fbp_bytes_text(size, sizeof size, bytes) : "that size");
     return fbp_fail(
         FBP_ERR_IO, "%s: cannot write: %s%s", path, strerror(error),
-        error == ENOSPC || error == EDQUOT ? ": free some space or write to another disk" : "");
+        error == ENOSPC || error == EDQUOT ? "; free some space, or write to another disk" : "");
 }
 
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n)
@@ -120,10 +120,11 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
     if (!S_ISREG(st.st_mode)) {
         close(*fd);
         *fd = -1;
-        return fbp_fail(FBP_ERR_IO, "%s: not a regular file: name a file on disk%s", path,
-                        S_ISDIR(st.st_mode) ? ", or views in a file each by a pattern, such as "
-                                              "\"views/%04d.mha 1 360\""
-                                            : "");
+        return fbp_fail(
+            FBP_ERR_IO, "%s: not a regular file; name a file on disk%s", path,
+            S_ISDIR(st.st_mode)
+                ? ", or name one file per view by a pattern, such as \"views/%04d.mha 1 360\""
+                : "");
     }
     *size = (uint64_t)st.st_size;
     return FBP_OK;
@@ -167,7 +168,7 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
     *there = stat(path, out) == 0;
     if (*there || is_missing(errno))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
+    return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", path, strerror(errno));
 }
 
 fbp_status fbp_file_exists(const char *path, bool *there)
@@ -177,7 +178,7 @@ fbp_status fbp_file_exists(const char *path, bool *there)
         return fbp_fail_nomem(1, "a path");
     if (*there || is_missing(errno) || errno == EACCES)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
+    return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", path, strerror(errno));
 }
 
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n)
@@ -188,16 +189,17 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
 
     *text = NULL;
     if (fstat(fd, &is) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", path, strerror(errno));
     if ((uint64_t)is.st_size > max_bytes)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %llu bytes are too many for such a text file (%s)",
-                        path, (unsigned long long)is.st_size,
-                        fbp_bytes_text(limit, sizeof limit, max_bytes));
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: has %llu bytes, too many for a text file of this kind (%s); check the file name",
+            path, (unsigned long long)is.st_size, fbp_bytes_text(limit, sizeof limit, max_bytes));
     *n = (size_t)is.st_size;
     FBP_TRY(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
     fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
     if (st == FBP_OK && (strncmp(*text, "\xFF\xFE", 2) == 0 || strncmp(*text, "\xFE\xFF", 2) == 0))
-        st = fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is text of UTF-16: save it as UTF-8", path);
+        st = fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is encoded in UTF-16; save it as UTF-8", path);
     if (st != FBP_OK) {
         free(*text);
         *text = NULL;
@@ -370,12 +372,14 @@ fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, 
 
     for (int i = 0; i < 3; i++) {
         if (info->n[i] == 0)
-            return fbp_fail(FBP_ERR_INVALID, "%s: the size is %zu x %zu x %zu: none may be 0", path,
-                            info->n[0], info->n[1], info->n[2]);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: the size is %zu x %zu x %zu, but no size may be 0; correct the header", path,
+                info->n[0], info->n[1], info->n[2]);
         if (__builtin_mul_overflow(total, (uint64_t)info->n[i], &total) || total > INT64_MAX / 16)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the header says %zu x %zu x %zu elements, which no file can "
-                            "hold: it is damaged",
+                            "%s: the header gives %zu x %zu x %zu elements, too many for any file; "
+                            "the header is damaged, copy the file again",
                             path, info->n[0], info->n[1], info->n[2]);
     }
     *bytes = total * fbp_type_size(info->type);

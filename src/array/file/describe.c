@@ -174,12 +174,11 @@ void fbp_describe_missing(const char *path, size_t n, size_t all, const char *wh
         else
             snprintf(list + used, sizeof list - used, "%s%zu", used ? ", " : "", z);
     }
-    snprintf(
-        info->missing, sizeof info->missing,
-        "%.120s: %zu of %zu %s%s%s%s: their samples are read as the fill value: copy it again, "
-        "unless they were left out on purpose",
-        path, n, all, what, runs ? " (views or slices " : "", list,
-        runs ? ", counted from 0)" : "");
+    snprintf(info->missing, sizeof info->missing,
+             "%.120s: %zu of %zu %s%s%s%s; their samples are replaced by the fill value; copy the "
+             "file again, unless they are missing on purpose",
+             path, n, all, what, runs ? " (views or slices " : "", list,
+             runs ? ", counted from 0)" : "");
 }
 
 fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours)

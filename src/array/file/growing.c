@@ -68,7 +68,8 @@ static size_t header_bytes(const fbp_source *src)
 
 static fbp_status changed(const fbp_source *src, const char *how)
 {
-    return fbp_fail(FBP_ERR_IO, "%s: was %s while it was followed: start again with the new file",
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: was %s while --follow was reading it; start again with the new file",
                     src->path, how);
 }
 
@@ -99,17 +100,18 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
         return changed(src, "replaced by another file");
 
     if (fstat(src->fd, &file) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", src->path, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", src->path,
+                        strerror(errno));
     *bytes = (uint64_t)file.st_size;
     if (*bytes < f->bytes)
         return fbp_fail(FBP_ERR_IO,
-                        "%s: shrank from %llu to %llu bytes while it was followed: start again "
-                        "with the new file",
+                        "%s: shrank from %llu to %llu bytes while --follow was reading it; start "
+                        "again with the new file",
                         src->path, (unsigned long long)f->bytes, (unsigned long long)*bytes);
     if (*bytes > end && src->headerless)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: grew to %llu bytes, but raw describes %llu: correct type, shape or "
-                        "header_bytes",
+                        "%s: grew to %llu bytes, but \"raw\" in the scan file describes %llu; "
+                        "correct type, shape or header_bytes there",
                         src->path, (unsigned long long)*bytes, (unsigned long long)end);
     if (*bytes > src->offset)
         *n_views = (size_t)((*bytes - src->offset) / view);
@@ -120,16 +122,16 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
     *n_views = src->info.n[2];
     const off_t data = lseek(src->fd, (off_t)(end - view), SEEK_DATA);
     if (data >= 0 ? (uint64_t)data >= end : errno == ENXIO)
-        return fbp_fail(FBP_ERR_IO,
-                        "%s: has its full size, but its last view was never written: a file that "
-                        "is enlarged before it is written cannot be followed: append the views, or "
-                        "write one file a view",
-                        src->path);
+        return fbp_fail(
+            FBP_ERR_IO,
+            "%s: has its full size, but its last view is missing; --follow needs a file that grows "
+            "view by view, so append the views, or write one file per view",
+            src->path);
     for (size_t at = 0; at < n_header; at += sizeof now) {
         const size_t some = n_header - at < sizeof now ? n_header - at : sizeof now;
         FBP_TRY(fbp_read_at(src->fd, src->path, at, now, some));
         if (memcmp(now, (const char *)f->header + at, some) != 0)
-            return changed(src, "given another header");
+            return changed(src, "given a different header");
     }
     return FBP_OK;
 }
@@ -216,8 +218,8 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
         f->alive = f->looked = fbp_seconds();
         f->started = pthread_create(&f->thread, NULL, keep_looking, src) == 0;
         if (!f->started)
-            st =
-                fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+            st = fbp_fail(FBP_ERR_NOMEM,
+                          "threads: the system cannot start another thread; close other programs");
     }
     while (st == FBP_OK && f->n_there < n_views) {
         if (f->status != FBP_OK) {
@@ -226,8 +228,8 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
         } else if (f->timeout_s > 0 && f->looked - f->alive > f->timeout_s) {
             /* Time between examinations: a busy machine that examines late is no silent scanner. */
             st = fbp_fail(FBP_ERR_IO,
-                          "%s: nothing came for %g s: %zu of %zu views are there%s%s: scan again, "
-                          "or raise --follow-timeout if the scan may pause for so long",
+                          "%s: no new view for %g s; %zu of %zu views have arrived%s%s; repeat the "
+                          "scan, or raise --follow-timeout if the scan may pause for so long",
                           src->path, f->timeout_s, f->n_there, src->info.n[2],
                           f->message[0] ? "; " : "", f->message);
         } else {
@@ -361,8 +363,8 @@ fbp_status fbp_file_states_check(const struct fbp_file_states *watch)
             how = "was written to";
         if (how)
             return fbp_fail(FBP_ERR_IO,
-                            "%s: %s while it was read: what was computed from it is not kept: "
-                            "start again when nothing writes to it any more",
+                            "%s: %s while it was read, so the result was discarded; start again "
+                            "when no program writes to the file",
                             f->path, how);
     }
     return FBP_OK;

@@ -39,7 +39,7 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
         FBP_TRY(fbp_read_most(src->fd, src->path, c->file_pos, c->in, sizeof c->in, &n));
         if (n == 0)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the compressed samples end after %llu bytes: the file is "
+                            "%s: the compressed samples end after %llu bytes; the file is "
                             "truncated, copy it again",
                             src->path, (unsigned long long)c->pos);
         c->file_pos += n;
@@ -57,14 +57,14 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
         return fbp_fail_nomem(1 << 16, "zlib");
     if (code != Z_STREAM_END && c->pos == c->total)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the compressed samples do not agree with their checksum: the file is "
-                        "damaged, copy it again",
+                        "%s: the checksum of the compressed samples is wrong; the file is damaged, "
+                        "copy it again",
                         src->path);
     if (code != Z_STREAM_END)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: the compressed samples cannot be decoded after %llu bytes: the file is damaged",
-            src->path, (unsigned long long)c->pos);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the compressed samples cannot be decoded after %llu bytes; the file "
+                        "is damaged, copy it again",
+                        src->path, (unsigned long long)c->pos);
     /* Another gzip member may follow; zeros that fill a block, or anything else, end the stream. */
     n = 0;
     if (c->gzip)
@@ -83,7 +83,8 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
         size_t got = 0;
         if (c->ended)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the compressed samples end after %llu bytes: the file is damaged",
+                            "%s: the compressed samples end after %llu bytes; the file is damaged, "
+                            "copy it again",
                             src->path, (unsigned long long)c->pos);
         FBP_TRY(inflate_some(src, c, out, n < (1u << 30) ? (uInt)n : 1u << 30, &got));
         out += got;
@@ -123,8 +124,8 @@ static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, un
     if (got == 0)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: there are more compressed samples than the header says: the file is "
-                    "damaged",
+                    "%s: the file contains more compressed samples than its header states; the "
+                    "file is damaged, copy it again",
                     src->path);
 }
 
@@ -170,12 +171,13 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t sk
     if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
         skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
-                        "header asks for: the file is truncated or damaged, copy it again",
+                        "%s: %llu bytes of compressed samples are too few for the %llu bytes that "
+                        "the header states; the file is truncated or damaged, copy it again",
                         src->path, (unsigned long long)left, (unsigned long long)bytes);
     if (__builtin_add_overflow(skip, bytes, &total))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %llu bytes before the samples cannot be: the header is damaged",
+                        "%s: the header gives %llu bytes before the samples, which is impossible; "
+                        "the header is damaged, copy the file again",
                         src->path, (unsigned long long)skip);
     FBP_TRY(fbp_read_most(src->fd, src->path, src->offset, head, sizeof head, &n));
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));

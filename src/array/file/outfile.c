@@ -29,8 +29,8 @@ fbp_status fbp_output_check(const char *path)
     struct stat st;
 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
-                        path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: exists and is not a regular file; choose another name", path);
     return FBP_OK;
 }
 
@@ -49,7 +49,7 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
     if (mkdir(name, 0777) < 0)
         return fbp_fail(
             FBP_ERR_IO, "%s: the folder %s cannot be created: %s%s", path, name, strerror(errno),
-            errno == ENOENT ? ": create those above it first" : fbp_write_remedy(errno));
+            errno == ENOENT ? "; create its parent folders first" : fbp_write_remedy(errno));
     *made = true;
     return FBP_OK;
 }
@@ -57,7 +57,7 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
 const char *fbp_write_remedy(int error)
 {
     return error == EACCES || error == EPERM || error == EROFS
-               ? ": make it writable, or choose another folder for the output"
+               ? "; make it writable, or choose another folder for the output"
                : "";
 }
 
@@ -133,7 +133,7 @@ static ssize_t put_bytes(void *cookie, const char *data, size_t n)
 static fbp_status cannot_create(const char *path)
 {
     return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", path, strerror(errno),
-                    errno == ENOENT ? ": create its folder first" : "");
+                    errno == ENOENT ? "; create its folder first" : "");
 }
 
 fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
@@ -236,10 +236,9 @@ fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n)
         const bool done =
             o->exclusive ? rename_exclusive(o->part, o->path) : rename(o->part, o->path) == 0;
         if (!done && o->exclusive && errno == EEXIST)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: is there already and is not replaced: choose another name, or "
-                            "give --force",
-                            o->path);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: already exists; choose another name, or give --force to replace it", o->path);
         if (!done)
             return fbp_fail(FBP_ERR_IO, "%s: cannot rename the finished file: %s", o->path,
                             strerror(errno));
@@ -318,10 +317,10 @@ fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left)
 {
     char a[32], b[32];
 
-    return fbp_fail(FBP_ERR_IO,
-                    "%s: the disk is too small: %s needed, %s free: free some space or write to "
-                    "another disk",
-                    path, fbp_bytes_text(a, sizeof a, need), fbp_bytes_text(b, sizeof b, left));
+    return fbp_fail(
+        FBP_ERR_IO,
+        "%s: not enough disk space: %s needed, %s free; free some space, or write to another disk",
+        path, fbp_bytes_text(a, sizeof a, need), fbp_bytes_text(b, sizeof b, left));
 }
 
 /* ---- temporary files */
@@ -346,9 +345,9 @@ int fbp_open_nameless(const char *folder)
 static fbp_status scratch_failed(const char *folder, const char *what, int error)
 {
     return fbp_fail(FBP_ERR_IO, "scratch: %s: %s: %s%s", folder, what, strerror(error),
-                    error == ENOENT || error == ENOTDIR ? ": name a folder that is there"
-                    : error == EACCES || error == EROFS ? ": name one that can be written to"
-                    : error == EDQUOT ? ": free some space or name a folder on another disk"
+                    error == ENOENT || error == ENOTDIR ? "; name an existing folder"
+                    : error == EACCES || error == EROFS ? "; name a writable folder"
+                    : error == EDQUOT ? "; free some space, or name a folder on another disk"
                                       : "");
 }
 
@@ -357,7 +356,7 @@ fbp_status fbp_scratch_check(const char *folder)
     const int fd = fbp_open_nameless(folder);
 
     if (fd < 0)
-        return scratch_failed(folder, "cannot make a file there", errno);
+        return scratch_failed(folder, "cannot create a file in this folder", errno);
     (void)close(fd);
     return FBP_OK;
 }
@@ -368,7 +367,7 @@ fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_
 
     *out = (struct fbp_scratch){.fd = fbp_open_nameless(folder), .folder = folder};
     if (out->fd < 0)
-        return scratch_failed(folder, "cannot make a file there", errno);
+        return scratch_failed(folder, "cannot create a file in this folder", errno);
     uint64_t left = fbp_disk_free(out->fd);
     const int error = bytes > left ? ENOSPC : fbp_disk_reserve(out->fd, bytes);
     if (error == 0)
@@ -378,16 +377,16 @@ fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_
     fbp_scratch_close(out);
     fbp_bytes_text(need, sizeof need, bytes);
     if (error == EFBIG)
-        return fbp_fail(FBP_ERR_IO,
-                        "scratch: %s: filtered views take %s, too large a file for this file "
-                        "system (FAT holds 4 GiB a file) or for a limit of this process (ulimit "
-                        "-f): name a folder on another disk, raise the limit, or leave --scratch "
-                        "out",
-                        folder, need);
+        return fbp_fail(
+            FBP_ERR_IO,
+            "scratch: %s: the filtered views need a file of %s, too large for this file system "
+            "(FAT allows 4 GiB per file) or for the limit of this process (ulimit -f); name a "
+            "folder on another disk, raise the limit, or omit --scratch",
+            folder, need);
     if (error == ENOSPC)
         return fbp_fail(FBP_ERR_IO,
-                        "scratch: %s: the disk is too small: filtered views take %s, %s are free: "
-                        "free some space, name a folder on another disk, or leave --scratch out",
+                        "scratch: %s: not enough disk space: the filtered views need %s, %s are "
+                        "free; free some space, name a folder on another disk, or omit --scratch",
                         folder, need, fbp_bytes_text(free_text, sizeof free_text, left));
     return scratch_failed(folder, "cannot reserve space", error);
 }

@@ -230,24 +230,25 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
     for (size_t i = 0; i < 3; i++) {
         const double length = i < n ? sqrt(dot(step[i], step[i])) : 1;
         if (!(length > 0) || !isfinite(length))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the spacing along axis %zu, %g mm, cannot be: correct the header",
-                            src->path, i, length);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: the spacing along axis %zu is %g mm, which is invalid; correct the header",
+                src->path, i, length);
         info->spacing_mm[i] = length;
         info->origin_mm[i] = i < n ? dot(origin, step[i]) / length : 0;
         if (i < n && fabs(step[i][i]) == length) /* axis-parallel steps, without rounding */
             info->origin_mm[i] = step[i][i] > 0 ? origin[i] : 0 - origin[i];
         if (!isfinite(info->origin_mm[i]))
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the origin along axis %zu is not finite: correct the header",
+                            "%s: the origin along axis %zu is not finite; correct the header",
                             src->path, i);
     }
     for (size_t i = 1; i < n; i++)
         for (size_t j = 0; j < i; j++)
             if (fabs(dot(step[i], step[j])) > skew * info->spacing_mm[i] * info->spacing_mm[j])
                 return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "%s: axes %zu and %zu are not orthogonal: resample it on a grid "
-                                "that is",
+                                "%s: axes %zu and %zu are not orthogonal; resample the volume to "
+                                "an orthogonal grid",
                                 src->path, j, i);
     info->has_spacing = true;
     return FBP_OK;
@@ -275,7 +276,7 @@ void fbp_source_take_complex_part(struct fbp_source *src)
 {
     if (!src->imaginary)
         snprintf(src->info.taken, sizeof src->info.taken,
-                 "%.240s: the real parts of complex samples are taken", src->path);
+                 "%.240s: the samples are complex; only their real parts are used", src->path);
     src->complex = true;
     src->read = read_part;
 }

@@ -49,8 +49,8 @@ fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
     if (!fbp_bes3t_detect(path, (const unsigned char *)out->text, n) || strlen(out->text) != n)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: is no BES3T description (a text that begins with #DESC): name the "
-                        ".DSC file of the measurement",
+                        "%s: is not a BES3T description (a text file that begins with #DESC); name "
+                        "the .DSC file of the measurement",
                         path);
     for (const char *p = out->text; *p; p++)
         n_lines += *p == '\n';
@@ -94,8 +94,8 @@ const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const ch
 
 fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s: %s is missing: is the file complete?", d->path, part,
-                    key);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s: %s is missing; check that the file is complete",
+                    d->path, part, key);
 }
 
 fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
@@ -148,10 +148,10 @@ static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char 
         snprintf(list + used, sizeof list - used, "%s%s", i ? i + 1 < n ? ", " : " or " : "",
                  words[i]);
     }
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s: found \"%.40s\", expected %s: %s", d->path, key,
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s: found \"%.40s\", expected %s; %s", d->path, key,
                     text, list,
                     strchr(text, ',') ? "save each of its data sets as a file of its own"
-                                      : "save it in one of these ways");
+                                      : "save the file in one of these forms");
 }
 
 fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out)
@@ -168,8 +168,8 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
     const char *other = part == 1 ? fbp_bes3t_text(d, "DESC", "IIFMT") : NULL;
     if (other && strcmp(other, formats[format]) != 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: IRFMT is %s and IIFMT %.20s: save real and imaginary parts as numbers "
-                        "of one type",
+                        "%s: IRFMT is %s, but IIFMT is %.20s; save real and imaginary parts in the "
+                        "same number format",
                         d->path, formats[format], other);
     *out = (struct fbp_bes3t_samples){
         .n = {1, 1, 1}, .type = types[format], .big_endian = order == 0, .complex = part == 1};
@@ -218,8 +218,8 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
     FBP_TRY(fbp_file_exists(*path, &there));
     if (!there)
         return fbp_fail(FBP_ERR_IO,
-                        "%s: XTYP is IGD, but %s, the places of the samples, is not there: copy it "
-                        "beside the .DSC",
+                        "%s: XTYP is IGD, but the file of the sample positions, %s, is missing; "
+                        "copy it into the folder of the .DSC file",
                         d->path, *path);
 
     /* The numbers of the file are read into the end of the doubles that they become. */
@@ -228,8 +228,8 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
     fbp_status st = fbp_open_file(*path, &fd, &bytes);
     if (st == FBP_OK && bytes != (uint64_t)n * size)
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: its .XGF has %llu bytes, but XPTS and XFMT describe %llu: copy both "
-                      "files again",
+                      "%s: the .XGF file has %llu bytes, but XPTS and XFMT describe %llu; copy "
+                      "both files again",
                       d->path, (unsigned long long)bytes, (unsigned long long)n * size);
     if (st == FBP_OK)
         st = fbp_read_at(fd, *path, 0, in, n * size);
@@ -267,11 +267,11 @@ static fbp_status open_bes3t(struct fbp_source *src)
     FBP_TRY_GOTO(fbp_bes3t_samples(&d, &s));
     if (src->member && !sinogram && !(s.complex && imaginary))
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: has no array %.40s: leave it out, or name sinogram, its spectra "
-                              "as views of one row%s",
+                              "%s: has no array %.40s; omit the name, or give the name sinogram to "
+                              "read the spectra as views of one row%s",
                               src->file, src->member,
-                              s.complex   ? ", or imaginary, its imaginary parts"
-                              : imaginary ? "; its samples are not complex"
+                              s.complex   ? ", or imaginary to read the imaginary parts"
+                              : imaginary ? "; the samples are not complex"
                                           : ""));
     memcpy(info->n, s.n, sizeof s.n);
     if (sinogram) {
@@ -290,14 +290,14 @@ static fbp_status open_bes3t(struct fbp_source *src)
     if (st == FBP_ERR_IO) {
         snprintf(why, sizeof why, "%s", fbp_message());
         fbp_message_clear();
-        st = fbp_fail(st, "%s: copy the .DTA beside the .DSC", why);
+        st = fbp_fail(st, "%s; copy the .DTA file into the folder of the .DSC file", why);
     }
     FBP_TRY_GOTO(st);
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
     if (__builtin_mul_overflow(bytes, s.complex ? 2 : 1, &bytes) || bytes != size)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: its .DTA has %llu bytes, but XPTS, YPTS, ZPTS, IRFMT and IKKF "
-                              "describe %llu: copy both files again",
+                              "%s: the .DTA file has %llu bytes, but XPTS, YPTS, ZPTS, IRFMT and "
+                              "IKKF describe %llu; copy both files again",
                               src->path, (unsigned long long)size, (unsigned long long)bytes));
     src->imaginary |= imaginary;
     if (s.complex)
@@ -315,6 +315,6 @@ const struct fbp_format fbp_format_bes3t = {
     .extensions = ".dsc .dta",
     .detect = fbp_bes3t_detect,
     .open = open_bes3t,
-    .not_growing = "a BES3T file cannot be followed while it grows",
+    .not_growing = "--follow cannot read BES3T files; reconstruct when the measurement is complete",
     .has_members = true,
 };

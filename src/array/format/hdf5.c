@@ -72,7 +72,9 @@ static fbp_status parse_member(struct data_set *l)
     }
     const size_t n = query ? (size_t)(query - l->requested) : strlen(l->requested);
     if (n >= sizeof l->member)
-        return fbp_fail(FBP_ERR_INVALID, "%.100s: the name of the data set is too long", l->path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.100s: the name of the data set is too long; rename the data set",
+                        l->path);
     memcpy(l->member, l->requested, n);
     l->member[n] = '\0';
     l->a.sinogram = query && strcmp(query, FBP_SINOGRAM) == 0;
@@ -82,7 +84,7 @@ static fbp_status parse_member(struct data_set *l)
         l->key = strtol(query + sizeof select - 1, &end, 10);
     if (!end || end == query + sizeof select - 1 || *end || l->key < 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: behind the '?' expected image_key=0 (projections), 1 (flats) or 2 "
+                        "%s: after the '?', expected image_key=0 (projections), 1 (flats) or 2 "
                         "(darks), or sinogram",
                         l->path);
     return FBP_OK;
@@ -112,8 +114,10 @@ static fbp_status open_all(struct data_set *l)
     l->space = H5Dget_space(l->data);
     l->plist = H5Dget_create_plist(l->data);
     if (l->type < 0 || l->space < 0 || l->plist < 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: its header cannot be read%s: the file is damaged",
-                        l->path, fbp_hdf5_reason(why, sizeof why));
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the header of the data set cannot be read%s; the file is damaged, copy it again",
+            l->path, fbp_hdf5_reason(why, sizeof why));
     return FBP_OK;
 }
 
@@ -139,12 +143,13 @@ static fbp_status take_size(struct data_set *l)
     }
     if (a->rank != 2 && a->rank != 3)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %d dimension%s: two or three [view][row][column] are needed: name "
-                        "another data set or reshape it",
+                        "%s: has %d dimension%s, expected two or three ([view][row][column]); name "
+                        "another data set, or reshape it",
                         l->path, a->rank, a->rank == 1 ? "" : "s");
     if (a->rank != (a->sinogram ? 2 : l->key >= 0 ? 3 : a->rank))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %d dimensions: a sinogram has two, images with a key three",
+                        "%s: has %d dimensions, but a sinogram must have two, and images with "
+                        "image_key three; name another data set",
                         l->path, a->rank);
     a->info.n[1] = a->info.n[2] = 1;
     for (int i = 0; i < a->rank; i++)
@@ -182,7 +187,8 @@ static fbp_status take_type(struct data_set *l)
             a->info.type = FBP_F64;
     } else {
         st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "%s: its elements are not numbers: integers or floats are needed", l->path);
+                      "%s: its elements are not numbers; name a data set of integers or floats",
+                      l->path);
     }
     if (a->info.type == FBP_TYPE_NONE)
         a->info.type = FBP_F64;
@@ -220,8 +226,8 @@ static fbp_status take_attributes(struct data_set *l)
         return FBP_OK;
     if (!isfinite(scale) || scale == 0 || !isfinite(offset))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: its attributes say value = %g * number + %g, which cannot be: correct "
-                        "or remove " FBP_HDF5_SCALE " and " FBP_HDF5_OFFSET,
+                        "%s: its attributes give value = %g * number + %g, which is invalid; "
+                        "correct or remove " FBP_HDF5_SCALE " and " FBP_HDF5_OFFSET,
                         l->path, scale, offset);
     if (scale < 1 || scale > 1 || offset < 0 || offset > 0) {
         i->scale = scale;
@@ -259,8 +265,8 @@ static fbp_status take_selection(struct data_set *l)
     }
     if (!best)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has no image_key of %zu entries: leave ?image_key= out",
-                        l->path, l->a.n_slices);
+                        "%s: the file has no image_key of %zu entries; omit ?image_key=", l->path,
+                        l->a.n_slices);
     FBP_TRY(fbp_hdf5_keys(l->id, l->path, best->path, &l->list, &keys, &n));
     fbp_status st = fbp_calloc((void **)&l->map, n, sizeof *l->map, "selected images");
     for (size_t i = 0; st == FBP_OK && i < n; i++)
@@ -271,7 +277,7 @@ static fbp_status take_selection(struct data_set *l)
     if (count == 0)
         return fbp_fail(
             FBP_ERR_INVALID,
-            "%s: no image has this key in %s: use 0 (projections), 1 (flats) or 2 (darks)", l->path,
+            "%s: no image has this key in %s; use 0 (projections), 1 (flats) or 2 (darks)", l->path,
             best->path);
     l->a.selected = true;
     l->a.info.n[2] = count;
@@ -303,7 +309,7 @@ static uint64_t bytes_of_file(const char *path)
 static fbp_status damaged(const struct data_set *l, const char *what)
 {
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: %s: the file is truncated or damaged, or was not closed: copy it again",
+                    "%s: %s; the file is truncated, damaged or was not closed, copy it again",
                     l->path, what);
 }
 
@@ -342,7 +348,7 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
     char name[80];
 
     if (H5Pget_chunk(l->plist, 3, n) != l->a.rank)
-        return damaged(l, "its chunks do not fit it");
+        return damaged(l, "its chunks have another number of dimensions than the data set");
     l->a.chunk[1] = l->a.chunk[2] = 1;
     for (int i = 0; i < l->a.rank; i++)
         l->a.chunk[fbp_hdf5_axis(&l->a, i)] = n[i];
@@ -359,9 +365,9 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
             l->a.how = FBP_HDF5_LIBRARY;
             if (H5Zfilter_avail(id) <= 0)
                 return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "%s: is compressed with filter %d (%.40s), which is not installed: "
-                                "install it and set HDF5_PLUGIN_PATH, or rewrite the file by "
-                                "h5repack -f GZIP=1",
+                                "%s: is compressed with HDF5 filter %d (%.40s), which is not "
+                                "installed; install it and set HDF5_PLUGIN_PATH, or rewrite the "
+                                "file by h5repack -f GZIP=1",
                                 l->path, (int)id, name);
         }
     }
@@ -377,8 +383,9 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
     FBP_TRY(fbp_calloc((void **)chunks, l->a.n_chunks, sizeof **chunks, "a table of chunks"));
     if (H5Dget_num_chunks(l->data, l->space, &n_written) < 0 || n_written == 0 ||
         n_written > l->a.n_chunks)
-        return damaged(l, n_written == 0 ? "its samples were never written"
-                                         : "its chunks do not fit it");
+        return damaged(l, n_written == 0
+                              ? "its samples were never written"
+                              : "its chunks have another number of dimensions than the data set");
     for (hsize_t i = 0; i < n_written; i++) {
         haddr_t where = 0;
         hsize_t bytes = 0;
@@ -450,7 +457,7 @@ static fbp_status note_virtual(struct data_set *l)
     }
     if (n > 0)
         fbp_describe_missing(l->path, n, a->info.n[2],
-                             "images of the virtual data set are in no source", lacks, &l->a.info);
+                             "images of the virtual data set have no source", lacks, &l->a.info);
     else if (l->missing[0] > 0)
         fbp_describe_missing(l->path, l->missing[0], l->missing[1],
                              "chunks of its sources were never written", NULL, &l->a.info);
@@ -475,13 +482,13 @@ static fbp_status check_stored(const struct data_set *l)
     if (stored == 0)
         return damaged(l, "its samples were never written");
     if (stored > bytes_of_file(l->a.file))
-        return damaged(l, "its samples reach behind the end of the file");
+        return damaged(l, "its samples extend beyond the end of the file");
     if ((layout == H5D_CHUNKED ? H5Pget_chunk(l->plist, H5S_MAX_RANK, n)
                                : H5Sget_simple_extent_dims(l->space, n, NULL)) != l->a.rank)
-        return damaged(l, "its chunks do not fit it");
+        return damaged(l, "its chunks have another number of dimensions than the data set");
     for (int i = 0; i < l->a.rank; i++)
         if (__builtin_mul_overflow(bytes, n[i], &bytes))
-            return damaged(l, "its size says far more than is stored");
+            return damaged(l, "its size is far larger than its stored samples");
     for (int i = 0; i < n_filters; i++) {
         unsigned flags, config;
         size_t n_values = 0;
@@ -493,7 +500,7 @@ static fbp_status check_stored(const struct data_set *l)
             most = 0;
     }
     if (most > 0 && bytes / most > stored)
-        return damaged(l, "its size says far more than is stored");
+        return damaged(l, "its size is far larger than its stored samples");
     return FBP_OK;
 }
 
@@ -525,10 +532,10 @@ static fbp_status take_library(struct data_set *l)
     a->info.big_endian = fbp_is_foreign(false);
     a->n_chunks = fbp_hdf5_grid(a, grid);
     if (a->n_chunks == 0 || a->n_chunks > MAX_BLOCKS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: is larger than this program reads through the library: rewrite it by "
-                        "h5repack",
-                        l->path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: is too large to be read through the HDF5 library; rewrite it by h5repack -l CONTI",
+            l->path);
     return FBP_OK;
 }
 
@@ -541,21 +548,23 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     /* The file that the data set is in, which an external link may have led to. */
     const ssize_t n = H5Fget_name(l->data, a->file, sizeof a->file);
     if (n <= 0 || (size_t)n >= sizeof a->file)
-        return fbp_fail(FBP_ERR_INVALID, "%s: the name of its file is too long", l->path);
+        return fbp_fail(FBP_ERR_INVALID, "%s: the path of the file is too long; use a shorter one",
+                        l->path);
     const ssize_t m = H5Iget_name(l->data, a->data_set, sizeof a->data_set);
     if (m <= 0 || (size_t)m >= sizeof a->data_set)
-        return fbp_fail(FBP_ERR_INVALID, "%s: has no name in its file", l->path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the data set has no name in its file; name it by its path", l->path);
     if (a->rank == 4 && layout != H5D_VIRTUAL &&
         (a->how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a series of four dimensions is read if it is stored in one run of "
-                        "plain numbers: rewrite it (h5repack -l CONTI), or store it as "
-                        "[z][y][x], one volume behind the other",
-                        l->path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: a data set of four dimensions must be stored contiguously and uncompressed; "
+            "rewrite it (h5repack -l CONTI), or store the volumes one after the other as [z][y][x]",
+            l->path);
     if (a->how == FBP_HDF5_COLUMNS) {
         /* All of it will be held in memory: it must not be more than the file can store. */
         if (bytes / FBP_DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
-            return damaged(l, "its size says far more than is stored");
+            return damaged(l, "its size is far larger than its stored samples");
         return take_library(l);
     }
     if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS) {
@@ -564,15 +573,15 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
         const uint64_t stored = H5Dget_storage_size(l->data);
         if (H5Pget_external_count(l->plist) > 0)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: its samples are in raw files beside it: name those with \"raw\" "
-                            "in the scan file",
+                            "%s: its samples are stored in external raw files; name these files "
+                            "with \"raw\" in the scan file",
                             l->path);
         if (at == HADDR_UNDEF || stored == 0)
             return damaged(l, "its samples were never written");
         if (stored / fbp_type_size(a->info.type) / a->info.n[0] / a->info.n[1] < a->n_slices)
-            return damaged(l, "it has room for fewer samples than its size says");
+            return damaged(l, "its storage is smaller than its size requires");
         if (at > bytes_of_file(a->file))
-            return damaged(l, "its samples lie behind the end of the file");
+            return damaged(l, "its samples lie beyond the end of the file");
         a->offset = at;
         return FBP_OK;
     }
@@ -687,15 +696,17 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     char needs[32];
 
     if (t.fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: no memory to hold it", src->path);
+        return fbp_fail(FBP_ERR_IO, "%s: out of memory for its samples; close other programs",
+                        src->path);
     close(src->fd);
     src->fd = t.fd;
     src->offset = 0;
     FBP_TRY(fbp_array_bytes(src->path, &a->info, &bytes));
     if (bytes > fbp_available_bytes() / 2) /* a damaged file may claim any size */
         return fbp_fail(FBP_ERR_NOMEM,
-                        "%s: needs %s of memory, as MATLAB's order of axes is turned, more "
-                        "than half of what is free: store it row by row, or take a larger machine",
+                        "%s: needs %s of memory, because MATLAB stores arrays column by column; "
+                        "that is more than half of the free memory; store the array row by row, or "
+                        "use a machine with more memory",
                         src->path, fbp_bytes_text(needs, sizeof needs, bytes));
     limits.memory_bytes += 2 * bytes;
     limits.leaves_copy = true;
@@ -725,20 +736,25 @@ static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_arra
         whole = whole && fbp_blob_take(reply, &at, *chunks, a->n_chunks * sizeof **chunks);
     }
     if (!whole)
-        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back whole", src->path);
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: the child process that inspects the file returned an incomplete "
+                        "description; try again",
+                        src->path);
     if (a->how != FBP_HDF5_CONTIGUOUS)
         return FBP_OK;
     if (slice * a->n_slices + a->offset > fbp_file_bytes(src->fd))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: its samples reach behind the end of the file: it is truncated, copy "
-                        "it again",
+                        "%s: its samples extend beyond the end of the file; the file is truncated, "
+                        "copy it again",
                         src->path);
     for (size_t i = 1; i < n; i++)
         one_run = one_run && (*map)[i] == (*map)[0] + i;
     if (one_run)
         return FBP_OK;
     if (slice > UINT32_MAX)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: images of more than 4 GiB cannot be chosen from",
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: ?image_key= does not support images of more than 4 GiB; store the "
+                        "projections in a data set of their own",
                         src->path);
     FBP_TRY(fbp_calloc((void **)chunks, a->n_slices, sizeof **chunks, "a table of images"));
     for (size_t k = 0; k < a->n_slices; k++)
@@ -761,11 +777,17 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
     int fd = -1;
 
     if (!fbp_blob_take(reply, &at, &a, sizeof a))
-        return fbp_fail(FBP_ERR_IO, "%s: no description came back", src->path);
+        return fbp_fail(
+            FBP_ERR_IO,
+            "%s: the child process that inspects the file returned no description; try again",
+            src->path);
     /* Links may have led to another file, and virtual data sets to many. */
     const char *name = (const char *)reply->bytes + sizeof a, *end = name + a.file_bytes;
     if (a.file_bytes > reply->n - sizeof a || (a.file_bytes && end[-1] != '\0'))
-        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back whole", src->path);
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: the child process that inspects the file returned an incomplete "
+                        "description; try again",
+                        src->path);
     FBP_TRY(fbp_inputs_add(&src->inputs, a.file));
     for (; name < end; name += strlen(name) + 1)
         FBP_TRY(fbp_inputs_add(&src->inputs, name));

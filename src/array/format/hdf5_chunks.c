@@ -33,7 +33,7 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
     char why[200];
 
     if (data < 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be opened any more%s", b->path,
+        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be opened again%s", b->path,
                         fbp_hdf5_reason(why, sizeof why));
     for (int i = 0; i < a->rank; i++) { /* the data set's own dimensions */
         const int axis = fbp_hdf5_axis(a, i);
@@ -55,18 +55,18 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
         H5Sclose(to);
         H5Sclose(from);
         if (!done)
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: slices from %zu on cannot be read%s: the file is damaged, copy it "
-                          "again",
-                          b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
+            st = fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: slices from %zu on cannot be read%s; the file is damaged, copy it again",
+                b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
     }
     H5Dclose(data);
     if (st != FBP_OK || fits)
         return st;
     if (nz == 1)
         return fbp_fail(FBP_ERR_IO,
-                        "%s: slice %zu comes from more files than this process may have open: "
-                        "raise the number of open files (ulimit -n)",
+                        "%s: slice %zu is stored in more files than this process may open; raise "
+                        "the limit of open files (ulimit -n)",
                         b->path, b->first[2] + z);
     FBP_TRY(read_slices(file, b, z, nz / 2));
     return read_slices(file, b, z + nz / 2, nz - nz / 2);
@@ -201,8 +201,8 @@ static fbp_status load(void *user, size_t k, void *out)
             return fbp_fail_nomem(h->chunk_bytes, "zlib");
         if (code != Z_OK || got != h->chunk_bytes)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: chunk %zu cannot be inflated to its size: the file is damaged, "
-                            "copy it again",
+                            "%s: chunk %zu cannot be decompressed to its full size; the file is "
+                            "damaged, copy it again",
                             src->path, k);
         if (shuffled)
             unshuffle(inflated, size, n, out);
@@ -344,13 +344,16 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
         __builtin_mul_overflow(h->chunk_bytes, a->chunk[2], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, fbp_type_size(a->info.type), &h->chunk_bytes) ||
         h->chunk_bytes == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: its chunks are too large", src->path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: its chunks are too large; rewrite it with smaller chunks (h5repack -l CHUNK=...)",
+            src->path);
     for (size_t k = 0; chunks && k < a->n_chunks; k++)
         if (chunks[k].bytes > h->stored_bytes)
             h->stored_bytes = chunks[k].bytes;
     if (chunks && h->chunk_bytes / FBP_DEFLATE_AT_MOST > h->stored_bytes)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: chunks of %zu bytes cannot be in the %zu bytes that are stored: the "
+                        "%s: the %zu bytes of a chunk do not fit into the %zu stored bytes; the "
                         "file is damaged, copy it again",
                         src->path, h->chunk_bytes, h->stored_bytes);
 

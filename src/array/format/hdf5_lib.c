@@ -40,7 +40,7 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     if (system_error[0])
         snprintf(buf, n, ": %s", system_error);
     else
-        snprintf(buf, n, "%s%s", text[0] ? ", the library says: " : "", text);
+        snprintf(buf, n, "%s%s", text[0] ? ", the HDF5 library reports: " : "", text);
     return buf;
 }
 
@@ -144,8 +144,8 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     fbp_message_clear();
     if (lost) /* a data set that was not found may exist */
         return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, system_error);
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "%s: " LIBRARY " has not enough memory for it: close other programs", e->path);
+    return fbp_fail(FBP_ERR_NOMEM, "%s: " LIBRARY " has not enough memory; close other programs",
+                    e->path);
 }
 
 fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *limits,
@@ -223,8 +223,8 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
         return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", name, system_error);
     fbp_hdf5_reason(why, sizeof why);
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: cannot be opened as HDF5%s: the file is truncated, damaged or still being "
-                    "written%s: copy it again",
+                    "%s: cannot be opened as HDF5%s; the file is truncated, damaged or still being "
+                    "written%s; copy it again",
                     name, why, *why ? "" : ", or there was not enough memory");
 }
 
@@ -321,13 +321,15 @@ void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *
 
     H5get_libversion(&v[0], &v[1], &v[2]);
     if (link[0])
-        snprintf(out, n, "%.100s%.230s cannot be opened%.200s: put the file there that it leads to",
-                 path, link, why);
-    else
         snprintf(out, n,
-                 "%.100s cannot be opened%s: it is damaged, or of a newer HDF5 than %u.%u.%u: copy "
-                 "it again, or write it for older ones (h5py: libver=('earliest', 'v110'))",
-                 path, why, v[0], v[1], v[2]);
+                 "%.100s%.230s cannot be opened%.200s; restore the file that the link names", path,
+                 link, why);
+    else
+        snprintf(
+            out, n,
+            "%.100s cannot be opened%s; it is damaged, or needs a newer HDF5 than %u.%u.%u; copy "
+            "it again, or write it for older versions (h5py: libver=('earliest', 'v110'))",
+            path, why, v[0], v[1], v[2]);
 }
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *user);
@@ -466,7 +468,7 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
     if (read)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: its groups cannot be read%s: the file is damaged, copy it again", name,
+                    "%s: its groups cannot be read%s; the file is damaged, copy it again", name,
                     fbp_hdf5_reason(why, sizeof why));
 }
 
@@ -507,12 +509,13 @@ fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct f
     if (!n && list->unread[0])
         return fbp_fail(FBP_ERR_INVALID, "%s: %s", file, list->unread);
     if (!member)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s%s", file,
-                        n ? "holds several data sets: name one as FILE:DATASET; it has "
-                          : "holds no array of numbers of two or three dimensions",
-                        known, n > SHOWN ? ", …" : "", n ? "" : ": is it the right file?");
-    return fbp_fail(FBP_ERR_INVALID, "%s: has no data set \"%.80s\"%s%s%s: it has %s%s", file,
-                    member, nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+        return fbp_fail(
+            FBP_ERR_INVALID, "%s: %s%s%s%s", file,
+            n ? "contains several data sets; name one as FILE:DATASET; the data sets are "
+              : "contains no array of numbers of two or three dimensions",
+            known, n > SHOWN ? ", …" : "", n ? "" : "; check the file name");
+    return fbp_fail(FBP_ERR_INVALID, "%s: has no data set \"%.80s\"%s%s%s; the file has %s%s", file,
+                    member, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                     nearest ? "\"?" : "", n ? known : "no array of two or three dimensions",
                     n > SHOWN ? ", …" : "");
 }
@@ -532,19 +535,19 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     *out = NULL;
     *n = 0;
     if (count <= 0 || (size_t)count > most || !is_numeric(type))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: %s: expected 1 to %zu numbers, found %lld of them", name, path,
-                              most, (long long)count));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: %s: expected 1 to %zu numbers, found %lld",
+                              name, path, most, (long long)count));
     FBP_TRY_GOTO(fbp_hdf5_check_block(data, name, NULL, NULL, SIZE_MAX, &fits));
     if (!fits)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
-                              "%s: %s comes from more files than this process may have open: raise "
-                              "the number of open files (ulimit -n)",
+                              "%s: %s is stored in more files than this process may open; raise "
+                              "the limit of open files (ulimit -n)",
                               name, path));
     FBP_TRY_GOTO(fbp_calloc((void **)out, (size_t)count, sizeof **out, path));
     if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {
-        st = fbp_fail(FBP_ERR_INVALID, "%s: %s cannot be read%s: the file is damaged", name, path,
-                      fbp_hdf5_reason(why, sizeof why));
+        st =
+            fbp_fail(FBP_ERR_INVALID, "%s: %s cannot be read%s; the file is damaged, copy it again",
+                     name, path, fbp_hdf5_reason(why, sizeof why));
         free(*out);
         *out = NULL;
         goto fail;
@@ -571,8 +574,8 @@ fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
         return FBP_OK;
     fbp_status st = fbp_hdf5_numbers(file, name, control, MAX_FRAMES, &finer, &n_finer);
     if (st == FBP_OK && n_finer != *n)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu entries, %s %zu: correct the file", name,
-                      control, n_finer, path, *n);
+        st = fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu entries, but %s has %zu; correct the file",
+                      name, control, n_finer, path, *n);
     for (size_t i = 0; st == FBP_OK && i < *n; i++)
         if ((*out)[i] >= 0 && (*out)[i] <= 0)
             (*out)[i] = finer[i];

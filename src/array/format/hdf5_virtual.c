@@ -96,7 +96,7 @@ static fbp_status missing(const struct virtual_set *v, const char *file, const c
     const bool here = strcmp(file, ".") == 0;
 
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: is a virtual data set, its samples are in %.300s%s%.200s: %s: %s", v->path,
+                    "%s: is a virtual data set with samples in %.300s%s%.200s, but %s; %s", v->path,
                     here ? "" : file, here ? "" : ":", set, what, remedy);
 }
 
@@ -124,16 +124,18 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
         f = v->last_file;
     }
     if (++*v->n_looked > MAX_SOURCES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: its samples come from more than %zu places",
-                        v->path, MAX_SOURCES);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: the virtual data set has more than %zu sources; rewrite it as a plain data set",
+            v->path, MAX_SOURCES);
     if (f < 0)
-        return missing(v, file, set, "that file is not there or cannot be opened",
-                       "put it where it was, or beside this one");
+        return missing(v, file, set, "that file is missing or cannot be opened",
+                       "restore it, or copy it into the folder of this file");
     const hid_t source = H5Dopen2(f, set, H5P_DEFAULT);
     H5Fclose(f);
     if (source < 0)
-        return missing(v, file, set, "there is no such data set in that file, or it cannot be read",
-                       "is it the right file?");
+        return missing(v, file, set, "that file has no such data set, or it cannot be read",
+                       "check that it is the right file");
 
     const hid_t taken = H5Pget_virtual_srcspace(v->plist, i), space = H5Dget_space(source);
     const int rank = H5Sget_simple_extent_dims(space, n, NULL);
@@ -144,8 +146,8 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
     H5Sclose(space);
     H5Sclose(taken);
     if (!inside)
-        return missing(v, file, set, "that is smaller than what is taken of it",
-                       "it is truncated or not complete, copy it again");
+        return missing(v, file, set, "that data set is smaller than the selected part",
+                       "the file is truncated or incomplete, copy it again");
 
     /* Note the name of the source's file, once for sources that follow each other.  A name that is
      * too long is not found by other means, either. */
@@ -196,8 +198,10 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     const ssize_t n = H5Pget_virtual_filename(v->plist, i, s->file, NAME);
     const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, s->set, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged", v->path,
-                      i);
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: the name of source %zu of the virtual data set is too long or damaged; "
+                      "copy the file again",
+                      v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
         /* The current number of blocks of an unlimited selection. */
         const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
@@ -233,10 +237,10 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
         goto fail;
     }
     if (depth > MAX_DEPTH)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: virtual data sets refer to each other, more than %d deep: "
-                              "correct the file",
-                              like->path, MAX_DEPTH));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: virtual data sets refer to each other more than %d levels deep; correct the file",
+            like->path, MAX_DEPTH));
     FBP_TRY_GOTO(fbp_calloc((void **)&v, 1, sizeof *v, "a virtual data set"));
     *v = *like;
     v->data = data;
@@ -245,7 +249,9 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
     v->last_file = -1;
     if (H5Pget_virtual_count(plist, &n) < 0 ||
         H5Fget_name(data, v->file, sizeof v->file) >= (ssize_t)sizeof v->file)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: its virtual sources cannot be read", v->path);
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: the sources of the virtual data set cannot be read; copy the file again",
+                      v->path);
     for (size_t i = 0; i < n && st == FBP_OK && *v->n_files <= v->most; i++) {
         const hid_t to = v->first ? H5Pget_virtual_vspace(plist, i) : -1;
         const int rank = v->first ? H5Sget_simple_extent_ndims(to) : 0;

@@ -68,16 +68,16 @@ static fbp_status not_made(const struct draft *w, const char *what)
     char why[200];
 
     if (error == EMFILE || error == ENFILE)
-        remedy = ": close other programs, or raise the number of open files (ulimit -n)";
+        remedy = "; close other programs, or raise the limit of open files (ulimit -n)";
     else if (error == ENOMEM || error == ENOSPC) /* the draft is in memory */
-        remedy = ": close other programs";
+        remedy = "; close other programs";
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (error == reasons[i])
             return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO, "%s: %s: %s%s", w->path,
                             what, strerror(error), remedy);
     fbp_hdf5_reason(why, sizeof why);
     return fbp_fail(FBP_ERR_INVALID, "%s: %s%s", w->path, what,
-                    *why ? why : ": there may not be enough memory");
+                    *why ? why : ", perhaps because memory is exhausted");
 }
 
 /* Create the file, and in it the data set, unwritten, and its attributes. */
@@ -201,7 +201,7 @@ static fbp_status spare_others(const struct draft *w)
     if (!*lost)
         return FBP_OK; /* the child ends behind this, and closes and frees everything */
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: this output would replace the whole file, which %s%s: choose another "
+                    "%s: this output would replace the whole file, which %s%s; choose another "
                     "file, or remove that one first",
                     w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
@@ -226,10 +226,13 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
         return st;
     }
     if (fstat(w->fd, &is) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is lost: %s", w->path, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is incomplete: %s", w->path,
+                        strerror(errno));
     if (at == HADDR_UNDEF || at > MAX_HEADER || (uint64_t)is.st_size != at + bytes)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: this HDF5 library does not put the samples last: write .mha", w->path);
+                        "%s: this version of the HDF5 library stores the samples in an unsuitable "
+                        "order; write .mha instead",
+                        w->path);
     FBP_TRY(fbp_alloc(&header, at, "an HDF5 header"));
     st = fbp_read_at(w->fd, w->path, 0, header, at);
     if (st == FBP_OK)
@@ -257,7 +260,8 @@ fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
     /* The memory of the draft has no name, and its hole takes no room: nothing of it is left. */
     draft.fd = memfd_create("fbp", MFD_CLOEXEC);
     if (draft.fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: no memory to draft its header: %s", path, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: not enough memory to create the HDF5 header: %s", path,
+                        strerror(errno));
     snprintf(draft.sketch, sizeof draft.sketch, "/proc/self/fd/%d", draft.fd);
     const fbp_status st = fbp_hdf5_contain(path, &fbp_hdf5_limits, make_header, &draft, &reply);
     close(draft.fd);

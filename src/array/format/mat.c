@@ -47,8 +47,8 @@ static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(mis
 {
     const char *why = a->complex                  ? "complex"
                       : a->class == FBP_MX_SPARSE ? "sparse"
-                      : a->class == FBP_MX_INT64  ? "of 64-bit integers"
-                      : a->class == FBP_MX_UINT64 ? "of 64-bit integers"
+                      : a->class == FBP_MX_INT64  ? "an array of 64-bit integers"
+                      : a->class == FBP_MX_UINT64 ? "an array of 64-bit integers"
                                                   : NULL;
     char name[NAME];
     size_t used = 0;
@@ -101,17 +101,17 @@ static fbp_status choose(const struct fbp_mat *mat, const char *file, const char
         nearest = fbp_nearest(given, names, all->n);
     if (!all->n && all->other[0])
         st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "%s: %s: double, single and integers of 8 to 32 bits are read, full and "
-                      "real: save it as single",
+                      "%s: %s, but only full real arrays of double, single or integers of 8 to 32 "
+                      "bits are supported; save it as single",
                       file, all->other);
     else if (!*given)
         st = fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
-                      all->n ? "holds several arrays: name one as FILE:VARIABLE; it has "
-                             : "holds no array of real numbers: is it the right file?",
+                      all->n ? "contains several arrays; name one as FILE:VARIABLE; the arrays are "
+                             : "contains no array of real numbers; check the file name",
                       known, more);
     else
-        st = fbp_fail(FBP_ERR_INVALID, "%s: has no array \"%.80s\"%s%s%s: it has %s%s", file, given,
-                      nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+        st = fbp_fail(FBP_ERR_INVALID, "%s: has no array \"%.80s\"%s%s%s; the file has %s%s", file,
+                      given, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                       nearest ? "\"?" : "", all->n ? known : "no array of real numbers", more);
     free(all);
     return st;
@@ -128,20 +128,22 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
     const bool sinogram = order == SINOGRAM, three = a->rank == 3;
 
     if ((a->complex && order != SPECTRA) || a->class == FBP_MX_SPARSE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is %s: save it as a full array of real numbers",
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is %s; save it as a full array of real numbers",
                         path, a->complex ? "complex" : "sparse");
     if (fbp_mat_type(a) == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: is no array of numbers that is read (double, single, integers of 8 to "
-                        "32 bits): save it as single",
+                        "%s: is not an array of a supported type (double, single, integers of 8 to "
+                        "32 bits); save it as single",
                         path);
     if (a->rank != 2 && a->rank != 3 && !(a->rank == 4 && order == VOLUME))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %zu dimensions: two or three [view][row][column] are needed: "
-                        "reshape it",
-                        path, a->rank);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: has %zu dimensions, expected two or three ([view][row][column]); reshape it", path,
+            a->rank);
     if (sinogram && a->rank != 2)
-        return fbp_fail(FBP_ERR_INVALID, "%s: has three dimensions, a sinogram has two", path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has three dimensions, but a sinogram must have two; omit ?sinogram",
+                        path);
     info->n[0] = a->sizes[three ? 2 : 1];
     info->n[1] = three ? a->sizes[1] : sinogram ? 1 : a->sizes[0];
     info->n[2] = three || sinogram ? a->sizes[0] : 1;
@@ -203,14 +205,16 @@ static fbp_status open_mat(struct fbp_source *src)
     fbp_status st;
 
     if (fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: no memory to hold it", src->path);
+        return fbp_fail(FBP_ERR_IO, "%s: out of memory for its samples; close other programs",
+                        src->path);
     close(src->fd);
     src->fd = fd;
     if (query && !spectra && strcmp(query, FBP_SINOGRAM) != 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: behind the '?' expected sinogram or spectra",
+        return fbp_fail(FBP_ERR_INVALID, "%s: after the '?', expected sinogram or spectra",
                         src->path);
     if (n >= sizeof member)
-        return fbp_fail(FBP_ERR_INVALID, "%.200s: the name of the array is too long", src->path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.200s: the name of the array is too long; rename the array", src->path);
     memcpy(member, given, n);
     FBP_TRY(fbp_mat_open(src->file, &mat));
     FBP_TRY_GOTO(choose(mat, src->file, member, name));
@@ -227,9 +231,10 @@ static fbp_status open_mat(struct fbp_source *src)
     const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
     fbp_sandbox_note(both - bytes);
     if (limit && both > (limit > held ? limit - held : 0))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_NOMEM,
-                              "%s: reading it needs %s, more than --memory leaves: raise it",
-                              src->path, fbp_bytes_text(text, sizeof text, both)));
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_NOMEM,
+                     "%s: reading the file needs %s, more than --memory allows; raise --memory",
+                     src->path, fbp_bytes_text(text, sizeof text, both)));
     FBP_TRY_GOTO(fbp_mat_read(mat, name, &a));
     const void *values = src->imaginary && a->complex ? a->imaginary : a->real;
     FBP_TRY_GOTO(order == SPECTRA || order == VOLUME
@@ -239,7 +244,7 @@ static fbp_status open_mat(struct fbp_source *src)
     src->complex = a->complex;
     if (a->complex && !src->imaginary)
         snprintf(info->taken, sizeof info->taken,
-                 "%.240s: the real parts of complex samples are taken", src->path);
+                 "%.240s: the samples are complex; only their real parts are used", src->path);
     src->held_bytes = bytes;
     info->big_endian = fbp_is_foreign(false);
     for (int i = 0; i < 3 && !info->has_spacing; i++)
@@ -380,7 +385,7 @@ fbp_status fbp_mat_spare_others(const char *path, const char *file)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: this output would replace the whole file, which another program has "
-                    "written: choose another file, or remove that one first",
+                    "written; choose another file, or remove that one first",
                     path);
 }
 
@@ -391,8 +396,9 @@ fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *inf
     if (*bytes < (uint64_t)1 << 31)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: a MAT file of version 5 holds arrays of less than 2 GiB: write %s", path,
-                    instead);
+                    "%s: the array is too large, because MAT files of version 5 are limited to "
+                    "arrays of less than 2 GiB; write %s",
+                    path, instead);
 }
 
 /* ---- writing volumes */
@@ -423,11 +429,11 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     for (size_t i = 0; good && i < sizeof ours / sizeof *ours; i++)
         good = strcmp(name, ours[i]) != 0;
     if (!good)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: \"%.80s\" cannot be the name of the volume: use letters, digits and "
-                        "'_' (up to %d, a letter first), such as %s, and no name of the format's "
-                        "own",
-                        path, name, LONGEST, FBP_MAT_VOLUME);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: \"%.80s\" is not a valid name for the volume; use up to %d letters, digits and "
+            "'_', with a letter first, such as %s, but no reserved name of the format",
+            path, name, LONGEST, FBP_MAT_VOLUME);
     (void)compressed_bytes;
     FBP_TRY(fbp_mat_check_size(path, info, ".h5, which MATLAB's h5read opens", &bytes));
     FBP_TRY(fbp_sink_spacing(path, info, &given));
@@ -474,7 +480,7 @@ const struct fbp_format fbp_format_mat = {
     .extensions = EXTENSIONS,
     .detect = fbp_mat_detect,
     .open = open_mat,
-    .not_growing = "a MAT file cannot be followed while it grows",
+    .not_growing = "--follow cannot read MAT files; reconstruct when the file is complete",
     .has_members = true,
     .files = files,
 };

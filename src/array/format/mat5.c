@@ -41,13 +41,13 @@ struct part {
 
 static fbp_status damaged(const struct fbp_mat *m, const char *what)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s %llu: the file is truncated or damaged, copy it again",
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s %llu; the file is truncated or damaged, copy it again",
                     m->path, what, (unsigned long long)m->variable);
 }
 
 /* ---- bytes of a variable, plain or inflated */
 
-static const char not_inflated[] = "cannot inflate the variable at byte";
+static const char not_inflated[] = "cannot decompress the variable at byte";
 
 static fbp_status inflate_some(struct fbp_mat *m, int *code)
 {
@@ -201,7 +201,7 @@ static fbp_status get_part(struct fbp_mat *m, uint64_t *left, struct part *p)
     unsigned char tag[TAG];
 
     if (*left < TAG)
-        return damaged(m, "a part without its tag in the variable at byte");
+        return damaged(m, "an element without a tag in the variable at byte");
     FBP_TRY(get(m, tag, TAG));
     *left -= TAG;
     const uint32_t first = number(m, tag);
@@ -209,12 +209,13 @@ static fbp_status get_part(struct fbp_mat *m, uint64_t *left, struct part *p)
     if (first >> 16) {
         *p = (struct part){.type = first & 0xffff, .n = first >> 16};
         memcpy(p->inside, tag + 4, sizeof p->inside);
-        return p->n <= 4 ? FBP_OK : damaged(m, "a part that is too long in the variable at byte");
+        return p->n <= 4 ? FBP_OK
+                         : damaged(m, "an element that is too long in the variable at byte");
     }
     p->follow = ((uint64_t)p->n + 7) / 8 * 8;
     if (p->follow > *left) /* the last one may lack its padding */
         p->follow = p->n;
-    return p->n <= *left ? FBP_OK : damaged(m, "a part behind the end of the variable at byte");
+    return p->n <= *left ? FBP_OK : damaged(m, "an element beyond the end of the variable at byte");
 }
 
 static fbp_status skip(struct fbp_mat *m, uint64_t *left, uint64_t n)
@@ -328,10 +329,10 @@ static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct pa
     char inside[FBP_MAT_NAME] = "";
 
     if (n > MOST_ARRAYS - m->n_members)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: has more than %d members of structs: save the arrays that are needed "
-                        "in a file of their own",
-                        m->path, MOST_ARRAYS);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: its structs have more than %d members; save the needed arrays to a separate file",
+            m->path, MOST_ARRAYS);
     m->n_members += n;
     FBP_TRY(fbp_calloc((void **)&a->fields, n, sizeof *a->fields, "members of a struct"));
     a->n_fields = n;
@@ -393,7 +394,7 @@ static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-r
     }
     return each == 0 || found / each >= a->count
                ? FBP_OK
-               : damaged(m, "fewer arrays than there should be in the variable at byte");
+               : damaged(m, "missing arrays in the variable at byte");
 }
 
 /* Read an array of n bytes; in_tree: it may store members; requested: values to read, NULL: none,
@@ -446,7 +447,7 @@ static fbp_status get_variable(struct fbp_mat *m, uint64_t at, const char *reque
     m->packed = n;
     FBP_TRY_GOTO(get(m, tag, TAG));
     if (number(m, tag) != FBP_MI_MATRIX)
-        FBP_TRY_GOTO(damaged(m, "no array is packed in the variable at byte"));
+        FBP_TRY_GOTO(damaged(m, "no array in the compressed variable at byte"));
     FBP_TRY_GOTO(get_array(m, number(m, tag + 4), 0, true, requested, a));
     while (code != Z_STREAM_END) {
         m->z.next_out = m->out;
@@ -500,23 +501,23 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
         if (type < 5000 && type / 100 % 10 == 0 && type / 10 % 10 < 6 && type % 10 < 3 &&
             complex < 2 && length > 0 && length < 256 && 20 + length <= m->end)
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                                  "%s: is a MAT file of version 4, which is not read: save it by "
-                                  "save -v7 (scipy: format='5')",
+                                  "%s: is a MAT file of version 4, which is not supported; save it "
+                                  "by save -v7 (scipy: format='5')",
                                   path));
     }
     if (m->end < HEADER)
         FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file: copy it again", path));
+            fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file; copy it again", path));
     m->swap = fbp_is_foreign(head[126] == 'M');
 
     /* All variables. */
     for (uint64_t at = HEADER; at < m->end;) {
         size_t room = m->room;
         if (m->n >= MOST_ARRAYS)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                                  "%s: has more than %d variables: save those that are needed in a "
-                                  "file of their own",
-                                  path, MOST_ARRAYS));
+            FBP_TRY_GOTO(fbp_fail(
+                FBP_ERR_UNSUPPORTED,
+                "%s: has more than %d variables; save the needed variables to a separate file",
+                path, MOST_ARRAYS));
         FBP_TRY_GOTO(fbp_reserve((void **)&m->v, sizeof *m->v, m->n + 1, &room, "variables"));
         FBP_TRY_GOTO(fbp_reserve((void **)&m->at, sizeof *m->at, m->n + 1, &m->room, "variables"));
         struct fbp_mat_array *a = &m->v[m->n];
@@ -669,7 +670,8 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_
     *out = NULL;
     *n = real && array->real ? (size_t)array->count : 0;
     if (*n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s: expected numbers, found none", path, name);
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s: expected numbers, found none; correct the file",
+                        path, name);
     FBP_TRY(fbp_calloc((void **)out, *n, sizeof **out, name));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = fbp_mat_element(array, i);

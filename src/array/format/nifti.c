@@ -162,10 +162,10 @@ static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *pa
         st = there ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
     free(path);
     if (!there)
-        return fbp_fail(
-            FBP_ERR_IO,
-            "%s: NIfTI: its other half, %s or %s.gz beside it, is missing: copy it, too", src->path,
-            end, end);
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: NIfTI: the second file of the pair, %s or %s.gz, is missing; copy it "
+                        "into the same folder",
+                        src->path, end, end);
     FBP_TRY(st);
     if (src->fd >= 0)
         close(src->fd);
@@ -245,39 +245,40 @@ static fbp_status check_facts(const char *path, const struct facts *f, enum fbp_
             name = datatypes[i].name;
         }
     if (f->dim[0] < 1 || f->dim[0] > 7)
-        return fbp_fail(FBP_ERR_INVALID, "%s: NIfTI header: %lld axes: the file is damaged", path,
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NIfTI header: %lld axes; the file is damaged, copy it again", path,
                         (long long)f->dim[0]);
     for (int64_t i = 1; i <= f->dim[0]; i++)
         if (f->dim[i] < 1)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NIfTI header: axis %lld has %lld samples: the file is damaged",
-                            path, (long long)i, (long long)f->dim[i]);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: NIfTI header: axis %lld has %lld samples; the file is damaged, copy it again",
+                path, (long long)i, (long long)f->dim[i]);
     for (int64_t i = 5; i <= f->dim[0]; i++)
         if (f->dim[i] != 1)
             return fbp_fail(
                 FBP_ERR_UNSUPPORTED,
-                "%s: NIfTI: %lld samples along axis %lld: three axes of single values "
-                "are needed, or four of a series: save one volume, or one component, by itself",
+                "%s: NIfTI: %lld samples along axis %lld, but only three axes, or four for a "
+                "series, are supported; save one volume, or one component, as a separate file",
                 path, (long long)f->dim[i], (long long)i);
     if (f->dim[0] < 2)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NIfTI of one axis: two or three axes are needed: save it as a picture "
-                        "or a volume",
-                        path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: NIfTI: one axis, expected two or three; save it as an image or a volume", path);
     if (*type == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NIfTI: elements of type %d (%s) are not supported: save it as int8 to "
-                        "int32, uint8 to uint32, float32 or float64",
+                        "%s: NIfTI: elements of type %d (%s) are not supported; save the file as "
+                        "int8 to int32, uint8 to uint32, float32 or float64",
                         path, f->datatype, name);
     if (f->bitpix != 8 * (int)fbp_type_size(*type))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NIfTI header: %d bits do not fit elements of type %s: the file is "
-                        "damaged",
+                        "%s: NIfTI header: %d bits do not fit elements of type %s; the file is "
+                        "damaged, copy it again",
                         path, f->bitpix, fbp_type_name(*type));
     if (f->offset < least)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NIfTI header: vox_offset puts the samples before byte %lld: the file "
-                        "is damaged",
+                        "%s: NIfTI header: vox_offset is below %lld, the end of the header; the "
+                        "file is damaged, copy it again",
                         path, (long long)least);
     return FBP_OK;
 }
@@ -339,8 +340,8 @@ static fbp_status open_nifti(struct fbp_source *src)
         return fbp_fail(FBP_ERR_INVALID, "%s: not a NIfTI-1 or NIfTI-2 header%s", src->path,
                         n >= 4 && (int_at(head, 0, 4, false) == N1_BYTES ||
                                    int_at(head, 0, 4, true) == N1_BYTES)
-                            ? ", but one of Analyze 7.5, or damaged: save it as NIfTI"
-                            : ", whatever its name says");
+                            ? ", but an Analyze 7.5 header, or damaged; save the file as NIfTI"
+                            : ", despite its file name");
     take_facts(head, &f);
     FBP_TRY(check_facts(src->path, &f, &info->type));
 
@@ -366,10 +367,10 @@ static fbp_status open_nifti(struct fbp_source *src)
     if (!packed)
         return FBP_OK;
     if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: its samples are compressed: a compressed file cannot be followed "
-                        "while it grows: write it without compression",
-                        src->path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: --follow cannot read compressed samples; write the file without compression",
+            src->path);
     FBP_TRY(fbp_array_bytes(src->path, info, &bytes));
     return fbp_inflate_open(src, 0, (uint64_t)f.offset, bytes);
 }
@@ -422,8 +423,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     for (int i = 0; i < 4; i++) {
         if (n[i] > SHRT_MAX)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NIfTI-1 holds up to %d voxels along an axis, not %zu: write .nrrd "
-                            "or .mha",
+                            "%s: NIfTI-1 allows at most %d voxels along an axis, but the volume "
+                            "has %zu; write .nrrd or .mha",
                             path, SHRT_MAX, n[i]);
         h.dim[i + 1] = (int16_t)n[i];
     }

@@ -63,7 +63,7 @@ static fbp_status parse_descr(struct fbp_source *src, const char *v)
     if (src->info.type != FBP_TYPE_NONE)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: NPY element type %.*s is not supported: save it as float32 "
+                    "%s: NPY element type %.*s is not supported; save the array as float32 "
                     "(array.astype('float32'))",
                     src->path, value_length(v), v ? v : "(none)");
 }
@@ -91,8 +91,8 @@ static fbp_status parse_shape(struct fbp_source *src, const char *v)
     }
     if (!fits || count < (src->list ? 1 : 2))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NPY shape %.*s: two or three dimensions [z][y][x] are needed, or four "
-                        "of a series [frame][z][y][x]: reshape the array",
+                        "%s: NPY shape %.*s, expected two or three dimensions [z][y][x], or four "
+                        "for a series [frame][z][y][x]; reshape the array",
                         src->path, value_length(v), v ? v : "(none)");
     for (size_t i = 0; i < 3; i++)
         src->info.n[i] = i < count ? n[count - 1 - i] : 1;
@@ -110,10 +110,15 @@ static fbp_status open_npy(struct fbp_source *src)
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, h, 10));
     if (memcmp(h, magic, sizeof magic) != 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: not an NPY file, whatever its name says", src->path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: not an NPY file, despite its file name; convert it, or correct the name",
+            src->path);
     n = h[8] | (size_t)h[9] << 8;
     if (h[6] < 1 || h[6] > 3)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: NPY version %d is not known (1 to 3 are)",
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NPY version %d is unknown (versions 1 to 3 are supported); save the "
+                        "file by a current numpy.save()",
                         src->path, h[6]);
     if (h[6] >= 2) {
         at = 12;
@@ -121,7 +126,9 @@ static fbp_status open_npy(struct fbp_source *src)
         n |= (size_t)h[10] << 16 | (size_t)h[11] << 24;
     }
     if (n > MAX_HEADER)
-        return fbp_fail(FBP_ERR_INVALID, "%s: an NPY header of %zu bytes is damaged", src->path, n);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the NPY header of %zu bytes is damaged; copy the file again",
+                        src->path, n);
     src->offset = at + n;
 
     FBP_TRY(fbp_calloc((void **)&dict, n + 1, 1, "an NPY header"));
@@ -131,25 +138,28 @@ static fbp_status open_npy(struct fbp_source *src)
     const char *fortran = value_of(dict, "fortran_order");
     if (fortran && strncmp(fortran, "True", 4) == 0)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: the NPY array is in Fortran order: save "
-                              "numpy.ascontiguousarray(array) instead",
+                              "%s: the NPY array is in Fortran order, which is not supported; save "
+                              "numpy.ascontiguousarray(array)",
                               src->path));
     if (!fortran || strncmp(fortran, "False", 5) != 0)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: the NPY header lacks fortran_order: it is damaged", src->path));
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID,
+                     "%s: the NPY header lacks fortran_order; the file is damaged, copy it again",
+                     src->path));
     if (src->complex) {
         /* All samples must be there: array/source.c does not check the size for parts of samples.
          */
         const uint64_t size = fbp_file_bytes(src->fd);
         FBP_TRY_GOTO(fbp_array_bytes(src->path, &src->info, &bytes));
         if (src->growing)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                                  "%s: complex samples cannot be followed while the file grows",
-                                  src->path));
+            FBP_TRY_GOTO(fbp_fail(
+                FBP_ERR_UNSUPPORTED,
+                "%s: --follow cannot read complex samples; reconstruct when the file is complete",
+                src->path));
         if (bytes > UINT64_MAX / 4 || size < src->offset + 2 * bytes)
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: the file has %llu bytes, but the header asks for %llu: it "
-                                  "is truncated, copy it again",
+                                  "%s: the file has %llu bytes, but its header describes %llu; the "
+                                  "file is truncated, copy it again",
                                   src->path, (unsigned long long)size,
                                   (unsigned long long)(src->offset + 2 * bytes)));
         fbp_source_take_complex_part(src);

@@ -271,7 +271,8 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
             continue;
         const char *colon = strchr(line, ':');
         if (!colon)
-            return fbp_fail(FBP_ERR_INVALID, "%s: NRRD header: no field in the line \"%.40s\"",
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: no field in the line \"%.40s\"; correct the header",
                             path, line);
         if (colon[1] == '=') { /* "key:=value" */
             const char *value = colon + 2;
@@ -284,7 +285,7 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
                 snprintf(h->history, sizeof h->history, "%.255s", value);
             if (!fine)
                 return fbp_fail(FBP_ERR_INVALID,
-                                "%s: NRRD header: \"%.80s\" is damaged: correct it", path, line);
+                                "%s: NRRD header: \"%.80s\" is damaged; correct it", path, line);
             continue;
         }
         if (colon - line >= (long)sizeof key) /* longer than any known field */
@@ -295,10 +296,10 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
         key[length] = '\0';
         const char *value = skip_blanks(colon + 1);
         if (!set(h, key, value))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: \"%.40s: %.80s\" is not supported or damaged: "
-                            "correct it",
-                            path, key, value);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: NRRD header: \"%.40s: %.80s\" is not supported or damaged; correct it", path,
+                key, value);
         if (strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4])) {
             h->list = next;
             return FBP_OK;
@@ -318,21 +319,21 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     char chunk[4096];
 
     if (src->growing && h->gzip)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: its samples are compressed: a compressed file cannot be followed "
-                        "while it grows: write it with encoding: raw",
-                        src->path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: --follow cannot read compressed samples; write the file with encoding: raw",
+            src->path);
     if (src->growing && h->byte_skip == -1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: byte skip: -1 counts from the end: such a file cannot be "
-                        "followed while it grows: give the number of bytes",
+                        "%s: NRRD header: --follow cannot read a file with \"byte skip: -1\", "
+                        "which counts from the end; give the number of bytes",
                         src->path);
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     for (long long lines = h->line_skip; lines > 0;) {
         const size_t n = size - at < sizeof chunk ? (size_t)(size - at) : sizeof chunk;
         if (n == 0)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the file ends within the lines that are to be skipped: correct "
+                            "%s: NRRD header: the file has fewer lines than \"line skip\"; correct "
                             "\"line skip\"",
                             src->path);
         FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n));
@@ -352,8 +353,8 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
         src->offset += (uint64_t)h->byte_skip;
     if (!src->growing && (size < bytes || src->offset > size - bytes))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has %llu bytes, but the header asks for %llu of samples from "
-                        "byte %llu on: it is truncated, copy it again",
+                        "%s: the file has %llu bytes, but its header describes %llu bytes of "
+                        "samples from byte %llu on; the file is truncated, copy it again",
                         src->path, (unsigned long long)size, (unsigned long long)bytes,
                         (unsigned long long)src->offset);
     return FBP_OK;
@@ -490,8 +491,8 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
 
     if (src->growing)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: its samples are in several files: they cannot be followed while they "
-                        "come: name them in the scan file, as a pattern",
+                        "%s: --follow cannot read NRRD samples in several files; name the files by "
+                        "a pattern in the scan file",
                         src->path);
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a list of files"));
     pthread_mutex_init(&s->lock, NULL);
@@ -528,7 +529,7 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
             (p->last - p->first) % p->step != 0)
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: NRRD header: data file: %s: steps of %lld do not lead from %lld "
-                            "to %lld: correct the numbers",
+                            "to %lld; correct the numbers",
                             src->path, h->data_file, p->step, p->first, p->last);
         s->n = (size_t)((p->last - p->first) / p->step) + 1;
     }
@@ -536,12 +537,12 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     const long long slice_dim = p->slice_dim ? p->slice_dim : dim - 1;
     if (slice_dim < 2 || slice_dim > dim)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: files of %lld axes each are not supported: a slice or "
-                        "several in each file are needed",
+                        "%s: NRRD header: data files of %lld axes are not supported; store whole "
+                        "slices in each file",
                         src->path, slice_dim);
     if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_slices))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: %zu files cannot hold %zu slices, the same number each: "
+                        "%s: NRRD header: %zu files cannot contain %zu slices in equal numbers; "
                         "correct \"data file\" or \"sizes\"",
                         src->path, s->n, n_slices);
     s->n_slices = n_slices / s->n;
@@ -591,49 +592,49 @@ static fbp_status check_header(const char *path, struct header *h)
         series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
 
     if (h->n_sizes == 0 || h->n_sizes != h->dim)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: dimension: %zu with %zu sizes: the file is damaged", path,
-                        h->dim, h->n_sizes);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: NRRD header: dimension %zu, but %zu sizes; the file is damaged, copy it again",
+            path, h->dim, h->n_sizes);
     if (h->dim < 2 || h->dim > 4 || h->has_components)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD of %zu axes%s: two or three axes of single values are needed, or "
-                        "four of a series: save one component by itself",
+                        "%s: NRRD: %zu axes%s, expected two or three axes of scalar values, or "
+                        "four for a series; save one component as a separate file",
                         path, h->dim, h->has_components ? ", one of them of components" : "");
     if (h->dim == 4 && !series)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "%s: NRRD of four axes, and the last is not told to be times (\"kinds: "
-            "domain domain domain time\"): save one volume, or one component, by itself",
+            "%s: NRRD: four axes, but the last is not declared to be time (\"kinds: domain domain "
+            "domain time\"); declare it, or save one volume, or one component, as a separate file",
             path);
     if (h->n_steps && h->n_steps != h->dim)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: %zu space directions for %zu axes: correct the header",
+                        "%s: NRRD header: %zu space directions for %zu axes; correct the header",
                         path, h->n_steps, h->dim);
     if ((h->n_spacings && h->n_spacings != h->dim) || (h->n_mins && h->n_mins != h->dim))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: %zu spacings and %zu axis mins for %zu axes: correct the "
-                        "header",
-                        path, h->n_spacings, h->n_mins, h->dim);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: NRRD header: %zu spacings and %zu axis mins for %zu axes; correct the header",
+            path, h->n_spacings, h->n_mins, h->dim);
     if (type == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: type: \"%s\" is not supported: save it as int8 to int32, "
+                        "%s: NRRD header: type: \"%s\" is not supported; save it as int8 to int32, "
                         "uint8 to uint32, float or double",
                         path, h->type);
     h->gzip = strcasecmp(h->encoding, "gzip") == 0 || strcasecmp(h->encoding, "gz") == 0;
     if (!h->gzip && strcasecmp(h->encoding, "raw") != 0)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "%s: NRRD header: encoding: \"%s\" is not supported: save it as raw or gzip", path,
+            "%s: NRRD header: encoding: \"%s\" is not supported; save it as raw or gzip", path,
             h->encoding);
     if (!h->has_endian && fbp_type_size(type) > 1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: endian is missing: add \"endian: little\" or \"endian: "
-                        "big\"",
-                        path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: NRRD header: endian is missing; add \"endian: little\" or \"endian: big\"", path);
     if (h->gzip && h->byte_skip == -1)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: byte skip: -1 is for encoding: raw: give the number of "
-                        "bytes",
+                        "%s: NRRD header: \"byte skip: -1\" is allowed with \"encoding: raw\" "
+                        "only; give the number of bytes",
                         path);
     return FBP_OK;
 }
@@ -668,7 +669,7 @@ static fbp_status take_place(struct fbp_source *src, const struct header *h)
             return FBP_OK;
         if (step[i][i] <= 0)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: spacing %g is not positive: correct the header",
+                            "%s: NRRD header: spacing %g is not positive; correct the header",
                             src->path, h->spacings[i]);
         if (h->n_mins && !isnan(h->mins[i]))
             origin[i] = mm * (h->mins[i] + (h->is_cell[i] ? h->spacings[i] / 2 : 0));
@@ -702,7 +703,8 @@ static fbp_status read_header(const struct fbp_source *src, char **out, size_t *
             return FBP_OK;
         if (most >= MAX_HEADER)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: no empty line ends it: the file is damaged",
+                            "%s: NRRD header: the empty line at its end is missing; the file is "
+                            "damaged, copy it again",
                             src->path);
     }
 }
@@ -722,7 +724,9 @@ static fbp_status open_nrrd(struct fbp_source *src)
     FBP_TRY_GOTO(read_header(src, &text, &n, &closed));
     if (n < 8 || memcmp(text, "NRRD", 4) != 0)
         FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "%s: not an NRRD file, whatever its name says", src->path));
+            fbp_fail(FBP_ERR_INVALID,
+                     "%s: not an NRRD file, despite its file name; convert it, or correct the name",
+                     src->path));
     FBP_TRY_GOTO(parse(src->path, text, n, h));
     FBP_TRY_GOTO(check_header(src->path, h));
     for (size_t i = 0; i < 3; i++) {
@@ -754,7 +758,7 @@ static fbp_status open_nrrd(struct fbp_source *src)
         st = place_samples(src, h, n);
     } else {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: NRRD header: neither an empty line before samples nor a \"data file\": "
+                      "%s: NRRD header: has neither an empty line at its end nor a \"data file\"; "
                       "the file is truncated, copy it again",
                       src->path);
     }

@@ -28,9 +28,10 @@ static bool detect_tiff(const char *path, const unsigned char *head, size_t n)
 fbp_status fbp_fail_no_library(const char *path, const char *files, const char *package,
                                const char *option)
 {
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: %s are not supported by this build: install %s and build again (%s=ON)",
-                    path, files, package, option);
+    return fbp_fail(
+        FBP_ERR_UNSUPPORTED,
+        "%s: this build of fbp does not support %s; install %s and build fbp again (%s=ON)", path,
+        files, package, option);
 }
 
 #ifndef FBP_HAS_HDF5
@@ -76,8 +77,7 @@ const struct fbp_format fbp_format_hdf5 = {
     .extensions = FBP_HDF5_READ,
     .detect = fbp_hdf5_detect,
     .open = fbp_hdf5_source,
-    .not_growing =
-        "an HDF5 file cannot be followed while it grows: reconstruct it when it is complete",
+    .not_growing = "--follow cannot read HDF5 files; reconstruct when the file is complete",
     .has_members = true,
     .files = hdf5_files,
 };
@@ -101,7 +101,7 @@ const struct fbp_format fbp_format_tiff = {
     .extensions = tiff_names,
     .detect = detect_tiff,
     .open = fbp_tiff_source,
-    .not_growing = "a TIFF file cannot be followed while it grows: write one file a view",
+    .not_growing = "--follow cannot read a growing TIFF file; write one file per view",
     .files = tiff_files,
     .slices = &tiff_slices,
 };

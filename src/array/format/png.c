@@ -71,7 +71,7 @@ static void on_read_error(png_structp png, png_const_charp text)
     const struct decoder *d = png_get_error_ptr(png);
 
     (void)fbp_fail(FBP_ERR_INVALID,
-                   "%s: cannot be read as PNG: %s: the file is damaged or truncated: copy it again",
+                   "%s: cannot be read as PNG: %s; the file is damaged or truncated, copy it again",
                    d->path, text);
     png_longjmp(png, 1);
 }
@@ -82,7 +82,7 @@ static void on_read(png_structp png, png_bytep out, png_size_t n)
 
     if (n > d->size || d->pos > d->size - n ||
         fbp_read_at(d->fd, d->path, d->pos, out, n) != FBP_OK)
-        png_error(png, "it ends early");
+        png_error(png, "the file ends too early");
     d->pos += n;
 }
 
@@ -188,8 +188,8 @@ static fbp_status open_png(struct fbp_source *src)
         at += sizeof head + (uint64_t)bytes + 4;
         if (at > d->size && memcmp(head + 4, "IDAT", 4) != 0)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: PNG: a part of %u bytes reaches behind the end of the file: it "
-                            "is truncated or damaged: copy it again",
+                            "%s: PNG: a chunk of %u bytes extends beyond the end of the file; the "
+                            "file is truncated or damaged, copy it again",
                             d->path, bytes);
     }
     FBP_TRY(start(d, false));
@@ -203,7 +203,7 @@ static fbp_status open_png(struct fbp_source *src)
     else if (colour != PNG_COLOR_TYPE_GRAY)
         kind = "in colour";
     if (kind || interlaced)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: PNG: is %s: %s", src->path,
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: PNG: the image is %s; %s", src->path,
                         kind ? kind : "interlaced", kind ? grey : "save it without interlacing");
     i->n[0] = png_get_image_width(d->png, d->info);
     i->n[1] = png_get_image_height(d->png, d->info);
@@ -223,8 +223,8 @@ static fbp_status open_png(struct fbp_source *src)
     if (!memmem(tail, n_tail, end, sizeof end - 1) ||
         row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size) /* sides are below 2^20 */
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: PNG: its %llu bytes do not hold the %zu x %zu pixels of its header: "
-                        "the file is truncated or damaged: copy it again",
+                        "%s: PNG: its %llu bytes are too few for the %zu x %zu pixels of its "
+                        "header; the file is truncated or damaged, copy it again",
                         src->path, (unsigned long long)d->size, i->n[0], i->n[1]);
     png_destroy_read_struct(&d->png, &d->info, NULL);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
@@ -361,7 +361,7 @@ static fbp_status check(const char *path, const struct fbp_array_info *info)
 {
     if (info->n[0] <= MOST_SIDE && info->n[1] <= MOST_SIDE)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for PNG: write TIFF", path,
+    return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for PNG; write TIFF", path,
                     info->n[0], info->n[1]);
 }
 
@@ -379,6 +379,6 @@ const struct fbp_format fbp_format_png = {
     .extensions = ".png",
     .detect = detect,
     .open = open_png,
-    .not_growing = "a PNG file cannot be followed while it grows: write one file a view",
+    .not_growing = "--follow cannot read a growing PNG file; write one file per view",
     .slices = &slices,
 };

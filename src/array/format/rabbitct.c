@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data sets are read as they are");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "RabbitCT data sets are only read");
 
 static const char extensions[] = ".rct .rctd";
 
@@ -47,21 +47,22 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
     out->header_bytes = out->version == 2 ? 24 : 20;
     if (n < out->header_bytes)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: ends before the header of a RabbitCT data set does: it is damaged, "
-                        "copy it again",
+                        "%s: is shorter than the header of a RabbitCT data set; the file is "
+                        "damaged, copy it again",
                         path);
     if (first != 2 && first < LEAST_V1_COLUMNS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: version %u of RabbitCT's format is not known (1 and 2 are)", path,
-                        (unsigned)first);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: version %u of the RabbitCT format is unknown; versions 1 and 2 are supported",
+            path, (unsigned)first);
     const unsigned char *at = head + (out->version == 2 ? 4 : 0);
     memcpy(sizes, at, sizeof sizes);
     memcpy(out->hu, at + sizeof sizes, sizeof out->hu);
     if (sizes[0] == 0 || sizes[0] > MOST_PIXELS || sizes[1] == 0 || sizes[1] > MOST_PIXELS ||
         sizes[2] == 0 || sizes[2] > MOST_VIEWS || !isfinite(out->hu[0]) || !isfinite(out->hu[1]))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the header says %u views of %u x %u pixels, grey values %g f + %g: "
-                        "this is no RabbitCT data set, or it is damaged",
+                        "%s: the header gives %u views of %u x %u pixels and grey values %g f + "
+                        "%g; the file is damaged, or not a RabbitCT data set",
                         path, (unsigned)sizes[2], (unsigned)sizes[0], (unsigned)sizes[1],
                         (double)out->hu[0], (double)out->hu[1]);
     out->n_columns = sizes[0];
@@ -82,9 +83,9 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
         end += 2 * side * side * side;
     }
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: has %llu bytes, but its header and %zu views of %zu x %zu pixels take "
-                    "%llu, and more only by references of 128^3, 256^3, 512^3, 1024^3 voxels: it "
-                    "is damaged, copy it again",
+                    "%s: has %llu bytes, but its header and %zu views of %zu x %zu pixels need "
+                    "%llu, and reference volumes of 128^3, 256^3, 512^3 and 1024^3 voxels do not "
+                    "explain the difference; the file is damaged, copy it again",
                     path, (unsigned long long)size, out->n_views, out->n_columns, out->n_rows,
                     (unsigned long long)views_end);
 }
@@ -121,8 +122,8 @@ fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views
         for (size_t i = 0; i < 12; i++) { /* by columns in the file, by rows here */
             if (!isfinite(A[i]))
                 FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                      "%s: the matrix of view %zu holds a number that is not "
-                                      "finite: the file is damaged, copy it again",
+                                      "%s: the matrix of view %zu contains a number that is not "
+                                      "finite; the file is damaged, copy it again",
                                       path, k));
             P[12 * k + i % 3 * 4 + i / 3] = A[i];
         }
@@ -169,9 +170,10 @@ static fbp_status open_source(fbp_source *src)
     src->read = read_rows;
     FBP_TRY(fbp_rabbitct_read_info(src->fd, src->path, fbp_file_bytes(src->fd), info));
     if (info->matrices_only)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: holds the matrices of %zu views but no images: give RabbitInput.rct",
-                        src->path, info->n_views);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: contains the matrices of %zu views, but no images; give RabbitInput.rct",
+            src->path, info->n_views);
     src->info.n[0] = info->n_columns;
     src->info.n[1] = info->n_rows;
     src->info.n[2] = info->n_views;

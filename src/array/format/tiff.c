@@ -29,7 +29,7 @@ static const struct codec {
 
 static fbp_status refuse(const struct fbp_tiff *t, size_t k, const char *what, const char *remedy)
 {
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: TIFF page %zu %s: %s", t->path, k, what, remedy);
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: TIFF page %zu %s; %s", t->path, k, what, remedy);
 }
 
 static uint16_t tag(const struct fbp_tiff *t, uint32_t name)
@@ -53,7 +53,7 @@ static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_ti
         {32, SAMPLEFORMAT_UINT, FBP_U32},   {32, SAMPLEFORMAT_INT, FBP_I32},
         {32, SAMPLEFORMAT_IEEEFP, FBP_F32}, {64, SAMPLEFORMAT_IEEEFP, FBP_F64},
     };
-    static const char remedy[] = "save it with one sample a pixel, as greyscale";
+    static const char remedy[] = "save it as greyscale, with one sample per pixel";
     const uint16_t bits = tag(t, TIFFTAG_BITSPERSAMPLE), format = tag(t, TIFFTAG_SAMPLEFORMAT);
     const uint16_t code = tag(t, TIFFTAG_COMPRESSION), orientation = tag(t, TIFFTAG_ORIENTATION);
     uint16_t photometric = PHOTOMETRIC_MINISBLACK;
@@ -69,7 +69,7 @@ static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_ti
         return refuse(t, k, what, remedy);
     }
     if (tag(t, TIFFTAG_SAMPLESPERPIXEL) != 1) {
-        snprintf(what, sizeof what, "has %u samples a pixel", tag(t, TIFFTAG_SAMPLESPERPIXEL));
+        snprintf(what, sizeof what, "has %u samples per pixel", tag(t, TIFFTAG_SAMPLESPERPIXEL));
         return refuse(t, k, what, remedy);
     }
 
@@ -91,9 +91,12 @@ static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_ti
         const TIFFCodec *known = TIFFFindCODEC(code);
         snprintf(what, sizeof what, "is compressed by %.40s (%u)", known ? known->name : "a codec",
                  code);
-        return refuse(t, k, what,
-                      *codec ? "this libtiff was built without it: tiffcp -c lzw IN OUT converts it"
-                             : "which is not read: tiffcp -c lzw IN OUT converts it");
+        return refuse(
+            t, k, what,
+            *codec
+                ? "this libtiff was built without this compression, but tiffcp -c lzw IN OUT "
+                  "converts the file"
+                : "this compression is not supported, but tiffcp -c lzw IN OUT converts the file");
     }
 
     p->top_down = orientation != ORIENTATION_BOTLEFT;
@@ -117,7 +120,8 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     /* The size of the page and of its bands. */
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &p->w) ||
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &p->h) || p->w == 0 || p->h == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: TIFF page %zu has no size: the file is damaged",
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: TIFF page %zu has no size; the file is damaged, copy it again",
                         t->path, k);
     if (TIFFIsTiled(t->tif)) {
         TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &p->tile_w);
@@ -125,8 +129,8 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
         if (p->tile_w == 0 || tile_h == 0 || p->tile_w > (uint64_t)p->w + 65536 ||
             tile_h > (uint64_t)p->h + 65536)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: TIFF page %zu of %u x %u pixels has tiles of %u x %u: it is "
-                            "damaged",
+                            "%s: TIFF page %zu of %u x %u pixels has tiles of %u x %u; the file is "
+                            "damaged, copy it again",
                             t->path, k, p->w, p->h, p->tile_w, tile_h);
         rows = tile_h;
     } else {
@@ -138,7 +142,9 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     p->n_bands = (p->h - 1) / rows + 1; // NOLINT(clang-analyzer-core.DivideZero): checked above
     const uint64_t size = fbp_type_size(p->type), row = (uint64_t)p->w * size;
     if (__builtin_mul_overflow(row, p->h, &all) || all > INT64_MAX / 16)
-        return fbp_fail(FBP_ERR_INVALID, "%s: TIFF page %zu: %u x %u pixels cannot be: damaged",
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: TIFF page %zu: a size of %u x %u pixels is impossible; the file is "
+                        "damaged, copy it again",
                         t->path, k, p->w, p->h);
 
     /* Is the page one run of samples?  Byte counts are ignored: those of files beyond 4 GiB are
@@ -170,8 +176,8 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     }
     if (stored == 0 || all / codec->most > stored || piece / codec->most > stored)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu of %u x %u %s is not all in the file's %llu bytes: it "
-                        "is truncated or damaged, copy it again",
+                        "%s: TIFF page %zu of %u x %u %s does not fit into the file's %llu bytes; "
+                        "the file is truncated or damaged, copy it again",
                         t->path, k, p->w, p->h, fbp_type_name(p->type),
                         (unsigned long long)t->size);
     return t->failed;
@@ -251,14 +257,14 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
     }
     if (i->row_order != order)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu has row 0 at the %s (Orientation %d), the first page at "
-                        "the %s: save pages that are alike",
+                        "%s: TIFF page %zu has row 0 at the %s (Orientation %d), but the first "
+                        "page at the %s; save all pages in the same way",
                         src->path, s->n, p->top_down ? "top" : "bottom", p->top_down ? 1 : 4,
                         p->top_down ? "bottom" : "top");
     if (i->n[0] != p->w || i->n[1] != p->h || i->type != p->type)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu is %u x %u %s, the first is %zu x %zu %s: save pages "
-                        "that are alike",
+                        "%s: TIFF page %zu is %u x %u %s, but the first page is %zu x %zu %s; save "
+                        "all pages with the same size and type",
                         src->path, s->n, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
                         fbp_type_name(i->type));
     if (!p->plain) { /* a handle holds a band, as it is and as it is stored, and a tile */
@@ -322,8 +328,8 @@ static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const cha
         i->n[2] = slices;
     else if (TIFFCurrentDirOffset(t->tif) < at)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF: its description tells of %zu slices, there is room for %llu: it "
-                        "is truncated, copy it again",
+                        "%s: TIFF: its description states %zu slices, but the file has space for "
+                        "%llu; the file is truncated, copy it again",
                         src->path, slices, (unsigned long long)room);
     return FBP_OK;
 }
@@ -356,8 +362,9 @@ fbp_status fbp_tiff_source(struct fbp_source *src)
             FBP_TRY_GOTO(fbp_tiff_go_on(t));
     }
     if (s->n == 0)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "%s: TIFF: holds thumbnails or masks only", src->path));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: TIFF: contains only thumbnails or masks; name the file of the image", src->path));
     src->info.n[2] = s->n;
     FBP_TRY_GOTO(fbp_tiff_go_to(t, t->first, "its first page cannot be read"));
     FBP_TRY_GOTO(fbp_tiff_text(t, &text));

@@ -48,8 +48,8 @@ static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, si
     if (*got == n)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
-                    "%s: the file ends at byte %llu now, it had %llu: it changes while "
-                    "it is read: wait until it is written",
+                    "%s: the file ends at byte %llu, but was longer (%llu bytes) before; it "
+                    "changes while it is read, so wait until it is complete",
                     t->path, (unsigned long long)at + *got, (unsigned long long)t->size);
 }
 
@@ -105,8 +105,8 @@ static fbp_status mask(struct fbp_tiff *t, uint64_t at)
     }
     if (there && end == t->mask + wide) /* libtiff would report missing memory */
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF: the directory at byte %llu says nothing about a picture: the "
-                        "file is damaged: copy it again",
+                        "%s: TIFF: the directory at byte %llu describes no image; the file is "
+                        "damaged, copy it again",
                         t->path, (unsigned long long)t->mask_at);
     if (there)
         FBP_TRY(read_bytes(t, at + wide + n * size, end, next, &there));
@@ -205,7 +205,7 @@ static void look_for_memory(struct fbp_tiff *t, const char *text)
     if (!found)
         return;
     if (t->failed == FBP_OK)
-        t->failed = fbp_fail(FBP_ERR_NOMEM, "%s: TIFF: not enough memory: %s: close other programs",
+        t->failed = fbp_fail(FBP_ERR_NOMEM, "%s: TIFF: not enough memory: %s; close other programs",
                              t->path, text);
     if (t->out)
         longjmp(*t->out, 1);
@@ -308,9 +308,8 @@ static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *wha
     if (done)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: TIFF: %s%s%s: the file is damaged or truncated%s: copy it "
-                    "again",
-                    t->path, what, t->error[0] ? ": " : "", t->error,
+                    "%s: TIFF: %s%s%s; the file is damaged or truncated%s; copy it again", t->path,
+                    what, t->error[0] ? ": " : "", t->error,
                     t->error[0] ? "" : ", or there was not enough memory");
 }
 

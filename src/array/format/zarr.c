@@ -92,7 +92,7 @@ static fbp_status read_json(fbp_source *src, const char *folder, const char *nam
         if (st == FBP_OK && ours) /* other writers format their text differently */
             *ours = strncmp(text, BEGIN, strlen(BEGIN)) == 0;
         if (st == FBP_ERR_INVALID)
-            st = fbp_fail(st, "%s: is not JSON: it is damaged: copy it again", path);
+            st = fbp_fail(st, "%s: is not valid JSON; the file is damaged, copy it again", path);
     }
     free(text);
     free(path);
@@ -126,19 +126,21 @@ static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const cha
 
     *count = n;
     if (n < 2 || n > MOST_DIMS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s of %d dimension%s: [z][y][x] is needed",
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s of %d dimension%s, expected [z][y][x]; store it in this shape",
                         src->path, what, n, n == 1 ? "" : "s");
     out[2] = 1;
     for (int i = 0; i < n; i++) {
         const cJSON *it = cJSON_GetArrayItem(list, n - 1 - i);
         const double v = cJSON_IsNumber(it) ? it->valuedouble : 0;
         if (!(v >= 1 && v < 0x1p48) || v != floor(v))
-            return fbp_fail(FBP_ERR_INVALID, "%s: %s: a size of %g cannot be", src->path, what, v);
+            return fbp_fail(FBP_ERR_INVALID, "%s: %s: a size of %g is invalid; correct .zarray",
+                            src->path, what, v);
         if (i < 3)
             out[i] = (size_t)v;
         else if (ones && v != 1)
-            return refuse(src, "it is a series, or of several channels",
-                          "store one volume, [z][y][x], by itself");
+            return refuse(src, "it is a series, or has several channels",
+                          "store one volume, [z][y][x], as a separate array");
     }
     return FBP_OK;
 }
@@ -160,15 +162,15 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
     FBP_TRY(take_sizes(src, item(root, "shape"), "an array", true, src->info.n, &z->n_dims));
     FBP_TRY(take_sizes(src, item(root, "chunks"), "chunks", false, z->chunk, &n_chunks));
     if (n_chunks != z->n_dims)
-        return refuse(src, "its chunks have other dimensions than it",
-                      "it is damaged: copy it again");
+        return refuse(src, "its chunks have another number of dimensions than the array",
+                      "the array is damaged, copy it again");
 
     if (name[0])
         src->info.type = fbp_type_from_numpy(name + 1, strlen(name + 1));
     if (src->info.type == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: samples of type %s are not read: store float32, float64, or integers "
-                        "of 8 to 32 bits",
+                        "%s: samples of type %s are not supported; store float32, float64, or "
+                        "integers of 8 to 32 bits",
                         src->path, name[0] ? name : "(none)");
     z->foreign = fbp_type_size(src->info.type) > 1 && fbp_is_foreign(name[0] == '>');
     src->info.big_endian = fbp_is_foreign(false); /* samples are delivered in native order */
@@ -176,14 +178,14 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
     if (strcmp(text_of(root, "order"), "C") != 0)
         return refuse(src, "its chunks are in Fortran order", "store them in C order");
     if (cJSON_IsArray(filters) && cJSON_GetArraySize(filters) > 0)
-        return refuse(src, "its chunks have filters", "store them without");
+        return refuse(src, "its chunks have filters", "store them without filters");
     z->compressed = compressor && !cJSON_IsNull(compressor);
     if (z->compressed && strcmp(id, "zlib") != 0 && strcmp(id, "gzip") != 0)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: its chunks are compressed by %s, of which only zlib and gzip are read: "
-            "store it by one of these, or uncompressed (in Python compressor=None), or as .npy",
-            src->path, id[0] ? id : "an unknown codec");
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: its chunks are compressed by %s, but only zlib and gzip are "
+                        "supported; compress by one of these, or store the array uncompressed (in "
+                        "Python compressor=None), or as .npy",
+                        src->path, id[0] ? id : "an unknown codec");
     if (item(root, "dimension_separator") && strcmp(separator, ".") != 0 &&
         strcmp(separator, "/") != 0)
         return refuse(src, "its dimension_separator is neither \".\" nor \"/\"",
@@ -218,8 +220,9 @@ static fbp_status open_array(fbp_source *src, struct zarr *z)
 
     FBP_TRY_GOTO(read_json(src, z->folder, ".zarray", &z->ours, &array));
     if (!array)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: its array %s has no .zarray: copy it again",
-                              src->path, z->folder));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: its array %s has no .zarray; copy the folder again", src->path,
+                              z->folder));
     FBP_TRY_GOTO(take_array(src, array, z));
     FBP_TRY_GOTO(read_json(src, z->folder, ".zattrs", NULL, &attributes));
     /* Scale, offset and unit by the names of the CF conventions. */
@@ -330,10 +333,10 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
         return look_above(src, z->n_dims);
     }
     if (!is_folder(src->file))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: is a file, and a Zarr array is a folder: unpack it, or correct the "
-                        "name",
-                        src->path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: is a file, but a Zarr array is a folder; unpack the archive, or correct the name",
+            src->path);
     FBP_TRY(read_json(src, src->file, ".zattrs", NULL, &attributes));
     const cJSON *image = cJSON_GetArrayItem(item(attributes, "multiscales"), 0);
     const cJSON *dataset = cJSON_GetArrayItem(item(image, "datasets"), 0);
@@ -344,13 +347,13 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
         if (st == FBP_OK)
             take_place(src, image, dataset, z->n_dims);
     } else if (has(src->file, "zarr.json")) {
-        st = refuse(src, "is Zarr of version 3, and version 2 is read",
+        st = refuse(src, "is of Zarr version 3, but only version 2 is supported",
                     "store it as version 2 (OME-Zarr 0.4), uncompressed or by zlib (in Python "
                     "zarr_format=2 and compressor=None), or as .npy (numpy.save)");
     } else {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: is a Zarr group without an image (multiscales): name one of its arrays, "
-                      "such as %s/0",
+                      "%s: is a Zarr group without an image (no key multiscales); name one of its "
+                      "arrays, such as %s/0",
                       src->path, src->path);
     }
     cJSON_Delete(attributes);
@@ -396,7 +399,7 @@ static fbp_status open_chunk(const struct zarr *z, const struct chunk *c, int *f
         close(*fd);
     *fd = -1;
     return fbp_fail(FBP_ERR_IO, "%s/%s: cannot open: %s", z->folder, c->name,
-                    error ? strerror(error) : "it is no file");
+                    error ? strerror(error) : "it is not a regular file");
 }
 
 static void fill(const struct zarr *z, size_t size, size_t n, unsigned char *out)
@@ -407,8 +410,8 @@ static void fill(const struct zarr *z, size_t size, size_t n, unsigned char *out
 
 static fbp_status damaged(const struct zarr *z, const struct chunk *c, const char *how)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s/%s: %s: it is damaged: copy it again", z->folder, c->name,
-                    how);
+    return fbp_fail(FBP_ERR_INVALID, "%s/%s: %s; the chunk is damaged, copy it again", z->folder,
+                    c->name, how);
 }
 
 /* Decompress chunk k: a fbp_cache_load_fn. */
@@ -440,7 +443,7 @@ static fbp_status load(void *user, size_t k, void *out)
     const int code = inflate(&s, Z_FINISH);
     inflateEnd(&s);
     if (code != Z_STREAM_END || s.avail_out != 0)
-        st = damaged(z, &c, "cannot be inflated to the size of a chunk");
+        st = damaged(z, &c, "cannot be decompressed to the size of a chunk");
 fail:
     fbp_free(packed);
     close(fd);
@@ -470,8 +473,9 @@ static fbp_status read_chunk(fbp_source *src, size_t k, size_t zc, size_t y0, si
         fill(z, size, n * z->chunk[0], out);
         return FBP_OK;
     }
-    const fbp_status st = bytes == z->chunk_bytes ? fbp_read_at(fd, z->folder, at, out, n * row)
-                                                  : damaged(z, &c, "has not the size of a chunk");
+    const fbp_status st = bytes == z->chunk_bytes
+                              ? fbp_read_at(fd, z->folder, at, out, n * row)
+                              : damaged(z, &c, "has the wrong size for a chunk");
     close(fd);
     return st;
 }
@@ -567,8 +571,8 @@ static fbp_status note_missing(fbp_source *src)
         fbp_describe_missing(src->path, n, all, "chunks are missing", lacks, &src->info);
     if (n > 0 && z->ours)
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: %zu of %zu chunks are missing, and fbp wrote all of them: it is an "
-                      "incomplete copy: copy it again",
+                      "%s: %zu of %zu chunks are missing, although fbp wrote all of them; the copy "
+                      "is incomplete, copy it again",
                       src->path, n, all);
 fail:
     free(lacks);
@@ -598,13 +602,14 @@ static fbp_status open_zarr(fbp_source *src)
         z->grid[i] = (src->info.n[i] + z->chunk[i] - 1) / z->chunk[i];
         if (__builtin_mul_overflow(bytes, z->chunk[i], &bytes) || bytes > UINT32_MAX)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: its chunks are larger than 4 GiB: write smaller ones", src->path);
+                            "%s: its chunks are larger than 4 GiB; store smaller chunks",
+                            src->path);
     }
     const double n_chunks = (double)z->grid[0] * (double)z->grid[1] * (double)z->grid[2];
     if (n_chunks > MOST_SMALL && bytes < SMALL_BYTES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %.3g chunks of %zu bytes, each a file of its own, take too long to "
-                        "read: write chunks of %d bytes or more",
+                        "%s: %.3g chunks of %zu bytes in separate files take too long to read; "
+                        "store chunks of %d bytes or more",
                         src->path, n_chunks, bytes, SMALL_BYTES);
     all = z->grid[0] * z->grid[1] * z->grid[2];
     z->chunk_bytes = bytes;
@@ -775,6 +780,6 @@ const struct fbp_format fbp_format_zarr = {
     .extensions = ".ome.zarr .zarr",
     .is_folder = is_folder,
     .open = open_zarr,
-    .not_growing = "Zarr arrays cannot be followed while they grow: start when all views are there",
+    .not_growing = "--follow cannot read Zarr arrays; start when all views are complete",
     .files = files,
 };

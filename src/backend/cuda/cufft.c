@@ -101,11 +101,11 @@ static fbp_status check(int result, const char *call)
         return FBP_OK;
     if (result == ALLOC_FAILED)
         return gpu_host->fail(FBP_ERR_NOMEM,
-                              "cuda: %s: no device memory is left: lower --device-memory, or "
-                              "close other programs that use the device",
+                              "cuda: %s: out of device memory; lower --device-memory, or close "
+                              "other programs that use the device",
                               call);
     return gpu_host->fail(FBP_ERR_DEVICE,
-                          "cuda: %s failed with code %d: use --spatial, which needs no cuFFT", call,
+                          "cuda: %s failed with code %d; use --spatial, which needs no cuFFT", call,
                           result);
 }
 
@@ -117,7 +117,8 @@ fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_by
 
     *out = GPU_NO_FFT;
     if (n > INT_MAX / 2 || rows > INT_MAX / 2)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "cuda: no transform of %zu points", n);
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "cuda: no FFT plan for %zu points; use --spatial", n);
     FFT_TRY(fft.create(out));
     FFT_TRY(fft.set_auto_allocation(*out, 0));
     FFT_TRY(fft.make_plan_many(*out, 1, &length, NULL, 1, length, NULL, 1, length, C2C, (int)rows,

@@ -33,13 +33,13 @@ fbp_status cuda_failed(gpuError_t error, const char *call)
     (void)gpuGetLastError(); /* recoverable errors are cleared */
     if (error == gpuErrorMemoryAllocation)
         return gpu_host->fail(FBP_ERR_NOMEM,
-                              "cuda: %.*s: %s: lower --device-memory or --batch, or close other "
+                              "cuda: %.*s: %s; lower --device-memory or --batch, or close other "
                               "programs that use the device",
                               name, call, text);
-    return gpu_host->fail(FBP_ERR_DEVICE,
-                          "cuda: %.*s: %s: see whether nvidia-smi lists the device, try again, or "
-                          "use --device cpu",
-                          name, call, text);
+    return gpu_host->fail(
+        FBP_ERR_DEVICE,
+        "cuda: %.*s: %s; check whether nvidia-smi lists the device, try again, or use --device cpu",
+        name, call, text);
 }
 
 int cuda_ordinal(int index)
@@ -78,7 +78,7 @@ int cuda_node_of(int ordinal)
 static int count(char *why, size_t n)
 {
     if (found.n == 0)
-        snprintf(why, n, "there is no device of compute capability %d.%d or later",
+        snprintf(why, n, "no GPU of compute capability %d.%d or later was found",
                  LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
     return found.n;
 }
@@ -140,12 +140,12 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
     if (!job->input.filtered && !gpu_needs_spatial_filter(job) &&
         gpu_filter_method_of(job, &cuda_offer) == GPU_FILTER_SPATIAL)
         gpu_remark_add(line, n,
-                       "cuFFT was not found: rows are filtered in space, which is slower; "
-                       "LD_LIBRARY_PATH may name its folder");
+                       "cuFFT was not found, so rows are filtered by convolution, which is slower; "
+                       "add the folder of cuFFT to LD_LIBRARY_PATH");
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, found.ordinal[0], &cuda_timer))
         gpu_remark_add(line, n,
-                       "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; "
-                       "with FBP_TUNE=0 none does");
+                       "this run measures the fastest kernel configuration and stores it in "
+                       "~/.cache/fbp; FBP_TUNE=0 disables this");
 }
 
 /* Slot `rates`: rates of the first card in the table of gpu/cards.c, an H200 on its bus.  Ratios of
@@ -199,7 +199,10 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
 
     *out = NULL;
     if (!dev)
-        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *dev);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: cannot allocate %zu bytes of device memory; lower "
+                              "--device-memory, or close other programs that use the device",
+                              sizeof *dev);
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     dev->index = found.ordinal[index];
@@ -311,20 +314,21 @@ const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, ch
     int driver = 0, devices = 0;
 
     if (!fbp_module_fits(host)) {
-        snprintf(why, n, "libfbp_cuda.so is of another version than this library: reinstall both");
+        snprintf(why, n, "libfbp_cuda.so and libfbp are of different releases; reinstall both");
         return NULL;
     }
     gpu_host = host;
     gpuError_t error = gpuDriverGetVersion(&driver);
     if (error == gpuSuccess && GPU_MAJOR(driver) < GPU_MAJOR(GPU_VERSION)) {
-        snprintf(why, n, "the driver is for CUDA %d.%d, the module needs %d.0 or later: update it",
+        snprintf(why, n,
+                 "the driver supports CUDA %d.%d, but fbp needs %d.0 or later; update the driver",
                  GPU_MAJOR(driver), GPU_MINOR(driver), GPU_MAJOR(GPU_VERSION));
         return NULL;
     }
     if (error == gpuSuccess)
         error = gpuGetDeviceCount(&devices);
     if (error != gpuSuccess && error != gpuErrorNoDevice) {
-        snprintf(why, n, "the driver reports: %s: see whether nvidia-smi lists a device",
+        snprintf(why, n, "the driver reports: %s; check whether nvidia-smi lists a device",
                  gpuGetErrorString(error));
         return NULL;
     }

@@ -260,7 +260,9 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
                              float *rows)
 {
     if (fbp_in_double(cuda_of(device)->job))
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "cuda: filtered rows in double are not fetched");
+        return gpu_host->fail(
+            FBP_ERR_UNSUPPORTED,
+            "cuda: filtered rows in double precision cannot be copied to the host");
     return batch->n_rows > 0 ? filter_batch(cuda_of(device), batch, raw, NULL, 0, rows) : FBP_OK;
 }
 
@@ -345,8 +347,8 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
         }
         if (t->rows_per_call == lanes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                                  "cuda: cuFFT needs %zu bytes for a row of %zu points: use "
-                                  "--spatial",
+                                  "cuda: cuFFT needs %zu bytes for a row of %zu points, which is "
+                                  "too much; use --spatial",
                                   work, t->row_length);
         cuda_fft_destroy(&dev->plan);
         t->rows_per_call = (t->rows_per_call / lanes + 1) / 2 * lanes;

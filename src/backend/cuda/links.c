@@ -75,8 +75,8 @@ static fbp_status open_end(struct end *e, int ordinal)
     if (e->host)
         return FBP_OK;
     return gpu_host->fail(FBP_ERR_NOMEM,
-                          "cuda: cannot pin %d bytes of the host's memory to measure links: raise "
-                          "the limit of locked memory (ulimit -l)",
+                          "cuda: cannot lock %d bytes of host memory to measure transfer rates; "
+                          "raise the limit of locked memory (ulimit -l)",
                           CUDA_LINK_HOST_BYTES);
 }
 
@@ -86,7 +86,8 @@ fbp_status cuda_link_open(void **out, const int *ordinals, size_t n)
 
     *out = m;
     if (!m)
-        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *m);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: cannot allocate %zu bytes; close other programs", sizeof *m);
     while (m->n < n) {
         const size_t i = m->n++;
         const fbp_status st = open_end(&m->ends[i], ordinals[i]);

@@ -12,7 +12,7 @@ static bool has_driver(char *why, size_t n)
 {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL))
         return true;
-    snprintf(why, n, "there is no driver (libcuda.so.1) on this machine: install NVIDIA's");
+    snprintf(why, n, "this machine has no NVIDIA driver (libcuda.so.1); install it");
     return false;
 }
 

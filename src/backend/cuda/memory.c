@@ -120,8 +120,8 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
     if (*out)
         return FBP_OK;
     return gpu_host->fail(FBP_ERR_NOMEM,
-                          "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
-                          "--memory, or raise the limit of locked memory (ulimit -l)",
+                          "cuda: cannot lock %zu bytes of host memory; lower --batch or --memory, "
+                          "or raise the limit of locked memory (ulimit -l)",
                           bytes);
 }
 

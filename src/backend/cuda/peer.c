@@ -105,11 +105,11 @@ fbp_status cuda_peer_reach(int to, int from)
     CUDA_TRY(gpuSetDevice(to));
     if (!wrong)
         return FBP_OK;
-    return gpu_host->fail(FBP_ERR_DEVICE,
-                          "cuda: what device %d sends does not arrive at device %d as it was: the "
-                          "settings of the machine's bus (IOMMU, ACS) may be why: turn them off, "
-                          "or use one of the two",
-                          from, to);
+    return gpu_host->fail(
+        FBP_ERR_DEVICE,
+        "cuda: data sent from device %d to device %d arrives damaged, perhaps because of the PCIe "
+        "settings IOMMU or ACS; turn them off, or use only one of the two devices",
+        from, to);
 }
 
 fbp_status cuda_share(fbp_device *device, const struct fbp_batch *b, void *filtered,

@@ -125,7 +125,9 @@ static fbp_status record_timestamp(struct cuda_timestamps *t, gpuStream_t stream
         const size_t room = t->room ? 2 * t->room : 64;
         gpuEvent_t *more = realloc(t->events, room * sizeof *more);
         if (!more)
-            return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu timestamps", room);
+            return gpu_host->fail(FBP_ERR_NOMEM,
+                                  "cuda: out of memory for %zu timestamps; close other programs",
+                                  room);
         t->events = more;
         while (t->room < room) {
             CUDA_TRY(gpuEventCreate(&t->events[t->room]));

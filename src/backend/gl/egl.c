@@ -52,8 +52,8 @@ bool gl_was_reset(void)
 fbp_status gl_check_lost(void)
 {
     return gpu_host->fail(FBP_ERR_DEVICE,
-                          "gl: %s was reset while it computed, and its context is lost: close "
-                          "other programs that use it, or use --device cpu",
+                          "gl: %s was reset during the computation; close other programs that use "
+                          "the GPU, or use --device cpu",
                           here.renderer);
 }
 
@@ -80,11 +80,11 @@ fbp_status gl_check(const char *what)
         return gl_check_lost();
     if (error == GL_OUT_OF_MEMORY)
         return gpu_host->fail(FBP_ERR_NOMEM,
-                              "gl: %s: %s is out of memory: lower --device-memory or --batch, or "
-                              "close other programs that use it",
+                              "gl: %s: %s is out of memory; lower --device-memory or --batch, or "
+                              "close other programs that use the GPU",
                               what, here.renderer);
     return gpu_host->fail(
-        FBP_ERR_DEVICE, "gl: %s: %s: %s: try again, or use --device cpu", what, here.renderer,
+        FBP_ERR_DEVICE, "gl: %s: %s: %s; try again, or use --device cpu", what, here.renderer,
         error == GL_INVALID_ENUM                    ? "GL_INVALID_ENUM"
         : error == GL_INVALID_VALUE                 ? "GL_INVALID_VALUE"
         : error == GL_INVALID_OPERATION             ? "GL_INVALID_OPERATION"
@@ -130,7 +130,7 @@ static const char *error_text(void)
            : error == EGL_BAD_ALLOC     ? "EGL_BAD_ALLOC"
            : error == EGL_BAD_MATCH     ? "EGL_BAD_MATCH"
            : error == EGL_BAD_ATTRIBUTE ? "EGL_BAD_ATTRIBUTE"
-                                        : "it gives no reason";
+                                        : "no reason given";
 }
 
 static void close_display(struct entry *e, EGLDisplay display)
@@ -163,16 +163,16 @@ static EGLDisplay open_display(struct entry *e, char *why, size_t n)
     const char *error = error_text();
     if (e->is.version[0]) /* the display was opened before */
         snprintf(why, n,
-                 "its display refuses now (%s): if a child of this process ended by exit(), it may "
-                 "have closed the card: end children by _exit(), and start this program again",
+                 "its EGL display fails now (%s), perhaps because a forked child of this process "
+                 "ended by exit(); end children by _exit(), and start this program again",
                  error);
     else if (e->is.software)
-        snprintf(why, n, "its display refuses (%s): its driver is not whole: install %s", error,
-                 "libgl1-mesa-dri");
+        snprintf(why, n, "its EGL display fails (%s), because the driver is incomplete; install %s",
+                 error, "libgl1-mesa-dri");
     else
         snprintf(why, n,
-                 "its display refuses (%s): see that you may read and write %s (group render or "
-                 "video), and that its driver is whole",
+                 "its EGL display fails (%s); check that you may read and write %s (group render "
+                 "or video), and that the driver is complete",
                  error, e->is.card[0] ? e->is.card : "/dev/dri");
     return EGL_NO_DISPLAY;
 }
@@ -209,18 +209,18 @@ static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, ch
     }
     if (!has_gl)
         snprintf(why, n,
-                 "OpenGL 4.4 with compute shaders is needed; this driver offers OpenGL ES only: "
-                 "use another driver");
+                 "OpenGL 4.4 with compute shaders is needed, but this driver supports OpenGL ES "
+                 "only; use another driver");
     else if (out->context == EGL_NO_CONTEXT)
         snprintf(why, n,
-                 "OpenGL 4.4 with compute shaders is needed; this driver gives no context (%s): "
-                 "update the driver",
+                 "OpenGL 4.4 with compute shaders is needed, but this driver creates no context "
+                 "(%s); update the driver",
                  error_text());
     else if (!gl_fault_injection.no_current &&
              eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
         return true;
     else
-        snprintf(why, n, "it gives no context without a surface (%s): update the driver",
+        snprintf(why, n, "it creates no context without a surface (%s); update the driver",
                  error_text());
     if (out->context != EGL_NO_CONTEXT)
         (void)eglDestroyContext(display, out->context);
@@ -333,8 +333,8 @@ static void read_limits(struct gl_renderer *r)
                   strstr(r->name, "SwiftShader");
     if (epoxy_gl_version() < 44) {
         snprintf(r->reason, sizeof r->reason,
-                 "OpenGL 4.4 with compute shaders is needed; this driver offers %d.%d: update the "
-                 "driver, or use --device cpu",
+                 "OpenGL 4.4 with compute shaders is needed, but this driver supports %d.%d; "
+                 "update the driver, or use --device cpu",
                  r->major, r->minor);
         return;
     }
@@ -382,8 +382,8 @@ static void add_renderer(struct entry *e)
     if (!at->is.name[0])
         snprintf(at->is.name, sizeof at->is.name, "%s",
                  e->is.card[0]    ? e->is.card
-                 : e->is.software ? "a renderer in software"
-                                  : "a device of EGL");
+                 : e->is.software ? "a software renderer"
+                                  : "an EGL device");
     if (open_entry(at, EGL_NO_CONTEXT, &egl, at->is.reason, sizeof at->is.reason)) {
         read_limits(&at->is);
 #ifdef __SANITIZE_ADDRESS__
@@ -449,11 +449,11 @@ static void add_incomplete_nvidia(void)
         return;
     if (!dlopen("libEGL_nvidia.so.0", RTLD_NOW | RTLD_LOCAL))
         snprintf(e.is.reason, sizeof e.is.reason,
-                 "its driver is here without the graphics part (libEGL_nvidia.so.0): install that, "
-                 "or start the container with NVIDIA_DRIVER_CAPABILITIES=all");
+                 "its driver lacks the graphics part (libEGL_nvidia.so.0); install that, or start "
+                 "the container with NVIDIA_DRIVER_CAPABILITIES=all");
     else
         snprintf(e.is.reason, sizeof e.is.reason,
-                 "libEGL does not know its driver: put 10_nvidia.json into "
+                 "libEGL does not find its driver; put 10_nvidia.json into "
                  "/usr/share/glvnd/egl_vendor.d, or name it in __EGL_VENDOR_LIBRARY_FILENAMES");
     e.order = all.n;
     all.entries[all.n++] = e;
@@ -489,11 +489,11 @@ static void *find(void *unused)
         snprintf(all.why, sizeof all.why, "%.60s: %.230s", all.entries[0].is.name,
                  all.entries[0].is.reason);
     else if (all.n > 0)
-        snprintf(all.why, sizeof all.why, "no renderer can be used; of the first, %.60s: %.180s",
+        snprintf(all.why, sizeof all.why, "no renderer can be used; the first, %.60s: %.180s",
                  all.entries[0].is.name, all.entries[0].is.reason);
     else
         snprintf(all.why, sizeof all.why,
-                 "EGL lists no device: install the graphics part of the card's driver, or "
+                 "EGL lists no device; install the graphics part of the GPU's driver, or "
                  "libegl-mesa0, and check that you may open /dev/dri/renderD*");
     (void)eglReleaseThread();
     return unused;
@@ -504,7 +504,8 @@ void gl_renderers_find(void)
     pthread_t thread;
 
     all.n = all.n_usable = 0;
-    snprintf(all.why, sizeof all.why, "the system grants no more threads: close other programs");
+    snprintf(all.why, sizeof all.why,
+             "the system cannot start another thread; close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
     /* Exit handlers run in reverse order.  The drivers are loaded now, so this handler runs before

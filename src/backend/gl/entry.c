@@ -79,8 +79,8 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
     gpu_remark_precision(job, line, n);
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, 0, &gl_timer))
         gpu_remark_add(line, n,
-                       "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; "
-                       "with FBP_TUNE=0 none does");
+                       "this run measures the fastest kernel configuration and stores it in "
+                       "~/.cache/fbp; FBP_TUNE=0 disables this");
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -188,7 +188,9 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
 
     *out = NULL;
     if (!dev)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *dev);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+            sizeof *dev);
     *out = (fbp_device *)(void *)dev;
     pthread_mutex_init(&dev->moments_lock, NULL);
     dev->job = job;
@@ -257,7 +259,7 @@ FBP_API fbp_module_fn fbp_gl_module;
 const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char *why, size_t n)
 {
     if (!fbp_module_fits(host)) {
-        snprintf(why, n, "libfbp_gl.so is of another version than this library: reinstall both");
+        snprintf(why, n, "libfbp_gl.so and libfbp are of different releases; reinstall both");
         return NULL;
     }
     gpu_host = host;

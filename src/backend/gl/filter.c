@@ -540,7 +540,9 @@ fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap
     struct bitmap_command *e = malloc(bytes);
 
     if (!e)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", bytes);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+            bytes);
     e->n_words = n;
     if (n > 0)
         memcpy(e->words, bitmap->bits, n * sizeof *e->words);
@@ -577,8 +579,8 @@ fbp_status gl_filter_open(struct gl_device *dev)
         const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
         if (bytes > (size_t)dev->renderer->shared_bytes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                                  "gl: %s: rows of %zu columns need %zu bytes of a group's memory, "
-                                  "which has %d: use the first renderer, or --spatial",
+                                  "gl: %s: rows of %zu columns need %zu bytes of work-group "
+                                  "memory, but the limit is %d; use another renderer, or --spatial",
                                   dev->renderer->name, dev->job->padded.panel.n_columns, bytes,
                                   dev->renderer->shared_bytes);
         FBP_TRY(gl_programs_need(&dev->programs, fft_of(dev->tables.fft_length), 0));

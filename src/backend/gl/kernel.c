@@ -40,7 +40,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     const double mib = 1048576;
 
     snprintf(why, n,
-             "%s takes %.4g MiB at once, and %s of %.60s holds %.4g MiB: use --device cpu or "
+             "%s needs %.4g MiB, but %s of %.60s holds at most %.4g MiB; use --device cpu or "
              "another GPU",
              what, (double)needs / mib, where, r->name, (double)has / mib);
     return false;
@@ -84,7 +84,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
              pad ? (size_t)2 * pad->rule.n_lengths * pad->n_columns * sizeof(float) : 0},
             {"a table of rows",
              fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
-            {"a table of what voxels are",
+            {"a table of voxel classes",
              GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)},
             {"a table of the region",
              job->requested.region
@@ -95,7 +95,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
             if (!block_holds(r, all[i].what, all[i].bytes, why, n))
                 return false;
         return t.bytes <= r->buffer_bytes ||
-               refuse(why, n, r, "what the filter needs", "a buffer", t.bytes, r->buffer_bytes);
+               refuse(why, n, r, "the buffers of the filter", "a buffer", t.bytes, r->buffer_bytes);
     }
     const size_t rows = b->n_rows ? b->n_rows : 1;
     if (b->purpose == FBP_FOR_FILTERED && gpu_kernel_of(job)->channels) {
@@ -104,8 +104,8 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
         if (t.width > (size_t)r->texture_size || t.height > (size_t)r->texture_size ||
             t.layers > (size_t)r->layers) {
             snprintf(why, n,
-                     "a texture of %zu x %zu x %zu would hold the views, and those of %.60s are %d "
-                     "x %d x %d at most: use --device cpu or another GPU",
+                     "the views need a texture of %zu x %zu x %zu, but %.60s supports at most %d x "
+                     "%d x %d; use --device cpu or another GPU",
                      t.width, t.height, t.layers, r->name, r->texture_size, r->texture_size,
                      r->layers);
             return false;

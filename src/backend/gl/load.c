@@ -21,7 +21,7 @@ static bool has_libraries(char *why, size_t n)
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!dlopen(needed[i].file, RTLD_NOW | RTLD_LOCAL) &&
             !(needed[i].other && dlopen(needed[i].other, RTLD_NOW | RTLD_LOCAL))) {
-            snprintf(why, n, "there is no %s on this machine: install %s", needed[i].file,
+            snprintf(why, n, "%s is missing on this machine; install %s", needed[i].file,
                      needed[i].package);
             return false;
         }

@@ -88,7 +88,7 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     const fbp_status st = gl_check(what);
     if (st == FBP_OK && mapped && !b->base)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot map %zu bytes for %s: lower --memory",
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot map %zu bytes for %s; lower --memory",
                               b->bytes, what);
     return st;
 }
@@ -190,7 +190,10 @@ fbp_status gl_share_enter(struct gl_share **out, int index)
             s->index = index;
             st = gl_queue_open(&s->queue, &life, s);
         } else {
-            st = gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *s);
+            st = gpu_host->fail(
+                FBP_ERR_NOMEM,
+                "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+                sizeof *s);
         }
         if (st == FBP_OK)
             *at = s;
@@ -260,7 +263,9 @@ static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
     struct gl_buffer *b = calloc(1, sizeof *b);
 
     if (!b) {
-        (void)!gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
+        (void)!gpu_host->fail(
+            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+            sizeof *b);
         return NULL;
     }
     b->bytes = bytes ? bytes : 4;
@@ -374,7 +379,8 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
     if (base != MAP_FAILED)
         b->base = base;
     else
-        st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no addresses for %zu bytes", b->bytes);
+        st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no address space for %zu bytes; lower --memory",
+                            b->bytes);
     if (st == FBP_OK)
         st = gl_queue_call(dev->queue, run_make, &m, sizeof m);
     if (st != FBP_OK) {

@@ -55,13 +55,13 @@ static fbp_status begin(void *device)
     dev->places.bytes = fbp_turn_entries(dev->turn) * sizeof(int32_t);
     dev->lines.bytes = dev->at_once * longest * sizeof(uint32_t);
     dev->top.bytes = turned[0] * turned[1] * sizeof(uint32_t);
-    FBP_TRY(gl_buffer_make(&dev->places, false, "places of voxels"));
+    FBP_TRY(gl_buffer_make(&dev->places, false, "positions of voxels"));
     FBP_TRY(gl_buffer_make(&dev->lines, false, "projections"));
     FBP_TRY(gl_buffer_make(&dev->top, false, "projections"));
     glBindBuffer(GL_COPY_WRITE_BUFFER, dev->places.name);
     glBufferSubData(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)dev->places.bytes, dev->turn->x_i);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-    return gl_check("places of voxels");
+    return gl_check("positions of voxels");
 }
 
 static void end(void *device)
@@ -100,14 +100,14 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
 
     *out = NULL;
     if (!dev)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *dev);
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; close other programs",
+                              sizeof *dev);
     if (n[0] > (size_t)r->texture_size || n[1] > (size_t)r->texture_size) {
         free(dev);
-        return gpu_host->fail(
-            FBP_ERR_UNSUPPORTED,
-            "gl: slices of %zu x %zu voxels do not fit a texture of this renderer, "
-            "which has %d a side: use --device cpu",
-            n[0], n[1], r->texture_size);
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "gl: slices of %zu x %zu voxels exceed the greatest texture of this "
+                              "renderer, %d per side; use --device cpu",
+                              n[0], n[1], r->texture_size);
     }
     dev->turn = turn;
     dev->index = index;

@@ -68,7 +68,10 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
         while (built->name && strcmp(built->name, name) != 0)
             built++;
         if (!own && !built->name)
-            return gpu_host->fail(FBP_ERR_DEVICE, "gl: there is no text %s in this build", name);
+            return gpu_host->fail(
+                FBP_ERR_DEVICE,
+                "gl: this build has no shader source %s; check FBP_GL_SHADERS, or reinstall fbp",
+                name);
         if (own)
             t->own[t->n_own++] = own;
         put(t, "#line 1\n"); /* line numbers in messages count from the start of the file */
@@ -177,7 +180,7 @@ static fbp_status refused(const char *name, const char *log)
             line[n++] = (char)(*log == '\n' ? ' ' : *log);
     line[n] = '\0';
     return gpu_host->fail(FBP_ERR_DEVICE,
-                          "gl: the driver of %s does not compile the program %s: %s: update the "
+                          "gl: the driver of %s cannot compile the shader %s: %s; update the "
                           "driver, or use --device cpu",
                           gl_check_name(), name, line);
 }
@@ -187,7 +190,7 @@ fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int sh
     static const GLenum names[] = {GL_VENDOR, GL_RENDERER, GL_VERSION};
     const struct gl_program *program = &gl_program_list[id];
     unsigned *out = &p->names[id][shape];
-    char log[LOG_BYTES] = "it gives no reason", cached[40];
+    char log[LOG_BYTES] = "no reason given", cached[40];
     struct text text = {.n = 0};
     uint64_t key = START;
     GLuint shader = 0;
@@ -272,8 +275,8 @@ fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i
     call->bound[i].bytes = (bytes + *skip + 3) / 4 * 4;
     if (call->bound[i].bytes > p->block_bytes)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "gl: %zu bytes are needed at once by the program %s, and this "
-                              "renderer's storage blocks hold %llu: use --device cpu",
+                              "gl: a storage block of %zu bytes is needed by the shader %s, but "
+                              "this renderer allows at most %llu; use --device cpu",
                               call->bound[i].bytes, gl_program_list[call->program].name,
                               (unsigned long long)p->block_bytes);
     if (call->bound[i].at + call->bound[i].bytes > buffer->bytes)

@@ -212,8 +212,8 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
         glFlush(); /* submits the commands, and makes the fence visible to other contexts */
     } else {
         keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
-                                       "gl: the driver of %s makes no fence: close other programs "
-                                       "that use it, or use --device cpu",
+                                       "gl: the driver of %s cannot create a fence; close other "
+                                       "programs that use the GPU, or use --device cpu",
                                        gl_check_name()));
         while (l->n_fences > 0)
             (void)retire(l, FULL_NS);
@@ -270,8 +270,8 @@ static fbp_status start(struct gl_queue *q, enum gl_lane id)
     struct gl_lane_state *l = &q->lanes[id];
 
     if (pthread_create(&l->thread, NULL, gl_lane_main, l) != 0)
-        return gpu_host->fail(FBP_ERR_NOMEM,
-                              "threads: the system grants no more: close other programs");
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "threads: the system cannot start another thread; close other programs");
     l->started = true;
     return FBP_OK;
 }
@@ -295,7 +295,9 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
 
     *out = q;
     if (!q)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *q);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+            sizeof *q);
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -373,7 +375,9 @@ fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_comm
     struct gl_list *list = &q->lists[order];
 
     if (!c)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *c + bytes);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+            sizeof *c + bytes);
     *c = (struct gl_command){.fn = fn, .with = *with};
     if (bytes > 0)
         memcpy(c->copy, command, bytes);

@@ -65,7 +65,8 @@ static fbp_status run_timestamp(void *device, void *command)
         const size_t room = s->room ? 2 * s->room : 64;
         GLuint *more = realloc(s->queries, room * sizeof *more);
         if (!more)
-            return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu stamps", room);
+            return gpu_host->fail(
+                FBP_ERR_NOMEM, "gl: out of memory for %zu timestamps; close other programs", room);
         s->queries = more;
         glGenQueries((GLsizei)(room - s->room), s->queries + s->room);
         if (s->room == 0) { /* compare the two clocks */
@@ -99,7 +100,8 @@ fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
     }
     struct gl_moment *m = calloc(1, sizeof *m);
     if (!m)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *m);
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; close other programs",
+                              sizeof *m);
     pthread_mutex_lock(&dev->moments_lock);
     m->next = dev->moments;
     dev->moments = m;

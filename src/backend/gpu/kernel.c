@@ -192,8 +192,9 @@ void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n)
     line[0] = '\0';
     if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
         snprintf(line, n,
-                 "precision fast, interpolation to 1/256 of a pixel: --precision exact has fp32");
+                 "precision fast interpolates with weights of 1/256 pixel; --precision exact uses "
+                 "float32 weights");
     else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
-        snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
+        snprintf(line, n, "precision %s has no faster kernel for this scan; precision %s is used",
                  gpu_precision_names[job->precision], gpu_precision_names[is]);
 }

@@ -23,8 +23,10 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
                                size_t size)
 {
     if (!values)
-        return gpu_host->fail(FBP_ERR_NOMEM, "device: cannot allocate %zu bytes for tables",
-                              n * size);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM,
+            "device: cannot allocate %zu bytes for tables; lower --memory, or close other programs",
+            n * size);
     const fbp_status st = w->put(w->user, at, values, n * size);
     free(values);
     return st;

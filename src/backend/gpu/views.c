@@ -41,7 +41,9 @@ fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
 
     *out = points;
     if (!points)
-        return gpu_host->fail(FBP_ERR_NOMEM, "%s: no memory for %zu principal points", who, n);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "%s: out of memory for %zu principal points; close other programs",
+                              who, n);
     for (size_t k = 0; k < n; k++) {
         double column, row;
         fbp_principal_pixel(job, k, &column, &row);
@@ -173,7 +175,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
     int exponent = 0;
 
     if (!row)
-        return gpu_host->fail(FBP_ERR_NOMEM, "device: no memory for a row of weights");
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "device: out of memory for a row of weights; close other programs");
     if (gpu_host->weights_separable(job->filtering.weights)) {
         double image = 0, line = 0;
         for (size_t r = 0; r < nr; r++) {

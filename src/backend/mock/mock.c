@@ -148,7 +148,7 @@ static int count(char *why, size_t n)
 
 static void describe(int index, struct fbp_device_info *out)
 {
-    snprintf(out->text, sizeof out->text, "%spretended device in host memory, number %d, for tests",
+    snprintf(out->text, sizeof out->text, "%ssimulated device in host memory, number %d, for tests",
              fbp_mock_faults.other_sort[index] ? "another " : "", index);
     out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
     out->free_bytes = fbp_mock_faults.free_bytes[index];
@@ -180,8 +180,7 @@ static bool holds(int index, const struct fbp_job *job, const struct fbp_buffer 
     (void)job;
     const uint64_t most = buffer ? fbp_mock_faults.most_bytes[buffer->purpose] : 0;
 
-    snprintf(why, n, "mock device %d holds no more, as requested by a test: use --device cpu",
-             index);
+    snprintf(why, n, "mock device %d is full, as requested by a test; use --device cpu", index);
     return buffer ? !most || buffer->bytes <= most : !fbp_mock_faults.no_tables;
 }
 
@@ -247,7 +246,7 @@ static fbp_status alloc(fbp_device *device, const struct fbp_buffer *buffer, voi
     FBP_TRY(called(device));
     if (buffer->purpose == FBP_FOR_FILTERED &&
         buffer->bytes < filtered_bytes(mock_of(device)->job, buffer->n_views, buffer->n_rows))
-        return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes do not hold %zu views of %zu rows",
+        return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes are too few for %zu views of %zu rows",
                         buffer->bytes, buffer->n_views, buffer->n_rows);
     if (fbp_mock_faults.no_memory)
         return fbp_fail_nomem(buffer->bytes, "mock device memory");
@@ -590,7 +589,7 @@ const struct fbp_backend fbp_backend_mock = {
     .name = "mock",
     .in_host = true,
     .hidden = true,
-    .summary = "a pretended device with memory and queues of its own, for tests",
+    .summary = "a simulated device with its own memory and queues, for tests",
     .discovery.count = count,
     .discovery.describe = describe,
     .choose = choose,

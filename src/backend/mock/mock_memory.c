@@ -80,7 +80,7 @@ static fbp_status open_far(int index, void *queue, struct fbp_device_memory **ou
 static fbp_status make_queue(int number, void **out)
 {
     (void)number;
-    return fbp_calloc(out, 1, sizeof(atomic_bool), "a queue of a pretended device");
+    return fbp_calloc(out, 1, sizeof(atomic_bool), "a queue of a simulated device");
 }
 
 static fbp_status alloc_far(int index, size_t bytes, void **out)
@@ -89,7 +89,7 @@ static fbp_status alloc_far(int index, size_t bytes, void **out)
 
     (void)index;
     *out = NULL;
-    FBP_TRY(fbp_alloc(&host, bytes, "memory of a pretended device"));
+    FBP_TRY(fbp_alloc(&host, bytes, "memory of a simulated device"));
     *out = fbp_mock_device_memory(host);
     return FBP_OK;
 }
@@ -127,7 +127,7 @@ static fbp_status open_meter(void **out, const int *devices, size_t n)
 
     *out = m;
     if (!m)
-        return fbp_fail_nomem(sizeof *m, "pretended links");
+        return fbp_fail_nomem(sizeof *m, "simulated links");
     memcpy(m->devices, devices, n * sizeof *devices);
     return FBP_OK;
 }

@@ -87,7 +87,8 @@ fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us)
     *out = s;
     if (pthread_create(&s->thread, NULL, stream_main, s) != 0) {
         mock_stream_destroy(out);
-        return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "threads: the system cannot start another thread; close other programs");
     }
     s->started = true;
     return FBP_OK;

@@ -49,9 +49,10 @@ static fbp_status check_hardening(const char *file, const struct fbp_corrections
                 "%s: beam_hardening: coefficient %zu is %g, expected a number from -1e9 to 1e9",
                 file, i + 1, c->beam_hardening[i]);
     if (fbp_corrections_terms(c) > 0 && !(c->beam_hardening[0] > 0))
-        return FBP_INVALID("%s: beam_hardening: the first coefficient, that of p itself, is %g: it "
-                           "must be above 0 (1: thin objects keep their values)",
-                           file, c->beam_hardening[0]);
+        return FBP_INVALID(
+            "%s: beam_hardening: the first coefficient, the factor of p, is %g, expected a number "
+            "above 0 (1 leaves the values of thin objects unchanged)",
+            file, c->beam_hardening[0]);
     return FBP_OK;
 }
 
@@ -66,14 +67,14 @@ static fbp_status check_paganin(const char *file, const struct fbp_corrections *
         return FBP_INVALID("%s: paganin: delta / beta is %g, expected a number from 1e-3 to 1e6",
                            file, c->paganin_delta_beta);
     if (!(c->paganin_kev >= 1e-2 && c->paganin_kev <= 1e4))
-        return FBP_INVALID("%s: paganin: an energy of %g keV, expected a number from 0.01 to 1e4",
+        return FBP_INVALID("%s: paganin: the energy is %g keV, expected a number from 0.01 to 1e4",
                            file, c->paganin_kev);
     if (source && far)
-        return FBP_INVALID("%s: paganin: of cone beams the distance follows from source, axis and "
-                           "detector: leave it out",
+        return FBP_INVALID("%s: paganin: for cone beams, the distance follows from source, axis "
+                           "and detector; omit distance_mm",
                            file);
     if (!source && !(c->paganin_mm >= 1e-6 && c->paganin_mm <= 1e9))
-        return FBP_INVALID("%s: paganin: a distance of %g mm from object to detector, expected a "
+        return FBP_INVALID("%s: paganin: the distance from object to detector is %g mm, expected a "
                            "number from 1e-6 to 1e9",
                            file, c->paganin_mm);
     return FBP_OK;
@@ -92,12 +93,12 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
     if (fbp_corrections_none(c))
         return check_paganin(file, c, scan);
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES)
-        return FBP_UNSUPPORTED(
-            "%s: %s: views of kind %s are no line integrals of an attenuation: leave it out", file,
-            what, fbp_kind_name(scan->kind));
+        return FBP_UNSUPPORTED("%s: %s: applies to line integrals of an attenuation, but the views "
+                               "are of kind %s; omit it",
+                               file, what, fbp_kind_name(scan->kind));
     if (scan->filtered)
-        return FBP_UNSUPPORTED("%s: %s: the views are weighted and filtered already: leave it out, "
-                               "or give them as they were measured",
+        return FBP_UNSUPPORTED("%s: %s: the views are already weighted and filtered; omit it, or "
+                               "give the measured views",
                                file, what);
     FBP_TRY(check_hardening(file, c));
     FBP_TRY(check_paganin(file, c, scan));
@@ -107,14 +108,17 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
     const size_t views = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_VIEWS_LEAST;
     const size_t columns = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_COLUMNS_LEAST;
     if ((unsigned)c->rings > FBP_RINGS_WAVELET)
-        return FBP_INVALID("%s: rings: found %d, expected a method of its enum", file,
-                           (int)c->rings);
+        return FBP_INVALID("%s: rings: found method %d, expected a value of enum fbp_rings_method",
+                           file, (int)c->rings);
     if (c->rings == FBP_RINGS_NONE)
         return FBP_OK;
     if (!sorts && c->ring_size)
-        return FBP_INVALID("%s: rings: a median's columns are of method sorting", file);
+        return FBP_INVALID(
+            "%s: rings: the number of columns applies to the method sorting only; omit it", file);
     if (sorts && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
-        return FBP_INVALID("%s: rings: levels, sigma and wavelet are of method wavelet", file);
+        return FBP_INVALID(
+            "%s: rings: levels, sigma and wavelet apply to the method wavelet only; omit them",
+            file);
     if (c->ring_levels > FBP_RING_LEVELS_MOST)
         return FBP_INVALID("%s: rings: found %zu levels, expected 1 to %d", file, c->ring_levels,
                            FBP_RING_LEVELS_MOST);
@@ -125,13 +129,14 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
         return FBP_INVALID("%s: rings: sigma is %g, expected a number above 0, up to 1e6", file,
                            c->ring_sigma);
     if (scan->n_views < views || nc < columns)
-        return FBP_UNSUPPORTED("%s: rings: sinograms of %zu views and %zu columns are too small to "
-                               "tell rings from the object (%zu and %zu at least): leave it out",
-                               file, scan->n_views, nc, views, columns);
+        return FBP_UNSUPPORTED(
+            "%s: rings: sinograms of %zu views and %zu columns are too small to distinguish rings "
+            "from the object (at least %zu and %zu are needed); omit rings",
+            file, scan->n_views, nc, views, columns);
     if (sorts && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
-        return FBP_INVALID(
-            "%s: rings: found a median of %zu columns, expected 3 to the detector's %zu", file,
-            c->ring_size, nc);
+        return FBP_INVALID("%s: rings: found a median of %zu columns, expected 3 to %zu, the "
+                           "number of detector columns",
+                           file, c->ring_size, nc);
     return FBP_OK;
 }
 

@@ -24,7 +24,9 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
     *out = NULL;
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &size));
     if (strlen(text) != size)
-        st = FBP_INVALID("%s: contains zero bytes: name the scan's JSON file", path);
+        st = FBP_INVALID(
+            "%s: contains zero bytes, so it is not a text file; name the JSON file of the scan",
+            path);
     else
         st = fbp_json_parse(text, size, &end, out);
     if (st != FBP_ERR_INVALID || strlen(text) != size) {
@@ -49,12 +51,12 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
         }
     const size_t column = (size_t)(at - start) + 1;
     if (strncmp(at, "\\u0000", 6) == 0)
-        st = FBP_INVALID("%s: line %zu, column %zu: a text holds the character \\u0000, which "
-                         "would end it: remove that",
-                         path, line, column);
+        st = FBP_INVALID(
+            "%s: line %zu, column %zu: a string contains the character \\u0000; remove it", path,
+            line, column);
     else
-        st = FBP_INVALID("%s: line %zu, column %zu: not valid JSON here%s: check commas, quotes "
-                         "and brackets; a comment is a key: \"//\": \"…\"",
+        st = FBP_INVALID("%s: line %zu, column %zu: invalid JSON%s; check commas, quotes and "
+                         "brackets, and write comments as \"//\": \"…\"",
                          path, line, column, *at ? "" : " (the file ends too early)");
     free(text);
     return st;
@@ -95,7 +97,7 @@ fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char 
 
 fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy)
 {
-    return FBP_INVALID("%s: %s%s is missing: %s", o->file, o->prefix, key, remedy);
+    return FBP_INVALID("%s: %s%s is missing; %s", o->file, o->prefix, key, remedy);
 }
 
 fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_status st)
@@ -141,7 +143,7 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
             continue;
         if (is_one_of(key, keys, n)) {
             if (fbp_json_get(o, key) != item)
-                return FBP_INVALID("%s: %s%s: given twice: remove one", o->file, o->prefix, key);
+                return FBP_INVALID("%s: %s%s: given twice; remove one", o->file, o->prefix, key);
             continue;
         }
         for (size_t i = 0; i < N_OF(names); i++)
@@ -150,7 +152,7 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
                     near = names[i].key;
         if (!near)
             near = fbp_nearest(key, keys, n);
-        return FBP_INVALID("%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,
+        return FBP_INVALID("%s: %s%.60s: unknown key; %s%s%s", o->file, o->prefix, key,
                            near ? "did you mean \""
                                 : "see the lists in docs/scan.md, docs/geometry.md",
                            near ? near : "", near ? "\"?" : "");
@@ -254,7 +256,7 @@ fbp_status fbp_json_table(const struct fbp_json *o, const char *key, size_t widt
 
     *n = 0;
     if (size == 0)
-        return fbp_json_wrong(o, key, "a path, or a list with one list of numbers a view");
+        return fbp_json_wrong(o, key, "a path, or a list with one list of numbers per view");
     FBP_TRY(fbp_calloc((void **)&table, size, width * sizeof *table, key));
     to = table;
     cJSON_ArrayForEach(row, value)

@@ -55,21 +55,23 @@ fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation 
     for (int i = 0; i < 2; i++) {
         const size_t *r = p->baseline_samples[i];
         if (r[0] > r[1] || r[1] > n)
-            return FBP_INVALID("%s: prepare: baseline_samples: found %zu to %zu, but a row has "
-                               "samples 0 to %zu: give first and end (excluded) of one part or two",
-                               file, r[0], r[1], n - 1);
+            return FBP_INVALID(
+                "%s: prepare: baseline_samples: found %zu to %zu, but a row has samples 0 to %zu; "
+                "give the first sample and the end (excluded) of one or two intervals",
+                file, r[0], r[1], n - 1);
         count += r[1] - r[0];
     }
     if (count > 0 && count < p->baseline_terms)
-        return FBP_INVALID("%s: prepare: baseline_samples: a line takes two samples or more", file);
+        return FBP_INVALID(
+            "%s: prepare: baseline_samples: a baseline of order 1 needs two samples or more", file);
     if (count > 0 && p->baseline_terms == 0)
         return FBP_INVALID(
-            "%s: prepare: baseline_samples: there is no baseline: give its order, \"baseline\"",
+            "%s: prepare: baseline_samples: needs the order of the baseline; give \"baseline\"",
             file);
 
     if (p->fft == 0 && (fabs(p->zero_sample) > 0 || fabs(p->dwell_us) > 0))
-        return FBP_INVALID("%s: prepare: zero_sample and dwell_us are of time traces: give "
-                           "\"fft\", the number of samples of a spectrum, or leave them out",
+        return FBP_INVALID("%s: prepare: zero_sample and dwell_us apply to time traces only; give "
+                           "\"fft\", the number of samples of a spectrum, or omit them",
                            file);
     if (p->fft > 0) {
         if (p->fft < n || p->fft > (size_t)FBP_SIDE_MAX)
@@ -89,10 +91,11 @@ fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation 
     if ((unsigned)p->phase > FBP_PHASE_VIEW || !isfinite(p->phase_deg))
         return FBP_INVALID("%s: prepare: phase: expected \"all\", \"view\" or degrees", file);
     if (!p->profile && fabs(p->profile_threshold) > 0)
-        return FBP_INVALID("%s: prepare: profile_threshold: there is no \"profile\" to divide by",
-                           file);
+        return FBP_INVALID(
+            "%s: prepare: profile_threshold: needs \"profile\"; give it, or omit profile_threshold",
+            file);
     if (!(p->profile_threshold >= 0 && p->profile_threshold < 1))
-        return FBP_INVALID("%s: prepare: profile_threshold: found %g, expected a part of the "
+        return FBP_INVALID("%s: prepare: profile_threshold: found %g, expected a fraction of the "
                            "profile's greatest number, from 0 to 1",
                            file, p->profile_threshold);
     return FBP_OK;
@@ -108,11 +111,12 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
     if (v) {
         for (size_t i = 1; i < n; i++)
             if (!((v[i] - v[i - 1]) * (v[n - 1] - v[0]) > 0))
-                return FBP_INVALID("%s: prepare: resample: place %zu is %g, the one before %g: "
-                                   "they have to rise or fall throughout: sort the samples",
-                                   file, i, v[i], v[i - 1]);
+                return FBP_INVALID(
+                    "%s: prepare: resample: position %zu is %g after %g, but positions must "
+                    "increase or decrease throughout; sort the samples",
+                    file, i, v[i], v[i - 1]);
         if (n < 4)
-            return FBP_INVALID("%s: prepare: resample: four samples or more are needed, not %zu",
+            return FBP_INVALID("%s: prepare: resample: found %zu samples, expected four or more",
                                file, n);
         axis->first = v[0];
         axis->step = (v[n - 1] - axis->first) / (double)(n - 1);
@@ -123,8 +127,8 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
     if (!v && p->dwell_us > 0)
         axis->step = p->dwell_us;
     if (!(axis->step > 0))
-        return FBP_INVALID("%s: prepare: fft: the samples of a trace are %g us apart: give "
-                           "dwell_us, or times that rise",
+        return FBP_INVALID("%s: prepare: fft: the time between samples is %g us, expected a time "
+                           "above 0; give dwell_us, or increasing times",
                            file, axis->step);
     axis->step = 1 / (axis->step * (double)p->fft);
     const size_t below = p->fft / 2; /* number of frequencies below zero */
@@ -142,14 +146,14 @@ fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp
 
     for (size_t i = 0; i < n; i++)
         if (!isfinite(v[i]))
-            return FBP_INVALID("%s: %s: number %zu is not finite: correct it", file, name, i);
+            return FBP_INVALID("%s: %s: number %zu is not finite; correct it", file, name, i);
     for (size_t i = 1; i < n; i++)
         if (!((v[i] - v[i - 1]) * step > 0))
             return FBP_INVALID(
-                "%s: %s is not monotonic: number %zu is %g, the one before %g: sort the samples",
+                "%s: %s is not monotonic: number %zu is %g, the previous one %g; sort the samples",
                 file, name, i, v[i], v[i - 1]);
     if (!(fabs(step) > 0))
-        return FBP_INVALID("%s: %s has %zu number: two samples or more are needed", file, name, n);
+        return FBP_INVALID("%s: %s has %zu number, expected two or more", file, name, n);
 
     *out = (struct fbp_axis){.n = n, .first = v[0], .step = step};
     for (size_t i = 1; i < n; i++)
@@ -157,8 +161,8 @@ fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp
     if (even)
         return FBP_OK;
     if (!p || !p->resample)
-        return FBP_UNSUPPORTED("%s: %s has unequal steps: resample the samples to equal ones, or "
-                               "have it done (--prepare resample)",
+        return FBP_UNSUPPORTED("%s: %s has unequal steps; resample the data to equal steps, or "
+                               "give --prepare resample",
                                file, name);
     FBP_TRY(fbp_calloc((void **)&p->places, n, sizeof *p->places, "an axis"));
     memcpy(p->places, v, n * sizeof *v);
@@ -194,7 +198,7 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
     if (p->phase == FBP_PHASE_GIVEN)
         fbp_text_add(buf, n, ", ", "phase %g degrees", p->phase_deg);
     if (p->phase > FBP_PHASE_GIVEN)
-        fbp_text_add(buf, n, ", ", "phase found for %s",
+        fbp_text_add(buf, n, ", ", "phase determined for %s",
                      p->phase == FBP_PHASE_ALL ? "all views" : "each view");
     if (p->profile)
         fbp_text_add(buf, n, ", ", "divided by profile %.60s above %g",
@@ -264,9 +268,9 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
             i++;
         if (i == N_STEPS) {
             const char *near = fbp_nearest(word, names, N_STEPS);
-            st = FBP_INVALID("prepare: there is no step \"%s\"%s%s%s: fbp recon --help lists them",
-                             word, near ? ": did you mean \"" : "", near ? near : "",
-                             near ? "\"?" : "");
+            st = FBP_INVALID(
+                "prepare: unknown step \"%s\"%s%s%s; fbp recon --help-all lists the steps", word,
+                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
             break;
         }
 

@@ -46,13 +46,13 @@ void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, 
 
     buf[0] = '\0';
     if (r->every > 1)
-        fbp_text_add(buf, n, "", "each view of %zu: %zu of %zu", r->every,
+        fbp_text_add(buf, n, "", "every view of %zu: %zu of %zu", r->every,
                      (stored_views - 1) / r->every + 1, stored_views);
     if (fbp_reduction_joins(r))
         fbp_text_add(buf, n, "; ", "means of %zu x %zu pixels: %zu columns and %zu rows of them",
                      r->bin[0], r->bin[1], r->panel.n_columns, r->panel.n_rows);
     if (columns + rows > 0)
-        fbp_text_add(buf, n, "", "; left out at the edges: %zu of %zu columns, %zu of %zu rows",
+        fbp_text_add(buf, n, "", "; unused at the edges: %zu of %zu columns, %zu of %zu rows",
                      columns, r->stored.n_columns, rows, r->stored.n_rows);
 }
 
@@ -65,19 +65,22 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     FBP_TRY(FBP_COPY_IN(scan, scan, out));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (scan->every || scan->bin)
-        return FBP_INVALID("scan: views were left out or binned before: give both numbers at once");
+        return FBP_INVALID(
+            "scan: views were already skipped or binned; give both numbers in one call");
     if (scan->filtered && (every > 1 || bin > 1))
-        return FBP_INVALID("scan: views that are filtered already were weighted for all of them, "
-                           "pixel by pixel: take all views as they are");
+        return FBP_INVALID("scan: filtered views cannot be skipped or binned, because their "
+                           "weights apply to the full scan; omit every and bin");
     if (scan->plane_weights && every > 1)
-        return FBP_INVALID("scan: the weights that are given are for all views: take all of them, "
-                           "or leave the weights to the plan");
+        return FBP_INVALID("scan: the given weights apply to all views, so views cannot be "
+                           "skipped; omit every, or the weights");
     if (every == 0 || every > scan->n_views)
-        return FBP_INVALID("every: one view of %zu cannot be taken: the scan has %zu views", every,
-                           scan->n_views);
+        return FBP_INVALID("every: one view of %zu is impossible, because the scan has only %zu "
+                           "views; give a smaller number",
+                           every, scan->n_views);
     if (bin == 0 || bin > scan->panel.n_columns)
-        return FBP_INVALID("bin: %zu columns cannot be joined: the detector has %zu", bin,
-                           scan->panel.n_columns);
+        return FBP_INVALID("bin: %zu columns cannot be averaged, because the detector has only "
+                           "%zu; give a smaller number",
+                           bin, scan->panel.n_columns);
     if (every == 1 && bin == 1)
         return FBP_OK;
 
@@ -209,9 +212,9 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
 
     *out = NULL;
     if (fbp_source_grows(below))
-        return FBP_UNSUPPORTED("%s: views that are still being written are taken as they come: "
-                               "leave none out, and bin none",
-                               below->path);
+        return FBP_UNSUPPORTED(
+            "%s: --follow uses all views in the order of their arrival; omit --every and --bin",
+            below->path);
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     FBP_TRY_GOTO(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
     *s = (struct reduced){.r = *r,

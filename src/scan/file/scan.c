@@ -198,15 +198,16 @@ size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
             i + 1 == scan->n_assumed || strcmp(scan->assumed[i + 1].file, a->file) != 0;
         if (starts)
             fbp_text_add(buf, n, "; ", "%s%s: ", a->file,
-                         editable ? " assumes what nobody has confirmed" : " does not say");
+                         editable ? " contains unconfirmed assumptions" : " lacks");
         fbp_text_add(buf, n, starts ? "" : ", ", "%s", a->key);
         if (a->value)
-            fbp_text_add(buf, n, "", editable ? " %s" : ", taken as %s", a->value);
+            fbp_text_add(buf, n, "", editable ? " %s" : ", assumed to be %s", a->value);
         if (!editable)
             fbp_text_add(buf, n, "", " (%s)", a->why);
         if (editable && ends)
-            fbp_text_add(buf, n, "",
-                         ": put right what is wrong, remove what is right from \"assumed\" there");
+            fbp_text_add(
+                buf, n, "",
+                "; correct wrong values, and remove confirmed ones from \"assumed\" in this file");
         file = a->file;
     }
     return scan->n_assumed;
@@ -260,7 +261,7 @@ fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy)
 {
-    return fbp_scan_note(scan, "%s: %s = %.60s is not applied: %s", file, key, value, remedy);
+    return fbp_scan_note(scan, "%s: %s = %.60s is not applied; %s", file, key, value, remedy);
 }
 
 /* Files that the scan is read from. */
@@ -400,8 +401,8 @@ fbp_status fbp_scan_use_image(struct fbp_scan *given, enum fbp_image which, fbp_
     if (source) {
         const size_t *n = fbp_source_info(source)->n;
         if (n[0] != panel->n_columns || n[1] != panel->n_rows || n[2] == 0)
-            return FBP_INVALID("%s: has %zu columns and %zu rows, the views %zu and %zu: give the "
-                               "picture that belongs to this scan",
+            return FBP_INVALID("%s: the image has %zu columns and %zu rows, but the views have %zu "
+                               "and %zu; give the image that belongs to this scan",
                                fbp_image_name(which), n[0], n[1], panel->n_columns, panel->n_rows);
         FBP_TRY(fbp_alloc((void **)&pixels, panel->n_columns * panel->n_rows * sizeof *pixels,
                           "an image"));
@@ -465,7 +466,9 @@ static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts 
     for (size_t k = 0; scan->plane_weights && k < scan->n_views; k++)
         sum += scan->plane_weights[k] / (2 * FBP_PI);
     if (which == 2 && scan->plane_weights && fabs(sum - 1) > 1e-6)
-        snprintf(buf, n, "the weights add up to %.6g of 2 pi: values come out so much too large",
+        snprintf(buf, n,
+                 "the sum of the weights is %.6g times 2 pi, so all values are too large by this "
+                 "factor; scale the weights to the sum 2 pi",
                  sum);
     if (which == 2 || !g || fbp_grid_default(fbp_scan_views(scan), &usual) != FBP_OK)
         return;
@@ -479,14 +482,15 @@ static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts 
     const double last = fmax(z[1], usual.centre_mm[2] + end);
     if (which == 0 && reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1]))
         snprintf(buf, n,
-                 "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
-                 "beyond it are not right: give a smaller volume, or --mask 0",
+                 "the volume extends %.5g mm from the axis, but the field of view only %.5g mm; "
+                 "values beyond it are wrong; choose a smaller volume, or give --mask 0",
                  reach, f->fov_radius_mm);
     if (which == 1 && scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack))
-        snprintf(buf, n,
-                 "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
-                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume, or --mask 0",
-                 lo, hi, z[0], z[1]);
+        snprintf(
+            buf, n,
+            "the volume has slices from z = %.5g to %.5g mm, but all views see the axis only from "
+            "%.5g to %.5g mm; slices beyond are wrong; choose a smaller volume, or give --mask 0",
+            lo, hi, z[0], z[1]);
 }
 
 bool fbp_scan_remark(const struct fbp_scan *given, const struct fbp_geometry_facts *given_facts,

@@ -45,10 +45,11 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
         const bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
         const size_t length = strcspn(text, "\r\n#");
         if (end == text || hexadecimal || !(*end == '\0' || *end == '#' || is_gap(*end)))
-            return FBP_INVALID("%s: line %zu: \"%.*s\" is not a number: give %s, comments after #",
-                               a->path, line, length < 20 ? (int)length : 20, text, a->what);
+            return FBP_INVALID(
+                "%s: line %zu: \"%.*s\" is not a number; give %s, with comments after #", a->path,
+                line, length < 20 ? (int)length : 20, text, a->what);
         if (!isfinite(x))
-            return FBP_INVALID("%s: line %zu: a number is not finite: correct it", a->path, line);
+            return FBP_INVALID("%s: line %zu: a number is not finite; correct it", a->path, line);
         text = end;
 
         if (a->n == a->room) {
@@ -76,7 +77,8 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c
         next = newline ? newline + 1 : text + (end - text);
         line++;
         if (memchr(text, '\0', (size_t)(next - text)))
-            return FBP_INVALID("%s: line %zu: a zero byte: give a text file", a->path, line);
+            return FBP_INVALID("%s: line %zu: contains a zero byte; give a text file", a->path,
+                               line);
         if (newline)
             *newline = '\0';
         if (line == 1 && a->heading) { /* column names begin with a letter or a quotation mark */
@@ -90,9 +92,9 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c
         FBP_TRY(read_line(a, text, line, c_locale));
     }
     if (a->n == 0)
-        return FBP_INVALID("%s: holds no numbers: give %s", a->path, a->what);
+        return FBP_INVALID("%s: contains no numbers; give %s", a->path, a->what);
     if (a->n % a->width != 0)
-        return FBP_INVALID("%s: %zu numbers up to line %zu are not a multiple of %zu: give %s",
+        return FBP_INVALID("%s: %zu numbers up to line %zu are not a multiple of %zu; give %s",
                            a->path, a->n, line, a->width, a->what);
     return FBP_OK;
 }
@@ -126,7 +128,7 @@ fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views)
 {
     FBP_REQUIRE(path, out, n_views);
     fbp_message_clear();
-    return load_text(path, 12, "12 numbers a view", false, out, n_views);
+    return load_text(path, 12, "12 numbers per view", false, out, n_views);
 }
 
 static fbp_status load_array(fbp_source *source, const char *path, size_t width, const char *what,
@@ -140,7 +142,7 @@ static fbp_status load_array(fbp_source *source, const char *path, size_t width,
 
     FBP_TRY(fbp_mul(size[0], rows, "a table of numbers", &count));
     if (count == 0 || !(by_rows || (rows == width && size[2] == 1)))
-        return FBP_INVALID("%s: holds %zu x %zu x %zu numbers: give %s", path, size[2], size[1],
+        return FBP_INVALID("%s: contains %zu x %zu x %zu numbers; give %s", path, size[2], size[1],
                            size[0], what);
     FBP_TRY(fbp_calloc((void **)out, count, sizeof **out, "a table of numbers"));
     *n = count / width;
@@ -158,7 +160,7 @@ static fbp_status load_array(fbp_source *source, const char *path, size_t width,
     }
     for (size_t i = 0; st == FBP_OK && i < count; i++)
         if (!isfinite(v[i]))
-            st = FBP_INVALID("%s: number %zu is not finite: correct it", path, i);
+            st = FBP_INVALID("%s: number %zu is not finite; correct it", path, i);
     if (st != FBP_OK || by_rows)
         return st;
 
@@ -198,7 +200,7 @@ fbp_status fbp_directions_load(const char *path, double (**out)[3], size_t *n)
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_number_table_load(path, 3, "3 numbers a direction", &list, n));
+    FBP_TRY(fbp_number_table_load(path, 3, "3 numbers per direction", &list, n));
     *out = (double(*)[3])(void *)list;
     return FBP_OK;
 }

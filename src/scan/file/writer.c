@@ -37,7 +37,7 @@ fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_out
     if (w->object)
         fputs("\n}\n", w->f);
     if (st == FBP_OK && w->not_finite)
-        st = FBP_INVALID("%s: the scan holds a number that is not finite: correct it", w->path);
+        st = FBP_INVALID("%s: the scan contains a number that is not finite; correct it", w->path);
     if (st == FBP_OK)
         st = fbp_outfile_settle(&w->out);
     uselocale(w->old_locale);

@@ -80,7 +80,7 @@ static bool put_reference(struct guess *g, const char *projections)
                 !fbp_init_has_word(fbp_base_name(path), words[w], true))
                 continue;
             say(g, FOUND, "reference",
-                "by its name the spectrum without a gradient; give --cutoff or --wiener, too");
+                "by its name, the spectrum without a gradient; give --cutoff or --wiener, too");
             put_path(g, "reference", path);
             return true;
         }
@@ -149,7 +149,8 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
             say(g, ASSUMED, a->key, "%s: %s", a->value ? a->value : "", a->why);
         else if (!divided)
             say(g, ASSUMED, a->key,
-                "%s; name the spectrum without a gradient, one number a sample, in \"reference\"",
+                "%s; name the file of the spectrum without a gradient, one number per sample, in "
+                "\"reference\"",
                 a->why);
     }
     fbp_scan_clear(&scan);
@@ -201,9 +202,9 @@ static bool from_array(struct guess *g)
     put_path(g, key, s->path);
     if (!(pitch > 0))
         say(g, ASSUMED, "spacing_mm",
-            unit ? "the distance of samples; lengths depend on it"
-                 : "the distance of samples under the strongest gradient: the step of the field "
-                   "over it (--pitch)");
+            unit ? "the distance between samples; all lengths depend on it"
+                 : "the distance between samples under the strongest gradient: the field step "
+                   "divided by the gradient (--pitch)");
     cJSON_AddNumberToObject(g->root, "spacing_mm", pitch > 0 ? pitch : 1);
     if (!unit)
         (void)put_reference(g, p->path);
@@ -263,14 +264,14 @@ static void put_intensity(struct guess *g)
         return;
     if (!whole && range[1] < 100) {
         say(g, ASSUMED, "i0",
-            "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
-            "add \"i0\"",
+            "values are from %.4g to %.4g and used as line integrals; if they are intensities, add "
+            "\"i0\"",
             range[0], range[1]);
         return;
     }
     say(g, ASSUMED, "i0",
-        "there are no flats, so that the greatest of three views is the beam without an object; "
-        "if no pixel sees past the object give the right one");
+        "there are no flats, so the greatest value of three views is used as the intensity of the "
+        "unattenuated beam; if the object covers all pixels, give the correct value");
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
@@ -280,7 +281,7 @@ static double *read_numbers(const char *path, size_t n)
     double *v = NULL;
     size_t got = 0;
 
-    if (fbp_init_tried(fbp_number_table_load(path, 1, "one angle a view", &v, &got)) && got == n)
+    if (fbp_init_tried(fbp_number_table_load(path, 1, "one angle per view", &v, &got)) && got == n)
         return v;
     free(v);
     return NULL;
@@ -307,11 +308,12 @@ static void put_angles(struct guess *g)
         const bool radians = span < 6.5;
         for (size_t i = 0; radians && i < n_views; i++)
             v[i] = v[i] * (180 / FBP_PI);
-        say(g, FOUND, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
+        say(g, FOUND, "angles_deg",
+            "from %s; if the volume is mirrored, reverse the sign of the angles",
             fbp_init_inside(g->folder, from));
         if (radians)
             say(g, ASSUMED, "angles_deg",
-                "as they are no more than 6.5 apart, they are taken as radians");
+                "assumed to be in radians, because their range is at most 6.5");
         cJSON_AddItemToObject(g->root, "angles_deg", cJSON_CreateDoubleArray(v, (int)n_views));
         free(v);
         return;
@@ -323,8 +325,8 @@ static void put_angles(struct guess *g)
     const bool both = n > 1 && (n - 1) % 10 == 0;
     const double step = arc / (double)(both ? n - 1 : n);
     say(g, given ? FOUND : ASSUMED, "angles_deg",
-        "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
-        given ? "as told, " : "", arc, both ? ", both ends measured" : "", -step);
+        "%sover %.6g degrees, in even steps%s; if the volume is mirrored, give %.6g",
+        given ? "as given, " : "", arc, both ? ", including both ends" : "", -step);
     cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
     cJSON_AddNumberToObject(angles, "start", 0);
     cJSON_AddNumberToObject(angles, "step", step);
@@ -395,10 +397,10 @@ static void put_geometry(struct guess *g)
     cJSON *detector = cJSON_AddObjectToObject(g->root, "detector");
     if (!g->geometry || g->pitch > 0)
         put_number(g, detector, "detector.pitch_mm", known->pitch_mm, 1,
-                   "the distance of pixels; lengths and values of the volume depend on it");
+                   "the distance between pixels; lengths and values of the volume depend on it");
     g->at = detector;
     say(g, FOUND, "row_order",
-        "the habit of the format; if the volume is upside down give the other");
+        "usual for this format; if the volume is upside down, give the other order");
     g->at = g->root;
     cJSON_AddStringToObject(detector, "row_order", row_order);
     if (g->geometry)
@@ -423,7 +425,7 @@ static fbp_status check_need(const struct guess *g)
         const bool whole = fbp_init_is_whole_scan(&folder->series[i], p);
         fbp_message_clear();
         if (whole)
-            return FBP_INVALID("%s: describes a whole scan already: give it to fbp recon",
+            return FBP_INVALID("%s: describes a complete scan; give this file to fbp recon",
                                folder->series[i].path);
     }
     if (!p)
@@ -456,11 +458,11 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
     fbp_init_assign(folder, &g->found);
     *out = NULL;
     if (!realpath(base, g->base))
-        return fbp_fail(FBP_ERR_IO, "%s: no such folder: create it first", base);
+        return fbp_fail(FBP_ERR_IO, "%s: this folder does not exist; create it first", base);
     g->root = g->at = cJSON_CreateObject();
     cJSON_AddStringToObject(
         g->root, "//",
-        "A first guess by fbp init: put right what is assumed and remove it from the list, then "
+        "Written by fbp init: correct the assumed values and remove them from the list, then run "
         "fbp geometry check, and fbp recon --slice K -o slice.png");
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
     g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
@@ -492,12 +494,12 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
     if (!g->assumed || !g->assumed->child)
         cJSON_DeleteItemFromObject(g->root, "assumed");
     if (st == FBP_OK && fbp_init_now->unread[0])
-        st = fbp_fail(FBP_ERR_IO, "%s: make it readable, or move it away", fbp_init_now->unread);
+        st = fbp_fail(FBP_ERR_IO, "%s; make it readable, or move it away", fbp_init_now->unread);
     if (st == FBP_OK)
         fbp_message_clear();
     if (st == FBP_OK && fbp_init_now->lost_memory)
         st = fbp_fail(FBP_ERR_NOMEM,
-                      "%s: there was not enough memory to look at all of it: close other programs",
+                      "%s: not enough memory to inspect the whole folder; close other programs",
                       folder->path);
     for (size_t i = 0; st == FBP_OK && !planes && i < folder->n; i++) { /* log unused arrays */
         const struct fbp_init_series *s = &folder->series[i];
@@ -506,12 +508,12 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
         for (int k = 0; k < FBP_INIT_ROLES; k++)
             used = used || g->found.of[k] == s;
         if (s->missing)
-            fbp_init_log(FBP_LOG_NOTE, "%s: %zu files follow a gap in the numbers and are left out",
+            fbp_init_log(FBP_LOG_NOTE, "%s: %zu files after a gap in the numbers are ignored",
                          s->path, s->missing);
         if (!used && s->volume)
-            fbp_init_log(FBP_LOG_NOTE, "%s: is a volume, not used", s->path);
+            fbp_init_log(FBP_LOG_NOTE, "%s: ignored, because it is a volume", s->path);
         else if (!used && s->info.n[2] > 0)
-            fbp_init_log(FBP_LOG_NOTE, "%s: %zu x %zu x %zu, %snot used", s->path, s->info.n[0],
+            fbp_init_log(FBP_LOG_NOTE, "%s: %zu x %zu x %zu, %signored", s->path, s->info.n[0],
                          s->info.n[1], s->info.n[2], slices ? "by its name a volume, " : "");
     }
     *out = st == FBP_OK ? g->root : NULL;

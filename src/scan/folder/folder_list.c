@@ -59,7 +59,7 @@ static fbp_status add_file(struct files *files, char *path)
         free(before);
         free(whole);
         free(path);
-        return fbp_fail(FBP_ERR_NOMEM, "out of memory for names of files: close other programs");
+        return fbp_fail(FBP_ERR_NOMEM, "out of memory for names of files; close other programs");
     }
     files->list[files->n++] = (struct file){
         .path = path,
@@ -102,14 +102,15 @@ static void unreadable(const char *path)
         snprintf(fbp_init_now->unread, sizeof fbp_init_now->unread, "%s: cannot be read: %s", path,
                  strerror(errno));
     if (errno != ENOMEM)
-        fbp_init_log(FBP_LOG_WARNING, "%s: cannot be read: %s: left out", path, strerror(errno));
+        fbp_init_log(FBP_LOG_WARNING, "%s: ignored, because it cannot be read: %s", path,
+                     strerror(errno));
 }
 
 void fbp_init_failed(fbp_status st)
 {
     fbp_init_now->lost_memory |= st == FBP_ERR_NOMEM;
     if (st == FBP_ERR_IO)
-        fbp_init_log(FBP_LOG_WARNING, "%s: left out", fbp_message());
+        fbp_init_log(FBP_LOG_WARNING, "%s: ignored", fbp_message());
 }
 
 /* Does the name end as those of arrays that fbp writes? */
@@ -129,8 +130,9 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
     fbp_status st = FBP_OK;
 
     if (!dir && deeper)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be looked into: %s: name the folder of the data",
-                        folder, strerror(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot be opened as a folder: %s; name the folder of the data", folder,
+                        strerror(errno));
     if (!dir) {
         unreadable(folder);
         return FBP_OK;
@@ -153,12 +155,13 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
         if (there && S_ISREG(info.st_mode))
             unreadable(path);
         else if (there && !(S_ISDIR(info.st_mode) && deeper))
-            fbp_init_log(FBP_LOG_NOTE, "%s: is %s: left out", path,
-                         S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
+            fbp_init_log(FBP_LOG_NOTE, "%s: ignored, because it is %s", path,
+                         S_ISDIR(info.st_mode) ? "a folder two levels below the given one"
+                                               : "not a regular file");
         free(path);
     }
     if (st == FBP_OK && errno != 0)
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot be listed: %s", folder, strerror(errno));
+        st = fbp_fail(FBP_ERR_IO, "%s: the folder cannot be listed: %s", folder, strerror(errno));
     closedir(dir);
     return st;
 }

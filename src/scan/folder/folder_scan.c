@@ -110,8 +110,8 @@ bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
     if (st == FBP_ERR_IO || (scans && !whole))
         fbp_init_lost_scan(s->path);
     if (scans && !whole)
-        fbp_init_log(FBP_LOG_WARNING, "%s: names projections that are not there: %s", s->path,
-                     fbp_message());
+        fbp_init_log(FBP_LOG_WARNING, "%s: the projections named in this file cannot be opened: %s",
+                     s->path, fbp_message());
     fbp_source_close(&source);
     fbp_scan_clear(&scan);
     return whole;
@@ -127,15 +127,14 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
 
     fbp_message_clear(); /* of files that are no arrays */
     if (fbp_init_now->lost_memory)
-        return fbp_fail(
-            FBP_ERR_NOMEM,
-            "%s: there was not enough memory to look at all of it: close other programs",
-            folder->path);
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: not enough memory to inspect the whole folder; close other programs",
+                        folder->path);
     if (most) {
         char *pattern = fbp_init_pattern(most);
         const fbp_status st = FBP_INVALID(
-            "%s: no projections in it: all arrays are something else by their names, the largest, "
-            "%s, is taken for %s: rename it, or name the projections in a scan file (docs/scan.md)",
+            "%s: found no projections in this folder; by its name, the largest array, %s, seems to "
+            "contain %s; rename it, or name the projections in a scan file (docs/scan.md)",
             folder->path, pattern ? pattern : most->path, names[fbp_init_role_of(folder, most)]);
         free(pattern);
         return st;
@@ -143,13 +142,13 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
     for (size_t i = 0; i < folder->n; i++) {
         const struct fbp_init_series *s = &folder->series[i];
         if (s->volume)
-            return FBP_INVALID("%s: no projections in it: %s is a volume, in %s", folder->path,
-                               s->path, s->info.unit);
+            return FBP_INVALID("%s: found no projections in this folder; %s is a volume, in %s",
+                               folder->path, s->path, s->info.unit);
         if (s->why)
-            return FBP_INVALID("%s: no projections in it: %s", folder->path, s->why);
+            return FBP_INVALID("%s: found no projections in this folder: %s", folder->path, s->why);
     }
-    return FBP_INVALID("%s: no projections in it: arrays that can be read are needed; headerless "
-                       "ones need \"raw\" in a scan file (docs/scan.md)",
+    return FBP_INVALID("%s: found no readable arrays in this folder; describe headerless files by "
+                       "\"raw\" in a scan file (docs/scan.md)",
                        folder->path);
 }
 
@@ -184,33 +183,33 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
     }
     fbp_message_clear(); /* of files that are no scans */
     if (fbp_init_now->lost_memory)
-        return fbp_fail(
-            FBP_ERR_NOMEM,
-            "%s: out of memory for a look at its files: close other programs, or name the scan",
-            folder->path);
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: out of memory while its files were inspected; close other programs, "
+                        "or name the scan file",
+                        folder->path);
     if (fbp_init_now->lost_own || (n_own == 0 && fbp_init_now->lost_foreign))
-        return FBP_INVALID("%s: not all of its files could be read, so that it is not clear which "
-                           "scan is meant: name the scan",
+        return FBP_INVALID("%s: some files of this folder could not be read, so the scan is "
+                           "ambiguous; name the scan file",
                            folder->path);
     if (n_own + n_foreign == 0 && !p)
         return fbp_init_no_projections(folder);
     if (n_own + n_foreign == 0) {
         char *pattern = fbp_init_pattern(p);
         const fbp_status st =
-            FBP_INVALID("%s: is a folder without a scan file; it holds %zu views of %zu x %zu "
-                        "pixels (%s): fbp init %s > scan.json writes a scan file to begin with",
+            FBP_INVALID("%s: is a folder without a scan file; it contains %zu views of %zu x %zu "
+                        "pixels (%s); write a first scan file by fbp init %s > scan.json",
                         folder->path, p->info.n[2], p->info.n[0], p->info.n[1],
                         pattern ? pattern : p->path, folder->path);
         free(pattern);
         return st;
     }
     if (n_own > 1 || (n_own == 0 && n_foreign > 1))
-        return FBP_INVALID("%s: is a folder of several scans: name one of them: %s", folder->path,
+        return FBP_INVALID("%s: is a folder with several scans; name one of %s", folder->path,
                            names);
     *out = strdup(n_own ? own : foreign);
     if (!*out)
-        return fbp_fail(FBP_ERR_NOMEM, "out of memory for a path: close other programs");
-    fbp_init_log(FBP_LOG_NOTE, "%s: the scan in this folder is taken: %s", folder->path, *out);
+        return fbp_fail(FBP_ERR_NOMEM, "out of memory for a path; close other programs");
+    fbp_init_log(FBP_LOG_NOTE, "%s: the scan file in this folder is used: %s", folder->path, *out);
     return FBP_OK;
 }
 

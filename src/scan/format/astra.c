@@ -31,9 +31,9 @@ static fbp_status make_views(struct fbp_scan *out, const char *path,
         memcpy(view, v, sizeof *view);
         for (int i = 0; i < WIDTH; i++)
             if (!isfinite(v[i]))
-                return FBP_INVALID("%s: view %zu: number %d is not finite: correct it", path, k, i);
+                return FBP_INVALID("%s: view %zu: number %d is not finite; correct it", path, k, i);
         if (!fbp_kind_has_source(out->kind) && !(fbp_normalise(view->s) > 0))
-            return FBP_INVALID("%s: view %zu: its rays have no direction: correct it", path, k);
+            return FBP_INVALID("%s: view %zu: the ray direction is 0; correct it", path, k);
     }
     return FBP_OK;
 }
@@ -58,7 +58,7 @@ static fbp_status need_number(const struct fbp_json *o, const char *key,
     size_t n = 0;
 
     FBP_TRY(fbp_json_numbers(o, key, range, 1, 1, out, &n));
-    return n ? FBP_OK : fbp_json_missing(o, key, "create_proj_geom() puts it there");
+    return n ? FBP_OK : fbp_json_missing(o, key, "save the dictionary of create_proj_geom()");
 }
 
 static fbp_status circle_views(const struct fbp_json *o, bool flat, struct fbp_scan *out,
@@ -131,10 +131,10 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY(fbp_json_read(path, &root));
     const struct fbp_json o = {path, "", root};
     if (!cJSON_IsObject(root))
-        FBP_TRY_GOTO(FBP_INVALID("%s: expected an object in braces: save the dictionary", path));
+        FBP_TRY_GOTO(FBP_INVALID("%s: expected an object in braces; save the dictionary", path));
     FBP_TRY_GOTO(fbp_json_choice(&o, "type", names, N_TYPES, &type));
     if (type == N_TYPES)
-        FBP_TRY_GOTO(fbp_json_missing(&o, "type", "create_proj_geom() puts it there"));
+        FBP_TRY_GOTO(fbp_json_missing(&o, "type", "save the dictionary of create_proj_geom()"));
     const bool flat = types[type].flat;
     out->kind = types[type].kind;
     out->row_order = FBP_ROWS_BOTTOM_UP;
@@ -231,10 +231,9 @@ static fbp_status load_vectors(struct fbp_scan *out, const char *path,
         const struct fbp_array_info *info = fbp_source_info(src);
         if (info->n[0] != WIDTH || info->n[2] != 1 ||
             (info->type != FBP_F64 && info->type != FBP_F32))
-            FBP_TRY_GOTO(FBP_INVALID("%s: holds %zu x %zu x %zu %s: expected 12 float64 a view, an "
-                                     "array of views x 12",
-                                     src->path, info->n[2], info->n[1], info->n[0],
-                                     fbp_type_name(info->type)));
+            FBP_TRY_GOTO(FBP_INVALID(
+                "%s: contains %zu x %zu x %zu %s, expected an array of views x 12 float64 numbers",
+                src->path, info->n[2], info->n[1], info->n[0], fbp_type_name(info->type)));
         n = info->n[1];
         FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
         if (info->type == FBP_F64)
@@ -294,23 +293,23 @@ static fbp_status save_vectors(const struct fbp_scan *scan, const char *path)
 
 const struct fbp_geometry_format fbp_geometry_astra_cone = {
     .name = "astra-cone-vec",
-    .about = "ASTRA's cone_vec, 12 numbers a view",
+    .about = "ASTRA's cone_vec, 12 numbers per view",
     .extensions = ".npy .csv .txt",
     .by_name_only = true,
     .load = load_vectors,
     .save = save_vectors,
     .saves = FBP_KIND_BIT(FBP_CONE),
-    .instead = {[FBP_PARALLEL] = "the beam is parallel: write astra-parallel-vec"},
+    .instead = {[FBP_PARALLEL] = "the beam is parallel; write astra-parallel-vec"},
 };
 
 const struct fbp_geometry_format fbp_geometry_astra_parallel = {
     .name = "astra-parallel-vec",
-    .about = "ASTRA's parallel3d_vec, 12 numbers a view",
+    .about = "ASTRA's parallel3d_vec, 12 numbers per view",
     .extensions = ".npy .csv .txt",
     .by_name_only = true,
     .kind = FBP_PARALLEL,
     .load = load_vectors,
     .save = save_vectors,
     .saves = FBP_KIND_BIT(FBP_PARALLEL),
-    .instead = {[FBP_CONE] = "the beam is a cone: write astra-cone-vec"},
+    .instead = {[FBP_CONE] = "the beam is a cone; write astra-cone-vec"},
 };

@@ -38,7 +38,7 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
     size_t u = 0;
 
     if (type && !listed && strcmp(type, "IDX") != 0)
-        return FBP_UNSUPPORTED("%s: XTYP: found \"%.20s\", expected IDX or IGD, a field axis: give "
+        return FBP_UNSUPPORTED("%s: XTYP: found \"%.20s\", expected IDX or IGD, a field axis; give "
                                "the directions and \"spacing_mm\" in a scan file",
                                d->path, type);
     if (!unit)
@@ -46,7 +46,7 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
     while (u < sizeof units / sizeof *units && strcmp(unit, units[u].name) != 0)
         u++;
     if (u == sizeof units / sizeof *units)
-        return FBP_UNSUPPORTED("%s: XUNI: found \"%.20s\", expected a field in G, mT or T: give "
+        return FBP_UNSUPPORTED("%s: XUNI: found \"%.20s\", expected a field in G, mT or T; give "
                                "the directions and \"spacing_mm\" in a scan file",
                                d->path, unit);
 
@@ -70,8 +70,8 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
         FBP_TRY(fbp_bes3t_number(d, "DESC", "XMIN", &first, NULL));
         FBP_TRY(fbp_bes3t_number(d, "DESC", "XWID", &width, NULL));
         if (n < 2 || !(fabs(width) > 0))
-            return FBP_INVALID("%s: XPTS is %zu and XWID %g: two points or more and a width that "
-                               "is not 0 are needed",
+            return FBP_INVALID("%s: found XPTS %zu and XWID %g, expected two points or more and a "
+                               "width other than 0",
                                d->path, n, width);
         *step = width / (double)(n - 1);
     }
@@ -88,19 +88,19 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
     if (!type)
         type = fbp_bes3t_text(d, "SPL", "IMTY");
     if (!type)
-        return FBP_INVALID("%s: has no ImageType (device grdUnit): it is no image, name it as an "
-                           "array in a scan file: \"projections\": \"FILE:sinogram\"",
+        return FBP_INVALID("%s: has no ImageType (device grdUnit), so it is not an image; name it "
+                           "as an array in a scan file, \"projections\": \"FILE:sinogram\"",
                            d->path);
     if (strcasecmp(type, "3D") != 0)
-        return FBP_UNSUPPORTED(
-            "%s: ImageType: found \"%.20s\", expected 3D: gradients in one plane make no volume",
-            d->path, type);
+        return FBP_UNSUPPORTED("%s: ImageType: found \"%.20s\", expected 3D, because gradients in "
+                               "one plane do not determine a volume",
+                               d->path, type);
     FBP_TRY(read_field(scan, d, s, &out->step));
     FBP_TRY(fbp_bes3t_number(d, spl ? "SPL" : gradients, spl ? "GRAD" : "AnglePsi", &out->gradient,
                              NULL));
     if (!(out->gradient > 0))
         return FBP_INVALID(
-            "%s: %s: found a gradient of %g G/cm, expected one above 0: correct the file", d->path,
+            "%s: %s: found a gradient of %g G/cm, expected one above 0; correct the file", d->path,
             spl ? "GRAD" : "AnglePsi", out->gradient);
 
     /* Angles in degrees; for the slower one, the file usually holds only the number. */
@@ -111,12 +111,12 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
     if (fbp_bes3t_text(d, gradients, "FirstBeta"))
         FBP_TRY(fbp_bes3t_number(d, gradients, "FirstBeta", &out->first_beta, NULL));
     if (!(fabs(out->first_alpha) > 0 && fabs(out->first_beta) > 0))
-        return FBP_INVALID("%s: FirstAlpha is %g and FirstBeta %g degrees, expected the half of a "
-                           "step: correct the file",
-                           d->path, out->first_alpha, out->first_beta);
+        return FBP_INVALID(
+            "%s: FirstAlpha is %g and FirstBeta %g degrees, expected half a step; correct the file",
+            d->path, out->first_alpha, out->first_beta);
     if (out->n_alpha * out->n_beta != s->n[1] * s->n[2])
         return FBP_INVALID("%s: NrOfAlpha x NrOfBeta are %zu x %zu gradients, but YPTS x ZPTS are "
-                           "%zu x %zu spectra: is the measurement complete?",
+                           "%zu x %zu spectra; check that the measurement is complete",
                            d->path, out->n_alpha, out->n_beta, s->n[1], s->n[2]);
     return FBP_OK;
 }
@@ -142,7 +142,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         FBP_TRY_GOTO(fbp_preparation_check(path, out->preparation, samples.n[0]));
         if (out->preparation->fft > 0)
             FBP_TRY_GOTO(FBP_UNSUPPORTED(
-                "%s: prepare: fft: a field sweep has spectra, no time traces: leave it out", path));
+                "%s: prepare: fft: a field sweep consists of spectra, not time traces; omit fft",
+                path));
     }
 
     const double degree = FBP_PI / 180, sign = image.step > 0 ? -1 : 1;

@@ -26,17 +26,19 @@ static const double PARALLEL_MM = 10000;
 
 /* Keys that NRecon applies and this importer does not. */
 static const char shifts_axis[] =
-    "--centre or --offset shifts the axis; its sign is not documented";
+    "use --centre or --offset to shift the axis; the sign of this value is not documented";
 static const struct fbp_ini_ignored ignored[] = {
-    {acquisition, "Image Rotation", 0, NULL, "--tilt turns the panel; its sign is not documented"},
-    {acquisition, "Flat Field Correction", 0, "ON", "the pictures need darks and flats"},
-    {acquisition, "Geometrical Correction", 0, "ON", "the lens may distort the pictures"},
-    {acquisition, "Number Of connected Scans", 1, NULL, "each of them needs a log of its own"},
-    {acquisition, "Random Movement", 0, "OFF", "there is no table of the shifts beside it (.csv)"},
+    {acquisition, "Image Rotation", 0, NULL,
+     "use --tilt to rotate the panel; the sign of this value is not documented"},
+    {acquisition, "Flat Field Correction", 0, "ON", "give darks and flats for the images"},
+    {acquisition, "Geometrical Correction", 0, "ON", "the lens may distort the images"},
+    {acquisition, "Number Of connected Scans", 1, NULL,
+     "each connected scan needs its own log file"},
+    {acquisition, "Random Movement", 0, "OFF", "its table of shifts (.csv) is missing"},
     {"Reconstruction", "Postalignment", 0, NULL, shifts_axis},
     {"Reconstruction", "Misalignment Compensation", 0, NULL, shifts_axis},
     {"Reconstruction", "XY Alignment with a reference scan", 0, NULL,
-     "the pictures are taken where they are"},
+     "the positions of the images are not changed"},
 };
 
 struct distances {
@@ -65,12 +67,12 @@ static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
     const bool parallel = d->sod >= PARALLEL_MM;
     if (!parallel && d->sdd > 0 && !(d->sdd > d->sod))
         return FBP_INVALID(
-            "%s: Camera to Source (%g) is not above Object to Source (%g): correct one", ini->path,
-            d->sdd, d->sod);
+            "%s: Camera to Source (%g) must exceed Object to Source (%g); correct one of them",
+            ini->path, d->sdd, d->sod);
     if (parallel || !(d->sdd > d->sod)) {
         if (!(pixel > 0))
-            return FBP_INVALID("%s: has neither Camera to Source (mm) nor Image Pixel Size (um): "
-                               "is the file complete?",
+            return FBP_INVALID("%s: has neither Camera to Source (mm) nor Image Pixel Size (um); "
+                               "check that the file is complete",
                                ini->path);
         d->sdd = 2 * d->sod;
         d->pitch[0] = d->pitch[1] = (parallel ? 1 : 2) * pixel / 1000;
@@ -86,13 +88,13 @@ static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
         binning[1] = *end == 'x' || *end == 'X' ? (double)strtoul(end + 1, NULL, 10) : 0;
     }
     if (!(binning[0] >= 1 && binning[0] <= 64 && binning[1] >= 1 && binning[1] <= 64))
-        return FBP_INVALID("%s: Camera binning: found \"%.20s\", expected such as 2x2", ini->path,
-                           text);
+        return FBP_INVALID("%s: Camera binning: found \"%.20s\", expected a value such as 2x2",
+                           ini->path, text);
     if (!(resized > 0))
         return FBP_INVALID("%s: Resized in image: found %g, expected above 0", ini->path, resized);
     if (!(fabs(ratio - 1) < 0.01))
-        return FBP_UNSUPPORTED("%s: Camera X/Y Ratio: %g: which side it stretches is not known: "
-                               "give detector.pitch_mm in a scan file",
+        return FBP_UNSUPPORTED("%s: Camera X/Y Ratio: found %g, but only 1 is supported; give "
+                               "detector.pitch_mm in a scan file",
                                ini->path, ratio);
     for (int i = 0; i < 2; i++)
         d->pitch[i] = camera / 1000 * binning[i] * resized;
@@ -119,10 +121,10 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         FBP_TRY_GOTO(fbp_file_exists(table, &is_there));
     }
     if (is_there)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Random Movement=ON with a table of shifts beside it "
-                                     "(.csv), which is not understood: shift the pictures back "
-                                     "first, then rename the table",
-                                     path));
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("%s: Random Movement=ON with a table of shifts (.csv), which is not "
+                            "supported; shift the images back first, then rename the table",
+                            path));
 
     /* PREFIX0000.tif, PREFIX0001.tif …, beside the log, whose name is PREFIX.log.  Without them the
      * log is only a geometry. */
@@ -151,18 +153,18 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     const char *trajectory = fbp_ini_text(&ini, acquisition, "Scanning Trajectory");
     if (trajectory && strncasecmp(trajectory, "ROUND", 5) != 0)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Scanning Trajectory: \"%.40s\" is not supported, only "
-                                     "ROUND is: give the views in a scan file",
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Scanning Trajectory: found \"%.40s\", but only ROUND is "
+                                     "supported; give the views in a scan file",
                                      path, trajectory));
     FBP_TRY_GOTO(
         fbp_ini_number(&ini, acquisition, "Number Of Horizontal Offset Positions", &offsets));
     if (offsets > 1)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED(
-            "%s: Number Of Horizontal Offset Positions: %g: stitch the pictures first", path,
-            offsets));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Number Of Horizontal Offset Positions: found %g, but "
+                                     "only 1 is supported; stitch the images first",
+                                     path, offsets));
     if (says(&ini, "Partial Width", "ON"))
-        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Partial Width=ON: where the pictures lie on the camera "
-                                     "is not known: give the offset in a scan file",
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Partial Width=ON: the position of the images on the "
+                                     "camera is unknown; give the offset in a scan file",
                                      path));
     FBP_TRY_GOTO(read_distances(&ini, &d));
     FBP_TRY_GOTO(fbp_ini_positive(&ini, acquisition, "Rotation Step (deg)", &step));
@@ -210,8 +212,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Image Pixel Size (um)", &stated));
     if (stated > 0 && !(fabs(ours - stated) <= 0.01 * stated))
         st = fbp_scan_note(out,
-                           "%s: Image Pixel Size (um) = %g is not applied: camera, binning and "
-                           "distances give %.6g: give --pitch, --sod or --sdd",
+                           "%s: Image Pixel Size (um) = %g is not applied, because camera, binning "
+                           "and distances give %.6g; give --pitch, --sod or --sdd",
                            path, stated, ours);
 fail:
     free(table);

@@ -117,7 +117,7 @@ static fbp_status read_number(const struct part_of *in, const char *key, enum un
     for (; drift; drift = cJSON_IsArray(drifts) ? drift->next : NULL)
         if (!cJSON_IsFalse(get(drift, "known_to_reconstruction")))
             return FBP_UNSUPPORTED("%s: %s.%s: drifts that are known to the reconstruction are not "
-                                   "supported: give the views in a scan file",
+                                   "supported; give the views in a scan file",
                                    in->file, in->name, key);
     *out = value->valuedouble * scale;
     *found = true;
@@ -254,7 +254,7 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
     bool found;
 
     if (!in.at)
-        return FBP_INVALID("%s: %s is missing: is it a complete scenario?", file, path);
+        return FBP_INVALID("%s: %s is missing; check that the scenario is complete", file, path);
     FBP_TRY(read_vector(&at, xyz, MM, f->c, &found));
     if (!found)
         return wrong(&in, "center", "expected x, y, z in the world");
@@ -265,14 +265,14 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
             return wrong(&in, directions[i], "expected a direction x, y, z in the world");
     }
     if (!(fabs(fbp_dot(f->axis[0], f->axis[2])) < 1e-6))
-        return wrong(&in, "vector_u", "is not at right angles to vector_w");
+        return wrong(&in, "vector_u", "this vector must be at right angles to vector_w");
     fbp_cross(f->axis[2], f->axis[0], f->axis[1]);
 
     const cJSON *old = get(in.at, "deviation");
     if (old && !cJSON_IsFalse(get(old, "known_to_reconstruction")))
-        return wrong(&in, "deviation",
-                     "is of a format before 0.9, which is not supported: save the scenario with a "
-                     "newer program");
+        return wrong(
+            &in, "deviation",
+            "formats before 0.9 are not supported; save the scenario with a newer program");
     struct part_of one = member(&in, "deviations", name);
     if (one.at && !cJSON_IsArray(one.at))
         return wrong(&in, "deviations", "expected a list");
@@ -285,7 +285,7 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
         if (!is_either(type, "translation", "rotation"))
             return wrong(&one, "type", "expected \"translation\" or \"rotation\"");
         if (out->n_deviations == MAX_DEVIATIONS)
-            return wrong(&one, "", "there are more than 32: put them together");
+            return wrong(&one, "", "there are more than 32 deviations; combine them");
         *d = (struct deviation){.turns = type->valuestring[0] == 'r', .pivot_is_local = true};
 
         const char *which = cJSON_IsString(axis) && axis->valuestring[0] && !axis->valuestring[1]
@@ -300,7 +300,7 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
             const struct part_of vector = member(&one, "axis", inner);
             FBP_TRY(read_free_vector(&vector, NUMBER, d->axis, &d->axis_is_local));
             if (!(fbp_norm(d->axis) > 0))
-                return wrong(&one, "axis", "has no direction");
+                return wrong(&one, "axis", "this vector is 0, expected a direction");
         }
         if (get(one.at, "pivot")) {
             const struct part_of pivot = member(&one, "pivot", inner);
@@ -308,7 +308,7 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
         }
         FBP_TRY(read_number(&one, "amount", d->turns ? RAD : MM, &d->amount, &found));
         if (!found)
-            return wrong(&one, "amount", "is missing: expected a length or an angle");
+            return wrong(&one, "amount", "missing, expected a length or an angle");
         out->n_deviations++;
     }
     return FBP_OK;
@@ -352,8 +352,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         FBP_TRY(read_number(&in, keys[i][1], NUMBER, &bin, &found));
         if (!(fabs(bin - 1) < 1e-9))
             return wrong(&in, keys[i][1],
-                         "binned pixels are not supported: give columns, rows and pitch of the "
-                         "binned ones, and 1 here");
+                         "binned pixels are not supported; give columns, rows and pitch of the "
+                         "binned pixels, and 1 here");
     }
     FBP_TRY(read_count(&in, "number_of_projections", &n));
     FBP_TRY(read_number(&in, "start_angle", RAD, &start, &found));
@@ -362,7 +362,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         return wrong(&in, found ? "stop_angle" : "start_angle", "is missing");
     if (stop < start)
         return wrong(&in, "stop_angle",
-                     "is below start_angle: swap them and give the direction as \"CW\"");
+                     "this angle is below start_angle; exchange the two angles and give the "
+                     "direction as \"CW\"");
     const bool includes_stop = !cJSON_IsFalse(get(in.at, "include_final_angle"));
     if (direction && !is_either(direction, "CW", "CCW"))
         return wrong(&in, "direction", "expected \"CCW\" or \"CW\"");
@@ -451,8 +452,9 @@ static fbp_status name_files(const char *file, const char *name, size_t n, size_
         *there = n;
     FBP_TRY_GOTO(fbp_scan_path(out, NULL, "%s %zu %zu", path, first, first + n - 1));
     if (!fbp_names_many_files(*out))
-        st = FBP_INVALID("%s: \"%s\" is no pattern of files: expected one %%d or %%04d in it", file,
-                         name);
+        st = FBP_INVALID(
+            "%s: \"%s\" is not a pattern of file names; expected one %%d or %%04d in it", file,
+            name);
 fail:
     free(path);
     return st;
@@ -475,13 +477,13 @@ static fbp_status read_images(const struct part_of *in, const char *field, const
     if (!(number <= 1e6 && number == floor(number)))
         return wrong(&images, "number", "expected a whole number");
     if (fbp_has_extension(name, tiff) != fbp_has_extension(projections, tiff))
-        return wrong(in, field, "is of another format than the projections: convert it");
+        return wrong(in, field, "has another format than the projections; convert it");
     const size_t n = (size_t)number;
     size_t there = n;
     FBP_TRY(name_files(in->file, name, n, &there, out));
     if (there == n)
         return FBP_OK;
-    return fbp_scan_note(scan, "%zu of the %zu files %s are there", there, n, name);
+    return fbp_scan_note(scan, "only %zu of the %zu files %s exist", there, n, name);
 }
 
 /* Projections, darks, flats and volume from metadata, which must fit the scenario in *out. */
@@ -499,11 +501,11 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
     size_t n = 0;
 
     if (!name)
-        return wrong(&in, "filename", "is missing: name the projections");
+        return wrong(&in, "filename", "missing; name the projections");
     FBP_TRY(read_count(&in, "number", &n));
     if (n != out->n_views)
-        return FBP_INVALID("%s: %s.number: there are %zu projections, the scenario has %zu: they "
-                           "do not belong together",
+        return FBP_INVALID("%s: %s.number: found %zu projections, but the scenario has %zu; give "
+                           "files that belong together",
                            file, in.name, n, out->n_views);
 
     /* the layout of the images; a TIFF has a header */
@@ -518,11 +520,11 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
             return wrong(&in, "headersize", "expected numbers of bytes");
         if (image > 0 && !strchr(name, '%') && n > 1)
             return wrong(&in, "headersize.image",
-                         "a header before every image of one file is not supported: write one file "
-                         "an image, or none");
+                         "headers before each image of a file are not supported; write one file "
+                         "per image, or no headers");
         out->raw.type = type ? fbp_type_from_name(type) : FBP_TYPE_NONE;
         if (out->raw.type == FBP_TYPE_NONE)
-            return wrong(&in, "datatype", "expected such as \"uint16\" or \"float32\"");
+            return wrong(&in, "datatype", "expected a type such as \"uint16\" or \"float32\"");
         if (order && strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
             return wrong(&in, "byteorder", "expected \"little\" or \"big\"");
         out->raw.big_endian = order && order[0] == 'b';
@@ -532,17 +534,17 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
         out->raw.n[2] = n;
     }
     if (panel.n_columns != out->panel.n_columns || panel.n_rows != out->panel.n_rows)
-        return FBP_INVALID("%s: %s.dimensions: %zu x %zu pixels, the scenario has %zu x %zu: they "
-                           "do not belong together",
+        return FBP_INVALID("%s: %s.dimensions: found %zu x %zu pixels, but the scenario has %zu x "
+                           "%zu; give files that belong together",
                            file, in.name, panel.n_columns, panel.n_rows, out->panel.n_columns,
                            out->panel.n_rows);
     FBP_TRY(name_files(file, name, n, NULL, &out->projections));
     FBP_TRY(read_images(&in, "dark_field", name, out, &out->dark, &dark));
     FBP_TRY(read_images(&in, "flat_field", name, out, &out->flat, &flat));
     if (flat && out->dark)
-        return wrong(&in, "dark_field",
-                     "the flat correction was applied and the dark one was not: start from the raw "
-                     "projections");
+        return wrong(
+            &in, "dark_field",
+            "the flat correction was applied without the dark correction; use the raw projections");
     FBP_TRY(read_number(&in, "max_intensity", NUMBER, &white, &found));
     if (!out->flat && found && white > 0)
         out->i0 = white;
@@ -585,7 +587,8 @@ static fbp_status read_typed(const char *path, const char *type, cJSON **out)
     FBP_TRY(fbp_json_read(path, out));
     if (is_type(*out, type))
         return FBP_OK;
-    return FBP_INVALID("%s: file.file_type is not \"%s\": is it the right file?", path, type);
+    return FBP_INVALID("%s: file.file_type is not \"%s\"; check that it is the right file", path,
+                       type);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -625,17 +628,17 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_TRY_GOTO(find(path, slash + 1, &found));
         if (!found && !embedded)
             FBP_TRY_GOTO(
-                FBP_INVALID("%s: acquisition_geometry.path_to_CTSimU_JSON: %s is not there, and no "
-                            "scenario is embedded: put the scenario beside this file",
+                FBP_INVALID("%s: acquisition_geometry.path_to_CTSimU_JSON: %s is missing, and no "
+                            "scenario is embedded; copy the scenario into the folder of this file",
                             path, text ? text : "a scenario"));
         if (found)
             FBP_TRY_GOTO(read_typed(found, SCENARIO_TYPE, &other));
         FBP_TRY_GOTO(read_scenario(out, found ? found : path, found ? other : embedded, known));
         FBP_TRY_GOTO(read_metadata(out, path, root));
     } else {
-        FBP_TRY_GOTO(
-            FBP_INVALID("%s: file.file_type: expected \"%s\" or \"%s\": is it one of CTSimU?", path,
-                        SCENARIO_TYPE, METADATA_TYPE));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: file.file_type: expected \"%s\" or \"%s\"; check that it is a file of CTSimU",
+            path, SCENARIO_TYPE, METADATA_TYPE));
     }
     if (found)
         st = fbp_scan_add_file(out, found);

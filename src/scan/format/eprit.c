@@ -46,12 +46,12 @@ static fbp_status read_list(const char *path, struct fbp_mat *mat, const char *n
 
     FBP_TRY(fbp_mat_read(mat, name, &a));
     if (a && a->complex)
-        st = FBP_INVALID("%s: %s is complex: save its real part", path, name);
+        st = FBP_INVALID("%s: %s is complex; save its real part", path, name);
     if (st == FBP_OK)
         st = fbp_mat_numbers(path, name, a, out, n);
     for (size_t i = 0; st == FBP_OK && i < *n; i++)
         if (!isfinite((*out)[i]))
-            st = FBP_INVALID("%s: %s: number %zu is not finite: correct it", path, name, i);
+            st = FBP_INVALID("%s: %s: number %zu is not finite; correct it", path, name, i);
     fbp_mat_free(a);
     return st;
 }
@@ -72,27 +72,29 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY(fbp_mat_open(path, &mat));
     if (!has_arrays(mat, &f))
-        FBP_TRY_GOTO(FBP_INVALID("%s: has no arrays P [samples x delays x projections], B and G "
-                                 "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
-                                 path));
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: does not contain the arrays P [samples x delays x projections], B and "
+                        "G [projections x 3]; name its arrays in a scan file (docs/epr.md)",
+                        path));
     FBP_TRY_GOTO(fbp_mat_text(mat, unit_name, unit, sizeof unit));
     for (int i = 0; i < 3 && has_volume; i++)
         FBP_TRY_GOTO(fbp_mat_doubles(mat, names[i], volume[i], 3, &has_volume));
     if (unit[0] && strcmp(unit, mhz) != 0)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: %s is \"%s\": B is read in %s: convert it", path,
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: %s is \"%s\", but B must be in %s; convert it", path,
                                      unit_name, unit, mhz));
     FBP_TRY_GOTO(read_list(path, mat, "B", &b, &n_b));
     FBP_TRY_GOTO(read_list(path, mat, "G", &g, &n_g));
     if (n_b != f.n_samples)
-        FBP_TRY_GOTO(
-            FBP_INVALID("%s: B has %zu numbers, but P %zu samples: they do not belong together",
-                        path, n_b, f.n_samples));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: B has %zu numbers, but P has %zu samples; save arrays that belong together", path,
+            n_b, f.n_samples));
     if (n_g != 3 * f.n_views)
         FBP_TRY_GOTO(FBP_INVALID(
-            "%s: G has %zu gradients, but P %zu projections: they do not belong together", path,
-            n_g / 3, f.n_views));
+            "%s: G has %zu gradients, but P has %zu projections; save arrays that belong together",
+            path, n_g / 3, f.n_views));
     if (f.n_delays == 0)
-        FBP_TRY_GOTO(FBP_INVALID("%s: P has no delays: it is empty", path));
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: P is empty, because it has no delays; correct the file", path));
 
     FBP_TRY_GOTO(fbp_preparation_copy(&out->preparation, known->preparation));
     struct fbp_preparation *p = out->preparation;
@@ -111,7 +113,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         const double length = fbp_normalise(n);
         if (!(length > 0))
             FBP_TRY_GOTO(FBP_INVALID(
-                "%s: G: gradient %zu is 0, which has no direction: leave that projection out", path,
+                "%s: G: gradient %zu is 0, which has no direction; remove this projection", path,
                 k));
         const double mm = sign * 10 / (FBP_MHZ_PER_GAUSS * length); /* per MHz */
         fbp_plane_view(n, mm * axis.step, mm * axis.first, axis.n, &out->views[k]);
@@ -132,13 +134,16 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         fbp_message_clear();
 
     if (unit[0] && fft)
-        st = FBP_INVALID("%s: B is in %s: rows are spectra, which take no FFT: leave it out", path,
-                         unit);
+        st = FBP_INVALID(
+            "%s: B is in %s, so the rows are spectra, which need no FFT; omit prepare.fft", path,
+            unit);
     else if (fft)
-        st = fbp_scan_assume(out, path, "dwell_us", "B in us", "rows are taken for time traces");
+        st = fbp_scan_assume(out, path, "dwell_us", "B in us",
+                             "the rows are assumed to be time traces");
     else if (!unit[0])
-        st = fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
-                             "programs of laboratories write MHz where their documents say cm");
+        st = fbp_scan_assume(
+            out, path, "spacing_mm", "B in MHz",
+            "laboratory programs write MHz for a value that their documents give in cm");
 fail:
     fbp_mat_close(mat);
     free(b);
@@ -253,22 +258,22 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
         FBP_TRY(FBP_COPY_IN(sink_params, &own, params));
     FBP_TRY(fbp_check_kind("scan.kind", scan.kind));
     if (fbp_kind_of(scan.kind)->integral != FBP_OVER_PLANES)
-        return FBP_UNSUPPORTED("%s: a MAT file of this sort holds plane integrals (kind planes), "
-                               "not views of kind %s: write a scan file (.json)",
+        return FBP_UNSUPPORTED("%s: a MAT file of this format stores plane integrals (kind "
+                               "planes), not views of kind %s; write a scan file (.json)",
                                path, fbp_kind_of(scan.kind)->name);
     if (params && own.type != FBP_TYPE_NONE && own.type != FBP_F32 && own.type != FBP_F64)
-        return FBP_UNSUPPORTED("%s: views are float32 or float64, not %s", path,
-                               fbp_type_name(own.type));
+        return FBP_UNSUPPORTED("%s: type %s is not supported for views; choose float32 or float64",
+                               path, fbp_type_name(own.type));
     FBP_TRY(fbp_check_scan(&scan));
     FBP_TRY(fbp_check_range(&fbp_range_gradient, "gradient", gradient));
     (void)axis_of(&scan, 0, n, &first);
     for (size_t k = 1; k < scan.n_views; k++) {
         (void)axis_of(&scan, k, n, &at);
         if (!(fabs(at - first) <= same))
-            return FBP_UNSUPPORTED("%s: sample 0 is %.6g samples from the middle of the apparatus "
-                                   "in view %zu, and %.6g in view 0: such a file has one axis B "
-                                   "for all views: write a scan file (.json)",
-                                   path, at, k, first);
+            return FBP_UNSUPPORTED(
+                "%s: a MAT file has one axis B for all views, but sample 0 is %.6g samples from "
+                "the centre in view %zu, and %.6g in view 0; write a scan file (.json)",
+                path, at, k, first);
     }
     const struct fbp_array_info info = {
         .struct_size = sizeof info,

@@ -110,14 +110,14 @@ static double value_of(const struct unit *table, const char *unit)
     return 0;
 }
 
-static const char half[] = "the axis is near an edge of the panel: --centre says where";
+static const char half[] = "the axis is near an edge of the panel, so give --centre";
 
 /* Note a rotation of the panel about an axis of its own. */
 static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
-    static const char *const remedies[] = {"--flip-v turns rows round",
-                                           "--flip-u turns columns round",
-                                           "--flip-u --flip-v turn columns and rows round"};
+    static const char *const remedies[] = {"use --flip-v to reverse the rows",
+                                           "use --flip-u to reverse the columns",
+                                           "use --flip-u and --flip-v to reverse columns and rows"};
     const char axis = strrchr(e->path, '/')[2];
     double v[3] = {axis == 'x', axis == 'y', axis == 'z'}, *angles = NULL;
     size_t n = 0, i = 0;
@@ -132,9 +132,9 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
         i++;
     if (!(factor > 0 && fmin(turn, 2 * FBP_PI - turn) < 1e-4))
         fbp_text_add(
-            s->found.note, sizeof s->found.note, "; ", "%s, which is %g%s%s, is not applied: %s",
+            s->found.note, sizeof s->found.note, "; ", "%s, which is %g%s%s, is not applied (%s)",
             e->path, angles[0], unit[0] ? " " : "", unit,
-            i < 3 && fabs(turn - FBP_PI) < 1e-4 ? remedies[i] : "turn the images back first");
+            i < 3 && fabs(turn - FBP_PI) < 1e-4 ? remedies[i] : "rotate the images back first");
     free(angles);
     return FBP_OK;
 }
@@ -142,8 +142,8 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
 /* Note facts that other programs read and that are not applied here. */
 static fbp_status note_ignored(struct search *s)
 {
-    static const char axis[] = "--centre says where the axis is";
-    static const char still[] = "the sample is taken to stand still";
+    static const char axis[] = "use --centre for the position of the axis";
+    static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
         double moves; /* least relative change that is reported; 0: any number but 0 is */
@@ -151,13 +151,13 @@ static fbp_status note_ignored(struct search *s)
     } list[] = {{"x_translation", 1e-9, still},
                 {"y_translation", 1e-9, still},
                 {"z_translation", 1e-9, still},
-                {"control/data", 1e-3, "divide each image by its value, the current of the source"},
+                {"control/data", 1e-3, "divide each image by its value, the source current"},
                 {"x_rotation_axis_pixel_position", 0, axis},
                 {"y_rotation_axis_pixel_position", 0, axis},
                 {"estimated_cor_from_motor", 0, axis},
                 {"half_acquisition", 0, half},
-                {"x_flipped", 0, "--flip-u turns columns round"},
-                {"y_flipped", 0, "--flip-v turns rows round"},
+                {"x_flipped", 0, "use --flip-u to reverse the columns"},
+                {"y_flipped", 0, "use --flip-v to reverse the rows"},
                 {"rotation_center", 0, axis},
                 {"rotation_axis_location", 0, axis}};
 
@@ -176,9 +176,10 @@ static fbp_status note_ignored(struct search *s)
         const double change = high - low, size = fmax(fabs(low), fabs(high));
         const bool moves = list[i].moves > 0;
         if (moves ? change > list[i].moves * size : size > 0)
-            fbp_text_add(s->found.note, sizeof s->found.note, "; ", "%s, %s %g, is not applied: %s",
-                         e->path, moves ? "which changes by" : "which is",
-                         moves ? change : value[0], list[i].remedy);
+            fbp_text_add(s->found.note, sizeof s->found.note, "; ",
+                         "%s, %s %g, is not applied (%s)", e->path,
+                         moves ? "which changes by" : "which is", moves ? change : value[0],
+                         list[i].remedy);
         free(value);
     }
 
@@ -198,7 +199,7 @@ static fbp_status note_ignored(struct search *s)
         if (strcmp(name, "field_of_view") == 0 && fbp_hdf5_text_of(data, NULL, text, sizeof text) &&
             strcasecmp(text, "half") == 0)
             fbp_text_add(s->found.note, sizeof s->found.note, "; ",
-                         "%s, which is %s, is not applied: %s", e->path, text, half);
+                         "%s, which is %s, is not applied (%s)", e->path, text, half);
         H5Dclose(data);
     }
     return st;
@@ -224,8 +225,8 @@ static fbp_status read_pitch(struct search *s, const char *x, const char *y)
             p[i] = value[0] * mm;
         if (value[0] > 0 && !(p[i] > 0))
             fbp_text_add(s->found.note, sizeof s->found.note, "; ",
-                         "%s = %g \"%.20s\" is not applied: no unit of length that is known: give "
-                         "--pitch",
+                         "%s = %g \"%.20s\" is not applied, because this unit of length is unknown "
+                         "(give --pitch)",
                          e->path, value[0], unit);
         free(value);
     }
@@ -241,9 +242,9 @@ static fbp_status read_angles(struct search *s, const char *path, double **out, 
     units_of(s, path, unit, sizeof unit);
     const double factor = value_of(angles_rad, unit[0] ? unit : "deg");
     if (!(factor > 0))
-        return FBP_UNSUPPORTED("%s: %s has the unit \"%s\", which is not known (deg, mdeg, rad, "
-                               "mrad, arcsec, grad, turn): correct it",
-                               s->path, path, unit);
+        return FBP_UNSUPPORTED(
+            "%s: %s has the unknown unit \"%s\"; use deg, mdeg, rad, mrad, arcsec, grad or turn",
+            s->path, path, unit);
     FBP_TRY(fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] *= factor;
@@ -261,12 +262,12 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
     H5Dclose(d);
     if (data->rank != 3)
         return FBP_INVALID(
-            "%s: /exchange/data has %d dimensions: three [view][row][column] are needed", s->path,
-            data->rank);
+            "%s: /exchange/data has %d dimensions, expected three, [view][row][column]; reshape it",
+            s->path, data->rank);
     if (axes[0] && strncmp(axes, "theta", 5) != 0)
         return FBP_UNSUPPORTED(
-            "%s: /exchange/data has the axes %s: only theta:y:x is read: transpose it", s->path,
-            axes);
+            "%s: /exchange/data has the axes %s, but only theta:y:x is supported; transpose it",
+            s->path, axes);
     snprintf(f->data, sizeof f->data, "%s", data->path);
     f->has_dark = fbp_hdf5_find(&s->list, "/exchange/data_dark") != NULL;
     f->has_flat = fbp_hdf5_find(&s->list, "/exchange/data_white") != NULL;
@@ -274,8 +275,8 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
     snprintf(f->flat, sizeof f->flat, "/exchange/data_white");
     FBP_TRY(read_pitch(s, "actual_pixel_size_x", "actual_pixel_size_y"));
     if (!fbp_hdf5_find(&s->list, "/exchange/theta"))
-        return FBP_INVALID("%s: has no angles, /exchange/theta: write a scan file with "
-                           "\"angles_deg\" that names its data sets (docs/scan.md)",
+        return FBP_INVALID("%s: the angles, /exchange/theta, are missing; write a scan file with "
+                           "\"angles_deg\" that names the data sets (docs/scan.md)",
                            s->path);
     return read_angles(s, "/exchange/theta", angles, &f->n_angles);
 }
@@ -316,7 +317,8 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     }
     free(keys);
     if (kept == 0)
-        return FBP_INVALID("%s: %s has no projections, which are 0", s->path, key->path);
+        return FBP_INVALID("%s: %s marks no image as a projection (0); correct it", s->path,
+                           key->path);
     f->keyed = others > 0;
     f->n_angles = kept;
     return FBP_OK;
@@ -338,15 +340,15 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
         FBP_TRY_GOTO(fbp_mat_is_hdf5(s.path, &is_matlab));
         FBP_TRY_GOTO(FBP_INVALID(
             "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo (images "
-            "with rotation_angle): name its data sets in a scan file: \"projections\": "
+            "with rotation_angle); name its data sets in a scan file, \"projections\": "
             "\"FILE:/DATASET\"%s%s%s",
-            s.path, is_matlab ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
+            s.path, is_matlab ? "; geometries of TIGRE must be saved as MAT files by -v7" : "",
             s.list.unread[0] ? "; " : "", s.list.unread));
     }
     FBP_TRY_GOTO(note_ignored(&s));
     for (size_t i = 0; i < s.found.n_angles; i++)
         if (!isfinite(angles[i]))
-            FBP_TRY_GOTO(FBP_INVALID("%s: angle %zu is not a number: correct the file", s.path, i));
+            FBP_TRY_GOTO(FBP_INVALID("%s: angle %zu is not a number; correct the file", s.path, i));
     FBP_TRY_GOTO(fbp_blob_put(reply, &s.found, sizeof s.found));
     st = fbp_blob_put(reply, angles, s.found.n_angles * sizeof *angles);
 fail:
@@ -382,9 +384,9 @@ static fbp_status take_array(struct fbp_scan *out, const char *path, const struc
         out->panel = panel;
     if (panel.n_columns == out->panel.n_columns && panel.n_rows == out->panel.n_rows)
         return FBP_OK;
-    return FBP_INVALID("%s: has %zu x %zu pixels, the projections have %zu x %zu: correct the file",
-                       name, panel.n_columns, panel.n_rows, out->panel.n_columns,
-                       out->panel.n_rows);
+    return FBP_INVALID(
+        "%s: has %zu x %zu pixels, but the projections have %zu x %zu; correct the file", name,
+        panel.n_columns, panel.n_rows, out->panel.n_columns, out->panel.n_rows);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -400,14 +402,17 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(
         fbp_hdf5_contain(path, &fbp_hdf5_limits, find_scan, (void *)(uintptr_t)path, &reply));
     if (!fbp_blob_take(&reply, &at, &f, sizeof f))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_IO,
+            "%s: the child process that inspects the file returned no description; try again",
+            path));
     FBP_TRY_GOTO(take_array(out, path, &f, 0, &n_views));
     if (f.has_flat)
         FBP_TRY_GOTO(take_array(out, path, &f, 1, &n));
     if (f.has_dark)
         FBP_TRY_GOTO(take_array(out, path, &f, 2, &n));
     if (n_views != f.n_angles)
-        FBP_TRY_GOTO(FBP_INVALID("%s: has %zu projections, but %zu angles: correct the file", path,
+        FBP_TRY_GOTO(FBP_INVALID("%s: has %zu projections, but %zu angles; correct the file", path,
                                  n_views, f.n_angles));
     FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
     (void)!fbp_blob_take(&reply, &at, angles, f.n_angles * sizeof *angles);
@@ -424,11 +429,10 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     for (int i = 0; i < 2; i++)
         c.pitch_mm[i] = has_pitch ? f.pitch_mm[i] : known->pitch_mm[i] > 0 ? known->pitch_mm[i] : 1;
     if (!has_pitch && !(known->pitch_mm[0] > 0))
-        FBP_TRY_GOTO(
-            fbp_scan_assume(out, path, "detector.pitch_mm", "1",
-                            "lengths are in pixels unless --pitch says how large they are"));
+        FBP_TRY_GOTO(fbp_scan_assume(out, path, "detector.pitch_mm", "1",
+                                     "lengths are in pixels; --pitch gives the pixel size"));
     snprintf(why, sizeof why,
-             "the rotation axis is at the middle column, %g, unless --centre says where it is",
+             "the rotation axis is assumed at the central column, %g; --centre gives its position",
              ((double)out->panel.n_columns - 1) / 2);
     FBP_TRY_GOTO(fbp_scan_assume(out, path, "detector.offset_mm", "0", why));
     st = fbp_circle_views(&c, out->views);
@@ -440,7 +444,7 @@ fail:
 
 const struct fbp_geometry_format fbp_geometry_hdf5 = {
     .name = "hdf5",
-    .about = "Data Exchange or NXtomo, a whole scan of parallel beam",
+    .about = "Data Exchange or NXtomo, a complete parallel-beam scan",
     .extensions = FBP_HDF5_READ,
     .detect = fbp_hdf5_detect,
     .load = load,

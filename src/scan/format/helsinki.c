@@ -69,7 +69,7 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
         fbp_mat_text_of(fbp_mat_field(p, words[i].name), text, sizeof text);
         const bool starts = strncasecmp(text, words[i].starts, strlen(words[i].starts)) == 0;
         if (text[0] && starts == words[i].excluded)
-            return FBP_UNSUPPORTED("%s: parameters.%s is \"%s\", expected %s: convert the file",
+            return FBP_UNSUPPORTED("%s: parameters.%s is \"%s\", expected %s; convert the file",
                                    path, words[i].name, text, words[i].needed);
     }
     FBP_TRY(positive(path, p, "distanceSourceOrigin", &f->sod_mm));
@@ -83,7 +83,7 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
                             &f->n_angles));
     for (size_t i = 0; i < f->n_angles; i++)
         if (!isfinite(f->angles_deg[i]))
-            return FBP_INVALID("%s: angle %zu is not a number: correct the file", path, i);
+            return FBP_INVALID("%s: angle %zu is not a number; correct the file", path, i);
     return FBP_OK;
 }
 
@@ -102,8 +102,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (!top)
         FBP_TRY_GOTO(
             FBP_INVALID("%s: has neither a struct with .sinogram and "
-                        ".parameters.distanceSourceOrigin, nor P, B and G of an EPR image: name "
-                        "its array in a scan file: \"projections\": \"FILE:VARIABLE\"",
+                        ".parameters.distanceSourceOrigin, nor P, B and G of an EPR image; name "
+                        "its array in a scan file, \"projections\": \"FILE:VARIABLE\"",
                         path));
     snprintf(member, sizeof member, "%s.parameters", top->name);
     FBP_TRY_GOTO(fbp_mat_read(mat, member, &parameters));
@@ -117,13 +117,13 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     fbp_source_close(&source);
     if (f.columns > 0 && fabs(f.columns - (double)out->panel.n_columns) > 0.5)
         FBP_TRY_GOTO(
-            FBP_INVALID("%s: parameters.numDetectorsPost is %g, the sinogram has %zu columns: "
-                        "which part of the detector they are is not known: correct the file",
+            FBP_INVALID("%s: parameters.numDetectorsPost is %g, but the sinogram has %zu columns, "
+                        "so their position on the detector is unknown; correct the file",
                         path, f.columns, out->panel.n_columns));
     if (n_views != f.n_angles)
         FBP_TRY_GOTO(
-            FBP_INVALID("%s: has %zu angles, but a sinogram of %zu views: correct the file", path,
-                        f.n_angles, n_views));
+            FBP_INVALID("%s: has %zu angles, but the sinogram has %zu views; correct the file",
+                        path, f.n_angles, n_views));
 
     /* Angles are those of the ray, a quarter turn ahead of the source. */
     for (size_t i = 0; i < f.n_angles; i++)

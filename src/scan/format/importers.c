@@ -13,8 +13,8 @@ fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_k
                                    struct fbp_panel *out)
 {
     if (known->panel.n_columns == 0 || known->panel.n_rows == 0)
-        return FBP_INVALID("%s: does not say how many pixels the detector has: give --detector CxR "
-                           "(in a scan file the projections say it)",
+        return FBP_INVALID("%s: the number of detector pixels is missing; give --detector CxR (in "
+                           "a scan file, it follows from the projections)",
                            path);
     *out = known->panel;
     return FBP_OK;
@@ -24,8 +24,8 @@ fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_k
                                    double out[2])
 {
     if (!(known->pitch_mm[0] > 0 && known->pitch_mm[1] > 0))
-        return FBP_INVALID("%s: does not say how far apart pixels are: give --pitch U,V in mm (in "
-                           "a scan file: detector.pitch_mm)",
+        return FBP_INVALID("%s: the pixel pitch is missing; give --pitch U,V in mm (in a scan "
+                           "file, detector.pitch_mm)",
                            path);
     out[0] = known->pitch_mm[0];
     out[1] = known->pitch_mm[1];
@@ -38,11 +38,11 @@ fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
     if ((double)n > FBP_VIEWS_MAX)
         return fbp_error_context(path, fbp_check_range(&fbp_range_views, "views", (double)n));
     if (n == 0)
-        return FBP_INVALID("%s: holds no views: is it the right file?", path);
+        return FBP_INVALID("%s: contains no views; check that it is the right file", path);
     if (known->n_views && n != known->n_views)
         return FBP_INVALID(
-            "%s: has %zu views, the projections have %zu: they do not belong together", path, n,
-            known->n_views);
+            "%s: has %zu views, but the projections have %zu; give files that belong together",
+            path, n, known->n_views);
     out->n_views = n;
     return fbp_calloc((void **)&out->views, n, sizeof *out->views, "views");
 }
@@ -63,12 +63,12 @@ fbp_status fbp_geometry_check_square(const struct fbp_scan *scan, const char *pa
     const double u0 = fbp_norm(first->u), v0 = fbp_norm(first->v);
 
     if (!(fabs(u - u0) <= EQUAL * u0 && fabs(v - v0) <= EQUAL * v0))
-        return FBP_UNSUPPORTED("%s: view %zu has another pixel pitch than view 0, %s has one for "
-                               "all: write a scan file",
+        return FBP_UNSUPPORTED("%s: view %zu has another pixel pitch than view 0, but %s stores "
+                               "one pitch for all; write a scan file",
                                path, k, program);
     if (!(fabs(fbp_dot(view->u, view->v)) <= EQUAL * u * v))
         return FBP_UNSUPPORTED("%s: view %zu: rows and columns of the panel are not at right "
-                               "angles, which %s cannot hold: write a scan file",
+                               "angles, which %s cannot store; write a scan file",
                                path, k, program);
     return FBP_OK;
 }

@@ -33,8 +33,9 @@ fbp_status fbp_ini_load(struct fbp_ini *ini)
 
     FBP_TRY(fbp_read_text(ini->path, MAX_BYTES, &ini->text, &n));
     if (strlen(ini->text) != n)
-        return FBP_INVALID("%s: a zero byte after %zu bytes: it is damaged, or no text", ini->path,
-                           strlen(ini->text));
+        return FBP_INVALID(
+            "%s: found a zero byte after %zu bytes; the file is damaged, or not a text file",
+            ini->path, strlen(ini->text));
     for (const char *p = ini->text; *p; p++)
         n_lines += *p == '\n';
     FBP_TRY(fbp_calloc((void **)&ini->items, n_lines, sizeof *ini->items, "lines"));
@@ -83,7 +84,8 @@ static fbp_status needed_number(const struct fbp_ini *ini, const char *section, 
                                 double *out)
 {
     if (!fbp_ini_text(ini, section, key))
-        return FBP_INVALID("%s: [%s] has no %s: is the file complete?", ini->path, section, key);
+        return FBP_INVALID("%s: [%s] has no %s; check that the file is complete", ini->path,
+                           section, key);
     return fbp_ini_number(ini, section, key, out);
 }
 

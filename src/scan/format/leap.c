@@ -83,7 +83,7 @@ static bool is_given(const struct file *f, enum key key)
 
 static fbp_status missing(const struct file *f, enum key key)
 {
-    return FBP_INVALID("%s: %s is missing: add it", f->path, keys[key].name);
+    return FBP_INVALID("%s: %s is missing; add it", f->path, keys[key].name);
 }
 
 /* Exactly n numbers with commas or blanks between them. */
@@ -97,7 +97,7 @@ static fbp_status numbers(const struct file *f, enum key key, double *out, size_
         char *end = NULL;
         out[i] = fbp_number(text, &end);
         if (end == text && *text == '\0')
-            return FBP_INVALID("%s: %s has %zu numbers, expected %zu: correct it", f->path,
+            return FBP_INVALID("%s: %s has %zu numbers, expected %zu; correct it", f->path,
                                keys[key].name, i, n);
         if (end == text || !isfinite(out[i]))
             return FBP_INVALID("%s: %s: found \"%.20s\", expected a number", f->path,
@@ -105,7 +105,7 @@ static fbp_status numbers(const struct file *f, enum key key, double *out, size_
         text = end + strspn(end, " \t,");
     }
     if (*text)
-        return FBP_INVALID("%s: %s: found \"%.20s\" behind %zu numbers: remove it", f->path,
+        return FBP_INVALID("%s: %s: found \"%.20s\" after %zu numbers; remove it", f->path,
                            keys[key].name, text, n);
     return FBP_OK;
 }
@@ -257,27 +257,28 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             beam));
     f.beam = (enum beam_type)type;
     if (detector && strcmp(detector, "flat") != 0)
-        FBP_TRY_GOTO(
-            FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\": only flat detectors can be read",
-                            f.path, detector));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\", but only flat detectors "
+                                     "are supported; give the views in a scan file",
+                                     f.path, detector));
     FBP_TRY_GOTO(number(&f, SYMMETRY, &symmetry));
     if (fabs(symmetry) > 0 && fabs(symmetry) < 90)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED(
-            "%s: axisOfSymmetry: found %g: one view of a symmetric object is not enough here",
-            f.path, symmetry));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: axisOfSymmetry: found %g, but reconstruction from one "
+                                     "view of a symmetric object is not supported; give all views",
+                                     f.path, symmetry));
     FBP_TRY_GOTO(number(&f, MU, &mu));
     if (fabs(mu) > 0)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED(
-            "%s: muCoeff: found %g: attenuated projections cannot be reconstructed", f.path, mu));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: muCoeff: found %g, but attenuated projections (SPECT) "
+                                     "are not supported; set it to 0",
+                                     f.path, mu));
 
     FBP_TRY_GOTO(count(&f, ANGLES, &n));
     FBP_TRY_GOTO(count(&f, ROWS, &out->panel.n_rows));
     FBP_TRY_GOTO(count(&f, COLUMNS, &out->panel.n_columns));
     if (f.beam == FAN && out->panel.n_rows > 1)
-        FBP_TRY_GOTO(
-            FBP_UNSUPPORTED("%s: a fan beam of %zu rows: LEAP's rays stay in their row's plane, "
-                            "here they spread: cut out rows, or measure a cone",
-                            f.path, out->panel.n_rows));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: a fan beam with %zu rows: the rays of LEAP's fan beam are parallel to the row "
+            "planes, which fbp does not support; select one row, or use a cone beam",
+            f.path, out->panel.n_rows));
     out->kind = f.beam == PARALLEL ? FBP_PARALLEL : FBP_CONE;
     out->row_order = FBP_ROWS_BOTTOM_UP;
     FBP_TRY_GOTO(fbp_geometry_make_views(out, f.path, known, n));
@@ -296,8 +297,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         FBP_TRY_GOTO(number(&f, list[i].key, &x));
         if (fabs(x) > 0)
             FBP_TRY_GOTO(fbp_scan_note_ignored(out, f.path, keys[list[i].key].name,
-                                               f.value[list[i].key],
-                                               "it is for other beams than this"));
+                                               f.value[list[i].key], "it applies to other beams"));
     }
 
     /* The volume is centred on the offsets; for parallel and fan beams slice k is row k of the
@@ -315,10 +315,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         if (f.beam <= FAN) {
             FBP_TRY_GOTO(numbers(&f, CENTER_ROW, &row, 1));
             if (grid->n[2] != panel->n_rows)
-                FBP_TRY_GOTO(FBP_INVALID(
-                    "%s: numZ is %zu, numRows %zu: LEAP has one slice a row of such a beam: "
-                    "correct one of them",
-                    f.path, grid->n[2], panel->n_rows));
+                FBP_TRY_GOTO(FBP_INVALID("%s: numZ is %zu, but numRows is %zu, and LEAP needs one "
+                                         "slice per row for this beam; correct one of them",
+                                         f.path, grid->n[2], panel->n_rows));
             grid->centre_mm[2] = (((double)grid->n[2] - 1) / 2 - row) * grid->voxel_mm[2];
         }
     }
@@ -487,9 +486,10 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     FBP_TRY(fbp_calloc((void **)&b.phis, scan->n_views, sizeof *b.phis, "angles"));
     b.type = beam_of(scan, &b);
     if (b.type == MODULAR && !source)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: LEAP's parallel beams turn one way about z, with upright "
-                                     "panels that face the rays and one offset: write a scan file",
-                                     path));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: LEAP's parallel beams need one direction of rotation about z, and upright panels "
+            "perpendicular to the rays with a common offset; write a scan file",
+            path));
     for (size_t k = 0; b.type == MODULAR && k < scan->n_views; k++)
         FBP_TRY_GOTO(fbp_geometry_check_square(scan, path, k, "LEAP"));
 
@@ -506,16 +506,15 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
         FBP_TRY_GOTO(fbp_grid_default(fbp_scan_views(scan), &volume));
     if (!(fabs(volume.voxel_mm[0] - volume.voxel_mm[1]) <= EQUAL * volume.voxel_mm[0]))
         FBP_TRY_GOTO(
-            FBP_UNSUPPORTED("%s: the volume's voxels are %g x %g mm along x and y, LEAP's are "
-                            "square: change the scan's volume, or remove it",
+            FBP_UNSUPPORTED("%s: the volume's voxels are %g x %g mm along x and y, but LEAP needs "
+                            "square voxels; change the scan's volume, or remove it",
                             path, volume.voxel_mm[0], volume.voxel_mm[1]));
     if (rows && (volume.n[2] != slices.n[2] ||
                  !(fabs(volume.voxel_mm[2] - slices.voxel_mm[2]) <= EQUAL * slices.voxel_mm[2]) ||
                  !(fabs(volume.centre_mm[2] - slices.centre_mm[2]) <= EQUAL * slices.voxel_mm[2])))
-        FBP_TRY_GOTO(FBP_UNSUPPORTED(
-            "%s: the volume's slices are not the detector's rows, as LEAP has them for parallel "
-            "and fan beams: change the scan's volume, or remove it",
-            path));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: LEAP's parallel and fan beams need one slice per "
+                                     "detector row; change the scan's volume, or remove it",
+                                     path));
     FBP_TRY_GOTO(fbp_writer_open(&w, path));
     put_scan(&w, scan, &volume, &b);
     st = fbp_writer_close(&w, FBP_OK);

@@ -34,7 +34,7 @@ static fbp_status load_text(struct fbp_scan *out, const char *path,
         if (fbp_view_from_matrix(P, pitch[0], &out->panel, &out->views[k]) != FBP_OK) {
             fbp_message_clear();
             FBP_TRY_GOTO(FBP_INVALID(
-                "%s: matrix %zu is that of no camera before the origin: correct it", path, k));
+                "%s: matrix %zu describes no source in front of the origin; correct it", path, k));
         }
     }
 fail:
@@ -50,7 +50,7 @@ static fbp_status save_text(const struct fbp_scan *scan, const char *path)
 
     FBP_TRY(fbp_writer_open(&w, path));
     fprintf(w.f,
-            "# (c, r, 1) w = P (x, y, z, 1), row by row, one line a view; mm, whole numbers at "
+            "# (c, r, 1) w = P (x, y, z, 1), row by row, one line per view; mm, whole numbers at "
             "pixel centres\n# %zu x %zu pixels, ",
             scan->panel.n_columns, scan->panel.n_rows);
     fbp_put_number(&w, fbp_norm(scan->views[0].u));
@@ -68,13 +68,13 @@ static fbp_status save_text(const struct fbp_scan *scan, const char *path)
 
 const struct fbp_geometry_format fbp_geometry_matrices = {
     .name = "matrices",
-    .about = "3x4 matrices, 12 numbers a view",
+    .about = "3x4 matrices, 12 numbers per view",
     .extensions = ".txt",
     .load = load_text,
     .save = save_text,
     .saves = FBP_KIND_BIT(FBP_CONE),
     .instead = {[FBP_PARALLEL] =
-                    "3x4 matrices need a source, a parallel beam has none: write a scan file"},
+                    "3x4 matrices need a source, but a parallel beam has none; write a scan file"},
 };
 
 fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path)
@@ -104,8 +104,8 @@ fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path)
         const double *P = matrices + 12 * k;
         if (fbp_view_from_matrix(P, pitch, &out->panel, &out->views[k]) != FBP_OK) {
             fbp_message_clear();
-            FBP_TRY_GOTO(FBP_INVALID("%s: the matrix of view %zu is that of no camera before the "
-                                     "origin: the file is damaged, copy it again",
+            FBP_TRY_GOTO(FBP_INVALID("%s: the matrix of view %zu describes no source in front of "
+                                     "the origin; the file is damaged, copy it again",
                                      out->path, k));
         }
         out->depths[k] = fabs(P[11]);

@@ -107,10 +107,10 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         out->i0 = 0;
     if (!(fabs(step) > 0) && n > 1)
         FBP_TRY_GOTO(FBP_INVALID(
-            "%s: AngularStep is missing or 0: give the angle between views (degrees)", path));
+            "%s: AngularStep is missing or 0; give the angle between views (degrees)", path));
     if (m.sdd <= m.sod)
         FBP_TRY_GOTO(
-            FBP_INVALID("%s: SrcToDetector (%g) is not above SrcToObject (%g): correct one of them",
+            FBP_INVALID("%s: SrcToDetector (%g) must exceed SrcToObject (%g); correct one of them",
                         path, m.sdd, m.sod));
 
     /* The axis: newer files have it in the plane of the object, older ones on the panel. */
@@ -143,8 +143,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     dir = opendir(strchr(path, '/') ? folder : ".");
     for (const struct dirent *e; dir && (e = readdir(dir));)
         if (fbp_has_extension(e->d_name, "_ctdata.txt .ang"))
-            FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, "angles", e->d_name,
-                                               "they are taken to be AngularStep apart"));
+            FBP_TRY_GOTO(
+                fbp_scan_note_ignored(out, path, "angles", e->d_name,
+                                      "the angles are assumed to have steps of AngularStep"));
 fail:
     if (dir)
         closedir(dir);

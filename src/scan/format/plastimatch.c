@@ -57,8 +57,8 @@ static fbp_status read_file(const char *path, double v[N_NUMBERS])
     const bool whole = parse(text, v);
     free(text);
     if (!whole)
-        return FBP_INVALID("%s: is no matrix of plastimatch's (19 numbers: centre, 3x4 matrix, "
-                           "SAD, SID, normal): correct it, or name the files by a pattern",
+        return FBP_INVALID("%s: is not a matrix file of plastimatch (19 numbers: centre, 3x4 "
+                           "matrix, SAD, SID, normal); correct it, or name the files by a pattern",
                            path);
     return FBP_OK;
 }
@@ -127,7 +127,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
         if (access(name, R_OK) != 0)
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
-                                  "%s: cannot open %s: %s: correct the pattern or its numbers",
+                                  "%s: cannot open %s: %s; correct the pattern or its numbers",
                                   path, name, strerror(errno)));
     }
     FBP_TRY_GOTO(n == 0 && is_folder(path) ? list_folder(path, &files)
@@ -138,9 +138,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     for (size_t k = 0; k < files.n; k++) {
         FBP_TRY_GOTO(read_file(files.names[k], v));
         if (!(v[SID] > 0))
-            FBP_TRY_GOTO(
-                FBP_INVALID("%s: SID %g mm: the source's distance from the panel must be positive",
-                            files.names[k], v[SID]));
+            FBP_TRY_GOTO(FBP_INVALID("%s: SID is %g mm, but the distance from source to panel must "
+                                     "be positive; correct it",
+                                     files.names[k], v[SID]));
 
         /* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along
          * the normal, scales it so.  A view computed with any pitch is right up to that scale. */
@@ -151,7 +151,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         if (fbp_view_from_matrix(P, 1, &out->panel, view) != FBP_OK) {
             fbp_message_clear();
             FBP_TRY_GOTO(
-                FBP_INVALID("%s: its matrix is that of no camera before the origin: correct it",
+                FBP_INVALID("%s: its matrix describes no source in front of the origin; correct it",
                             files.names[k]));
         }
         fbp_cross(view->u, view->v, normal);
@@ -168,8 +168,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         const double distance = fbp_norm(view->s);
         if (!out->note && !(fabs(v[SAD] - distance) <= 1e-3 * distance))
             FBP_TRY_GOTO(fbp_scan_note(out,
-                                       "%s: SAD = %g is not applied: the matrix has the source "
-                                       "%.6g mm from the iso-centre",
+                                       "%s: SAD = %g is not applied, because the matrix places the "
+                                       "source %.6g mm from the iso-centre",
                                        files.names[k], v[SAD], distance));
     }
 fail:
@@ -227,9 +227,9 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     if (!pattern)
         return fbp_fail_nomem(strlen(path), "a path");
     if (count != scan->n_views && !single)
-        FBP_TRY_GOTO(FBP_INVALID("%s: there are %zu views, and a file for each: name them by a "
-                                 "pattern such as proj_%%04d.txt",
-                                 path, scan->n_views));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: one file name for %zu views; name the files by a pattern such as proj_%%04d.txt",
+            path, scan->n_views));
     FBP_TRY_GOTO(list_pattern(single ? path : pattern, count, &files));
     FBP_TRY_GOTO(fbp_calloc((void **)&outs, files.n, sizeof *outs, "output files"));
     for (; n < files.n; n++) {
@@ -242,8 +242,8 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
         v[SAD] = P[11] / length;
         if (!(v[SAD] > 0))
             FBP_TRY_GOTO(FBP_UNSUPPORTED(
-                "%s: view %zu: the iso-centre is not before the source: correct the view", path,
-                n));
+                "%s: view %zu: the iso-centre is not in front of the source; correct the view",
+                path, n));
         for (int i = 0; i < 3; i++)
             v[NORMAL + i] = P[8 + i] / length;
         for (int i = 0; i < 2; i++) /* pixels count from the foot of the normal */
@@ -271,7 +271,7 @@ fail:
 
 const struct fbp_geometry_format fbp_geometry_plastimatch = {
     .name = "plastimatch",
-    .about = "plastimatch's matrices, a text file a view",
+    .about = "plastimatch's matrices, one text file per view",
     .extensions = ".txt",
     .file_a_view = true,
     .detect = detect,
@@ -279,7 +279,6 @@ const struct fbp_geometry_format fbp_geometry_plastimatch = {
     .load = load,
     .save = save,
     .saves = FBP_KIND_BIT(FBP_CONE),
-    .instead =
-        {[FBP_PARALLEL] =
-             "plastimatch's matrices need a source, a parallel beam has none: write a scan file"},
+    .instead = {[FBP_PARALLEL] = "plastimatch's matrices need a source, but a parallel beam has "
+                                 "none; write a scan file"},
 };

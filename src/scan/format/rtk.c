@@ -188,8 +188,8 @@ static void XMLCALL on_start(void *user, const char *name, const char **attribut
     if (r->root)
         return;
     if (strcasecmp(name, "RTKThreeDCircularGeometry") != 0) {
-        stop(r, FBP_INVALID("%s: the root element is <%.60s>, not <RTKThreeDCircularGeometry>: "
-                            "give a geometry of RTK's",
+        stop(r, FBP_INVALID("%s: the root element is <%.60s>, not <RTKThreeDCircularGeometry>; "
+                            "give a geometry file of RTK",
                             r->path, name));
         return;
     }
@@ -197,8 +197,8 @@ static void XMLCALL on_start(void *user, const char *name, const char **attribut
         if (strcmp(attributes[0], "version") == 0)
             version = attributes[1];
     if (strcmp(version, "2") != 0 && strcmp(version, "3") != 0)
-        stop(r, FBP_UNSUPPORTED("%s: version %.20s of RTK's geometry is not known (2 and 3 are): "
-                                "write it again with a newer RTK",
+        stop(r, FBP_UNSUPPORTED("%s: version %.20s of RTK's geometry is unknown (2 and 3 are "
+                                "supported); write the file with another version of RTK",
                                 r->path, version));
     r->root = true;
 }
@@ -223,7 +223,8 @@ static void XMLCALL on_entity(void *user, const char *name, int is_parameter, co
 
     (void)name, (void)is_parameter, (void)value, (void)n, (void)base, (void)system;
     (void)public_id, (void)notation;
-    stop(r, FBP_INVALID("%s: line %zu: declares an entity: remove it", r->path, line_of(r)));
+    stop(r, FBP_INVALID("%s: line %zu: declares an XML entity, which is not supported; remove it",
+                        r->path, line_of(r)));
 }
 
 /* The n numbers of the element's text, and nothing else. */
@@ -252,24 +253,22 @@ static fbp_status take_element(struct reader *r, const char *name)
     r->text[r->n_text] = '\0';
     if (strcasecmp(name, "Projection") == 0) {
         if (!(p->sdd_mm >= 0))
-            return FBP_INVALID(
-                "%s: projection %zu (line %zu): SourceToDetectorDistance %g mm: it must "
-                "be positive, or 0 for parallel beams",
-                r->path, r->n, line_of(r), p->sdd_mm);
+            return FBP_INVALID("%s: projection %zu (line %zu): SourceToDetectorDistance is %g mm, "
+                               "expected a positive number, or 0 for parallel beams",
+                               r->path, r->n, line_of(r), p->sdd_mm);
         if (p->sdd_mm > 0 && !(p->sid_mm > 0))
-            return FBP_INVALID("%s: projection %zu (line %zu): SourceToIsocenterDistance %g mm: it "
-                               "must be positive",
+            return FBP_INVALID("%s: projection %zu (line %zu): SourceToIsocenterDistance is %g mm, "
+                               "expected a positive number",
                                r->path, r->n, line_of(r), p->sid_mm);
         if (r->n > 0 && (p->sdd_mm > 0) != (r->list[0].sdd_mm > 0))
-            return FBP_UNSUPPORTED(
-                "%s: projection %zu (line %zu): parallel and divergent beams in one "
-                "geometry: take them apart",
-                r->path, r->n, line_of(r));
+            return FBP_UNSUPPORTED("%s: projection %zu (line %zu): parallel and divergent beams in "
+                                   "one geometry; write separate files",
+                                   r->path, r->n, line_of(r));
         fbp_rtk_matrix(p, matrix);
         for (int i = 0; r->has_matrix && i < 12; i++)
             if (!(fabs(r->matrix[i] - matrix[i]) <= MATRIX_TOLERANCE))
-                return FBP_INVALID("%s: projection %zu (line %zu): its matrix has %.9g in row %d, "
-                                   "column %d, its parameters give %.9g: remove the wrong ones",
+                return FBP_INVALID("%s: projection %zu (line %zu): the matrix has %.9g in row %d, "
+                                   "column %d, but the parameters give %.9g; remove the wrong ones",
                                    r->path, r->n, line_of(r), r->matrix[i], i / 4, i % 4,
                                    matrix[i]);
         r->has_matrix = false;
@@ -292,9 +291,10 @@ static fbp_status take_element(struct reader *r, const char *name)
     if (strcasecmp(name, "RadiusCylindricalDetector") == 0) {
         FBP_TRY(numbers(r, "RadiusCylindricalDetector", &x, 1));
         if (fabs(x) > 0)
-            return FBP_UNSUPPORTED("%s: line %zu: the detector is a cylinder of radius %g mm: only "
-                                   "flat panels can be read",
-                                   r->path, line_of(r), x);
+            return FBP_UNSUPPORTED(
+                "%s: line %zu: the detector is a cylinder of radius %g mm, but only flat panels "
+                "are supported; resample the projections to a flat panel",
+                r->path, line_of(r), x);
         return FBP_OK;
     }
     for (size_t i = 0; i < N_OF(elements); i++) {
@@ -344,7 +344,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     XML_SetCharacterDataHandler(r.parser, on_text);
     XML_SetEntityDeclHandler(r.parser, on_entity);
     if (XML_Parse(r.parser, text, (int)n, 1) != XML_STATUS_OK && r.status == FBP_OK)
-        r.status = FBP_INVALID("%s: line %zu: not well-formed XML (%s): correct it", path,
+        r.status = FBP_INVALID("%s: line %zu: the XML is not well-formed (%s); correct it", path,
                                line_of(&r), XML_ErrorString(XML_GetErrorCode(r.parser)));
     XML_ParserFree(r.parser);
     FBP_TRY_GOTO(r.status);
@@ -370,7 +370,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             continue;
         snprintf(value, sizeof value, "%g", r.jaws[i]);
         FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, jaw_names[i], value,
-                                           "pixels behind a collimator count as any others"));
+                                           "pixels behind a collimator are used like all others"));
     }
 fail:
     free(text);
@@ -402,14 +402,14 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
         fbp_normalise(n);
         fbp_axpy(view->s, source ? -1 : 0, view->d, towards);
         if (!(fbp_dot(n, towards) > 0))
-            return FBP_UNSUPPORTED(
-                "%s: view %zu: rows run downwards seen from the source with columns to the right, "
-                "RTK's run upwards: flip the projections' rows and the view's",
-                path, k);
+            return FBP_UNSUPPORTED("%s: view %zu: seen from the source with columns to the right, "
+                                   "rows run downwards, but RTK needs rows that run upwards; "
+                                   "reverse the rows of the projections and of the view",
+                                   path, k);
         fbp_axpy(n, -1, view->s, towards);
         if (!source && !(fbp_norm(towards) <= EQUAL))
             return FBP_UNSUPPORTED("%s: view %zu: the panel is not perpendicular to the rays, "
-                                   "which RTK cannot hold for parallel beams: write a scan file",
+                                   "which RTK cannot store for parallel beams; write a scan file",
                                    path, k);
     }
     FBP_TRY(fbp_writer_open(&w, path));

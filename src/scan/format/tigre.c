@@ -73,8 +73,8 @@ static fbp_status complete(const char *path, const struct tigre *t, size_t first
             return FBP_INVALID("%s: d%s: found %g, expected positive numbers (mm)", path, name,
                                pitch[i]);
         if (s[i] > 0 && !(fabs(n[i] * pitch[i] - s[i]) <= 1e-6 * s[i]))
-            return FBP_INVALID("%s: s%s: %g is not n%s times d%s, %g: correct one", path, name,
-                               s[i], name, name, n[i] * pitch[i]);
+            return FBP_INVALID("%s: s%s is %g, but n%s times d%s is %g; correct one of them", path,
+                               name, s[i], name, name, n[i] * pitch[i]);
     }
     return FBP_OK;
 }
@@ -98,18 +98,18 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
     const bool turned =
         !(fabs(rot[0]) <= NO_TURN && fabs(rot[1]) <= NO_TURN && fabs(rot[2]) <= NO_TURN);
     if (t->parallel && turned)
-        return FBP_UNSUPPORTED("%s: view %zu: rotDetector is ambiguous in a parallel beam: turn "
-                               "the views by three angles each instead",
+        return FBP_UNSUPPORTED("%s: view %zu: rotDetector is ambiguous in a parallel beam; give "
+                               "three angles per view instead",
                                path, k);
     if (fabs(cor[0]) > 0 && turned)
         return FBP_UNSUPPORTED(
-            "%s: view %zu: COR with rotDetector is ambiguous, TIGRE's projector and backprojector "
-            "disagree about it: put the shift into offDetector or the views into a scan file",
+            "%s: view %zu: COR with rotDetector is ambiguous, because TIGRE's projector and "
+            "backprojector differ; use offDetector for the shift, or give the views in a scan file",
             path, k);
     if (fabs(cor[0]) > 0 && fmax(fabs(angle[1]), fabs(angle[2])) > NO_TURN)
         return FBP_UNSUPPORTED(
-            "%s: view %zu: COR with a second or third angle is ambiguous, TIGRE's projector and "
-            "backprojector disagree about it: put the shift into offDetector",
+            "%s: view %zu: COR with a second or third angle is ambiguous, because TIGRE's "
+            "projector and backprojector differ; use offDetector for the shift",
             path, k);
     if (!t->parallel && !(dso[0] > 0 && dsd[0] > 0))
         return FBP_INVALID("%s: view %zu: DSO %g, DSD %g: expected positive distances (mm)", path,
@@ -149,8 +149,8 @@ static fbp_status read_json_list(const struct fbp_json *o, const char *key, size
         return FBP_OK;
     if (out->n != width)
         return fbp_json_wrong(o, key,
-                              width == 2 ? "two numbers, or a list of two a view"
-                                         : "three numbers, or a list of three a view");
+                              width == 2 ? "two numbers, or a list of two per view"
+                                         : "three numbers, or a list of three per view");
     out->n = 1;
     return FBP_OK;
 }
@@ -168,11 +168,12 @@ static fbp_status read_json(struct tigre *t, const struct fbp_json *o)
     size_t mode = 0, n = 0;
 
     if (!cJSON_IsObject(o->object))
-        return FBP_INVALID("%s: expected an object in braces: is it of TIGRE?", o->file);
+        return FBP_INVALID("%s: expected an object in braces; check that it is a geometry of TIGRE",
+                           o->file);
     FBP_TRY(fbp_json_keys(o, keys, N_OF(keys)));
     const cJSON *vectors = fbp_json_get(o, "vectors"), *angles = fbp_json_get(o, "angles");
     if (vectors && !cJSON_IsNull(vectors))
-        return fbp_json_wrong(o, "vectors", "null: views are made of angles and distances");
+        return fbp_json_wrong(o, "vectors", "null, because views follow from angles and distances");
     if (!cJSON_IsNull(fbp_json_get(o, "mode")))
         FBP_TRY(fbp_json_choice(o, "mode", modes, 2, &mode));
     t->parallel = mode == 1;
@@ -221,8 +222,8 @@ static fbp_status read_matrix(const struct mat *m, const char *name, const struc
 
     if (width > 1 && (by_column ? rows : columns) != width)
         return damaged(m->path, name,
-                       width == 2 ? "two numbers, or two a view"
-                                  : "three numbers, or three a view");
+                       width == 2 ? "two numbers, or two per view"
+                                  : "three numbers, or three per view");
     FBP_TRY(fbp_calloc((void **)&out->v, n, width * sizeof *out->v, "a list of a MAT file"));
     out->n = n;
     out->width = width;
@@ -263,8 +264,8 @@ static fbp_status open_mat(const char *path, struct fbp_mat **out)
 
     FBP_TRY(fbp_mat_is_hdf5(path, &is_new));
     if (is_new)
-        return FBP_UNSUPPORTED("%s: is a MAT file of version 7.3, of which geometries are not "
-                               "read: save it as -v7: save(…, 'geo', 'angles', '-v7')",
+        return FBP_UNSUPPORTED("%s: geometries in MAT files of version 7.3 are not supported; save "
+                               "it by save(…, 'geo', 'angles', '-v7')",
                                path);
     return fbp_mat_open(path, out);
 }
@@ -284,18 +285,19 @@ static fbp_status read_mat(struct tigre *t, const char *path)
     const bool is_struct = geo && geo->class == FBP_MX_STRUCT;
     holder = is_struct ? NULL : holder_of_geo(file);
     if (holder)
-        FBP_TRY_GOTO(FBP_INVALID("%s: geo is inside the struct %.60s: save it by itself: save(…, "
-                                 "'-struct', '%.60s', 'geo', 'angles')",
+        FBP_TRY_GOTO(FBP_INVALID("%s: geo is inside the struct %.60s; save it separately by "
+                                 "save(…, '-struct', '%.60s', 'geo', 'angles')",
                                  path, holder->name, holder->name));
     if (!is_struct)
         FBP_TRY_GOTO(
-            FBP_INVALID("%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
-                        "'angles'); name an array inside a MAT file as projections instead",
+            FBP_INVALID("%s: has no struct geo; save a geometry of TIGRE by save(…, 'geo', "
+                        "'angles'), or name an array in the MAT file as projections in a scan file",
                         path));
     m.geo = geo;
     a = angles ? angles : fbp_mat_field(geo, "angles");
     if (!a)
-        FBP_TRY_GOTO(FBP_INVALID("%s: has no angles beside geo: save them, too (radians)", path));
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: contains geo, but no angles; save the angles, too (radians)", path));
     const struct fbp_mat_array *pixels = fbp_mat_field(geo, "nDetector");
     const struct fbp_mat_array *mode = fbp_mat_field(geo, "mode");
     if (!is_matrix(pixels) || pixels->sizes[0] * pixels->sizes[1] != 2)
@@ -311,7 +313,7 @@ static fbp_status read_mat(struct tigre *t, const char *path)
         struct list list = {0};
         st = read_mat_list(&m, sizes[i].name, sizes[i].width, true, &list);
         if (st == FBP_OK && list.v && list.n != 1)
-            st = damaged(path, sizes[i].name, "as many numbers as there are axes");
+            st = damaged(path, sizes[i].name, "one number per axis");
         if (st == FBP_OK && list.v)
             memcpy(t->sizes[i], list.v, sizes[i].width * sizeof *list.v);
         free(list.v);
@@ -368,16 +370,17 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         FBP_TRY_GOTO(read_json(&t, &(const struct fbp_json){path, "", root}));
     }
     if (!t.angles.v)
-        FBP_TRY_GOTO(FBP_INVALID("%s: angles is missing: give one a view, in radians", path));
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: angles is missing; give one angle per view, in radians", path));
     for (size_t i = 0; i < N_LISTS; i++)
         if (t.lists[i].v && t.lists[i].n != 1 && t.lists[i].n != t.angles.n)
             FBP_TRY_GOTO(FBP_INVALID(
-                "%s: %s: has %zu entries, angles has %zu: give one for all or one a view", path,
-                lists[i].name, t.lists[i].n, t.angles.n));
+                "%s: %s: has %zu entries, but angles has %zu; give one for all, or one per view",
+                path, lists[i].name, t.lists[i].n, t.angles.n));
     for (size_t i = 0; i < 2 && !t.parallel; i++)
         if (!t.lists[i].v)
-            FBP_TRY_GOTO(
-                FBP_INVALID("%s: %s is missing: a cone beam needs it (mm)", path, lists[i].name));
+            FBP_TRY_GOTO(FBP_INVALID("%s: %s is missing; a cone beam needs this distance (mm)",
+                                     path, lists[i].name));
     FBP_TRY_GOTO(complete(path, &t, N_DETECTOR, pitch));
     out->kind = t.parallel ? FBP_PARALLEL : FBP_CONE;
     out->panel = (struct fbp_panel){(size_t)t.sizes[N_DETECTOR][1], (size_t)t.sizes[N_DETECTOR][0]};
@@ -422,7 +425,7 @@ static void from_columns(const double a[3], const double b[3], const double c[3]
 
 static fbp_status cannot(const char *path, size_t k, const char *what)
 {
-    return FBP_UNSUPPORTED("%s: view %zu: TIGRE cannot hold %s: write a scan file or matrices",
+    return FBP_UNSUPPORTED("%s: view %zu: TIGRE cannot store %s; write a scan file or matrices",
                            path, k, what);
 }
 
@@ -435,7 +438,7 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     *out = (struct pose){.dso = {0}};
     if (!(fabs(fbp_norm(view->u) - pitch[0]) <= SQUARE * pitch[0] &&
           fabs(fbp_norm(view->v) - pitch[1]) <= SQUARE * pitch[1]))
-        return cannot(path, k, "a pitch that is not that of the first view");
+        return cannot(path, k, "a pixel pitch that differs from the first view");
     if (!(fabs(fbp_dot(view->u, view->v)) <= SQUARE * pitch[0] * pitch[1]))
         return cannot(path, k, "skewed rows and columns");
     memcpy(s, view->s, sizeof s);
@@ -551,9 +554,9 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     fbp_status st;
 
     if (fbp_has_extension(path, ".mat"))
-        return FBP_UNSUPPORTED(
-            "%s: TIGRE's MAT files are only read: name a .json file and give --to-format tigre",
-            path);
+        return FBP_UNSUPPORTED("%s: TIGRE's MAT files can be read, but not written; name a .json "
+                               "file and give --to-format tigre",
+                               path);
     FBP_TRY(fbp_calloc((void **)&poses, n, sizeof *poses, "poses"));
     for (size_t k = 0; k < n; k++) {
         FBP_TRY_GOTO(pose_of(path, scan, k, &poses[k]));

@@ -28,7 +28,7 @@ def from_dictionary(given: Mapping[str, Any], format: str, name: str) -> _core.S
     except TypeError as e:
         raise InvalidError(f"{name}: {e}, expected numbers and arrays of numbers") from None
     except ValueError:
-        raise InvalidError(f"{name}: holds a number that is not finite: correct it") from None
+        raise InvalidError(f"{name}: contains a number that is not finite; correct it") from None
     with tempfile.TemporaryDirectory(prefix="libfbp-") as folder:
         path = os.path.join(folder, "geometry.json")
         with open(path, "w", encoding="utf-8") as f:
@@ -82,7 +82,7 @@ def with_views(core: _core.Scan, views: Any, order: str, names: Sequence[str]) -
     permute = getattr(array, "permute", None) or getattr(array, "transpose", None)  # tensors, arrays
     if permute is None:
         raise InvalidError(
-            f"views: are a {type(array).__name__}, whose axes cannot be exchanged: give an array, "
+            f"views: are a {type(array).__name__}, whose axes cannot be exchanged; give an array, "
             "numpy.asarray(views)"
         )
     return scan.with_views(permute(axes))
@@ -99,7 +99,7 @@ def fill(scan: Scan, out: NDArray[Any], options: dict[str, Any]) -> None:
     """Reconstruct into an array (z, y, x) of any stride, whose volume the scan has."""
     for name in _OF_THE_VOLUME:
         if options.get(name) is not None:
-            raise InvalidError(f"{name}: the geometry of the volume says this: leave it out")
+            raise InvalidError(f"{name}: follows from the geometry of the volume; omit {name}")
     Plan(scan, **options).run(out=out)
 
 

@@ -37,8 +37,8 @@ def scan(
     """
     if not isinstance(proj_geom, dict):
         raise InvalidError(
-            f"proj_geom: found {type(proj_geom).__name__}, expected what "
-            "astra.create_proj_geom() returns"
+            f"proj_geom: found {type(proj_geom).__name__}, expected the result of "
+            "astra.create_proj_geom()"
         )
     core = from_dictionary(proj_geom, "astra", "proj_geom")
     flat = _is_flat(proj_geom)
@@ -79,7 +79,7 @@ def _is_flat(proj_geom: Mapping[str, Any]) -> bool:
 def _set_volume(core: _core.Scan, vol_geom: Mapping[str, Any], flat: bool) -> None:
     if flat != ("GridSliceCount" not in vol_geom):
         a, b = ("a plane", "a volume") if flat else ("space", "an image")
-        raise InvalidError(f"vol_geom: is of {b}, and proj_geom of {a}: give both of one kind")
+        raise InvalidError(f"vol_geom: is of {b}, but proj_geom of {a}; give both of the same kind")
     columns = _span(vol_geom, "GridColCount", "X")
     rows = _span(vol_geom, "GridRowCount", "Y")
     slices = (1, columns[1], 0.0) if flat else _span(vol_geom, "GridSliceCount", "Z")
@@ -98,7 +98,7 @@ def _span(vol_geom: Mapping[str, Any], count: str, axis: str) -> tuple[int, floa
         )
     except (KeyError, TypeError) as e:
         raise InvalidError(
-            f"vol_geom: {e} is missing: give what astra.create_vol_geom() returns"
+            f"vol_geom: {e} is missing; give the result of astra.create_vol_geom()"
         ) from None
     if not low < high:
         raise InvalidError(f"vol_geom: WindowMin{axis} {low:g} is not below WindowMax{axis} {high:g}")

@@ -39,7 +39,7 @@ def scan(data: Any, image_geometry: Any = None) -> Scan:
             f"data: found {type(data).__name__}, expected an AcquisitionData or AcquisitionGeometry"
         )
     if geometry.channels > 1:
-        raise UnsupportedError("data: has several channels: give one, data.get_slice(channel=0)")
+        raise UnsupportedError("data: has several channels; give one, data.get_slice(channel=0)")
     kind, vectors = _vectors(geometry)
     columns, rows = (int(n) for n in geometry.config.panel.num_pixels)
     core = _core.scan_vectors(kind, vectors.ravel().tolist(), max(rows, 1), columns)
@@ -92,7 +92,7 @@ class _Recon:
         """One of `preset_filters`; `cutoff` is a fraction of the Nyquist frequency."""
         if not isinstance(filter, str):
             raise UnsupportedError(
-                "filter: is an array: give it to cil.recon.FDK or FBP, and that to "
+                "filter: is an array; pass it to cil.recon.FDK or FBP, and that to "
                 "libfbp.adapters.cil.use()"
             )
         self.filter = filter_name(filter, _FILTERS, "CIL's")

@@ -118,7 +118,7 @@ def _panel_of_array(array: Any, shape: Any, spacing: Any, origin: Any) -> _Panel
             )
     if shape is None or spacing is None:
         raise InvalidError(
-            "spacing: missing: RTK's geometry does not hold it; give (along rows, along columns) "
+            "spacing: missing in RTK's geometry; give (along rows, along columns) "
             "in mm, and shape=(rows, columns) without projections, or an itk.Image"
         )
     rows, columns = arguments.wholes(shape, "shape", 2, 1)
@@ -135,8 +135,8 @@ def _panel_of_image(image: Any) -> _Panel:
     first, steps, n = _axes(image, "projections")
     if np.abs(steps[2, :2]).max() > 1e-9 * np.abs(steps).max():
         raise UnsupportedError(
-            "projections: their direction turns rows or columns out of the detector plane: RTK's "
-            "stacks have none, set it to the identity"
+            "projections: their direction turns rows or columns out of the detector plane, which "
+            "RTK does not support; set the direction to the identity"
         )
     middle = first + steps[:, :2] @ (n[:2] - 1) / 2
     return _Panel((int(n[0]), int(n[1])), middle[:2], steps[:2, :2].T)
@@ -234,7 +234,7 @@ class _Grid:
         length = rows[np.arange(3), along]
         if sorted(along) != [0, 1, 2] or np.abs(np.abs(rows).sum(1) / np.abs(length) - 1).max() > 1e-9:
             raise UnsupportedError(
-                "like: its direction is oblique: give a volume along RTK's axes, and resample it"
+                "like: its direction is oblique; give a volume along RTK's axes, and resample it"
             )
         of_axis = np.argsort(along)
         middle = _to_fbp(first + steps @ (n - 1) / 2)

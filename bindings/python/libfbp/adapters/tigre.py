@@ -34,7 +34,7 @@ def scan(proj: Any, geo: Any, angles: Any) -> Scan:
     """
     given = {name: _value(geo, name) for name in _ATTRIBUTES}
     if given["nDetector"] is None:
-        raise InvalidError("geo: has no nDetector: give a tigre.geometry() that is complete")
+        raise InvalidError("geo: has no nDetector; give a complete tigre.geometry()")
     given["angles"] = angles
     kept = {name: value for name, value in given.items() if value is not None}
     core = from_dictionary(kept, "tigre", "geo")
@@ -53,7 +53,7 @@ def fdk(proj: Any, geo: Any, angles: Any, *, filter: str | None = None, **option
     if proj is None:
         raise InvalidError("proj: missing")
     if _value(geo, "nVoxel") is None:
-        raise InvalidError("geo: has no nVoxel: give a tigre.geometry() that is complete")
+        raise InvalidError("geo: has no nVoxel; give a complete tigre.geometry()")
     if filter is not None:
         options["filter"] = filter_name(filter, _FILTERS, "TIGRE's")
     volume = np.empty([int(n) for n in geo.nVoxel], np.float32)
@@ -64,7 +64,7 @@ def fdk(proj: Any, geo: Any, angles: Any, *, filter: str | None = None, **option
 def fbp(proj: Any, geo: Any, angles: Any, *, filter: str | None = None, **options: Any) -> NDArray[Any]:
     """As ``tigre.algorithms.fbp(proj, geo, angles)``, of parallel beams; see :func:`fdk`."""
     if _value(geo, "mode") != "parallel":
-        raise InvalidError("geo: mode is not parallel: fdk() is for cone beams")
+        raise InvalidError("geo: mode is not parallel; use fdk() for cone beams")
     return fdk(proj, geo, angles, filter=filter, **options)
 
 

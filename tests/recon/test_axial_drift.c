@@ -1,6 +1,6 @@
 /*
- * Views that wander along the axis: where a circular reconstruction is refused, and what balls come
- * out as where it is not, against those of the same circle without wandering.
+ * Views that drift along the axis: large drifts are refused; for small ones, balls are compared
+ * with those of the same circle without drift.
  */
 #include "recon/fixture.h"
 #include "unit/geometry_util.h"
@@ -163,7 +163,7 @@ TEST(balls_are_right_until_it_is_refused)
         struct fbp_scan still = make_scan(l, HELIX, 0);
         double circle[N_BALLS];
         const struct fbp_geometry_facts f = facts_of(&still);
-        assert_true(f.wander_mm < 1e-9 && f.wander_error < 1e-12);
+        assert_true(f.axial_drift_mm < 1e-9 && f.axial_drift_error < 1e-12);
         for (int b = 0; b < N_BALLS; b++)
             circle[b] = ball_mean(&still, ball_of(l, b));
         fbp_scan_clear(&still);
@@ -185,13 +185,13 @@ TEST(what_is_refused_is_off)
     assert_int_equal(fbp_geometry_circular(&f), FBP_ERR_UNSUPPORTED);
     print_message("%s\n", fbp_message());
     assert_says("36 mm per turn");
-    assert_says("helical scans are not in this release");
+    assert_says("helical scans are not supported");
     for (int i = 0; i < 2; i++) {
         random_state = 1;
         mean[i] =
             fdk_mean(&same, i ? helix.views : still.views, FBP_ANGULAR_AUTO, &ball, false, 60);
     }
-    print_message("estimate %.2f %%; a ball is off by %+.2f %%\n", 100 * f.wander_error,
+    print_message("estimate %.2f %%; a ball is off by %+.2f %%\n", 100 * f.axial_drift_error,
                   100 * (mean[1] / mean[0] - 1));
     assert_true(mean[1] / mean[0] < 0.99);
 
@@ -214,7 +214,7 @@ static void turn_world(struct fbp_scan *scan, const double R[9])
 }
 
 /* Real wobble passes: the C-arm's, and with 12 mm along the axis besides; circles that lie high,
- * lean, or turn about another axis are no wandering at all. */
+ * lean, or turn about another axis are not a drift. */
 TEST(wobble_and_other_circles_pass)
 {
     const double lean[9] = {1, 0, 0, 0, cos(0.2), -sin(0.2), 0, sin(0.2), cos(0.2)};
@@ -234,15 +234,15 @@ TEST(wobble_and_other_circles_pass)
         if (i > 2)
             turn_world(&scan, i == 3 ? lean : along_x);
         const struct fbp_geometry_facts f = facts_of(&scan);
-        print_message("%d: %.3f mm of %.1f mm, estimate %.5f %%\n", i, f.wander_mm, f.seen_mm,
-                      100 * f.wander_error);
+        print_message("%d: %.3f mm of %.1f mm, estimate %.5f %%\n", i, f.axial_drift_mm, f.seen_mm,
+                      100 * f.axial_drift_error);
         OK(fbp_geometry_circular(&f));
         assert_false(fbp_geometry_remark(&f, 0, text, sizeof text));
-        assert_true(f.wander_error < (i < 2 ? 1e-3 : 1e-6));
+        assert_true(f.axial_drift_error < (i < 2 ? 1e-3 : 1e-6));
     }
 }
 
-/* Sources that stand above the volume by an angle all the time, as in laminography: no wandering,
+/* Sources that stand above the volume by an angle all the time, as in laminography: no drift,
  * but a part of a ball is lost, which is estimated correctly. */
 TEST(loss_by_inclined_rays_is_estimated)
 {
@@ -270,9 +270,9 @@ TEST(loss_by_inclined_rays_is_estimated)
         const double lost = 1 - ball_mean(&scan, ball_of(l, 0)) / level;
         const bool said = fbp_geometry_remark(&f, 0, text, sizeof text);
         print_message("%g degrees: %.2f %% of a ball are lost, estimate %.2f %%; %s\n",
-                      degrees[i / 2], 100 * lost, 100 * f.rise_error, text);
+                      degrees[i / 2], 100 * lost, 100 * f.cone_angle_error, text);
         OK(fbp_geometry_circular(&f));
-        assert_true(fabs(f.rise_error - lost) < 0.003);
+        assert_true(fabs(f.cone_angle_error - lost) < 0.003);
         assert_true(fabs(-f.method_error[0] - lost) < 0.003);
         assert_true(said && strstr(text, "FDK is exact in the plane of the source only"));
     }

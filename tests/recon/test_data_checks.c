@@ -1,7 +1,7 @@
 /*
- * What is said of the views themselves: an object wider than the panel, views without anything
- * measured, and a volume larger than the field of view; the same on every backend, however the work
- * is divided.
+ * Warnings about the views themselves: an object wider than the panel, views without data, and a
+ * volume larger than the field of view.  They are the same on every backend and for every division
+ * of the work.
  */
 #include "geometry/view.h"
 #include "recon/fixture.h"
@@ -196,7 +196,8 @@ static void check_exposure(double x, double r, bool noise, size_t first, size_t 
     if (report.exposure_views != end - first || report.exposure_first != first ||
         report.exposure_last != end - 1 || !(fabs(report.exposure[0] / part - 1) < 0.1) ||
         !(fabs(report.exposure[1] / part - 1) < 0.1) ||
-        !strstr(said.text, part < 1 ? " darker than the others" : " brighter than the others"))
+        !strstr(said.text,
+                part < 1 ? " darker than neighbouring views" : " brighter than neighbouring views"))
         fail_msg("%g, %g: %zu views (%zu to %zu) have %g to %g of the exposure, expected %g; "
                  "said:\n%s",
                  x, r, report.exposure_views, report.exposure_first, report.exposure_last,
@@ -300,21 +301,21 @@ TEST(nothing_measured_is_an_error)
         for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
             p[i] = NAN;
         replace_samples(&scan, p);
-        check_refused(&scan, devices[d], "no sample of 40 views is a number");
+        check_refused(&scan, devices[d], "no sample of the 40 views is a number");
         for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
             p[i] = 65535;
         replace_samples(&scan, p);
-        check_refused(&scan, devices[d], "all samples of 40 views are 65535");
+        check_refused(&scan, devices[d], "all samples of the 40 views are 65535");
         for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
             p[i] = -1 - (float)(i % 7);
         replace_samples(&scan, p);
         scan.i0 = 1000;
-        check_refused(&scan, devices[d], "are nothing above the dark");
+        check_refused(&scan, devices[d], "are at or below the dark");
         scan.i0 = 0;
         for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
             p[i] = (float)(i / PIXELS);
         replace_samples(&scan, p);
-        check_refused(&scan, devices[d], "in each of 40 views all samples are the same");
+        check_refused(&scan, devices[d], "in each of the 40 views, all samples are equal");
     }
 }
 
@@ -334,7 +335,7 @@ TEST(dead_views_are_told)
     replace_samples(&scan, p);
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.slab_slices = 4}, &r, &said));
     assert_int_equal(r.dead_views, 3);
-    assert_contains(said.text, "nothing was measured in 3 of 40 views (3, 12, 14)");
+    assert_contains(said.text, "3 of 40 views (3, 12, 14) contain no data");
 }
 
 /* Slices in which there is nothing are no dead scan. */
@@ -372,7 +373,7 @@ TEST(only_larger_volumes_warn)
     check_volume("finer voxels", &scan, &(struct fbp_grid){.voxel_mm = {1, 1, 1}}, NULL);
     check_volume("more voxels", &scan, &(struct fbp_grid){.n = {100, 100, 30}}, NULL);
     check_volume("wider", &scan, &(struct fbp_grid){{80, 64, 16}, {3, 2, 2}, {0}},
-                 "1 the volume reaches 118.5 mm from the axis");
+                 "1 the volume extends 118.5 mm from the axis");
     check_volume("higher", &scan, &(struct fbp_grid){{40, 40, 40}, {3, 3, 3}, {0}},
                  "1 the volume has slices from z = -58.5 to 58.5 mm");
     drop_scan(&scan);
