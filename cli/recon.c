@@ -165,7 +165,8 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
     for (int i = 0; a->roi[0].given && i < 3; i++) {
         const size_t n = out->n[i], end = a->roi[i].end ? a->roi[i].end : n;
         if (a->roi[i].first >= end || end > n)
-            return cli_error("--roi: voxels %zu:%zu along %c: the volume has 0:%zu (the end is "
+            return cli_error("--roi: voxels %zu:%zu along %c are outside the volume, which has "
+                             "0:%zu (the end is "
                              "excluded)",
                              a->roi[i].first, end, "xyz"[i], n);
     }
