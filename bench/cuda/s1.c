@@ -186,21 +186,10 @@ static fbp_status prepare(struct run *r, struct fbp_s1_time *out)
     return FBP_OK;
 }
 
-/* Of s1_update() a voxel, and of s1_line_of() a view and thread. */
-static double instructions_an_update(const struct fbp_s1_shape *s)
-{
-    enum { UPDATE = 8, LINE = 6 };
-
-    return s->kernel == 'A' ? UPDATE + LINE / (double)s->voxels + 1 / (double)s->views
-                            : UPDATE + LINE / (double)s->voxels;
-}
-
 static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                       void *volume, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t *n = dev->job->grid.n;
-    const double voxels = (double)n[0] * (double)n[1] * (double)n[2];
     struct run r = {.dev = dev,
                     .kernel = kernel_of(index),
                     .part = part,
@@ -216,11 +205,6 @@ static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const v
     FBP_TRY(prepare(&r, out));
     FBP_TRY(time_with_events(&r, &out->seconds));
     out->n_launches = r.n_launches;
-    out->updates = voxels * (double)batch->n_views;
-    out->instructions = out->updates * instructions_an_update(&r.kernel->shape);
-    out->gups = 1e-9 * out->updates / out->seconds;
-    if (part != FBP_S1_I)
-        out->volume_bytes = 2 * sizeof(float) * voxels * (double)r.n_launches;
     return FBP_OK;
 }
 

@@ -1,16 +1,74 @@
 #!/usr/bin/env bash
-# bench S1: without a CUDA device a sentence and nothing else; with one, every row of the tables.
+# bench zinsser2013 (S1): the published tables on every device, whole calls and section V on those
+# without the paper's kernels; on a CUDA device every row.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A processor has no texture units.
-run 1 bench S1 --device cpu
-has err '^fbp: limits: cpu has none that are measured: use a cuda device$'
-one_line err
-empty out
-run 1 bench S1 --device warp
+small="--size 40 --views 33 --detector 156x120 --runs 2"
+published() {
+    has out '^The paper.s kernels need CUDA: '
+    has out '^Architecture +Tesla GT200 +Fermi GF100 +Fermi GF110 +Kepler GK104 +-$'
+    has out '^fp32 \[GFLOP/s\] +622\.1 +1345\.0 +1581\.1 +3090\.4 +-$'
+    has out '^  1 A +1 512 32x8 +\| +1\.000 +1091 +4710 +4707 +9141 +7\.3 \|( +-){7}$'
+    has out '^  8 B +32 +4 16x32 +\| +0\.750 +489 +494 +756 +969 +68\.7 \|( +-){7}$'
+    has out '^  8 +50 % +1 % +27 % +22 % \| +42 % +18 +9 % +68\.7 +53 % +\| instruction rate$'
+    has out '^fastrabbitEX .* 512\^3 +7\.45 +8\.94 +- +-$'
+    has out '^Thumper.* 1024\^3 +6\.04 +88\.2 +0\.0210 +-$'
+}
+
+# Without a size nothing is measured, and the paper's job is named.
+run 0 bench zinsser2013 --device cpu
+empty err
+published
+has out '^S1: 512\^3 voxels from 496 views of 1248 x 960, any 3x4 matrices, on cpu; medians of 5$'
+has out '^today, whole call, kernel matrix +512\^3( +-){4}$'
+run 1 bench zinsser2013 --device warp
 has err 'device: "warp" is unknown, or not part of this build'
 empty out
+run 2 bench zinsser2013 --device cpu --pictures .
+has err 'pictures: expected --transfers, too'
+run 1 bench zinsser2013 --device cpu --transfers --pictures missing
+for device in cpu ref mock gl; do
+    "$fbp" devices | grep -q "^$device .*not usable" && continue
+    # shellcheck disable=SC2086
+    run 0 bench zinsser2013 $small --device $device
+    empty err
+    published
+    has out "^today, whole call, kernel matrix +40\\^3 +[0-9.]+ +[0-9.]+ +0\\.00[0-9]+ +0\\.0000$"
+    has out '^today, whole call, kernel column +40\^3( +-){4}$'
+    has out "^  kernel: $device has no \"column\" for this scan"
+    # shellcheck disable=SC2086
+    run 0 bench zinsser2013 $small --device $device --transfers --pictures .
+    empty err
+    has out "^Section V: 40\\^3 voxels from 33 views of 156 x 120, on $device, kernel matrix; medians of 2$"
+    has out '^published: GTX 680 +512\^3 +today$'
+    has out '^published: GTX 680 +1024\^3 +today$'
+    has out '^moved together \[MiB\] +2779\.0 +2\.601$'
+    has out '^moved together \[MiB\] +- +3\.089$'
+    has out '^with overlap \[s\] +0\.990 +[0-9.]+$'
+    has out '^with overlap \[s\] +6\.040 +([0-9.]+|-)$'
+    has out '^RMSE to double \[HU\] +0\.021 +0\.00[0-9]$'
+    [ $device = ref ] && has out '^not measured: .*another layout'
+    grep -q '>backproject<' zinsser2013-fig3-resident.svg || say "$last: no timeline"
+    grep -q '>fetch<' zinsser2013-fig3-resident.svg || say "$last: no copies in the timeline"
+    rm zinsser2013-fig3-resident.svg
+done
+exists zinsser2013-fig3-streamed.svg
+
+# JSON has the measurements.
+# shellcheck disable=SC2086
+run 0 bench zinsser2013 $small --device mock --transfers --json
+measurements >lines
+[ "$(wc -l <lines)" -eq 2 ] || say "$last: not two measurements"
+grep '"what":"streamed"' lines >out
+is "$(json overlapped) > 0 && $(json in_order) > 0 && $(json gups) > 0 && $(json rmse_hu) < .01"
+is "$(json mib_volume_down) == 2 * $(json mib_volume_up) && $(json mib_volume_up) == 40^3 * 4 / 2^20"
+# shellcheck disable=SC2086
+run 0 bench zinsser2013 $small --device mock --json
+measurements >lines
+head -1 lines >out
+[ "$(json what)" = call ] || say "$last: no call"
+is "$(json seconds) > 0 && $(json gups) > 0 && $(json rmse_hu) < .01 && $(json exact_hu) == 0"
 
 run 0 devices --json
 if grep -A3 '"cuda' out | grep -q '"usable":.*false' || ! grep -q '"cuda' out; then
@@ -22,12 +80,12 @@ if grep -A3 '"cuda' out | grep -q '"usable":.*false' || ! grep -q '"cuda' out; t
     exit
 fi
 
-small="--size 40 --views 33 --detector 156x120 --runs 2"
 # shellcheck disable=SC2086
 run 0 bench S1 $small
 empty err
 has out '^S1: 40\^3 voxels from 33 views of 156 x 120, any 3x4 matrices, on .*; medians of 2$'
 has out 'published rows of Table II are of 512\^3 voxels from 496 views of 1248 x 960'
+has out '^Architecture +Tesla GT200 +Fermi GF100 +Fermi GF110 +Kepler GK104 +sm_[0-9]+$'
 has out '^fp32 \[GFLOP/s\] +622\.1 +1345\.0 +1581\.1 +3090\.4 +[0-9.]+$'
 has out '^bilinear fetches \[G/s\] +48\.2 +42\.0 +49\.4 +128\.8 +[0-9.]+$'
 has out '^memory \[GB/s\] +141\.7 +177\.4 +192\.4 +192\.3 +[0-9.]+$'
@@ -44,9 +102,12 @@ has out "^  9 B .*today's best +\\|$today"
 for test in 1 2 3 4 5 6 7 8 9; do
     has out "^  $test .* % .* % .*\\| (texture|memory|instruction) (rate|bandwidth|latency|cache)$"
 done
-has out '^fastrabbitEX .* 512\^3 +7\.45 +8\.94$'
-has out '^Thumper.* 1024\^3 +6\.04 +88\.2 +0\.0210$'
-has out '^today, best kernel alone +40\^3 +[0-9.]+ +[0-9.]+ +[0-9.]+$'
+has out '^today, fastest kernel alone +40\^3( +[0-9.]+){4}$'
+has out '^today, whole call, kernel matrix +40\^3( +[0-9.]+){4}$'
+# shellcheck disable=SC2086
+run 0 bench S1 $small --transfers
+has out '^with overlap \[s\] +0\.990 +[0-9.]+$'
+has out '^with overlap \[s\] +6\.040 +[0-9.]+$'
 
 # One row; JSON says the same.
 # shellcheck disable=SC2086

@@ -51,7 +51,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "bench links") XDG_CACHE_HOME=$work/cache fine bench links --device mock:0,1 && one 1 bench links --device cpu ;;
     "bench predict") fine bench predict plain.json --model gpus=2 && one 1 bench predict badly.json --model gpus=2 ;;
     "bench okitsu2008") fine bench okitsu2008 --size 16 --views 12 --device cpu && one 1 bench okitsu2008 --case ladder --size 16 --views 12 --device cpu ;;
-    "bench zinsser2013") one 1 bench zinsser2013 --device cpu ;;
+    "bench zinsser2013") fine bench zinsser2013 --size 16 --views 12 --runs 1 --device cpu && one 1 bench zinsser2013 --device no ;;
     "bench ino2010") fine bench ino2010 --size 16 --views 12 --device cpu && fine bench ino2010 --size 16 --views 12 --device cpu --plan && one 1 bench ino2010 --size 16 --device cpu --count 2 ;;
     "bench ino2009") one 1 bench ino2009 --size 16 --views 8 --device cpu ;;
     "bench qiao2015") fine bench qiao2015 --size 8 --rings 4 --runs 1 && one 1 bench qiao2015 --size 8 --device no ;;

@@ -1,5 +1,5 @@
 /* The kernels of S1 on a device that holds all views of a scan, and their error. */
-#include "bench/papers/zinsser2013/s1.h"
+#include "bench/papers/zinsser2013/accounts.h"
 
 #include "backend/device.h"
 #include "backend/rows.h"
@@ -7,7 +7,9 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "bench/common/device.h"
+#include "bench/common/memory.h"
 #include "bench/common/modules.h"
+#include "bench/common/truth.h"
 #include "bench/common/views.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
@@ -15,8 +17,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { EXACT_BATCH = 32, BLOCK_SLICES = 16, MOST_LAYERS = 2048 };
+enum { FILTERED = 32, MOST_LAYERS = 2048 }; /* views filtered at a time; layers of a texture */
+
+static const double HU = 1000 / FBP_BENCH_WATER;
 
 /* A device with a job of its own. */
 struct side {
@@ -24,7 +29,6 @@ struct side {
     struct fbp_job_tables tables;
     fbp_device *dev;
     struct fbp_slab slab;
-    size_t batch_views;
     void *raw, *filtered, *volume;
 };
 
@@ -67,26 +71,23 @@ static struct fbp_batch batch_of(const struct side *s, size_t view0, size_t n)
         .view0 = view0, .n_views = n, .n_rows = job->panel.n_rows, .load_rows = job->panel.n_rows};
 }
 
-static fbp_status side_open(struct side *s, const struct fbp_s1 *of, enum fbp_precision precision,
-                            size_t batch_views)
+static fbp_status side_open(struct side *s, const struct fbp_s1 *of)
 {
     const struct fbp_recon_params params = {.struct_size = sizeof params,
                                             .n_threads = of->params.n_threads,
-                                            .precision = precision,
+                                            .precision = FBP_PRECISION_FAST,
                                             .tuning.kernel = "matrix"};
-    const size_t n_rows = of->scan->panel.n_rows;
+    const size_t n_rows = of->scan->panel.n_rows, n_views = of->scan->n_views;
     const struct fbp_job *job = &s->tables.job;
 
-    s->batch_views = batch_views;
     FBP_TRY(fbp_job_create(&s->tables, of->scan, &params, false));
     FBP_TRY(fbp_job_arrange(&s->tables.job, s->backend));
     s->slab = fbp_slab_whole(job, 0, job->grid.n[2]);
     FBP_TRY(s->backend->open(&s->dev, 0, job));
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, s->backend->volume_bytes(job, &s->slab), 0,
                                       0};
-    const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
-                                        s->backend->filtered_bytes(job, batch_views, n_rows),
-                                        batch_views, n_rows};
+    const struct fbp_buffer filtered = {
+        FBP_FOR_FILTERED, s->backend->filtered_bytes(job, n_views, n_rows), n_views, n_rows};
     FBP_TRY(s->backend->memory.alloc(s->dev, &volume, &s->volume));
     return s->backend->memory.alloc(s->dev, &filtered, &s->filtered);
 }
@@ -155,7 +156,7 @@ fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(check_memory(s->fast.backend, scan));
     FBP_TRY_GOTO(fbp_mul(view_samples(scan) * sizeof(float), scan->n_views, "views", &samples));
     FBP_TRY_GOTO(fbp_alloc((void **)&s->views, samples, "views"));
-    FBP_TRY_GOTO(side_open(&s->fast, s, FBP_PRECISION_FAST, scan->n_views));
+    FBP_TRY_GOTO(side_open(&s->fast, s));
     FBP_TRY_GOTO(fbp_bench_random(scan, params->n_threads, FBP_F32, s->views));
     const struct fbp_batch all = batch_of(&s->fast, 0, scan->n_views);
     FBP_TRY_GOTO(filter(&s->fast, s->views, &all));
@@ -185,8 +186,12 @@ static fbp_status run_once(fbp_s1 *s, size_t index, enum fbp_s1_part part, struc
 {
     struct side *f = &s->fast;
     const struct fbp_batch all = batch_of(f, 0, s->scan->n_views);
+    const size_t *n = s->scan->volume.n;
 
-    return s->kernels->run(f->dev, &all, f->filtered, f->volume, index, part, out);
+    FBP_TRY(s->kernels->run(f->dev, &all, f->filtered, f->volume, index, part, out));
+    s1_account(fbp_s1_shape_at(s, index), part, (double)n[0] * (double)n[1] * (double)n[2],
+               all.n_views, out);
+    return FBP_OK;
 }
 
 static int by_seconds(const void *a, const void *b)
@@ -215,101 +220,113 @@ fail:
     return st;
 }
 
-/* Batch after batch, into a volume that was cleared. */
-static fbp_status reconstruct(struct side *s, const float *views)
+/* Filter views in place, on the host. */
+static fbp_status filter_views(const struct fbp_scan *scan, int n_threads, float *views)
 {
-    const size_t n = s->tables.job.n_views;
-
-    FBP_TRY(s->backend->clear(s->dev, &s->slab, s->volume));
-    for (size_t view = 0; view < n; view += s->batch_views) {
-        const size_t left = n - view;
-        const struct fbp_batch b = batch_of(s, view, left < s->batch_views ? left : s->batch_views);
-        FBP_TRY(filter(s, views, &b));
-        FBP_TRY(
-            s->backend->backproject(s->dev, &b, s->filtered, &s->slab, 0, s->slab.nz, s->volume));
-        FBP_TRY(settle(s));
-    }
-    return FBP_OK;
-}
-
-/* Sums over voxels; ours and theirs hold a block of slices each. */
-struct comparison {
-    float *ours, *theirs;
-    double squares, most, peak;
-};
-
-static fbp_status fetch(const struct side *s, size_t z0, size_t z1, float *out)
-{
-    FBP_TRY(s->backend->fetch(s->dev, &s->slab, z0, z1, s->volume, out));
-    return settle(s);
-}
-
-static fbp_status compare_blocks(const struct side *ours, const struct side *theirs,
-                                 struct comparison *c)
-{
-    const struct fbp_grid *g = &ours->tables.job.grid;
-
-    for (size_t z = 0; z < g->n[2]; z += BLOCK_SLICES) {
-        const size_t end = z + BLOCK_SLICES < g->n[2] ? z + BLOCK_SLICES : g->n[2];
-        FBP_TRY(fetch(ours, z, end, c->ours));
-        FBP_TRY(fetch(theirs, z, end, c->theirs));
-        for (size_t i = 0; i < (end - z) * g->n[0] * g->n[1]; i++) {
-            const double exact = (double)c->theirs[i], d = (double)c->ours[i] - exact;
-            c->squares += d * d;
-            c->most = fmax(c->most, fabs(d));
-            c->peak = fmax(c->peak, fabs(exact));
-        }
-    }
-    return FBP_OK;
-}
-
-static fbp_status compare(const struct side *ours, const struct side *theirs,
-                          struct fbp_s1_error *out)
-{
-    const struct fbp_grid *g = &ours->tables.job.grid;
-    const size_t slice = g->n[0] * g->n[1], block = BLOCK_SLICES * slice * sizeof(float);
-    struct comparison c = {0};
+    const struct fbp_recon_params params = {
+        .struct_size = sizeof params, .n_threads = n_threads, .tuning.kernel = "matrix"};
+    struct side s = {.backend = fbp_backend_find("cpu")};
+    struct fbp_scan measured = *scan;
+    const size_t size = view_samples(scan), n = scan->n_views;
+    float *rows = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY_GOTO(fbp_alloc((void **)&c.ours, block, "slices"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&c.theirs, block, "slices"));
-    FBP_TRY_GOTO(compare_blocks(ours, theirs, &c));
-    const double rms = sqrt(c.squares / ((double)slice * (double)g->n[2]));
-    out->rmse_hu = 1000 / FBP_BENCH_WATER * rms;
-    out->max_hu = 1000 / FBP_BENCH_WATER * c.most;
-    out->psnr_db = rms > 0 ? 20 * log10(c.peak / rms) : 999;
+    measured.filtered = false;
+    FBP_TRY(fbp_job_create(&s.tables, &measured, &params, false));
+    FBP_TRY_GOTO(fbp_job_arrange(&s.tables.job, s.backend));
+    if (s.tables.job.padded.panel.n_columns != scan->panel.n_columns)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "S1: the detector is not centred"));
+    FBP_TRY_GOTO(s.backend->open(&s.dev, 0, &s.tables.job));
+    FBP_TRY_GOTO(fbp_alloc((void **)&rows, FILTERED * size * sizeof *rows, "filtered views"));
+    for (size_t view = 0; view < n; view += FILTERED) {
+        const size_t left = n - view;
+        const struct fbp_batch b = batch_of(&s, view, left < FILTERED ? left : FILTERED);
+        FBP_TRY_GOTO(s.backend->filter_rows(s.dev, &b, views + view * size, rows));
+        memcpy(views + view * size, rows, b.n_views * size * sizeof *rows);
+    }
 fail:
-    fbp_free(c.theirs);
-    fbp_free(c.ours);
+    fbp_free(rows);
+    side_close(&s);
     return st;
 }
 
-/* Views of a phantom that fills the volume, on the host and on the fast side. */
-static fbp_status show_phantom(fbp_s1 *s)
+fbp_status fbp_s1_project(const struct fbp_scan *scan, int n_threads, float *views)
 {
-    const struct fbp_grid *g = &s->fast.tables.job.grid;
-    const struct fbp_batch all = batch_of(&s->fast, 0, s->scan->n_views);
+    const struct fbp_grid *g = &scan->volume;
 
-    FBP_TRY(fbp_bench_project(s->scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], s->params.n_threads,
-                              s->views));
-    return filter(&s->fast, s->views, &all);
+    FBP_TRY(fbp_bench_project(scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], n_threads, views));
+    return scan->filtered ? filter_views(scan, n_threads, views) : FBP_OK;
+}
+
+/* Some voxels of the volume against a backprojection in double. */
+static fbp_status compare_double(const struct fbp_scan *scan, int n_threads, const float *views,
+                                 const float *volume, double *rmse_hu)
+{
+    const struct fbp_recon_params params = {.struct_size = sizeof params, .n_threads = n_threads};
+    const size_t nz = scan->volume.n[2];
+    struct fbp_job_tables tables = {.views = NULL};
+    struct fbp_bench_truth truth = {.n = 0};
+    float *samples = NULL;
+    fbp_pool *pool = NULL;
+    fbp_status st = FBP_OK;
+
+    n_threads = n_threads > 0 ? n_threads : fbp_core_count();
+    FBP_TRY_GOTO(fbp_job_create(&tables, scan, &params, false));
+    FBP_TRY_GOTO(fbp_pool_create(&pool, n_threads));
+    FBP_TRY_GOTO(fbp_bench_truth_make(&truth, &tables.job, views, 0, nz, pool, n_threads));
+    FBP_TRY_GOTO(fbp_alloc((void **)&samples, truth.n * sizeof *samples, "samples"));
+    fbp_bench_truth_pick(&truth, &tables.job.grid, 0, nz, volume, samples);
+    *rmse_hu = HU * fbp_bench_truth_compare(&truth, samples).rmse;
+fail:
+    fbp_free(samples);
+    fbp_bench_truth_clear(&truth);
+    fbp_pool_destroy(&pool);
+    fbp_job_clear(&tables);
+    return st;
+}
+
+fbp_status fbp_s1_compare_volume(const struct fbp_scan *scan, const struct fbp_recon_params *given,
+                                 const float *views, const float *volume, struct fbp_s1_error *out)
+{
+    const size_t *n = scan->volume.n, voxels = n[0] * n[1] * n[2];
+    struct fbp_recon_params params = *given;
+    struct fbp_bench_sum sum = {.n = 0};
+    float *exact = NULL;
+    fbp_status st = FBP_OK;
+
+    params.tuning.kernel = "matrix";
+    params.precision = FBP_PRECISION_EXACT;
+    FBP_TRY(fbp_alloc((void **)&exact, voxels * sizeof *exact, "a volume"));
+    FBP_TRY_GOTO(fbp_bench_reconstruct(scan, &params, views, exact));
+    for (size_t i = 0; i < voxels; i++)
+        fbp_bench_sum_add(&sum, (double)volume[i], (double)exact[i]);
+    const struct fbp_bench_difference d = fbp_bench_sum_of(&sum);
+    *out = (struct fbp_s1_error){.rmse_hu = HU * d.rmse, .max_hu = HU * d.max, d.psnr_db};
+    FBP_TRY_GOTO(compare_double(scan, params.n_threads, views, volume, &out->double_hu));
+fail:
+    fbp_free(exact);
+    return st;
 }
 
 fbp_status fbp_s1_compare(fbp_s1 *s, size_t index, struct fbp_s1_error *out)
 {
-    const size_t n = s->scan->n_views;
-    struct side exact = {.backend = s->fast.backend};
+    const size_t *n = s->scan->volume.n, voxels = n[0] * n[1] * n[2];
+    const struct fbp_batch all = batch_of(&s->fast, 0, s->scan->n_views);
+    struct side *f = &s->fast;
     struct fbp_s1_time time;
+    float *volume = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    FBP_TRY(show_phantom(s));
-    FBP_TRY(s->fast.backend->clear(s->fast.dev, &s->fast.slab, s->fast.volume));
+    FBP_TRY(fbp_s1_project(s->scan, s->params.n_threads, s->views));
+    FBP_TRY(filter(f, s->views, &all));
+    FBP_TRY(f->backend->clear(f->dev, &f->slab, f->volume));
     FBP_TRY(run_once(s, index, FBP_S1_ALL, &time));
-    FBP_TRY_GOTO(side_open(&exact, s, FBP_PRECISION_EXACT, n < EXACT_BATCH ? n : EXACT_BATCH));
-    FBP_TRY_GOTO(reconstruct(&exact, s->views));
-    FBP_TRY_GOTO(compare(&s->fast, &exact, out));
+    FBP_TRY(fbp_alloc((void **)&volume, voxels * sizeof *volume, "a volume"));
+    FBP_TRY_GOTO(f->backend->fetch(f->dev, &f->slab, 0, n[2], f->volume, volume));
+    FBP_TRY_GOTO(settle(f));
+    FBP_TRY_GOTO(fbp_s1_compare_volume(s->scan, &s->params, s->views, volume, out));
 fail:
-    side_close(&exact);
+    fbp_free(volume);
     return st;
 }

@@ -26,14 +26,14 @@ struct fbp_s1_shape {
     unsigned block_x, block_y; /**< threads of a block */
 };
 
-/** One run over all views. */
+/** One run over all views.  The device sets the first members, s1_account() the others. */
 struct fbp_s1_time {
     double seconds;   /**< by the device's clock */
-    double gups;      /**< voxels x views / seconds / 1e9; also voxels projected beside the panel */
     double occupancy; /**< resident threads, as a part of the greatest possible number */
     int registers;    /**< of one thread */
     size_t n_launches;
-    double updates;      /**< voxels x views; the number of fetches, if there are any */
+    double gups;    /**< voxels x views / seconds / 1e9; also voxels projected beside the panel */
+    double updates; /**< voxels x views; the number of fetches, if there are any */
     double instructions; /**< fp32 instructions in the source; a multiply-add counts as one */
     double volume_bytes; /**< read and written of the volume */
 };
@@ -42,6 +42,8 @@ struct fbp_s1_time {
 struct fbp_s1_error {
     double rmse_hu, max_hu; /**< HU of water at 0.02/mm */
     double psnr_db;         /**< peak: the largest value of the exact volume */
+    double double_hu; /**< RMSE at some voxels (bench/common/truth.h) against a backprojection of
+                           the same views in double */
 };
 
 /** A device with a volume, and with the filtered views of a scan in one layered texture. */
@@ -68,6 +70,43 @@ FBP_MUST_CHECK fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_pa
 
 /** Compare shape `index` with the exact kernel.  From then on, the views are those of a phantom. */
 FBP_MUST_CHECK fbp_status fbp_s1_compare(fbp_s1 *s, size_t index, struct fbp_s1_error *out);
+
+/** Project a phantom that fills the volume; if scan->filtered, the views are filtered.
+ * views  [n_views][n_rows][n_columns] */
+FBP_MUST_CHECK fbp_status fbp_s1_project(const struct fbp_scan *scan, int n_threads, float *views);
+
+/** Compare a volume [nz][ny][nx] of these views.  params: device and n_threads are used */
+FBP_MUST_CHECK fbp_status fbp_s1_compare_volume(const struct fbp_scan *scan,
+                                                const struct fbp_recon_params *params,
+                                                const float *views, const float *volume,
+                                                struct fbp_s1_error *out);
+
+/* transfers.c: section V, copies between host and device during the kernels */
+
+/** Result of fbp_s1_transfers(); seconds are medians, those of steps of one run.  NAN: not
+ * measured. */
+struct fbp_s1_transfers {
+    bool streamed;
+    double steps[4]; /**< uploads, layout of the views, kernels and copies to the host, if the host
+                          waits for each step */
+    double in_order, overlapped; /**< total if it waits, and if it does not */
+    struct fbp_s1_error error;
+    uint64_t hash; /**< of the volume */
+};
+
+/**
+ * Run the job of section V on filtered views of a phantom, from host memory to host memory.
+ *
+ * scan      filtered views; must outlive the call
+ * params    device and n_threads are used; the kernel is `matrix`
+ * streamed  which division: s1_divide()
+ * timeline  SVG file for the timeline of one more run with overlap; NULL: none
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED, FBP_ERR_INVALID, FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_MUST_CHECK fbp_status fbp_s1_transfers(const struct fbp_scan *scan,
+                                           const struct fbp_recon_params *params, bool streamed,
+                                           size_t n_runs, const char *timeline,
+                                           struct fbp_s1_transfers *out);
 
 FBP_END
 

@@ -1,77 +1,79 @@
-/* Tables I, II and III of the paper, and the same rows as they were measured now. */
+/* Tables I to III of Zinsser and Keck (2013) and the figures of section V, as published and as
+ * measured now: text, and JSON of the measurements. */
+#include "bench/common/bench.h"
 #include "bench/papers/zinsser2013/text.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { PAPER_SIZE = 512, PAPER_VIEWS = 496, LABEL = 34 };
-
-/* Table II: times in ms. */
-static const struct {
-    double occupancy, i, im, imt, ms, gups;
-} table2[] = {
-    {1.000, 1091, 4710, 4707, 9141, 7.3}, {.750, 575, 1199, 1196, 7802, 8.5},
-    {1.000, 554, 1185, 1169, 2710, 24.6}, {.750, 685, 980, 1085, 1990, 33.4},
-    {.875, 542, 989, 1179, 1527, 43.6},   {.750, 528, 725, 966, 1296, 51.4},
-    {.750, 506, 550, 826, 1051, 63.4},    {.750, 489, 494, 756, 969, 68.7},
-};
+enum { LABEL = 34 };
 
 static const struct {
-    const char *text;
-    double card[4];
+    const char *text, *key;
+    double card[4]; /* 0: not published */
+    size_t at;      /* in struct fbp_limits */
+    double unit;
 } table1[] = {
-    {"fp32 [GFLOP/s]", {622.1, 1345.0, 1581.1, 3090.4}},
-    {"bilinear fetches [G/s]", {48.2, 42.0, 49.4, 128.8}},
-    {"memory [GB/s]", {141.7, 177.4, 192.4, 192.3}},
+    {"fp32 [GFLOP/s]", "fma", {622.1, 1345.0, 1581.1, 3090.4}, offsetof(struct fbp_limits, fma), 2},
+    {"bilinear fetches [G/s]",
+     "texture_r32f",
+     {48.2, 42.0, 49.4, 128.8},
+     offsetof(struct fbp_limits, texture_r32f),
+     1},
+    {"memory [GB/s]", "copy", {141.7, 177.4, 192.4, 192.3}, offsetof(struct fbp_limits, copy), 1},
+    {"fetches of one fp16 sample [G/s]",
+     "texture_r16f",
+     {0},
+     offsetof(struct fbp_limits, texture_r16f),
+     1},
+    {"fetches of four fp16 samples [G/s]",
+     "texture_rgba16f",
+     {0},
+     offsetof(struct fbp_limits, texture_rgba16f),
+     1},
+    {"from the host, pinned [GB/s]", "upload", {0}, offsetof(struct fbp_limits, upload), 1},
+    {"to the host, pinned [GB/s]", "download", {0}, offsetof(struct fbp_limits, download), 1},
 };
 
-static const struct {
-    const char *text;
-    size_t size;
-    double seconds, gups, rmse_hu; /* NAN: not published */
-} table3[] = {
-    {"fastrabbitEX (40 cores)", 512, 7.45, 8.94, NAN},
-    {"RapidRabbit (GTX 680)", 512, 2.98, 22.3, NAN},
-    {"Thumper, the paper's (GTX 680)", 512, .99, 67.7, .021},
-    {"fastrabbitEX (40 cores)", 1024, 43.8, 12.2, NAN},
-    {"CERA (C2070)", 1024, 36.1, 14.7, NAN},
-    {"Thumper, the paper's (GTX 680)", 1024, 6.04, 88.2, .021},
-};
-
-enum { N_TABLE3 = sizeof table3 / sizeof *table3 };
-
-/* Below this share of a limit it is waiting that costs, not the limit. */
-static const double ENOUGH = 0.6;
-
-void s1_print_job(const struct s1_job *job)
+static double limit(const struct s1_job *job, size_t i)
 {
-    printf("S1: %zu^3 voxels from %zu views of %zu x %zu, any 3x4 matrices, on %s; medians of "
-           "%zu\n",
-           job->size, job->views, job->columns, job->rows, job->device, job->runs);
-    if (job->size != PAPER_SIZE || job->views != PAPER_VIEWS || job->columns != 1248 ||
-        job->rows != 960)
-        printf("The published rows of Table II are of %d^3 voxels from %d views of 1248 x 960.\n",
-               PAPER_SIZE, PAPER_VIEWS);
+    return *(const double *)(const void *)((const char *)&job->limits + table1[i].at);
+}
+
+/* A number, or a dash for NAN: unknown. */
+static void cell(int width, int decimals, double v)
+{
+    if (isnan(v))
+        printf(" %*s", width, "-");
+    else
+        printf(" %*.*f", width, decimals, v);
+}
+
+/* Members that were not measured are 0. */
+static double known(double v)
+{
+    return v > 0 ? v : NAN;
 }
 
 void s1_print_table1(const struct s1_job *job)
 {
-    const struct fbp_limits *l = &job->limits;
-    const double today[] = {2e-9 * l->fma, 1e-9 * l->texture_r32f, 1e-9 * l->copy};
-
-    printf("\n%-*s %9s %9s %9s %9s %9s\n", LABEL, "Table I: limits", "GTX 280", "GTX 480",
+    printf("S1: %zu^3 voxels from %zu views of %zu x %zu, any 3x4 matrices, on %s; medians of "
+           "%zu\n",
+           job->size, job->views, job->columns, job->rows, job->device, job->runs);
+    printf("The published rows of Table II are of 512^3 voxels from 496 views of 1248 x 960.\n");
+    if (!job->kernels)
+        printf("The paper's kernels need CUDA: their columns of today are empty (-).\n");
+    printf("\n%-*s %12s %12s %12s %12s %12s\n", LABEL, "Table I: limits", "GTX 280", "GTX 480",
            "GTX 580", "GTX 680", "today");
+    printf("%-*s %12s %12s %12s %12s %12s\n", LABEL, "Architecture", "Tesla GT200", "Fermi GF100",
+           "Fermi GF110", "Kepler GK104", *job->architecture ? job->architecture : "-");
     for (size_t i = 0; i < sizeof table1 / sizeof *table1; i++) {
         printf("%-*s", LABEL, table1[i].text);
         for (size_t k = 0; k < 4; k++)
-            printf(" %9.1f", table1[i].card[k]);
-        printf(" %9.1f\n", today[i]);
+            cell(12, 1, known(table1[i].card[k]));
+        cell(12, 1, known(1e-9 * table1[i].unit * limit(job, i)));
+        putchar('\n');
     }
-    printf("%-*s %49.1f\n", LABEL, "  of one fp16 sample [G/s]", 1e-9 * l->texture_r16f);
-    printf("%-*s %49.1f\n", LABEL, "  of four fp16 samples [G/s]", 1e-9 * l->texture_rgba16f);
-    printf("%-*s %49.1f\n", LABEL, "from the host, pinned [GB/s]", 1e-9 * l->upload);
-    printf("%-*s %49.1f\n", LABEL, "to the host, pinned [GB/s]", 1e-9 * l->download);
-    printf("Today's are measured; those of the paper are the makers'.\n");
+    printf("Today's limits are measured; the published ones are the makers'.\n");
 }
 
 void s1_print_head(const struct s1_job *job)
@@ -79,20 +81,6 @@ void s1_print_head(const struct s1_job *job)
     printf("\nTable II, times in ms; left: GTX 680 (2013), right: %s\n", job->device);
     printf("  # kernel    I   K block | occup. I.-.- I.M.- I.M.T  time  GUPS | occup. reg.   "
            "I.-.-   I.M.-   I.M.T    time   GUPS\n");
-}
-
-static double ms(const struct s1_result *r, enum fbp_s1_part part)
-{
-    return 1e3 * r->part[part].seconds;
-}
-
-/* A time in ms, or a dash where nothing was measured. */
-static void cell(double v)
-{
-    if (v > 0)
-        printf(" %7.*f", v < 100 ? 2 : 1, v);
-    else
-        printf(" %7s", "-");
 }
 
 static const char *kernel_name(const struct fbp_s1_shape *s)
@@ -110,92 +98,192 @@ void s1_print_row(const struct s1_result *r)
     else
         printf("%3s", r->best ? "9" : "");
     printf(" %-6s %4u %3u %2ux%-2u |", kernel_name(s), s->views, s->voxels, s->block_x, s->block_y);
-    if (s->test)
-        printf(" %6.3f %5.0f %5.0f %5.0f %5.0f %5.1f |", table2[s->test - 1].occupancy,
-               table2[s->test - 1].i, table2[s->test - 1].im, table2[s->test - 1].imt,
-               table2[s->test - 1].ms, table2[s->test - 1].gups);
-    else
+    if (s->test) {
+        const struct s1_test *p = &s1_table2[s->test - 1];
+        printf(" %6.3f %5.0f %5.0f %5.0f %5.0f %5.1f |", p->occupancy, p->ms[FBP_S1_I],
+               p->ms[FBP_S1_IM], p->ms[FBP_S1_IMT], p->ms[FBP_S1_ALL], p->gups);
+    } else {
         printf(" %-35s |", r->best ? "today's best" : "tried once");
-    printf(" %6.3f %4d", all->occupancy, all->registers);
-    cell(ms(r, FBP_S1_I));
-    cell(ms(r, FBP_S1_IM));
-    cell(ms(r, FBP_S1_IMT));
-    cell(ms(r, FBP_S1_ALL));
-    printf(" %6.1f\n", all->gups);
+    }
+    cell(6, 3, known(all->occupancy));
+    cell(4, 0, known(all->registers));
+    for (int part = 0; part < FBP_S1_PARTS; part++)
+        cell(7, r->part[part].seconds < 0.1 ? 2 : 1, known(1e3 * r->part[part].seconds));
+    cell(6, 1, known(all->gups));
+    putchar('\n');
     fflush(stdout);
 }
 
-/* What the largest part of the time is due to. */
-static const char *binding(const struct s1_verdict *v)
-{
-    const double most = fmax(fmax(v->instructions, v->volume), fmax(v->fetches, v->places));
-
-    if (v->fetches >= most)
-        return v->texture >= ENOUGH ? "texture rate" : "texture latency";
-    if (v->volume >= most)
-        return v->memory >= ENOUGH ? "memory bandwidth" : "memory latency";
-    return v->instructions >= most ? "instruction rate" : "texture cache";
-}
-
-struct s1_verdict s1_judge(const struct s1_result *r, const struct fbp_limits *limits)
+static void print_verdict(const struct s1_result *r, const struct s1_job *job)
 {
     const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
-    const double t = all->seconds, i = r->part[FBP_S1_I].seconds;
-    const double im = fmax(r->part[FBP_S1_IM].seconds, i);
-    const double imt = fmax(r->part[FBP_S1_IMT].seconds, im);
-    struct s1_verdict v = {.instructions = i / t,
-                           .volume = (im - i) / t,
-                           .fetches = (imt - im) / t,
-                           .places = fmax(t - imt, 0) / t,
-                           .fma = all->instructions / t / limits->fma,
-                           .memory = all->volume_bytes / t / limits->copy,
-                           .texture = all->updates / t / limits->texture_r32f};
+    const struct s1_verdict v = s1_judge(r, &job->limits);
 
-    v.binds = binding(&v);
-    return v;
+    printf("%3d %5.0f %% %5.0f %% %6.0f %% %5.0f %% | %7.0f %% %8.0f %5.0f %% %9.1f %5.0f %%  | "
+           "%s\n",
+           r->shape.test ? r->shape.test : 9, 100 * v.instructions, 100 * v.volume, 100 * v.fetches,
+           100 * v.places, 100 * v.fma, 1e-9 * all->volume_bytes / all->seconds, 100 * v.memory,
+           1e-9 * all->updates / all->seconds, 100 * v.texture, v.limit);
 }
 
 void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s1_job *job)
 {
-    printf("\nWhat binds: shares of the time, then what is reached of the measured limits\n"
+    printf("\nLimits of the kernels: shares of the time, then parts of the limits of Table I\n"
            "  #  instr.  volume  fetches  places | fp32 rate   memory [GB/s]    fetches [G/s]  | "
-           "binds\n");
-    for (size_t i = 0; i < n; i++) {
-        const struct fbp_s1_time *all = &results[i].part[FBP_S1_ALL];
-        const struct s1_verdict v = s1_judge(&results[i], &job->limits);
-        printf(
-            "%3d %5.0f %% %5.0f %% %6.0f %% %5.0f %% | %7.0f %% %8.0f %5.0f %% %9.1f %5.0f %%  | "
-            "%s\n",
-            results[i].shape.test ? results[i].shape.test : 9, 100 * v.instructions, 100 * v.volume,
-            100 * v.fetches, 100 * v.places, 100 * v.fma, 1e-9 * all->volume_bytes / all->seconds,
-            100 * v.memory, 1e-9 * all->updates / all->seconds, 100 * v.texture, v.binds);
+           "limit\nfrom the published times and limits of the GTX 680:\n");
+    for (size_t i = 0; i < S1_TESTS; i++) {
+        const struct s1_result published = s1_published(i);
+        print_verdict(&published, &s1_paper);
     }
-    printf("instr.: I.-.-; volume: what M adds; fetches: what T adds; places: what fetches from "
-           "where they belong add.\n");
+    if (n > 0)
+        printf("%s:\n", job->device);
+    for (size_t i = 0; i < n; i++)
+        print_verdict(&results[i], job);
+    printf("instr.: I.-.-; volume: added by M; fetches: added by T; places: added by fetches from "
+           "their own places.\n");
 }
 
-static void table3_row(const char *text, size_t size, double seconds, double gups, double rmse_hu)
+void s1_print_call(const struct s1_call *call)
 {
-    printf("%-*s %5zu^3 %9.*f %9.*f", LABEL, text, size, seconds < 0.5 ? 4 : 2, seconds,
-           gups < 10 ? 2 : 1, gups);
-    if (rmse_hu >= 0)
-        printf(" %10.4f", rmse_hu);
+    printf("%-*s %5zu^3", LABEL, call->text, call->size);
+    cell(9, call->seconds < 0.5 ? 4 : 2, call->seconds);
+    cell(9, call->gups < 10 ? 2 : 1, call->gups);
+    cell(11, 4, call->rmse_hu);
+    cell(11, 4, call->exact_hu);
     putchar('\n');
+    fflush(stdout);
 }
 
-void s1_print_table3(const struct s1_job *job, const struct s1_result *best,
-                     const struct fbp_s1_error *error)
+void s1_print_table3(void)
 {
-    printf("\n%-*s %7s %9s %9s %10s\n", LABEL, "Table III", "volume", "seconds", "GUPS",
-           "RMSE [HU]");
-    for (size_t i = 0; i < N_TABLE3; i++)
-        table3_row(table3[i].text, table3[i].size, table3[i].seconds, table3[i].gups,
-                   table3[i].rmse_hu);
-    table3_row("today, best kernel alone", job->size, best->part[FBP_S1_ALL].seconds,
-               best->part[FBP_S1_ALL].gups, error->rmse_hu);
-    printf(
-        "The papers' rows are whole calls, transfers included.  Today's RMSE is that against the "
-        "exact kernel on\nfiltered phantom views, water at 0.02/mm (at most %.3f HU; PSNR %.1f "
-        "dB); the paper's that of RabbitCT's\nviews against their reference.\n",
-        error->max_hu, error->psnr_db);
+    printf("\n%-*s %7s %9s %9s %11s %11s\n%*s %11s %11s\n", LABEL, "Table III: whole calls",
+           "volume", "seconds", "GUPS", "RMSE [HU]", "RMSE [HU]", LABEL + 27, "", "(to double)",
+           "(to exact)");
+    for (size_t i = 0; i < S1_CALLS; i++)
+        s1_print_call(&s1_table3[i]);
+}
+
+static cJSON *json_begin(const struct s1_job *job, const char *what)
+{
+    const struct bench_number numbers[] = {{"size", (double)job->size},
+                                           {"views", (double)job->views}};
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "bench", "S1");
+    cJSON_AddStringToObject(root, "what", what);
+    cJSON_AddStringToObject(root, "device", job->device);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    return root;
+}
+
+int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *t, bool json)
+{
+    const struct s1_call *paper = &s1_table3[t->streamed ? S1_1024 : S1_512];
+    const struct s1_division d = s1_divide(job->size, job->views, t->streamed);
+    const struct s1_moved m = s1_moved(job, &d);
+    const struct {
+        const char *text, *key;
+        double published, today;
+    } lines[] = {
+        {"views to the device [MiB]", "mib_views", NAN, m.views},
+        {"volume to the device [MiB]", "mib_volume_up", NAN, m.volume_up},
+        {"volume to the host [MiB]", "mib_volume_down", NAN, m.volume_down},
+        {"moved together [MiB]", "mib", t->streamed ? NAN : S1_MOVED,
+         m.views + m.volume_up + m.volume_down},
+        {"without overlap [s]", "in_order", NAN, t->in_order},
+        {"  copies to the device [s]", "upload", NAN, t->steps[0]},
+        {"  layout of the views [s]", "layout", NAN, t->steps[1]},
+        {"  kernels [s]", "backproject", NAN, t->steps[2]},
+        {"  copies to the host [s]", "fetch", NAN, t->steps[3]},
+        {"with overlap [s]", "overlapped", paper->seconds, t->overlapped},
+        {"GUPS", "gups", paper->gups, 1e-9 * s1_updates(job->size, job->views) / t->overlapped},
+        {"RMSE to double [HU]", "rmse_hu", paper->rmse_hu, t->error.double_hu},
+    };
+    cJSON *root = json ? json_begin(job, t->streamed ? "streamed" : "resident") : NULL;
+
+    if (!json)
+        printf(
+            "\nSection V: %zu^3 voxels from %zu views of %zu x %zu, on %s, kernel matrix; medians "
+            "of %zu\n%s; passes: %zu, each of %zu views in chunks of 8, 16, 24, 32, 32 ...\n"
+            "parts of %zu slices, %.4g MiB\n%-*s  %9s^3 %12s\n",
+            job->size, job->views, job->columns, job->rows, job->device, job->runs,
+            t->streamed ? "The volume passes through two buffers"
+                        : "Views and volume stay on the device",
+            d.passes, d.pass_views, d.part_slices, m.part, LABEL, "published: GTX 680",
+            t->streamed ? "1024" : "512", "today");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (json) {
+            bench_json_numbers(root, &(struct bench_number){lines[i].key, lines[i].today}, 1);
+        } else {
+            printf("%-*s", LABEL, lines[i].text);
+            cell(12, lines[i].published < 10 ? 3 : 1, lines[i].published);
+            cell(12, lines[i].today < 10 ? 3 : 1, lines[i].today);
+            putchar('\n');
+        }
+    fflush(stdout);
+    return json ? bench_json_add(root) : 0;
+}
+
+int s1_print_json_limits(const struct s1_job *job)
+{
+    cJSON *root = json_begin(job, "limits");
+
+    for (size_t i = 0; i < sizeof table1 / sizeof *table1; i++)
+        cJSON_AddNumberToObject(root, table1[i].key, limit(job, i));
+    return bench_json_add(root);
+}
+
+int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
+{
+    const struct fbp_s1_shape *s = &r->shape;
+    const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
+    const bool parts = r->part[FBP_S1_I].seconds > 0;
+    const struct s1_verdict v = s1_judge(r, &job->limits);
+    const struct bench_number numbers[] = {
+        {"test", s->test   ? s->test
+                 : r->best ? 9
+                           : 0},
+        {"I", s->views},
+        {"K", s->voxels},
+        {"Bx", s->block_x},
+        {"By", s->block_y},
+        {"occupancy", all->occupancy},
+        {"registers", all->registers},
+        {"launches", (double)all->n_launches},
+        {"seconds", all->seconds},
+        {"gups", all->gups},
+        {"seconds_i", r->part[FBP_S1_I].seconds}, /* from here on: only if parts were measured */
+        {"seconds_im", r->part[FBP_S1_IM].seconds},
+        {"seconds_imt", r->part[FBP_S1_IMT].seconds},
+        {"time_instructions", v.instructions},
+        {"time_volume", v.volume},
+        {"time_fetches", v.fetches},
+        {"time_places", v.places},
+        {"share_fma", v.fma},
+        {"share_memory", v.memory},
+        {"share_texture", v.texture},
+    };
+    const char kernel[2] = {s->kernel, 0};
+    cJSON *root = json_begin(job, "kernel");
+
+    cJSON_AddStringToObject(root, "kernel", kernel);
+    cJSON_AddBoolToObject(root, "sync", s->sync);
+    cJSON_AddBoolToObject(root, "squares", s->squares);
+    bench_json_numbers(root, numbers, parts ? sizeof numbers / sizeof *numbers : 10);
+    if (parts)
+        cJSON_AddStringToObject(root, "binds", v.limit);
+    return bench_json_add(root);
+}
+
+int s1_print_json_call(const struct s1_job *job, const struct s1_call *call)
+{
+    const struct bench_number numbers[] = {{"seconds", call->seconds},
+                                           {"gups", call->gups},
+                                           {"rmse_hu", call->rmse_hu},
+                                           {"exact_hu", call->exact_hu}};
+    cJSON *root = json_begin(job, "call");
+
+    cJSON_AddStringToObject(root, "text", call->text);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    return bench_json_add(root);
 }
