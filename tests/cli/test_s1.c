@@ -142,7 +142,7 @@ TEST(section_v_divides_as_published)
     assert_true(small.passes == 1 && small.pass_views == 496 && small.part_slices == 384);
     assert_true(large.passes == 2 && large.pass_views == 248 && large.part_slices == 64);
     struct s1_moved m = s1_moved(&job, &small);
-    assert_true(fabs(m.views + m.volume_down - S1_MOVED) < .5 && m.volume_up == 0);
+    assert_true(fabs(m.views + m.volume_down - S1_MOVED_MIB) < .5 && m.volume_up == 0);
     assert_true(m.volume_down == 512 && m.part == 384);
     job.size = 1024;
     m = s1_moved(&job, &large);

@@ -40,6 +40,7 @@ static void check_shapes(size_t n_views, size_t n)
         assert_true(e.psnr_db >= 60);
         assert_true(fabs(e.psnr_db - first) < 0.2); /* they differ in the order of sums alone */
         assert_true(e.rmse_hu > 0 && e.max_hu >= e.rmse_hu);
+        assert_true(e.double_hu > .5 * e.rmse_hu && e.double_hu < 2 * e.rmse_hu);
     }
     assert_true(i > 8);
     fbp_s1_close(&s);

@@ -1,6 +1,6 @@
 /* The published figures of Zinsser and Keck (2013), and the rules that derive figures from seconds:
  * updates, bytes, shares of limits, and the division of the job of section V. */
-#include "bench/papers/zinsser2013/accounts.h"
+#include "bench/papers/zinsser2013/text.h"
 
 #include <math.h>
 
@@ -32,8 +32,6 @@ const struct s1_call s1_table3[S1_CALLS] = {
     {"CERA (C2070)", 1024, 36.1, 14.7, NAN, NAN},
     {"Thumper, the paper's (GTX 680)", 1024, 6.04, 88.2, .021, NAN},
 };
-
-const double S1_MOVED = 2779;
 
 /* Below this share of a limit, a kernel waits for something else than the limit. */
 static const double ENOUGH = 0.6;

@@ -113,14 +113,6 @@ static int time_parts(struct session *s, size_t index, struct s1_result *r, bool
     return 0;
 }
 
-static int show(const struct session *s, const struct s1_result *r)
-{
-    if (s->a->json)
-        return s1_print_json_row(&s->job, r);
-    s1_print_row(r);
-    return 0;
-}
-
 /* The paper's tests in their order, then today's shapes. */
 static int measure_shapes(struct session *s)
 {
@@ -130,14 +122,14 @@ static int measure_shapes(struct session *s)
 
     for (size_t i = 0; !s->s1 && !s->a->json && i < S1_TESTS; i++)
         if (wants(s, s1_table2[i].shape.test))
-            s1_print_row(&(struct s1_result){.shape = s1_table2[i].shape});
+            rc = s1_print_row(&s->job, &(struct s1_result){.shape = s1_table2[i].shape}, false);
     for (size_t i = 0; s->s1 && rc == 0 && (shape = fbp_s1_shape_at(s->s1, i)); i++) {
         struct s1_result r = {0};
         if (!wants(s, shape->test))
             continue;
         rc = time_parts(s, i, &r, shape->test != 0);
         if (rc == 0)
-            rc = show(s, &r);
+            rc = s1_print_row(&s->job, &r, s->a->json);
         if (rc == 0 && shape->test && s->n < MOST_RESULTS)
             s->results[s->n++] = r;
         if (rc == 0 && !shape->test && r.part[FBP_S1_ALL].seconds < least) {
@@ -158,15 +150,7 @@ static int measure_best(struct session *s)
     *r = (struct s1_result){.best = true};
     int rc = time_parts(s, s->best, r, true);
     s->n++;
-    return rc ? rc : show(s, r);
-}
-
-static int show_call(const struct session *s, const struct s1_call *call)
-{
-    if (s->a->json)
-        return s1_print_json_call(&s->job, call);
-    s1_print_call(call);
-    return 0;
+    return rc ? rc : s1_print_row(&s->job, r, s->a->json);
 }
 
 /* The fastest kernel alone, with its errors. */
@@ -179,63 +163,33 @@ static int measure_error(struct session *s)
         return 0;
     if (fbp_s1_compare(s->s1, s->best, &e) != FBP_OK)
         return cli_fail();
-    return show_call(s, &(struct s1_call){"today, fastest kernel alone", s->job.size, t->seconds,
-                                          t->gups, e.double_hu, e.rmse_hu});
+    return s1_print_call(&s->job,
+                         &(struct s1_call){"today, fastest kernel alone", s->job.size, t->seconds,
+                                           t->gups, e.double_hu, e.rmse_hu},
+                         s->a->json);
 }
 
-/* An ordinary reconstruction by this kernel; volume: memory for its error. */
-static fbp_status measure_call(struct session *s, const char *kernel, const float *views,
-                               float *volume, struct s1_call *out)
+/* A whole call: an ordinary reconstruction, host to host, then once more for its error. */
+static fbp_status measure_call(const struct session *s, struct s1_call *out)
 {
     const struct fbp_host_options options = {.n_runs = s->a->runs};
-    struct fbp_recon_params params = s->params;
+    const size_t *n = s->scan->volume.n, view = s->scan->panel.n_columns * s->scan->panel.n_rows;
+    float *views = NULL, *volume = NULL;
     struct fbp_host_time t;
     struct fbp_s1_error e;
-
-    params.tuning.kernel = kernel;
-    FBP_TRY(fbp_bench_host(s->scan, &params, &options, &t));
-    FBP_TRY(fbp_bench_reconstruct(s->scan, &params, views, volume));
-    FBP_TRY(fbp_s1_compare_volume(s->scan, &params, views, volume, &e));
-    out->rmse_hu = e.double_hu;
-    out->exact_hu = e.rmse_hu;
-    out->seconds = t.median;
-    out->gups = t.gups;
-    return FBP_OK;
-}
-
-/* Whole calls, host to host.  Without a GPU the paper's own job takes minutes, so it is measured
- * only if --size is given. */
-static int measure_calls(struct session *s)
-{
-    static const char *const kernels[] = {"matrix", "column"};
-    const size_t *n = s->scan->volume.n, view = s->scan->panel.n_columns * s->scan->panel.n_rows;
-    const bool measured = s->job.kernels || s->a->size;
-    float *views = NULL, *volume = NULL;
     fbp_status st = FBP_OK;
-    int rc = 0;
 
-    if (measured) {
-        FBP_TRY_GOTO(fbp_alloc((void **)&views, s->a->views * view * sizeof *views, "views"));
-        FBP_TRY_GOTO(fbp_alloc((void **)&volume, n[0] * n[1] * n[2] * sizeof *volume, "a volume"));
-        FBP_TRY_GOTO(fbp_s1_project(s->scan, s->a->threads, views));
-    }
-    for (size_t i = 0; rc == 0 && i < sizeof kernels / sizeof *kernels; i++) {
-        struct s1_call call = {NULL, n[0], NAN, NAN, NAN, NAN};
-        char text[60];
-        snprintf(text, sizeof text, "today, whole call, kernel %s", kernels[i]);
-        call.text = text;
-        if (measured)
-            st = measure_call(s, kernels[i], views, volume, &call);
-        rc = show_call(s, &call);
-        if (st == FBP_ERR_UNSUPPORTED && !s->a->json)
-            printf("  %s\n", fbp_message());
-        st = st == FBP_ERR_UNSUPPORTED ? FBP_OK : st;
-        FBP_TRY_GOTO(st);
-    }
+    FBP_TRY(fbp_bench_host(s->scan, &s->params, &options, &t));
+    FBP_TRY_GOTO(fbp_alloc((void **)&views, s->a->views * view * sizeof *views, "views"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&volume, n[0] * n[1] * n[2] * sizeof *volume, "a volume"));
+    FBP_TRY_GOTO(fbp_s1_project(s->scan, s->a->threads, views));
+    FBP_TRY_GOTO(fbp_bench_reconstruct(s->scan, &s->params, views, volume));
+    FBP_TRY_GOTO(fbp_s1_compare_volume(s->scan, &s->params, views, volume, &e));
+    *out = (struct s1_call){out->text, n[0], t.median, t.gups, e.double_hu, e.rmse_hu};
 fail:
     fbp_free(volume);
     fbp_free(views);
-    return st == FBP_OK ? rc : cli_fail();
+    return st;
 }
 
 static int measure(struct session *s)
@@ -246,24 +200,26 @@ static int measure(struct session *s)
         return rc;
     if (s->job.kernels && fbp_s1_open(&s->s1, s->scan, &s->params) != FBP_OK)
         return cli_fail();
-    if (!s->a->json) {
+    if (!s->a->json)
         s1_print_table1(&s->job);
-        s1_print_head(&s->job);
-    } else if (s->job.kernels) {
+    else if (s->job.kernels)
         rc = s1_print_json_limits(&s->job);
-    }
     if (rc == 0)
         rc = measure_shapes(s);
     if (rc == 0)
         rc = measure_best(s);
-    if (rc == 0 && !s->a->json) {
+    if (rc == 0 && !s->a->json)
         s1_print_verdicts(s->results, s->n, &s->job);
-        s1_print_table3();
-    }
     if (rc == 0)
         rc = measure_error(s);
     fbp_s1_close(&s->s1);
-    return rc == 0 && !s->a->test ? measure_calls(s) : rc;
+    if (rc || s->a->test)
+        return rc;
+    /* Without a GPU the paper's own job takes minutes: it is measured only if --size is given. */
+    struct s1_call call = {"today, whole call, kernel matrix", s->job.size, NAN, NAN, NAN, NAN};
+    if ((s->job.kernels || s->a->size) && measure_call(s, &call) != FBP_OK)
+        return cli_fail();
+    return s1_print_call(&s->job, &call, s->a->json);
 }
 
 /* Section V, with the volume on the device, or streamed. */
@@ -305,8 +261,10 @@ static int run(const struct command *self, int argc, char **argv)
         static struct session s;
         struct fbp_scan scan = {.struct_size = sizeof scan};
         s = (struct session){.a = &a, .scan = &scan};
-        s.params = (struct fbp_recon_params){
-            .struct_size = sizeof s.params, .device = a.device, .n_threads = a.threads};
+        s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
+                                             .device = a.device,
+                                             .n_threads = a.threads,
+                                             .tuning.kernel = "matrix"};
         rc = make_scan(&a, a.size ? a.size : sizes[i], &scan);
         if (rc == 0)
             rc = a.transfers ? measure_transfers(&s, i > 0) : measure(&s);
@@ -330,11 +288,11 @@ const struct command cmd_bench_s1 = {
         "instructions; M, also reads and writes of the volume; T, also fetches of samples, all "
         "from one line of the cache. All parts run at the occupancy of the whole kernel. The "
         "limits of the device (Table I) are measured; from them follows what limits each kernel.\n"
-        "Table III: the fastest kernel alone, and whole calls from views in host memory to the "
-        "volume in host memory, by ordinary reconstructions. Errors are those of a phantom, in HU "
-        "of water at 0.02/mm: against a backprojection in double, and of the kernel alone against "
-        "the kernel matrix in precision exact.\n"
-        "Other devices lack the kernels: the published tables are printed, and whole calls are "
+        "Table III: the fastest kernel alone, and a whole call, an ordinary reconstruction from "
+        "views in host memory to the volume in host memory. Errors are those of a phantom, in HU "
+        "of water at 0.02/mm: against a backprojection in double, and against the kernel matrix in "
+        "precision exact.\n"
+        "Other devices lack the kernels: the published tables are printed, and the whole call is "
         "measured if --size is given.\n"
         "--transfers: section V, on any device, by the kernel matrix. Views are copied in chunks "
         "of 8, 16, 24, 32, 32 ... while kernels run. First, the volume is in two parts of 3/4 and "

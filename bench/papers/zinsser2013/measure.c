@@ -1,10 +1,11 @@
 /* The kernels of S1 on a device that holds all views of a scan, and their error. */
-#include "bench/papers/zinsser2013/accounts.h"
+#include "bench/papers/zinsser2013/text.h"
 
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/base.h"
+#include "base/math.h"
 #include "base/text.h"
 #include "bench/common/device.h"
 #include "bench/common/memory.h"
@@ -20,6 +21,7 @@
 #include <string.h>
 
 enum { FILTERED = 32, MOST_LAYERS = 2048 }; /* views filtered at a time; layers of a texture */
+enum { MOST_RUNS = 1000 };
 
 static const double HU = 1000 / FBP_BENCH_WATER;
 
@@ -186,38 +188,28 @@ static fbp_status run_once(fbp_s1 *s, size_t index, enum fbp_s1_part part, struc
 {
     struct side *f = &s->fast;
     const struct fbp_batch all = batch_of(f, 0, s->scan->n_views);
-    const size_t *n = s->scan->volume.n;
 
-    FBP_TRY(s->kernels->run(f->dev, &all, f->filtered, f->volume, index, part, out));
-    s1_account(fbp_s1_shape_at(s, index), part, (double)n[0] * (double)n[1] * (double)n[2],
-               all.n_views, out);
-    return FBP_OK;
-}
-
-static int by_seconds(const void *a, const void *b)
-{
-    const double x = ((const struct fbp_s1_time *)a)->seconds;
-    const double y = ((const struct fbp_s1_time *)b)->seconds;
-    return (x > y) - (x < y);
+    return s->kernels->run(f->dev, &all, f->filtered, f->volume, index, part, out);
 }
 
 fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_part part, size_t n_runs,
                           struct fbp_s1_time *out)
 {
+    const size_t *n = s->scan->volume.n;
     struct side *f = &s->fast;
-    struct fbp_s1_time *runs;
-    fbp_status st = FBP_OK;
+    double seconds[MOST_RUNS];
 
     fbp_message_clear();
-    FBP_TRY(fbp_calloc((void **)&runs, n_runs + 1, sizeof *runs, "times"));
-    FBP_TRY_GOTO(f->backend->clear(f->dev, &f->slab, f->volume));
-    for (size_t i = 0; i <= n_runs; i++) /* the last one is the first one again */
-        FBP_TRY_GOTO(run_once(s, index, part, &runs[i % n_runs]));
-    qsort(runs, n_runs, sizeof *runs, by_seconds);
-    *out = runs[n_runs / 2];
-fail:
-    free(runs);
-    return st;
+    FBP_TRY(f->backend->clear(f->dev, &f->slab, f->volume));
+    for (size_t i = 0; i <= n_runs; i++) { /* the first run is not counted */
+        FBP_TRY(run_once(s, index, part, out));
+        seconds[i % n_runs] = out->seconds;
+    }
+    fbp_sort(seconds, n_runs);
+    out->seconds = seconds[n_runs / 2];
+    s1_account(fbp_s1_shape_at(s, index), part, (double)n[0] * (double)n[1] * (double)n[2],
+               s->scan->n_views, out);
+    return FBP_OK;
 }
 
 /* Filter views in place, on the host. */

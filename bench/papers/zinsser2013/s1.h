@@ -64,7 +64,7 @@ void fbp_s1_close(fbp_s1 **s);
 /** Shape `index`; NULL beyond the last.  The paper's eight come first, in their order. */
 const struct fbp_s1_shape *fbp_s1_shape_at(const fbp_s1 *s, size_t index);
 
-/** Measure the median of n_runs >= 1 runs, after one run that is not counted. */
+/** Measure the median of 1 to 1000 runs, after one run that is not counted. */
 FBP_MUST_CHECK fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_part part,
                                          size_t n_runs, struct fbp_s1_time *out);
 

@@ -74,93 +74,9 @@ void s1_print_table1(const struct s1_job *job)
         putchar('\n');
     }
     printf("Today's limits are measured; the published ones are the makers'.\n");
-}
-
-void s1_print_head(const struct s1_job *job)
-{
     printf("\nTable II, times in ms; left: GTX 680 (2013), right: %s\n", job->device);
     printf("  # kernel    I   K block | occup. I.-.- I.M.- I.M.T  time  GUPS | occup. reg.   "
            "I.-.-   I.M.-   I.M.T    time   GUPS\n");
-}
-
-static const char *kernel_name(const struct fbp_s1_shape *s)
-{
-    return s->kernel == 'A' ? s->sync ? "A sync" : "A" : s->squares ? "B 2x2" : "B";
-}
-
-void s1_print_row(const struct s1_result *r)
-{
-    const struct fbp_s1_shape *s = &r->shape;
-    const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
-
-    if (s->test)
-        printf("%3d", s->test);
-    else
-        printf("%3s", r->best ? "9" : "");
-    printf(" %-6s %4u %3u %2ux%-2u |", kernel_name(s), s->views, s->voxels, s->block_x, s->block_y);
-    if (s->test) {
-        const struct s1_test *p = &s1_table2[s->test - 1];
-        printf(" %6.3f %5.0f %5.0f %5.0f %5.0f %5.1f |", p->occupancy, p->ms[FBP_S1_I],
-               p->ms[FBP_S1_IM], p->ms[FBP_S1_IMT], p->ms[FBP_S1_ALL], p->gups);
-    } else {
-        printf(" %-35s |", r->best ? "today's best" : "tried once");
-    }
-    cell(6, 3, known(all->occupancy));
-    cell(4, 0, known(all->registers));
-    for (int part = 0; part < FBP_S1_PARTS; part++)
-        cell(7, r->part[part].seconds < 0.1 ? 2 : 1, known(1e3 * r->part[part].seconds));
-    cell(6, 1, known(all->gups));
-    putchar('\n');
-    fflush(stdout);
-}
-
-static void print_verdict(const struct s1_result *r, const struct s1_job *job)
-{
-    const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
-    const struct s1_verdict v = s1_judge(r, &job->limits);
-
-    printf("%3d %5.0f %% %5.0f %% %6.0f %% %5.0f %% | %7.0f %% %8.0f %5.0f %% %9.1f %5.0f %%  | "
-           "%s\n",
-           r->shape.test ? r->shape.test : 9, 100 * v.instructions, 100 * v.volume, 100 * v.fetches,
-           100 * v.places, 100 * v.fma, 1e-9 * all->volume_bytes / all->seconds, 100 * v.memory,
-           1e-9 * all->updates / all->seconds, 100 * v.texture, v.limit);
-}
-
-void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s1_job *job)
-{
-    printf("\nLimits of the kernels: shares of the time, then parts of the limits of Table I\n"
-           "  #  instr.  volume  fetches  places | fp32 rate   memory [GB/s]    fetches [G/s]  | "
-           "limit\nfrom the published times and limits of the GTX 680:\n");
-    for (size_t i = 0; i < S1_TESTS; i++) {
-        const struct s1_result published = s1_published(i);
-        print_verdict(&published, &s1_paper);
-    }
-    if (n > 0)
-        printf("%s:\n", job->device);
-    for (size_t i = 0; i < n; i++)
-        print_verdict(&results[i], job);
-    printf("instr.: I.-.-; volume: added by M; fetches: added by T; places: added by fetches from "
-           "their own places.\n");
-}
-
-void s1_print_call(const struct s1_call *call)
-{
-    printf("%-*s %5zu^3", LABEL, call->text, call->size);
-    cell(9, call->seconds < 0.5 ? 4 : 2, call->seconds);
-    cell(9, call->gups < 10 ? 2 : 1, call->gups);
-    cell(11, 4, call->rmse_hu);
-    cell(11, 4, call->exact_hu);
-    putchar('\n');
-    fflush(stdout);
-}
-
-void s1_print_table3(void)
-{
-    printf("\n%-*s %7s %9s %9s %11s %11s\n%*s %11s %11s\n", LABEL, "Table III: whole calls",
-           "volume", "seconds", "GUPS", "RMSE [HU]", "RMSE [HU]", LABEL + 27, "", "(to double)",
-           "(to exact)");
-    for (size_t i = 0; i < S1_CALLS; i++)
-        s1_print_call(&s1_table3[i]);
 }
 
 static cJSON *json_begin(const struct s1_job *job, const char *what)
@@ -176,64 +92,7 @@ static cJSON *json_begin(const struct s1_job *job, const char *what)
     return root;
 }
 
-int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *t, bool json)
-{
-    const struct s1_call *paper = &s1_table3[t->streamed ? S1_1024 : S1_512];
-    const struct s1_division d = s1_divide(job->size, job->views, t->streamed);
-    const struct s1_moved m = s1_moved(job, &d);
-    const struct {
-        const char *text, *key;
-        double published, today;
-    } lines[] = {
-        {"views to the device [MiB]", "mib_views", NAN, m.views},
-        {"volume to the device [MiB]", "mib_volume_up", NAN, m.volume_up},
-        {"volume to the host [MiB]", "mib_volume_down", NAN, m.volume_down},
-        {"moved together [MiB]", "mib", t->streamed ? NAN : S1_MOVED,
-         m.views + m.volume_up + m.volume_down},
-        {"without overlap [s]", "in_order", NAN, t->in_order},
-        {"  copies to the device [s]", "upload", NAN, t->steps[0]},
-        {"  layout of the views [s]", "layout", NAN, t->steps[1]},
-        {"  kernels [s]", "backproject", NAN, t->steps[2]},
-        {"  copies to the host [s]", "fetch", NAN, t->steps[3]},
-        {"with overlap [s]", "overlapped", paper->seconds, t->overlapped},
-        {"GUPS", "gups", paper->gups, 1e-9 * s1_updates(job->size, job->views) / t->overlapped},
-        {"RMSE to double [HU]", "rmse_hu", paper->rmse_hu, t->error.double_hu},
-    };
-    cJSON *root = json ? json_begin(job, t->streamed ? "streamed" : "resident") : NULL;
-
-    if (!json)
-        printf(
-            "\nSection V: %zu^3 voxels from %zu views of %zu x %zu, on %s, kernel matrix; medians "
-            "of %zu\n%s; passes: %zu, each of %zu views in chunks of 8, 16, 24, 32, 32 ...\n"
-            "parts of %zu slices, %.4g MiB\n%-*s  %9s^3 %12s\n",
-            job->size, job->views, job->columns, job->rows, job->device, job->runs,
-            t->streamed ? "The volume passes through two buffers"
-                        : "Views and volume stay on the device",
-            d.passes, d.pass_views, d.part_slices, m.part, LABEL, "published: GTX 680",
-            t->streamed ? "1024" : "512", "today");
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (json) {
-            bench_json_numbers(root, &(struct bench_number){lines[i].key, lines[i].today}, 1);
-        } else {
-            printf("%-*s", LABEL, lines[i].text);
-            cell(12, lines[i].published < 10 ? 3 : 1, lines[i].published);
-            cell(12, lines[i].today < 10 ? 3 : 1, lines[i].today);
-            putchar('\n');
-        }
-    fflush(stdout);
-    return json ? bench_json_add(root) : 0;
-}
-
-int s1_print_json_limits(const struct s1_job *job)
-{
-    cJSON *root = json_begin(job, "limits");
-
-    for (size_t i = 0; i < sizeof table1 / sizeof *table1; i++)
-        cJSON_AddNumberToObject(root, table1[i].key, limit(job, i));
-    return bench_json_add(root);
-}
-
-int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
+static int print_json_row(const struct s1_job *job, const struct s1_result *r)
 {
     const struct fbp_s1_shape *s = &r->shape;
     const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
@@ -275,15 +134,152 @@ int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
     return bench_json_add(root);
 }
 
-int s1_print_json_call(const struct s1_job *job, const struct s1_call *call)
+static const char *kernel_name(const struct fbp_s1_shape *s)
+{
+    return s->kernel == 'A' ? s->sync ? "A sync" : "A" : s->squares ? "B 2x2" : "B";
+}
+
+int s1_print_row(const struct s1_job *job, const struct s1_result *r, bool json)
+{
+    const struct fbp_s1_shape *s = &r->shape;
+    const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
+
+    if (json)
+        return print_json_row(job, r);
+    if (s->test)
+        printf("%3d", s->test);
+    else
+        printf("%3s", r->best ? "9" : "");
+    printf(" %-6s %4u %3u %2ux%-2u |", kernel_name(s), s->views, s->voxels, s->block_x, s->block_y);
+    if (s->test) {
+        const struct s1_test *p = &s1_table2[s->test - 1];
+        printf(" %6.3f %5.0f %5.0f %5.0f %5.0f %5.1f |", p->occupancy, p->ms[FBP_S1_I],
+               p->ms[FBP_S1_IM], p->ms[FBP_S1_IMT], p->ms[FBP_S1_ALL], p->gups);
+    } else {
+        printf(" %-35s |", r->best ? "today's best" : "tried once");
+    }
+    cell(6, 3, known(all->occupancy));
+    cell(4, 0, known(all->registers));
+    for (int part = 0; part < FBP_S1_PARTS; part++)
+        cell(7, r->part[part].seconds < 0.1 ? 2 : 1, known(1e3 * r->part[part].seconds));
+    cell(6, 1, known(all->gups));
+    putchar('\n');
+    fflush(stdout);
+    return 0;
+}
+
+static void print_verdict(const struct s1_result *r, const struct s1_job *job)
+{
+    const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
+    const struct s1_verdict v = s1_judge(r, &job->limits);
+
+    printf("%3d %5.0f %% %5.0f %% %6.0f %% %5.0f %% | %7.0f %% %8.0f %5.0f %% %9.1f %5.0f %%  | "
+           "%s\n",
+           r->shape.test ? r->shape.test : 9, 100 * v.instructions, 100 * v.volume, 100 * v.fetches,
+           100 * v.places, 100 * v.fma, 1e-9 * all->volume_bytes / all->seconds, 100 * v.memory,
+           1e-9 * all->updates / all->seconds, 100 * v.texture, v.limit);
+}
+
+void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s1_job *job)
+{
+    printf("\nLimits of the kernels: shares of the time, then parts of the limits of Table I\n"
+           "  #  instr.  volume  fetches  places | fp32 rate   memory [GB/s]    fetches [G/s]  | "
+           "limit\nfrom the published times and limits of the GTX 680:\n");
+    for (size_t i = 0; i < S1_TESTS; i++) {
+        const struct s1_result published = s1_published(i);
+        print_verdict(&published, &s1_paper);
+    }
+    if (n > 0)
+        printf("%s:\n", job->device);
+    for (size_t i = 0; i < n; i++)
+        print_verdict(&results[i], job);
+    printf("instr.: I.-.-; volume: added by M; fetches: added by T; places: added by fetches from "
+           "their own places.\n\n");
+    printf("%-*s %7s %9s %9s %11s %11s\n%*s %11s %11s\n", LABEL, "Table III: whole calls", "volume",
+           "seconds", "GUPS", "RMSE [HU]", "RMSE [HU]", LABEL + 27, "", "(to double)",
+           "(to exact)");
+    for (size_t i = 0; i < S1_CALLS; i++)
+        (void)s1_print_call(job, &s1_table3[i], false);
+}
+
+int s1_print_call(const struct s1_job *job, const struct s1_call *call, bool json)
 {
     const struct bench_number numbers[] = {{"seconds", call->seconds},
                                            {"gups", call->gups},
                                            {"rmse_hu", call->rmse_hu},
                                            {"exact_hu", call->exact_hu}};
-    cJSON *root = json_begin(job, "call");
 
-    cJSON_AddStringToObject(root, "text", call->text);
-    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    if (json) {
+        cJSON *root = json_begin(job, "call");
+        cJSON_AddStringToObject(root, "text", call->text);
+        bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+        return bench_json_add(root);
+    }
+    printf("%-*s %5zu^3", LABEL, call->text, call->size);
+    cell(9, call->seconds < 0.5 ? 4 : 2, call->seconds);
+    cell(9, call->gups < 10 ? 2 : 1, call->gups);
+    cell(11, 4, call->rmse_hu);
+    cell(11, 4, call->exact_hu);
+    putchar('\n');
+    fflush(stdout);
+    return 0;
+}
+
+int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *t, bool json)
+{
+    const struct s1_call *paper = &s1_table3[t->streamed ? S1_1024 : S1_512];
+    const struct s1_division d = s1_divide(job->size, job->views, t->streamed);
+    const struct s1_moved m = s1_moved(job, &d);
+    const struct {
+        const char *text, *key;
+        double published, today;
+    } lines[] = {
+        {"views to the device [MiB]", "mib_views", NAN, m.views},
+        {"volume to the device [MiB]", "mib_volume_up", NAN, m.volume_up},
+        {"volume to the host [MiB]", "mib_volume_down", NAN, m.volume_down},
+        {"moved together [MiB]", "mib", t->streamed ? NAN : S1_MOVED_MIB,
+         m.views + m.volume_up + m.volume_down},
+        {"without overlap [s]", "in_order", NAN, t->in_order},
+        {"  copies to the device [s]", "upload", NAN, t->steps[0]},
+        {"  layout of the views [s]", "layout", NAN, t->steps[1]},
+        {"  kernels [s]", "backproject", NAN, t->steps[2]},
+        {"  copies to the host [s]", "fetch", NAN, t->steps[3]},
+        {"with overlap [s]", "overlapped", paper->seconds, t->overlapped},
+        {"GUPS", "gups", paper->gups, 1e-9 * s1_updates(job->size, job->views) / t->overlapped},
+        {"RMSE to double [HU]", "rmse_hu", paper->rmse_hu, t->error.double_hu},
+    };
+    cJSON *root = json ? json_begin(job, t->streamed ? "streamed" : "resident") : NULL;
+
+    if (!json)
+        printf(
+            "\nSection V: %zu^3 voxels from %zu views of %zu x %zu, on %s, kernel matrix; medians "
+            "of %zu\n%s; passes: %zu, each of %zu views in chunks of 8, 16, 24, 32, 32 ...\n"
+            "parts of %zu slices, %.4g MiB; on the device at a time: %.4g MiB (memory of the "
+            "paper's card: 2048 MiB)\n%-*s  %9s^3 %12s\n",
+            job->size, job->views, job->columns, job->rows, job->device, job->runs,
+            t->streamed ? "The volume passes through two buffers"
+                        : "Views and volume stay on the device",
+            d.passes, d.pass_views, d.part_slices, m.part,
+            2 * m.part + m.views * (double)d.pass_views / (double)job->views, LABEL,
+            "published: GTX 680", t->streamed ? "1024" : "512", "today");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (json) {
+            bench_json_numbers(root, &(struct bench_number){lines[i].key, lines[i].today}, 1);
+        } else {
+            printf("%-*s", LABEL, lines[i].text);
+            cell(12, lines[i].published < 10 ? 3 : 1, lines[i].published);
+            cell(12, lines[i].today < 10 ? 3 : 1, lines[i].today);
+            putchar('\n');
+        }
+    fflush(stdout);
+    return json ? bench_json_add(root) : 0;
+}
+
+int s1_print_json_limits(const struct s1_job *job)
+{
+    cJSON *root = json_begin(job, "limits");
+
+    for (size_t i = 0; i < sizeof table1 / sizeof *table1; i++)
+        cJSON_AddNumberToObject(root, table1[i].key, limit(job, i));
     return bench_json_add(root);
 }

@@ -1,6 +1,6 @@
 /* Section V of Zinsser and Keck (2013): views are copied to the device in chunks, and finished
  * parts of the volume to the host, while kernels run.  Two buffers hold parts of the volume. */
-#include "bench/papers/zinsser2013/accounts.h"
+#include "bench/papers/zinsser2013/text.h"
 
 #include "backend/device.h"
 #include "backend/slab.h"
@@ -34,30 +34,16 @@ struct transfers {
     double steps[FBP_N_STAGES], lap; /* without overlap: seconds per stage, end of the last step */
 };
 
-static struct fbp_batch batch_of(const struct transfers *t, size_t view0, size_t n)
-{
-    const size_t rows = t->tables.job.panel.n_rows;
-
-    return (struct fbp_batch){
-        .view0 = view0, .n_views = n, .n_rows = rows, .load_rows = rows, .resident = true};
-}
-
-static fbp_status alloc(struct transfers *t, enum fbp_purpose purpose, size_t bytes, size_t n_views,
-                        void **out)
-{
-    const struct fbp_buffer b = {purpose, bytes, n_views, n_views ? t->tables.job.panel.n_rows : 0};
-
-    return t->backend->memory.alloc(t->dev, &b, out);
-}
-
 static fbp_status open_device(struct transfers *t)
 {
     const struct fbp_job *job = &t->tables.job;
-    const size_t *n = job->grid.n, voxels = n[0] * n[1] * n[2];
+    const size_t *n = job->grid.n, voxels = n[0] * n[1] * n[2], rows = job->panel.n_rows;
     const struct fbp_slab part = fbp_slab_whole(job, 0, t->division.part_slices);
-    const size_t bytes = t->backend->volume_bytes(job, &part);
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, t->backend->volume_bytes(job, &part), 0, 0};
+    const struct fbp_buffer raw = {FBP_FOR_RAW, LARGEST_CHUNK * t->view * sizeof(float),
+                                   LARGEST_CHUNK, rows};
 
-    if (t->division.passes > 1 && bytes != part.nz * fbp_slab_slice(&part) * sizeof(float))
+    if (t->division.passes > 1 && volume.bytes != part.nz * fbp_slab_slice(&part) * sizeof(float))
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "S1: %s has slices of another layout than the host's: they cannot be copied to it",
@@ -68,14 +54,14 @@ static fbp_status open_device(struct transfers *t)
     FBP_TRY(t->backend->memory.host_alloc(t->dev, voxels * sizeof(float), "the volume",
                                           (void **)&t->voxels));
     for (size_t i = 0; i < BUFFERS; i++) {
-        FBP_TRY(alloc(t, FBP_FOR_RAW, LARGEST_CHUNK * t->view * sizeof(float), LARGEST_CHUNK,
-                      &t->raw[i]));
-        FBP_TRY(alloc(t, FBP_FOR_VOLUME, bytes, 0, &t->volume[i]));
+        FBP_TRY(t->backend->memory.alloc(t->dev, &raw, &t->raw[i]));
+        FBP_TRY(t->backend->memory.alloc(t->dev, &volume, &t->volume[i]));
     }
     for (size_t c = 0, left = t->division.pass_views, m; left > 0; c++, left -= m) {
         m = s1_chunk(c, left);
-        FBP_TRY(alloc(t, FBP_FOR_FILTERED, t->backend->filtered_bytes(job, m, job->panel.n_rows), m,
-                      &t->filtered[c]));
+        const struct fbp_buffer views = {FBP_FOR_FILTERED, t->backend->filtered_bytes(job, m, rows),
+                                         m, rows};
+        FBP_TRY(t->backend->memory.alloc(t->dev, &views, &t->filtered[c]));
     }
     return FBP_OK;
 }
@@ -164,12 +150,14 @@ static fbp_status compute_part(struct transfers *t, const struct fbp_slab *part,
 {
     float *voxels = t->voxels + part->z0 * fbp_slab_slice(part);
     void *volume = t->volume[index % BUFFERS];
+    const size_t rows = t->tables.job.panel.n_rows;
     size_t c = 0;
 
     FBP_TRY(begin_part(t, part, index, view0 == 0, voxels));
     for (size_t view = view0, n; view < end_view; view += n, c++) {
         n = s1_chunk(c, end_view - view);
-        const struct fbp_batch batch = batch_of(t, view, n);
+        const struct fbp_batch batch = {
+            .view0 = view, .n_views = n, .n_rows = rows, .load_rows = rows, .resident = true};
         if (part->z0 == 0)
             FBP_TRY(send_chunk(t, c, &batch));
         FBP_TRY(begin(t, FBP_STAGE_BP, (struct fbp_event){.ticket = 0}));
@@ -235,7 +223,7 @@ static fbp_status draw(struct transfers *t, const char *path)
     fbp_status st = run(t, true, &seconds);
     if (st == FBP_OK)
         st = fbp_timeline_settle(t->timeline, t->dev);
-    snprintf(title, sizeof title, "%zu^3 voxels from %zu views on %s, %.3g s",
+    snprintf(title, sizeof title, "%zu^3 voxels from %zu views on %s, %.3g s (filter: layout)",
              t->tables.job.grid.n[0], t->tables.job.n_views, t->backend->name, seconds);
     if (st == FBP_OK)
         st = fbp_timeline_svg(t->timeline, title, path);
