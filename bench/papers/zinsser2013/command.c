@@ -156,13 +156,13 @@ static int measure_best(struct session *s)
 /* The fastest kernel alone, with its errors. */
 static int measure_error(struct session *s)
 {
-    const struct fbp_s1_time *t = &s->results[s->n - 1].part[FBP_S1_ALL];
     struct fbp_s1_error e;
 
     if (!s->best)
         return 0;
     if (fbp_s1_compare(s->s1, s->best, &e) != FBP_OK)
         return cli_fail();
+    const struct fbp_s1_time *t = &s->results[s->n - 1].part[FBP_S1_ALL];
     return s1_print_call(&s->job,
                          &(struct s1_call){"today, fastest kernel alone", s->job.size, t->seconds,
                                            t->gups, e.double_hu, e.rmse_hu},
