@@ -131,17 +131,16 @@ static fbp_status send_chunk(struct transfers *t, size_t c, const struct fbp_bat
 
 /* Clear a part, or copy to the device what earlier passes computed of it. */
 static fbp_status begin_part(struct transfers *t, const struct fbp_slab *part, size_t index,
-                             bool first_pass, float *voxels)
+                             bool first_pass, const float *voxels, struct fbp_event *ready)
 {
     const enum fbp_stage stage = first_pass ? FBP_STAGE_BP : FBP_STAGE_IN;
     void *volume = t->volume[index % BUFFERS];
-    struct fbp_event ready;
 
     FBP_TRY(begin(t, stage, t->fetched[index % BUFFERS]));
     FBP_TRY(first_pass ? t->backend->clear(t->dev, part, volume)
                        : upload(t, volume, voxels, part->nz * fbp_slab_slice(part)));
-    FBP_TRY(end(t, stage, index, "part", &ready));
-    return fbp_device_after(t->backend, t->dev, FBP_STAGE_BP, ready);
+    FBP_TRY(end(t, stage, index, "part", ready));
+    return fbp_device_after(t->backend, t->dev, FBP_STAGE_BP, *ready);
 }
 
 /* Part `index`, counted over all passes, from views [view0, end).  New views are sent first. */
@@ -151,9 +150,10 @@ static fbp_status compute_part(struct transfers *t, const struct fbp_slab *part,
     float *voxels = t->voxels + part->z0 * fbp_slab_slice(part);
     void *volume = t->volume[index % BUFFERS];
     const size_t rows = t->tables.job.panel.n_rows;
+    struct fbp_event ready;
     size_t c = 0;
 
-    FBP_TRY(begin_part(t, part, index, view0 == 0, voxels));
+    FBP_TRY(begin_part(t, part, index, view0 == 0, voxels, &ready));
     for (size_t view = view0, n; view < end_view; view += n, c++) {
         n = s1_chunk(c, end_view - view);
         const struct fbp_batch batch = {
@@ -165,6 +165,8 @@ static fbp_status compute_part(struct transfers *t, const struct fbp_slab *part,
                                         part->z0 + part->nz, volume));
         FBP_TRY(end(t, FBP_STAGE_BP, c, "chunk", &t->used[c]));
     }
+    if (view0 > 0) /* a device may write to `voxels` from the call of fetch() on */
+        FBP_TRY(fbp_device_wait(t->backend, t->dev, ready));
     FBP_TRY(begin(t, FBP_STAGE_OUT, t->used[c - 1]));
     FBP_TRY(t->backend->fetch(t->dev, part, part->z0, part->z0 + part->nz, volume, voxels));
     return end(t, FBP_STAGE_OUT, index, "part", &t->fetched[index % BUFFERS]);
