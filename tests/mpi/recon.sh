@@ -111,6 +111,6 @@ done
 kill -TERM $!
 wait $!
 last="mpirun gets TERM"
-[ "$(grep -c '^fbp: interrupted: nothing was written' err)" -eq 1 ] || say "$last: not said once"
-[ "$(grep -c '"error": "interrupted: nothing was written' out)" -eq 1 ] || say "$last: not one object"
+[ "$(grep -c '^fbp: interrupted: left.mha is incomplete' err)" -eq 1 ] || say "$last: not said once"
+[ "$(grep -c '"error": "interrupted: left.mha is incomplete' out)" -eq 1 ] || say "$last: not one object"
 exit "$failures"
