@@ -41,7 +41,10 @@ has out "^total, no streams +53\\.0 +29\\.1 +18\\.9$now"
 has out "^total, streams +51\\.5 +28\\.4 +18\\.0$now"
 has out "^views/s +13\\.98 +25\\.35 +40\\.00$now"
 has out "^speed-up +1\\.00 +1\\.81 +2\\.86 \\| +1\\.00 +- +-$"
-has out "^effective GB/s a GPU +102 +101 +101$now"
+has out "^effective GB/s per device +102 +101 +101$now"
+has out "^fbp today, initialisation +- +- +-$now"
+has out "^fbp today, total +- +- +-$now"
+has out '^limit, C = 1: (views|computing|volume)\. Views for the filter and for 4 boxes by copies in the host.s memory: 0\.00106 GB at [0-9.e+]+ GB/s = [0-9.e-]+ s of [0-9.e-]+ s; computing [0-9.e-]+ s; volume to the host [0-9.e-]+ s$'
 has out '^published: 1024\^3 voxels from 720 views of 1024 x 1024$'
 has out '^volume: the same bits in all runs, hash [0-9a-f]{16}$'
 has out '^2 slices: the same bits as of whole slices on one device; to double precision: PSNR 1[0-9][0-9]\.'
@@ -52,6 +55,7 @@ has out '^the paper, 1024\^3 +14\.0 +14\.0 +102\.0 +0\.933$'
 has out '^Nesterets, 2048\^3 +0\.3 +0\.3 +111\.9 +0\.715$'
 has out '^the paper, 2048\^3 +1\.4 +1\.4 +102\.0 +0\.933$'
 has out '^now, 40\^3 +- +[0-9.]+ +- +-$'
+has out '^fbp today, 40\^3 +- +[0-9.]+ +- +-$'
 for fig in 3 4; do
     exists pictures/S2-fig$fig.svg
     grep -q "<title>1024^3, published" pictures/S2-fig$fig.svg || say "Fig. $fig lacks the paper"
@@ -72,6 +76,8 @@ hash_of() { # ARGUMENTS…: the one hash of all their runs
     one_line hashes
     cat hashes
 }
+grep -q '<title>bound of the paper.s GPU: 102 GB/s of 10^9 bytes: 102</title>' pictures/S2-fig4.svg || say "Fig. 4: memory"
+grep -q '<title>bound of the paper.s GPU: 933 GFLOP/s: 933</title>' pictures/S2-fig4.svg || say "Fig. 4: units"
 first=$(hash_of --device cpu --subvolumes 1)
 for b in 4 64; do
     [ "$(hash_of --device mock --subvolumes $b)" = "$first" ] || say "B = $b: other bits"
@@ -107,6 +113,20 @@ run 0 bench S2 --plan --case b --device cpu --device-memory 4G --memory 16G --su
 has out '^concatenation +- +- +O\(B\) +64 +64 +64$'
 has out '^video memory .* +671\.1 MB +671\.1 MB +671\.1 MB$'
 has out 'the volume does not fit, and goes to a file$'
+has out '^in a file: boxes are slabs of whole rows, cut along y alone; the paper cuts along x and y$'
+
+# Every kind of device: its own words for how views reach it, and what is not known is left out.
+for device in cpu ref gl mock; do
+    [ $device = gl ] && ! "$fbp" devices | grep -q "^gl .*OpenGL" && continue
+    # shellcheck disable=SC2086
+    run 0 bench S2 $small --device $device --subvolumes 4 --streams on -q
+    has out "^on [14] x $device: "
+    way="by copies in the host's memory"
+    case $device in gl | mock) way="through the host's links" ;; esac
+    has out "^limit, C = 1: unknown without --streams both\\. Views for the filter and for 4 boxes $way: .* s\$"
+    has out '^fbp today, total +- +- +- \| +[0-9.]+ '
+done
+has out '^limit, C = 4: '
 
 # Sentences.
 run 1 bench S2 --size 40 --device mock --subvolumes 3

@@ -38,8 +38,9 @@ enum { PAPER_LAUNCH = 5 };
  * 512^3 x 360 updates take 4.3 s. */
 static const double UPDATE_FLOPS = 162.6e9 * 4.3 / (512. * 512 * 512 * 360);
 
-/* Bytes of an update: 4 of a view; a voxel is read and written once a launch.  With GB of 2^30
- * bytes that gives the paper's 137 for its 2048^3 in 235.3 s. */
+/* Bytes of an update: 4 of a view; a voxel is read and written once per launch.  That gives the
+ * paper's 137 GB/s for its 2048^3 in 235.3 s if a GB has 2^30 bytes.  The bandwidth that the paper
+ * compares with, 102 GB/s, is that of the card in 10^9 bytes: of these it would be 147. */
 static double update_bytes(size_t launch_views)
 {
     return 4 + 8 / (double)launch_views;
@@ -80,9 +81,24 @@ struct s2_rates s2_result_rates(const struct s2_result *r, size_t i)
                     total_of(r, i), backproject);
 }
 
+struct s2_limits s2_result_limits(const struct s2_result *r, size_t i)
+{
+    const struct fbp_s2_time *a = &r->apart[i], *t = r->streams[i].n_devices ? &r->streams[i] : a;
+    struct s2_limits s = {"unknown without --streams both", (double)t->sent / t->link, NAN, NAN};
+
+    if (a->n_devices == 0)
+        return s;
+    s.compute = a->layout + a->filter + a->backproject;
+    s.volume = a->fetch + fmax(a->concatenate, a->write);
+    s.name = s.views >= fmax(s.compute, s.volume) ? "views"
+             : s.compute >= s.volume              ? "computing"
+                                                  : "volume";
+    return s;
+}
+
 double s2_normalised(double views, double gbytes)
 {
-    return gbytes > 0 ? views * 102 / gbytes : NAN;
+    return gbytes > 0 ? views * S2_GBYTES / gbytes : NAN;
 }
 
 static double parts(size_t n, size_t of)

@@ -26,26 +26,26 @@ static size_t least(size_t a, size_t b)
 
 /* Opening. */
 
-static fbp_status alloc(struct s2_worker *w, enum fbp_purpose purpose, size_t bytes, size_t n_views,
-                        void **out)
+static fbp_status alloc(const struct s2_worker *w, fbp_device *dev, enum fbp_purpose purpose,
+                        size_t bytes, size_t n_views, void **out)
 {
     const struct fbp_buffer b = {purpose, bytes, n_views, n_views ? w->s->plan.n_rows : 0};
 
-    return backend(w)->memory.alloc(purpose == FBP_FOR_RAW ? w->filterer : w->adder, &b, out);
+    return backend(w)->memory.alloc(dev, &b, out);
 }
 
-/* Of one size, for both phases. */
+/* Buffers of both phases: a device can use its own buffers only. */
 static fbp_status alloc_views(struct s2_worker *w, size_t i)
 {
     const struct fbp_s2_plan *p = &w->s->plan;
     const size_t view = s2_view_samples(w->s) * sizeof(float);
-    const size_t most = S2_FILTER_VIEWS > p->launch_views ? S2_FILTER_VIEWS : p->launch_views;
-    const size_t filtered =
-        backend(w)->filtered_bytes(&w->s->rows, p->launch_views, w->s->plan.n_rows);
+    const size_t n = S2_FILTER_VIEWS, launch = p->launch_views;
+    const size_t filtered = backend(w)->filtered_bytes(&w->s->rows, launch, w->s->plan.n_rows);
 
-    FBP_TRY(alloc(w, FBP_FOR_RAW, most * view, most, &w->raw[i]));
-    FBP_TRY(alloc(w, FBP_FOR_RAW, S2_FILTER_VIEWS * view, S2_FILTER_VIEWS, (void **)&w->rows[i]));
-    return alloc(w, FBP_FOR_FILTERED, filtered, p->launch_views, &w->filtered[i]);
+    FBP_TRY(alloc(w, w->filterer, FBP_FOR_RAW, n * view, n, &w->raw[i]));
+    FBP_TRY(alloc(w, w->filterer, FBP_FOR_RAW, n * view, n, (void **)&w->rows[i]));
+    FBP_TRY(alloc(w, w->adder, FBP_FOR_RAW, launch * view, launch, &w->views[i]));
+    return alloc(w, w->adder, FBP_FOR_FILTERED, filtered, launch, &w->filtered[i]);
 }
 
 static fbp_status alloc_boxes(struct s2_worker *w)
@@ -56,7 +56,7 @@ static fbp_status alloc_boxes(struct s2_worker *w)
 
     w->stage_slices = least(fit > 0 ? fit : 1, p->n[2]);
     for (size_t i = 0; i < p->volumes; i++)
-        FBP_TRY(alloc(w, FBP_FOR_VOLUME, p->box_bytes, 0, &w->volume[i]));
+        FBP_TRY(alloc(w, w->adder, FBP_FOR_VOLUME, p->box_bytes, 0, &w->volume[i]));
     for (size_t i = 0; i < S2_SLOTS; i++)
         FBP_TRY(backend(w)->memory.host_alloc(w->adder, w->stage_slices * slice, "slices of a box",
                                               &w->stage[i]));
@@ -91,6 +91,7 @@ void s2_worker_close(struct s2_worker *w)
         fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->rows[i]);
     }
     for (size_t i = 0; w->adder && i < S2_SLOTS; i++) {
+        fbp_device_put(b, w->adder, FBP_FOR_RAW, w->views[i]);
         fbp_device_put(b, w->adder, FBP_FOR_FILTERED, w->filtered[i]);
         fbp_device_put(b, w->adder, FBP_FOR_VOLUME, w->volume[i]);
         fbp_host_put(b, w->adder, w->stage[i]);
@@ -134,12 +135,12 @@ static fbp_status after(const struct s2_worker *w, fbp_device *dev, enum fbp_sta
 }
 
 /* Views of the host to the device: what it does with them may change them. */
-static fbp_status send(const struct s2_worker *w, fbp_device *dev, size_t view0, size_t n,
-                       void *raw)
+static fbp_status send(struct s2_worker *w, fbp_device *dev, size_t view0, size_t n, void *raw)
 {
     const size_t samples = s2_view_samples(w->s);
     const float *from = w->s->views + view0 * samples;
 
+    w->time.sent += n * samples * sizeof *from;
     if (!backend(w)->can.own_memory)
         memcpy(raw, from, n * samples * sizeof *from);
     return backend(w)->memory.upload(dev, raw, from, n * samples);
@@ -237,13 +238,14 @@ static fbp_status add(struct s2_worker *w, struct slot *s, size_t i, const struc
     struct fbp_event laid_out;
 
     FBP_TRY(after(w, dev, FBP_STAGE_IN, s->sent)); /* laid out */
-    FBP_TRY(send(w, dev, batch->view0, batch->n_views, w->raw[i]));
+    FBP_TRY(send(w, dev, batch->view0, batch->n_views, w->views[i]));
     FBP_TRY(mark(w, dev, FBP_STAGE_IN, &laid_out));
+    FBP_TRY(step(w, dev, FBP_STAGE_IN, &w->time.download));
     FBP_TRY(after(w, dev, FBP_STAGE_FILTER, laid_out));
     FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->used)); /* backprojected */
-    FBP_TRY(backend(w)->filter(dev, batch, w->raw[i], w->filtered[i]));
+    FBP_TRY(backend(w)->filter(dev, batch, w->views[i], w->filtered[i]));
     FBP_TRY(mark(w, dev, FBP_STAGE_FILTER, &s->sent));
-    FBP_TRY(step(w, dev, FBP_STAGE_FILTER, &w->time.download));
+    FBP_TRY(step(w, dev, FBP_STAGE_FILTER, &w->time.layout));
     FBP_TRY(after(w, dev, FBP_STAGE_BP, s->sent));
     FBP_TRY(backend(w)->backproject(dev, batch, w->filtered[i], box, 0, box->nz, volume));
     FBP_TRY(mark(w, dev, FBP_STAGE_BP, &s->used));
@@ -340,5 +342,17 @@ fbp_status s2_worker_backproject(struct s2_worker *w)
     }
     if (both && before.nz)
         FBP_TRY(take_home(w, &b, &before, (at + 1) % p->volumes));
+    return fbp_device_settle_all(backend(w), w->adder);
+}
+
+fbp_status s2_worker_send(struct s2_worker *w)
+{
+    const struct fbp_s2_plan *p = &w->s->plan;
+    size_t i = 0;
+
+    for (size_t view = 0; view < p->n_views; view += p->launch_views, i = (i + 1) % S2_SLOTS) {
+        FBP_TRY(go_on(w));
+        FBP_TRY(send(w, w->adder, view, least(p->n_views - view, p->launch_views), w->views[i]));
+    }
     return fbp_device_settle_all(backend(w), w->adder);
 }

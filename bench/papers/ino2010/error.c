@@ -1,8 +1,9 @@
 /* Some slices of the last volume, beside those of an ordinary reconstruction and of double
- * precision. */
+ * precision; the time of an ordinary reconstruction. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "bench/common/memory.h"
 #include "bench/common/truth.h"
@@ -22,18 +23,48 @@ struct slices {
     struct fbp_bench_truth truth;
 };
 
-/* The middle ones of whole slices by a plan of its own, on the first device. */
-static fbp_status reconstruct(const fbp_s2 *s, const struct slices *c)
+/* A reconstruction of the session's views by a plan of its own, on the first n devices. */
+static fbp_status reconstruct(const fbp_s2 *s, size_t n, struct fbp_recon_params *p, float *out,
+                              struct fbp_s2_time *time)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {s->plan.n_columns, s->plan.n_rows, s->plan.n_views},
+                                        .type = FBP_F32};
+    const double start = fbp_seconds();
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+    char device[400];
+    int at = snprintf(device, sizeof device, "%s", s->backend->name);
+
+    for (size_t i = 0; i < n; i++)
+        at +=
+            snprintf(device + at, sizeof device - (size_t)at, "%c%d", i ? ',' : ':', s->devices[i]);
+    p->device = device;
+    FBP_TRY(fbp_source_memory(&p->input.source, s->views, &info));
+    FBP_TRY_GOTO(fbp_plan_create(&plan, s->scan, p));
+    FBP_TRY_GOTO(fbp_plan_open(plan));
+    time->init = fbp_seconds() - start;
+    FBP_TRY_GOTO(fbp_bench_sink(plan, out, &sink));
+    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
+    time->total = fbp_seconds() - start;
+fail:
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p->input.source);
+    return st;
+}
+
+/* The middle slices, whole, on the first device. */
+static fbp_status reconstruct_slices(const fbp_s2 *s, const struct slices *c)
 {
     struct fbp_recon_params p = s->params;
-    char device[60];
+    struct fbp_s2_time unused;
 
-    snprintf(device, sizeof device, "%s:%d", s->backend->name, s->devices[0]);
-    p.device = device;
     p.tuning.batch_views = BATCH;
     p.box[2][0] = c->z0;
     p.box[2][1] = c->z0 + c->n;
-    return fbp_bench_reconstruct(s->scan, &p, s->views, c->plain);
+    return reconstruct(s, 1, &p, c->plain, &unused);
 }
 
 static void compare_plain(const struct slices *c, struct fbp_s2_error *out)
@@ -66,7 +97,6 @@ fbp_status fbp_s2_compare(fbp_s2 *s, struct fbp_s2_error *out)
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S2"));
     if (!s->complete)
         return fbp_fail(FBP_ERR_INVALID, "S2: there is no volume to compare: run it first");
     c.z0 = (g->n[2] - c.n) / 2;
@@ -77,7 +107,7 @@ fbp_status fbp_s2_compare(fbp_s2 *s, struct fbp_s2_error *out)
     FBP_TRY_GOTO(s2_volume_get(s, c.z0, c.z0 + c.n, c.ours));
     FBP_TRY_GOTO(
         fbp_bench_project(s->scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], s->n_threads, s->views));
-    FBP_TRY_GOTO(reconstruct(s, &c));
+    FBP_TRY_GOTO(reconstruct_slices(s, &c));
     compare_plain(&c, out);
     FBP_TRY_GOTO(compare_truth(s, &c, out));
 fail:
@@ -86,4 +116,20 @@ fail:
     fbp_free(c.plain);
     fbp_free(c.ours);
     return st;
+}
+
+fbp_status fbp_s2_reconstruct(fbp_s2 *s, size_t n_devices, struct fbp_s2_time *out)
+{
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .n_threads = s->n_threads,
+                                 .device_memory_bytes = s->device_limit,
+                                 .filter = FBP_FILTER_SHEPP_LOGAN,
+                                 .precision = FBP_PRECISION_FAST};
+
+    fbp_message_clear();
+    *out = (struct fbp_s2_time){.n_devices = n_devices, .init = NAN, .total = NAN};
+    if (s->plan.in_file)
+        return FBP_OK;
+    s->complete = false;
+    return reconstruct(s, n_devices, &p, s->volume.voxels, out);
 }

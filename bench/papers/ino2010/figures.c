@@ -10,7 +10,7 @@
 enum { WIDTH = 1180, HEIGHT = 470, LEFT = 76, CHART = 480, GAP = 130, TOP = 84, BOTTOM = 360 };
 enum { POINTS = 3, KEY = 20 };
 
-static const char *const colours[] = {"#2b6cb0", "#c53030", "#276749", "#b7791f"};
+static const char *const colours[] = {"#2b6cb0", "#c53030", "#276749", "#b7791f", "#4a5568"};
 
 /* One chart, and where it is. */
 struct chart {

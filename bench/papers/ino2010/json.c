@@ -9,15 +9,15 @@ int s2_json_run(const struct s2_result *r, size_t count, const struct fbp_s2_tim
                                          {"subvolumes", (double)r->plan.subvolumes},
                                          {"devices", (double)t->n_devices},
                                          {"seconds", t->total},
-                                         {"views_per_second", (double)r->views / t->total}};
-    const struct bench_number stages[] = {{"init", t->init},
-                                          {"download", t->download},
-                                          {"filter", t->filter},
-                                          {"readback", t->readback},
-                                          {"backproject", t->backproject},
-                                          {"fetch", t->fetch},
-                                          {"concatenate", t->concatenate},
-                                          {"write", t->write}};
+                                         {"views_per_second", (double)r->views / t->total},
+                                         {"sent_bytes", (double)t->sent},
+                                         {"link_bytes_per_second", t->link},
+                                         {"today_init_seconds", r->today[count].init},
+                                         {"today_seconds", r->today[count].total}};
+    const struct bench_number stages[] = {
+        {"init", t->init},     {"download", t->download},       {"layout", t->layout},
+        {"filter", t->filter}, {"readback", t->readback},       {"backproject", t->backproject},
+        {"fetch", t->fetch},   {"concatenate", t->concatenate}, {"write", t->write}};
     const struct bench_number of_bp[] = {
         {"gups_a_gpu", rates.gups}, {"gflops_a_gpu", rates.gflops}, {"gbytes_a_gpu", rates.gbytes}};
     const struct bench_number published[] = {

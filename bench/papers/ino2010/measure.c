@@ -35,7 +35,7 @@ static fbp_status find_devices(fbp_s2 *s, const struct fbp_s2_params *p)
              info.text);
     if (!s->backend->can.filtered_rows)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "S2: %s does not give filtered views back: use cpu or cuda",
+                        "S2: %s does not give filtered views back: use cpu, cuda or gl",
                         s->backend->name);
     return FBP_OK;
 }
@@ -63,6 +63,7 @@ static fbp_status make_jobs(fbp_s2 *s, const struct fbp_s2_params *p)
 {
     const size_t half = s->scan->panel.n_columns / 2;
 
+    s->device_limit = p->device_memory_bytes;
     s->params = (struct fbp_recon_params){.struct_size = sizeof s->params,
                                           .device = s->backend->name,
                                           .n_threads = s->n_threads,
@@ -108,14 +109,14 @@ static uint64_t box_bytes(const void *user, size_t nx, size_t ny)
     return s->backend->volume_bytes(&s->rows, &box);
 }
 
-/* On a device, of both phases: two batches as they come, filtered rows, and laid out. */
+/* On a device: two batches of views and filtered rows, two launches of views and in the layout of
+ * the kernel. */
 static uint64_t device_views(const fbp_s2 *s)
 {
     const struct fbp_s2_plan *p = &s->plan;
     const uint64_t view = s2_view_samples(s) * sizeof(float);
-    const size_t most = p->launch_views > S2_FILTER_VIEWS ? p->launch_views : S2_FILTER_VIEWS;
 
-    return S2_SLOTS * ((most + S2_FILTER_VIEWS) * view +
+    return S2_SLOTS * ((2 * S2_FILTER_VIEWS + p->launch_views) * view +
                        s->backend->filtered_bytes(&s->rows, p->launch_views, p->n_rows));
 }
 
@@ -194,21 +195,18 @@ static fbp_status decide(fbp_s2 *s, const struct fbp_s2_params *p)
     return fit_host(s, p);
 }
 
-fbp_status fbp_s2_open(fbp_s2 **out, const struct fbp_scan *scan, const struct fbp_s2_params *given)
+fbp_status fbp_s2_open(fbp_s2 **out, const struct fbp_scan *scan, const struct fbp_s2_params *p)
 {
-    struct fbp_s2_params own, *const p = &own;
     fbp_s2 *s = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_copy_struct_in("S2", p, sizeof *p, given));
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "S2: n_threads", p->n_threads));
     if (!fbp_kind_has_source(scan->kind) || scan->filtered)
         return fbp_fail(FBP_ERR_INVALID, "S2: a cone-beam scan of unfiltered views is needed");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
-    s->process = getpid();
     s->scan = scan;
     s->volume.fd = -1;
     s->n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count();
@@ -229,14 +227,12 @@ void fbp_s2_close(fbp_s2 **s2)
 
     if (!s)
         return;
-    if (s->process == getpid()) { /* a child has neither its threads nor its devices */
-        s2_volume_close(s);
-        if (s->keeper) {
-            fbp_host_put(s->backend, s->keeper, s->views);
-            s->backend->close(&s->keeper);
-        }
-        fbp_pool_destroy(&s->pool);
+    s2_volume_close(s);
+    if (s->keeper) {
+        fbp_host_put(s->backend, s->keeper, s->views);
+        s->backend->close(&s->keeper);
     }
+    fbp_pool_destroy(&s->pool);
     fbp_job_clear(&s->tables);
     free(s);
     *s2 = NULL;

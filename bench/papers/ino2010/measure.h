@@ -10,7 +10,6 @@
 #include "pipeline/job.h"
 
 #include <stdatomic.h>
-#include <sys/types.h>
 
 enum { S2_SLOTS = 2, S2_FILTER_VIEWS = 8, S2_STAGE_BYTES = 64 << 20 };
 
@@ -21,11 +20,11 @@ struct s2_volume {
 };
 
 struct fbp_s2 {
-    pid_t process; /**< that opened it */
     const struct fbp_scan *scan;
     struct fbp_s2_plan plan;
     char folder[400];
     int n_threads;
+    uint64_t device_limit; /**< as requested */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     struct fbp_recon_params params; /**< of the job */
@@ -85,9 +84,9 @@ struct s2_worker {
     bool streams;
     atomic_bool *failed; /**< any of them */
     fbp_device *filterer, *adder;
-    void *raw[S2_SLOTS];
+    void *raw[S2_SLOTS]; /**< of the filterer, as are its filtered rows */
     float *rows[S2_SLOTS];
-    void *filtered[S2_SLOTS], *volume[S2_SLOTS];
+    void *views[S2_SLOTS], *filtered[S2_SLOTS], *volume[S2_SLOTS]; /**< of the adder */
     void *stage[S2_SLOTS]; /**< of the host: slices of a box */
     size_t stage_slices;
     fbp_pool *copiers;
@@ -104,5 +103,7 @@ void s2_worker_close(struct s2_worker *w);
 fbp_status s2_worker_filter(struct s2_worker *w);
 /** Its share of the boxes. */
 fbp_status s2_worker_backproject(struct s2_worker *w);
+/** All views to the device once, as for a box, without any computation. */
+fbp_status s2_worker_send(struct s2_worker *w);
 
 #endif /* FBP_BENCH_PAPERS_INO2010_MEASURE_H */

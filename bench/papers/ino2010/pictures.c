@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-enum { MOST_SERIES = 2 * S2_CASES };
+enum { MOST_SERIES = 2 * S2_CASES + 1 };
 
-/* Lines of a chart: of every result, and of the paper's job beside it. */
+/* Lines of a chart: of every result, of the paper's job beside it, and a bound of its GPU. */
 struct lines {
     struct fbp_s2_series series[MOST_SERIES];
     char names[MOST_SERIES][60];
@@ -35,26 +35,35 @@ static void add_lines(struct lines *out, const struct s2_result *r, size_t at)
 
 static int draw_figure(const struct s2_result *results, size_t n, const char *path,
                        const char *title, const char *const titles[2], const size_t at[2],
-                       bool second_is_logarithmic)
+                       bool bounded)
 {
+    static const struct fbp_s2_series bounds[2] = {
+        {"bound of the paper's GPU: 933 GFLOP/s", {S2_GFLOPS, S2_GFLOPS, S2_GFLOPS}, true},
+        {"bound of the paper's GPU: 102 GB/s of 10^9 bytes",
+         {S2_GBYTES, S2_GBYTES, S2_GBYTES},
+         true}};
     struct lines lines[2] = {{.n = 0}, {.n = 0}};
     struct fbp_s2_chart charts[2];
 
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < n; i++)
             add_lines(&lines[k], &results[i], at[k]);
+        if (bounded)
+            lines[k].series[lines[k].n++] = bounds[k];
         charts[k] = (struct fbp_s2_chart){.title = titles[k],
                                           .series = lines[k].series,
                                           .n = lines[k].n,
-                                          .logarithmic = k == 0 || second_is_logarithmic};
+                                          .logarithmic = k == 0 || bounded};
     }
     return fbp_s2_draw(path, title, charts) == FBP_OK ? 0 : cli_fail();
 }
 
 int s2_draw(const struct s2_result *results, size_t n, const char *folder)
 {
-    static const char *const fig3[2] = {"views a second", "speed-up"};
-    static const char *const fig4[2] = {"effective GFLOP/s a GPU", "effective GB/s a GPU"};
+    static const char *const fig3[2] = {"views/s", "speed-up"};
+    static const char *const fig4[2] = {
+        "effective GFLOP/s per device",
+        "effective GB/s per device (of 2^30 bytes, as in the paper)"};
     static const size_t of3[2] = {offsetof(struct s2_rates, views),
                                   offsetof(struct s2_rates, speed_up)};
     static const size_t of4[2] = {offsetof(struct s2_rates, gflops),
@@ -63,11 +72,11 @@ int s2_draw(const struct s2_result *results, size_t n, const char *folder)
 
     if (snprintf(path, sizeof path, "%s/S2-fig3.svg", folder) >= (int)sizeof path)
         return cli_error("%s: the name is too long: choose another --pictures", folder);
-    int rc = draw_figure(results, n, path, "Fig. 3: throughput over the number of GPUs", fig3, of3,
-                         false);
+    int rc = draw_figure(results, n, path, "Fig. 3: throughput over the number of devices", fig3,
+                         of3, false);
     snprintf(path, sizeof path, "%s/S2-fig4.svg", folder);
     if (rc == 0)
-        rc =
-            draw_figure(results, n, path, "Fig. 4: the backprojection of one GPU", fig4, of4, true);
+        rc = draw_figure(results, n, path, "Fig. 4: the backprojection of one device", fig4, of4,
+                         true);
     return rc;
 }

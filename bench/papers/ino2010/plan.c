@@ -104,6 +104,10 @@ static void print_memory(const struct fbp_s2_plan *p)
            fbp_bytes_text(needs, sizeof needs, p->host_bytes),
            fbp_bytes_text(limit, sizeof limit, p->host_limit),
            p->in_file ? "does not fit, and goes to a file" : "is part of it");
+    if (p->in_file)
+        printf("in a file: %s; the paper cuts along x and y\n",
+               p->split[0] == 1 ? "boxes are slabs of whole rows, cut along y alone"
+                                : "boxes are cut along x as few times as possible");
 }
 
 void s2_print_plan(const struct s2_result *r)

@@ -102,7 +102,9 @@ static void add_up(const struct s2_worker *workers, struct fbp_s2_time *out)
 {
     for (size_t i = 0; i < out->n_devices; i++) {
         const struct fbp_s2_time *t = &workers[i].time;
-        out->download = fmax(out->download, t->download);
+        out->download = fmax(out->download, t->download + t->layout);
+        out->layout = fmax(out->layout, t->layout);
+        out->sent += t->sent;
         out->filter = fmax(out->filter, t->filter);
         out->readback = fmax(out->readback, t->readback);
         out->backproject = fmax(out->backproject, t->backproject);
@@ -110,7 +112,7 @@ static void add_up(const struct s2_worker *workers, struct fbp_s2_time *out)
         out->concatenate = fmax(out->concatenate, t->concatenate);
     }
     if (out->streams)
-        out->download = out->filter = out->readback = out->backproject = out->fetch =
+        out->download = out->layout = out->filter = out->readback = out->backproject = out->fetch =
             out->concatenate = NAN;
     out->write = workers[0].s->plan.in_file ? out->concatenate : NAN;
     if (workers[0].s->plan.in_file)
@@ -127,6 +129,10 @@ static fbp_status run(struct s2_worker *workers, struct fbp_s2_time *out)
     FBP_TRY(all(workers, out->n_devices, s2_worker_backproject));
     out->total = fbp_seconds() - start;
     add_up(workers, out);
+    const double sending = fbp_seconds();
+    FBP_TRY(all(workers, out->n_devices, s2_worker_send));
+    out->link = (double)(out->n_devices * workers[0].s->plan.views_bytes) /
+                fmax(fbp_seconds() - sending, 1e-9);
     return FBP_OK;
 }
 
@@ -138,7 +144,6 @@ fbp_status fbp_s2_run(fbp_s2 *s, size_t n_devices, bool streams, struct fbp_s2_t
     atomic_bool failed;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S2"));
     if (n_devices < 1 || n_devices > s->plan.n_devices)
         return fbp_fail(FBP_ERR_INVALID, "S2: %zu devices are asked for, there are %zu", n_devices,
                         s->plan.n_devices);

@@ -13,7 +13,6 @@ FBP_BEGIN
 
 /** How a volume is computed.  Zero means default. */
 struct fbp_s2_params {
-    size_t struct_size;
     const char *device; /**< as in fbp_recon_params, but without indices all of the kind are used */
     size_t most_devices; /**< of these, so many at most; 0: all */
     const char *kernel;  /**< NULL: "s2", or on a device without it "column" or "matrix" */
@@ -56,6 +55,7 @@ struct fbp_s2_time {
     bool streams;
     double init;     /**< opening all devices, at once, and their memory */
     double download; /**< views to devices, and into the kernel's layout */
+    double layout;   /**< of this, into the kernel's layout */
     double filter;
     double readback; /**< filtered views to the host */
     double backproject;
@@ -63,6 +63,8 @@ struct fbp_s2_time {
     double concatenate; /**< boxes into the volume in memory; NaN if it is in a file */
     double write;       /**< boxes into its file; NaN if it is in memory */
     double total;       /**< init included */
+    uint64_t sent;      /**< bytes of views sent to all devices together */
+    double link;        /**< bytes/s of views to all devices at the same time, nothing computed */
     uint64_t hash;      /**< of the volume, of 64 slices of it if it is larger than 8 GiB */
 };
 
@@ -100,6 +102,11 @@ FBP_MUST_CHECK fbp_status fbp_s2_run(fbp_s2 *s2, size_t n_devices, bool streams,
 
 /** Compare some slices around the middle of the last run's volume. */
 FBP_MUST_CHECK fbp_status fbp_s2_compare(fbp_s2 *s2, struct fbp_s2_error *out);
+
+/** Time an ordinary reconstruction on the first n_devices devices, memory to memory: init and
+ * total; NaN if the volume is in a file.  After fbp_s2_compare(), whose views it uses; the volume
+ * of the last run is replaced. */
+FBP_MUST_CHECK fbp_status fbp_s2_reconstruct(fbp_s2 *s2, size_t n_devices, struct fbp_s2_time *out);
 
 /** A line of a chart: values for 1, 2 and 4 devices, NaN where there is none. */
 struct fbp_s2_series {

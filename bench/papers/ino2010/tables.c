@@ -19,26 +19,31 @@ static void seconds(double v)
     cell(v, COLUMN, v < 0.1 ? 4 : v < 10 ? 3 : v < 100 ? 2 : 1);
 }
 
-/* A row of table 2: what was published, and where in struct fbp_s2_time today's is. */
+/* A row of Table 2: the published seconds in struct s2_published, and those of now in struct
+ * s2_result, of which each number of devices has one struct fbp_s2_time. */
 static const struct row {
     const char *text;
-    size_t published, at; /* NOTHING: a row that the paper, or this program, lacks */
+    size_t published, at; /* NOTHING: the paper, or this program, lacks it */
 } rows[] = {
-#define NOTHING SIZE_MAX
-    {"initialisation", offsetof(struct s2_published, init), offsetof(struct fbp_s2_time, init)},
+#define NOTHING           SIZE_MAX
+#define PAPER(MEMBER)     offsetof(struct s2_published, MEMBER)
+#define NOW(RUNS, MEMBER) (offsetof(struct s2_result, RUNS) + offsetof(struct fbp_s2_time, MEMBER))
+    {"initialisation", PAPER(init), NOW(apart, init)},
     {"read", NOTHING, NOTHING},
     {"packing", NOTHING, NOTHING},
-    {"download", offsetof(struct s2_published, download), offsetof(struct fbp_s2_time, download)},
-    {"filtering", offsetof(struct s2_published, filter), offsetof(struct fbp_s2_time, filter)},
-    {"readback (projections)", offsetof(struct s2_published, readback),
-     offsetof(struct fbp_s2_time, readback)},
-    {"backprojection", offsetof(struct s2_published, backproject),
-     offsetof(struct fbp_s2_time, backproject)},
-    {"readback (volume)", offsetof(struct s2_published, fetch),
-     offsetof(struct fbp_s2_time, fetch)},
-    {"concatenation", NOTHING, offsetof(struct fbp_s2_time, concatenate)},
-    {"write", NOTHING, offsetof(struct fbp_s2_time, write)},
+    {"download", PAPER(download), NOW(apart, download)},
+    {"filtering", PAPER(filter), NOW(apart, filter)},
+    {"readback (projections)", PAPER(readback), NOW(apart, readback)},
+    {"backprojection", PAPER(backproject), NOW(apart, backproject)},
+    {"readback (volume)", PAPER(fetch), NOW(apart, fetch)},
+    {"concatenation", NOTHING, NOW(apart, concatenate)},
+    {"write", NOTHING, NOW(apart, write)},
+    {"total, no streams", PAPER(apart), NOW(apart, total)},
+    {"total, streams", PAPER(streams), NOW(streams, total)},
+    {"fbp today, initialisation", NOTHING, NOW(today, init)},
+    {"fbp today, total", NOTHING, NOW(today, total)},
 };
+enum { N_ROWS = sizeof rows / sizeof *rows, TODAY = N_ROWS - 2 };
 
 static double number(const void *of, size_t at)
 {
@@ -52,19 +57,11 @@ static void print_row(const struct s2_result *r, const struct row *row)
         cell(row->published == NOTHING ? NAN : number(r->of, row->published + i * sizeof(double)),
              COLUMN, 1);
     printf(" |");
-    for (size_t i = 0; i < S2_COUNTS; i++)
-        seconds(row->at == NOTHING || !r->apart[i].n_devices ? NAN : number(&r->apart[i], row->at));
-    putchar('\n');
-}
-
-static void print_total(const char *text, const double *published, const struct fbp_s2_time *t)
-{
-    printf("%-*s", LABEL, text);
-    for (size_t i = 0; i < S2_COUNTS; i++)
-        cell(published[i], COLUMN, 1);
-    printf(" |");
-    for (size_t i = 0; i < S2_COUNTS; i++)
-        seconds(t[i].n_devices ? t[i].total : NAN);
+    for (size_t i = 0; i < S2_COUNTS; i++) {
+        const double now =
+            row->at == NOTHING ? NAN : number(r, row->at + i * sizeof(struct fbp_s2_time));
+        seconds(now > 0 ? now : NAN);
+    }
     putchar('\n');
 }
 
@@ -76,9 +73,9 @@ static void print_rates(const struct s2_result *r)
         size_t at;
     } rates[] = {{"views/s", offsetof(struct s2_rates, views)},
                  {"speed-up", offsetof(struct s2_rates, speed_up)},
-                 {"GUPS a GPU", offsetof(struct s2_rates, gups)},
-                 {"GFLOP/s a GPU", offsetof(struct s2_rates, gflops)},
-                 {"effective GB/s a GPU", offsetof(struct s2_rates, gbytes)}};
+                 {"GUPS per device", offsetof(struct s2_rates, gups)},
+                 {"GFLOP/s per device", offsetof(struct s2_rates, gflops)},
+                 {"effective GB/s per device", offsetof(struct s2_rates, gbytes)}};
 
     for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
         printf("%-*s", LABEL, rates[k].text);
@@ -93,6 +90,24 @@ static void print_rates(const struct s2_result *r)
         }
         putchar('\n');
     }
+}
+
+/* The part of a run that takes longest, and how long each part takes. */
+static void print_limit(const struct s2_result *r, size_t i)
+{
+    const struct fbp_s2_time *t = r->streams[i].n_devices ? &r->streams[i] : &r->apart[i];
+    const struct s2_limits s = s2_result_limits(r, i);
+
+    if (t->n_devices == 0)
+        return;
+    printf("limit, C = %zu: %s. Views for the filter and for %zu boxes %s: %.3g GB at %.3g GB/s = "
+           "%.3g s of %.3g s",
+           s2_counts[i], s.name, r->plan.subvolumes,
+           r->plan.own_memory ? "through the host's links" : "by copies in the host's memory",
+           1e-9 * (double)t->sent, 1e-9 * t->link, s.views, t->total);
+    if (isfinite(s.compute))
+        printf("; computing %.3g s; volume to the host %.3g s", s.compute, s.volume);
+    putchar('\n');
 }
 
 static void print_error(const struct s2_result *r)
@@ -118,11 +133,13 @@ void s2_print_table2(const struct s2_result *r)
     for (size_t i = 0; i < (size_t)2 * S2_COUNTS; i++)
         printf("%s %*s%zu", i == S2_COUNTS ? " |" : "", COLUMN - 1, "C=", s2_counts[i % S2_COUNTS]);
     putchar('\n');
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    for (size_t k = 0; k < TODAY; k++)
         print_row(r, &rows[k]);
-    print_total("total, no streams", r->of->apart, r->apart);
-    print_total("total, streams", r->of->streams, r->streams);
     print_rates(r);
+    for (size_t k = TODAY; k < N_ROWS; k++)
+        print_row(r, &rows[k]);
+    for (size_t i = 0; i < S2_COUNTS; i++)
+        print_limit(r, i);
     if (!r->is_paper)
         printf("published: %zu^3 voxels from %zu views of %zu x %zu\n", r->of->size, r->of->views,
                r->of->size, r->of->size);
@@ -144,12 +161,12 @@ static const struct {
     {"the paper", 1.4, 1.4, 102.0, .933, 2048},
 };
 
-static void print_today(const struct s2_result *r)
+static void print_now(const struct s2_result *r, const char *what, double views)
 {
-    const double views = s2_result_rates(r, 0).views, gbytes = 1e-9 * r->limits.copy;
+    const double gbytes = 1e-9 * r->limits.copy;
     char text[60];
 
-    snprintf(text, sizeof text, "now, %zu^3", r->size);
+    snprintf(text, sizeof text, "%s, %zu^3", what, r->size);
     printf("%-*s", LABEL, text);
     cell(s2_normalised(views, gbytes), WIDE, 1);
     cell(views, WIDE, 1);
@@ -173,8 +190,10 @@ void s2_print_table3(const struct s2_result *results, size_t n)
         cell(table3[i].tflops, WIDE, 3);
         putchar('\n');
     }
-    for (size_t i = 0; i < n; i++)
-        print_today(&results[i]);
+    for (size_t i = 0; i < n; i++) {
+        print_now(&results[i], "now", s2_result_rates(&results[i], 0).views);
+        print_now(&results[i], "fbp today", (double)results[i].views / results[i].today[0].total);
+    }
     printf("normalised: times 102 GB/s over the card's own bandwidth; now: as measured, copies "
            "within its memory and multiply-adds\n");
     fflush(stdout);

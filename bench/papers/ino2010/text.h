@@ -21,6 +21,8 @@ struct s2_published {
         backproject[S2_COUNTS], fetch[S2_COUNTS], apart[S2_COUNTS], streams[S2_COUNTS];
 };
 enum { S2_CASES = 2 };
+/** Bounds of one of its GPUs, a quarter of a Tesla S1070: GB/s of memory, GFLOP/s. */
+enum { S2_GBYTES = 102, S2_GFLOPS = 933 };
 extern const struct s2_published s2_published[S2_CASES];
 
 /** A job as it was done. */
@@ -30,8 +32,9 @@ struct s2_result {
     size_t size, views;
     bool is_paper; /**< the paper's size and views */
     struct fbp_s2_plan plan;
-    struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS]; /**< n_devices 0: not measured */
-    uint64_t hash;                                           /**< of the volume, in all runs */
+    struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS],
+        today[S2_COUNTS]; /**< n_devices 0: not measured */
+    uint64_t hash;        /**< of the volume, in all runs */
     bool compared;
     struct fbp_s2_error error;
     struct fbp_limits limits; /**< of the first device; all 0: not known */
@@ -51,6 +54,15 @@ struct s2_rates s2_rates(size_t size, size_t views, size_t n_devices, size_t lau
 /** Those of s2_counts[i] devices. */
 struct s2_rates s2_published_rates(const struct s2_published *p, size_t i);
 struct s2_rates s2_result_rates(const struct s2_result *r, size_t i);
+
+/** Seconds that a run takes at least, by rates measured with the same devices; NAN: not known. */
+struct s2_limits {
+    const char *name; /**< of the greatest */
+    double views;     /**< all that were sent, by the rate of sending alone */
+    double compute;   /**< layout, filter and backprojection of the slowest device */
+    double volume;    /**< boxes to the host and into the volume */
+};
+struct s2_limits s2_result_limits(const struct s2_result *r, size_t i);
 
 /** Views a second times 102 GB/s over a card's own bandwidth. */
 double s2_normalised(double views, double gbytes);

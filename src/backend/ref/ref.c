@@ -176,6 +176,22 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
     return fbp_check_cancelled();
 }
 
+/* The same values, rounded to float. */
+static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                              float *rows)
+{
+    const struct fbp_job *job = ref_of(device)->job;
+    const size_t bytes = filtered_bytes(job, batch->n_views, batch->n_rows);
+    double *filtered = NULL;
+
+    FBP_TRY(fbp_alloc((void **)&filtered, bytes, "filtered rows"));
+    const fbp_status st = filter(device, batch, raw, filtered);
+    for (size_t i = 0; st == FBP_OK && i < bytes / sizeof *filtered; i++)
+        rows[i] = (float)filtered[i];
+    fbp_free(filtered);
+    return st;
+}
+
 /* Sample (c, r) of a filtered view; 0 outside of the detector.  A row that the detector has but the
  * batch lacks is a mistake of the plan, and must not pass for a zero. */
 static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
@@ -386,6 +402,7 @@ const struct fbp_backend fbp_backend_ref = {
     .open = open_device,
     .close = close_device,
     .filter = filter,
+    .filter_rows = filter_rows,
     .meridian = meridian,
     .clear = clear,
     .backproject = backproject,
