@@ -44,7 +44,7 @@ has out "^speed-up +1\\.00 +1\\.81 +2\\.86 \\| +1\\.00 +- +-$"
 has out "^effective GB/s per device +102 +101 +101$now"
 has out "^fbp today, initialisation +- +- +-$now"
 has out "^fbp today, total +- +- +-$now"
-has out '^limit, C = 1: (views|computing|volume)\. Views for the filter and for 4 boxes by copies in the host.s memory: 0\.00106 GB at [0-9.e+]+ GB/s = [0-9.e-]+ s of [0-9.e-]+ s; computing [0-9.e-]+ s; volume to the host [0-9.e-]+ s$'
+has out '^limit, C = 1: (views|computing|volume)\. Views for the filter and for each box \(B = 4\) by copies in the host.s memory: 0\.00106 GB at [0-9.e+]+ GB/s = [0-9.e-]+ s of [0-9.e-]+ s; computing [0-9.e-]+ s; volume to the host [0-9.e-]+ s$'
 has out '^published: 1024\^3 voxels from 720 views of 1024 x 1024$'
 has out '^volume: the same bits in all runs, hash [0-9a-f]{16}$'
 has out '^2 slices: the same bits as of whole slices on one device; to double precision: PSNR 1[0-9][0-9]\.'
@@ -123,7 +123,7 @@ for device in cpu ref gl mock; do
     has out "^on [14] x $device: "
     way="by copies in the host's memory"
     case $device in gl | mock) way="through the host's links" ;; esac
-    has out "^limit, C = 1: unknown without --streams both\\. Views for the filter and for 4 boxes $way: .* s\$"
+    has out "^limit, C = 1: unknown without --streams both\\. Views for the filter and for each box \\(B = 4\\) $way: .* s\$"
     has out '^fbp today, total +- +- +- \| +[0-9.]+ '
 done
 has out '^limit, C = 4: '

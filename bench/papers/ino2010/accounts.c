@@ -46,8 +46,9 @@ static double update_bytes(size_t launch_views)
     return 4 + 8 / (double)launch_views;
 }
 
-struct s2_rates s2_rates(size_t size, size_t views, size_t n_devices, size_t launch_views,
-                         double one, double total, double backproject)
+/* `one` and `total`: seconds of 1 and of n devices. */
+static struct s2_rates rates_of(size_t size, size_t views, size_t n_devices, size_t launch_views,
+                                double one, double total, double backproject)
 {
     const double updates = pow((double)size, 3) * (double)views / (double)n_devices;
     const double rate = updates / backproject;
@@ -61,7 +62,7 @@ struct s2_rates s2_rates(size_t size, size_t views, size_t n_devices, size_t lau
 
 struct s2_rates s2_published_rates(const struct s2_published *p, size_t i)
 {
-    return s2_rates(p->size, p->views, s2_counts[i], PAPER_LAUNCH, p->streams[0], p->streams[i],
+    return rates_of(p->size, p->views, s2_counts[i], PAPER_LAUNCH, p->streams[0], p->streams[i],
                     p->backproject[i]);
 }
 
@@ -77,7 +78,7 @@ struct s2_rates s2_result_rates(const struct s2_result *r, size_t i)
 {
     const double backproject = r->apart[i].n_devices ? r->apart[i].backproject : NAN;
 
-    return s2_rates(r->size, r->views, s2_counts[i], r->plan.launch_views, total_of(r, 0),
+    return rates_of(r->size, r->views, s2_counts[i], r->plan.launch_views, total_of(r, 0),
                     total_of(r, i), backproject);
 }
 

@@ -105,15 +105,12 @@ static int measure_counts(const struct s2_args *a, fbp_s2 *s2, struct s2_result 
 {
     int rc = 0;
 
-    for (size_t i = 0; i < S2_COUNTS; i++) {
-        if (s2_counts[i] > r->plan.n_devices || (a->count && a->count != s2_counts[i]))
-            continue;
-        if (rc == 0 && !today && wants(a, false))
-            rc = measure_one(a, s2, r, i, &r->apart[i]);
-        if (rc == 0 && !today && wants(a, true))
-            rc = measure_one(a, s2, r, i, &r->streams[i]);
-        if (rc == 0 && today)
-            rc = measure_one(a, s2, r, i, &r->today[i]);
+    for (size_t i = 0; rc == 0 && i < S2_COUNTS; i++) {
+        struct fbp_s2_time *const out[] = {&r->apart[i], &r->streams[i], &r->today[i]};
+        for (size_t k = today ? 2 : 0; rc == 0 && k < (today ? 3 : 2); k++)
+            if (s2_counts[i] <= r->plan.n_devices && (!a->count || a->count == s2_counts[i]) &&
+                (today || wants(a, k == 1)))
+                rc = measure_one(a, s2, r, i, out[k]);
     }
     r->plan = *fbp_s2_about(s2);
     return rc;

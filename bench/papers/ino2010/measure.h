@@ -92,8 +92,6 @@ struct s2_worker {
     fbp_pool *copiers;
     struct fbp_s2_time time;
     double lap;
-    fbp_status st;
-    char why[400];
 };
 
 /** Device and all its memory. */

@@ -7,58 +7,37 @@
 #include "bench/common/views.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 
 /* What all workers do at the same time, each in a thread of its own. */
 struct duty {
-    struct s2_worker *worker;
+    struct s2_worker *workers;
     fbp_status (*what)(struct s2_worker *w);
-    pthread_t thread;
-    bool started;
 };
 
-static void *duty_main(void *arg)
+/* Only the first failure is returned: the other workers stop because of it. */
+static fbp_status do_duty(void *user, size_t item, int thread)
 {
-    const struct duty *d = arg;
-    struct s2_worker *w = d->worker;
+    const struct duty *d = user;
+    struct s2_worker *w = &d->workers[item];
+    const fbp_status st = d->what(w);
 
-    fbp_message_clear();
-    w->st = d->what(w);
-    if (w->st != FBP_OK && !atomic_exchange(w->failed, true))
-        snprintf(w->why, sizeof w->why, "%s", fbp_message());
-    return NULL;
-}
-
-/* The one whose failure was the first says why. */
-static fbp_status result_of(const struct s2_worker *workers, size_t n)
-{
-    fbp_status st = FBP_OK;
-
-    for (size_t i = 0; i < n; i++) {
-        if (workers[i].why[0])
-            return fbp_fail(workers[i].st, "%s", workers[i].why);
-        st = workers[i].st != FBP_OK ? workers[i].st : st;
-    }
+    (void)thread;
+    if (st == FBP_ERR_CANCELLED && atomic_load(w->failed))
+        return FBP_OK;
+    if (st != FBP_OK)
+        atomic_store(w->failed, true);
     return st;
 }
 
 static fbp_status all(struct s2_worker *workers, size_t n, fbp_status (*what)(struct s2_worker *))
 {
-    struct duty duties[FBP_MOST_DEVICES];
-    bool started = true;
+    struct duty duty = {workers, what};
+    fbp_pool *pool = NULL;
 
-    for (size_t i = 0; i < n; i++) {
-        duties[i] = (struct duty){.worker = &workers[i], .what = what};
-        duties[i].started = pthread_create(&duties[i].thread, NULL, duty_main, &duties[i]) == 0;
-        started = started && duties[i].started;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (duties[i].started)
-            (void)pthread_join(duties[i].thread, NULL);
-    if (!started)
-        return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
-    return result_of(workers, n);
+    FBP_TRY(fbp_pool_create(&pool, (int)n));
+    const fbp_status st = fbp_pool_try(pool, n, do_duty, &duty);
+    fbp_pool_destroy(&pool);
+    return st;
 }
 
 /* Devices are used for the first time, and the host's memory is made. */

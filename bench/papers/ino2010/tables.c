@@ -79,14 +79,11 @@ static void print_rates(const struct s2_result *r)
 
     for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
         printf("%-*s", LABEL, rates[k].text);
-        for (size_t i = 0; i < S2_COUNTS; i++) {
-            const struct s2_rates p = s2_published_rates(r->of, i);
-            cell(number(&p, rates[k].at), COLUMN, k < 3 ? 2 : 0);
-        }
-        printf(" |");
-        for (size_t i = 0; i < S2_COUNTS; i++) {
-            const struct s2_rates now = s2_result_rates(r, i);
-            cell(number(&now, rates[k].at), COLUMN, k < 3 ? 2 : 0);
+        for (size_t i = 0; i < (size_t)2 * S2_COUNTS; i++) {
+            const struct s2_rates one =
+                i < S2_COUNTS ? s2_published_rates(r->of, i) : s2_result_rates(r, i - S2_COUNTS);
+            printf("%s", i == S2_COUNTS ? " |" : "");
+            cell(number(&one, rates[k].at), COLUMN, k < 3 ? 2 : 0);
         }
         putchar('\n');
     }
@@ -100,7 +97,8 @@ static void print_limit(const struct s2_result *r, size_t i)
 
     if (t->n_devices == 0)
         return;
-    printf("limit, C = %zu: %s. Views for the filter and for %zu boxes %s: %.3g GB at %.3g GB/s = "
+    printf("limit, C = %zu: %s. Views for the filter and for each box (B = %zu) %s: %.3g GB at "
+           "%.3g GB/s = "
            "%.3g s of %.3g s",
            s2_counts[i], s.name, r->plan.subvolumes,
            r->plan.own_memory ? "through the host's links" : "by copies in the host's memory",
@@ -179,7 +177,7 @@ void s2_print_table3(const struct s2_result *results, size_t n)
 {
     char text[60];
 
-    printf("\n%-*s %*s %*s %*s %*s\n", LABEL, "Table 3, one GPU", WIDE, "views/s norm.", WIDE,
+    printf("\n%-*s %*s %*s %*s %*s\n", LABEL, "Table 3, one device", WIDE, "views/s norm.", WIDE,
            "views/s", WIDE, "GB/s", WIDE, "Tflop/s");
     for (size_t i = 0; i < sizeof table3 / sizeof *table3; i++) {
         snprintf(text, sizeof text, "%s, %zu^3", table3[i].text, table3[i].size);

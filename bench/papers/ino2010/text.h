@@ -32,9 +32,9 @@ struct s2_result {
     size_t size, views;
     bool is_paper; /**< the paper's size and views */
     struct fbp_s2_plan plan;
-    struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS],
-        today[S2_COUNTS]; /**< n_devices 0: not measured */
-    uint64_t hash;        /**< of the volume, in all runs */
+    /** n_devices 0: not measured; today: an ordinary reconstruction, init and total. */
+    struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS], today[S2_COUNTS];
+    uint64_t hash; /**< of the volume, in all runs */
     bool compared;
     struct fbp_s2_error error;
     struct fbp_limits limits; /**< of the first device; all 0: not known */
@@ -47,11 +47,7 @@ struct s2_rates {
     double gups, gflops, gbytes; /**< of a GPU's backprojection */
 };
 
-/** The same of published and measured seconds: `one` and `total` of 1 and of n devices. */
-struct s2_rates s2_rates(size_t size, size_t views, size_t n_devices, size_t launch_views,
-                         double one, double total, double backproject);
-
-/** Those of s2_counts[i] devices. */
+/** Those of s2_counts[i] devices, from published and from measured seconds. */
 struct s2_rates s2_published_rates(const struct s2_published *p, size_t i);
 struct s2_rates s2_result_rates(const struct s2_result *r, size_t i);
 
