@@ -33,50 +33,49 @@ static void add_lines(struct lines *out, const struct s2_result *r, size_t at)
     }
 }
 
-static int draw_figure(const struct s2_result *results, size_t n, const char *path,
-                       const char *title, const char *const titles[2], const size_t at[2],
-                       bool bounded)
-{
-    static const struct fbp_s2_series bounds[2] = {
-        {"bound of the paper's GPU: 933 GFLOP/s", {S2_GFLOPS, S2_GFLOPS, S2_GFLOPS}, true},
-        {"bound of the paper's GPU: 102 GB/s of 10^9 bytes",
-         {S2_GBYTES, S2_GBYTES, S2_GBYTES},
-         true}};
-    struct lines lines[2] = {{.n = 0}, {.n = 0}};
-    struct fbp_s2_chart charts[2];
+/* A figure of two charts: values over the number of devices. */
+static const struct figure {
+    const char *file, *title, *titles[2];
+    size_t at[2]; /* in struct s2_rates */
+    bool bounded;
+} figures[] = {
+    {"S2-fig3.svg",
+     "Fig. 3: throughput over the number of devices",
+     {"views/s", "speed-up"},
+     {offsetof(struct s2_rates, views), offsetof(struct s2_rates, speed_up)},
+     false},
+    {"S2-fig4.svg",
+     "Fig. 4: the backprojection of one device",
+     {"effective GFLOP/s per device", "effective GB/s per device (of 2^30 bytes, as in the paper)"},
+     {offsetof(struct s2_rates, gflops), offsetof(struct s2_rates, gbytes)},
+     true},
+};
 
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < n; i++)
-            add_lines(&lines[k], &results[i], at[k]);
-        if (bounded)
-            lines[k].series[lines[k].n++] = bounds[k];
-        charts[k] = (struct fbp_s2_chart){.title = titles[k],
-                                          .series = lines[k].series,
-                                          .n = lines[k].n,
-                                          .logarithmic = k == 0 || bounded};
-    }
-    return fbp_s2_draw(path, title, charts) == FBP_OK ? 0 : cli_fail();
-}
+static const struct fbp_s2_series bounds[2] = {
+    {"bound of the paper's GPU: 933 GFLOP/s", {S2_GFLOPS, S2_GFLOPS, S2_GFLOPS}, true},
+    {"bound of the paper's GPU: 102 GB/s of 10^9 bytes", {S2_GBYTES, S2_GBYTES, S2_GBYTES}, true}};
 
 int s2_draw(const struct s2_result *results, size_t n, const char *folder)
 {
-    static const char *const fig3[2] = {"views/s", "speed-up"};
-    static const char *const fig4[2] = {
-        "effective GFLOP/s per device",
-        "effective GB/s per device (of 2^30 bytes, as in the paper)"};
-    static const size_t of3[2] = {offsetof(struct s2_rates, views),
-                                  offsetof(struct s2_rates, speed_up)};
-    static const size_t of4[2] = {offsetof(struct s2_rates, gflops),
-                                  offsetof(struct s2_rates, gbytes)};
     char path[600];
 
-    if (snprintf(path, sizeof path, "%s/S2-fig3.svg", folder) >= (int)sizeof path)
-        return cli_error("%s: the name is too long: choose another --pictures", folder);
-    int rc = draw_figure(results, n, path, "Fig. 3: throughput over the number of devices", fig3,
-                         of3, false);
-    snprintf(path, sizeof path, "%s/S2-fig4.svg", folder);
-    if (rc == 0)
-        rc = draw_figure(results, n, path, "Fig. 4: the backprojection of one device", fig4, of4,
-                         true);
-    return rc;
+    for (const struct figure *f = figures; f < figures + sizeof figures / sizeof *figures; f++) {
+        struct lines lines[2] = {{.n = 0}, {.n = 0}};
+        struct fbp_s2_chart charts[2];
+        for (size_t k = 0; k < 2; k++) {
+            for (size_t i = 0; i < n; i++)
+                add_lines(&lines[k], &results[i], f->at[k]);
+            if (f->bounded)
+                lines[k].series[lines[k].n++] = bounds[k];
+            charts[k] = (struct fbp_s2_chart){.title = f->titles[k],
+                                              .series = lines[k].series,
+                                              .n = lines[k].n,
+                                              .logarithmic = k == 0 || f->bounded};
+        }
+        if (snprintf(path, sizeof path, "%s/%s", folder, f->file) >= (int)sizeof path)
+            return cli_error("%s: the name is too long: choose another --pictures", folder);
+        if (fbp_s2_draw(path, f->title, charts) != FBP_OK)
+            return cli_fail();
+    }
+    return 0;
 }
