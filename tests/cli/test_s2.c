@@ -8,12 +8,11 @@ static void check(double is, double wanted, double error)
         fail_msg("%g instead of %g", is, wanted);
 }
 
-/* Every derived figure of the paper that seconds give.  Table 3: 14.0 and 1.4 views/s; the text:
- * about three minutes and 4 views/s on four GPUs; Fig. 3: speed-ups; Fig. 4: 137 GB/s and less than
- * .4 Tflop/s per GPU.
- * Two of its numbers do not fit together: 137 GB/s is in GB of 2^30 bytes (147 of 10^9), while the
- * 102 GB/s that it is compared with is 800 MHz x 2 x 512 bit = 102.4 of 10^9.  And one GPU is
- * initialised in 6.1 s for 2048^3, but two in 5.5 s. */
+/* Published: 14.0 and 1.4 views/s (Table 3), 4 views/s on four GPUs in about three minutes, 137
+ * GB/s and less than .4 Tflop/s per GPU.  The other values below, such as the speed-ups of Fig. 3,
+ * are quotients of the seconds of Table 2: the digits of the paper's charts are not known here. One
+ * pair does not fit together: 137 GB/s follows only with GB of 2^30 bytes (147 of 10^9), while 102
+ * GB/s, the bandwidth that it is compared with, is that of the card (102.4 of 10^9 bytes). */
 TEST(published_seconds_give_published_figures)
 {
     static const struct {
