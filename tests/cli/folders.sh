@@ -67,7 +67,7 @@ if [ -e "$here/../../../shared/data/tooth_parallel_aps/tooth.h5" ]; then
     has err 'detector.pitch_mm, assumed to be 1 .*--pitch gives'
     ! grep -q offset_mm err || say "$last: $(cat err)"
     run 0 geometry convert foreign/tooth.h5 -o tooth.json
-    grep -q '"detector.offset_mm": "the rotation axis is at the middle' tooth.json || say "tooth.json forgets what is assumed"
+    grep -q '"detector.offset_mm": "the rotation axis is assumed at the central column' tooth.json || say "tooth.json forgets what is assumed"
 fi
 
 # Arrays are no scans.

@@ -41,7 +41,7 @@ no_chunks() {
     fi
     cat "$dir/message"
     [ "$(wc -l <"$dir/message")" -eq 1 ]
-    grep -q 'v.ome.zarr.*No space left on device: free some space or write to another disk' "$dir/message"
+    grep -q 'v.ome.zarr.*No space left on device; free some space, or write to another disk' "$dir/message"
     [ ! -e "$dir/small/v.ome.zarr" ] || { echo "v.ome.zarr $*: has its name on a full disk"; exit 1; }
 }
 whole_chunks() {

@@ -284,7 +284,7 @@ LABELS = ("vertical", "horizontal_y", "horizontal_x")
         (lambda: ASTRA.scan(astra_cone(), None, PLANE), "vol_geom: is of an image"),
         (lambda: ASTRA.scan(astra_parallel(), None, {"GridColCount": 3}), "'option' is missing"),
         (lambda: ASTRA.recon(astra_parallel(), PLANE, None), "sinogram: missing"),
-        (lambda: ASTRA.recon(astra_parallel(), PLANE, SINOGRAM, size=3), "size: the geometry"),
+        (lambda: ASTRA.recon(astra_parallel(), PLANE, SINOGRAM, size=3), "size: follows from the geometry"),
         (lambda: ASTRA.recon(astra_parallel(), PLANE | {"GridColCount": 2.5}, SINOGRAM), "2.5"),
         (lambda: ASTRA.recon(
             astra_parallel(), astra_window(4, 5, WindowMinX=1, WindowMaxX=1, WindowMinY=0, WindowMaxY=1),
@@ -298,7 +298,7 @@ LABELS = ("vertical", "horizontal_y", "horizontal_x")
         (lambda: TIGRE.fdk(None, tigre_geometry(), ANGLES), "proj: missing"),
         (lambda: TIGRE.fdk(np.zeros((VIEWS, 24, 60)), tigre_geometry(nVoxel=None), ANGLES), "no nVoxel"),
         (lambda: TIGRE.fdk(np.zeros((VIEWS, 24, 60)), tigre_geometry(), ANGLES, filter="ramp"), "ramp"),
-        (lambda: TIGRE.fbp(None, tigre_geometry(), ANGLES), "fdk() is for cone beams"),
+        (lambda: TIGRE.fbp(None, tigre_geometry(), ANGLES), "use fdk() for cone beams"),
         (lambda: CIL.scan(3), "AcquisitionData"),
         (lambda: CIL.scan(cil_geometry().__class__(config=1, channels=2)), "several channels"),
         (lambda: CIL.FBP(DATA, cil_volume(LABELS)), "FDK is for that"),

@@ -247,7 +247,7 @@ def test_not_a_number(geometry, views):
     broken = views.copy()
     broken[3, 4, 5] = np.nan
     broken[7, 2, 30:] = np.inf
-    with pytest.warns(fbp.ScanWarning, match=r"samples that are no numbers.*: \d+, .* % of 48 views of 40 x 24"):
+    with pytest.warns(fbp.ScanWarning, match=r"samples that are not numbers.*: \d+, .* % of 48 views of 40 x 24"):
         got = fbp.recon(geometry.with_views(broken), size=20)
     assert got.report.not_finite > 0
     assert np.isfinite(got.array).all()

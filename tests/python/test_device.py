@@ -260,7 +260,7 @@ def test_other_devices(geometry, views, on_mock):
         ):
             with pytest.raises(
                 fbp.InvalidError,
-                match=f'{what}: lies in the memory of mock:0, and the plan computes on {device}: '
+                match=f'{what}: lies in the memory of mock:0, and the plan computes on {device}; '
                 'make the plan with device="mock:0", or copy it',
             ):
                 run(device)
@@ -330,7 +330,7 @@ def test_outs_refused(geometry, views, on_mock, make, sentence):
 
 def test_views_of_functions_are_the_hosts(geometry, views):
     scan = geometry.with_views(lambda k: Far(views[k]))
-    with pytest.raises(fbp.InvalidError, match=r"view \d+: lies in the memory of a GPU, and is needed"):
+    with pytest.raises(fbp.InvalidError, match=r"view \d+: lies in GPU memory, but must be in host memory here"):
         fbp.recon(scan, size=20)
 
 

@@ -312,7 +312,7 @@ def test_plan(scan, views, want, tmp_path):
 
 
 WRONG = [
-    ({"filter": "hanning"}, r'filter: there is no "hanning": choose one of ram-lak'),
+    ({"filter": "hanning"}, r'filter: unknown name "hanning"; choose one of ram-lak'),
     ({"voxel": -1}, "voxel: found -1, expected a number above 0"),
     ({"voxel": (1, 2)}, "voxel: found 2 numbers, expected one or 3"),
     ({"voxel": math.nan}, "voxel: found nan"),
@@ -430,5 +430,5 @@ def test_folders(command, tmp_path, geometry, views):
     (tmp_path / "empty").mkdir()
     with pytest.raises(fbp.InvalidError, match="empty: found no readable arrays in this folder"):
         fbp.load(tmp_path / "empty")
-    with pytest.raises(fbp.InvalidError, match="arc: is for folders"):
+    with pytest.raises(fbp.InvalidError, match="arc: applies to folders"):
         fbp.load(lab / "scan.json", arc=360)

@@ -4,12 +4,14 @@
 #include "bench/papers/zinsser2013/s1.h"
 #include "recon/fixture.h"
 
-/* A C-arm scan of odd sizes: tiles, chunks of slices and launches all have a last, partial one. */
+/* A C-arm scan of odd sizes: tiles, chunks of slices and launches all have a last, partial one.  Its
+ * views are filtered, so that a plan does not resample its rolled detectors. */
 static struct fbp_scan make_scan(size_t n_views, size_t n)
 {
     const double voxel = 230.0 / (double)n;
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .n_views = n_views,
+                            .filtered = true,
                             .panel = {149, 117},
                             .volume = {{n, n - 7, n + 5}, {voxel, voxel, voxel}, {1.5, -2, 3}}};
 

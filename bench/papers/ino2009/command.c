@@ -155,7 +155,7 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command cmd_bench_s3 = {
     .name = "bench ino2009",
     .alias = "bench S3",
-    .summary = "Ino 2009: filtered backprojection in the graphics pipeline of OpenGL",
+    .summary = "Ino 2009: the same job in the graphics pipeline of OpenGL",
     .usage = "[options]",
     .about =
         "F. Ino, S. Yoshida, K. Hagihara: RGBA Packing for Fast Cone Beam Reconstruction on the "

@@ -205,7 +205,7 @@ def check_names(options: dict[str, Any]) -> None:
     for name in options:
         if name not in NAMES:
             raise TypeError(
-                f'there is no keyword "{name}"{arguments.nearest(name, NAMES)} '
+                f'unknown keyword "{name}"{arguments.nearest(name, NAMES)} '
                 "(help(libfbp.Options) lists them)"
             )
 
@@ -258,7 +258,7 @@ def _add_slices(out: dict[str, Any], value: Any) -> None:
     else:
         first, end = arguments.part(value, "slice")
     if "roi" in out:
-        raise InvalidError("roi says which slices, too: leave slice out")
+        raise InvalidError("roi already selects slices; omit slice")
     out["roi"] = [(0, 0), (0, 0), (first, end)]
 
 
@@ -266,7 +266,7 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
     """A copy of the scan with what the keywords say of it; `find` looks for its axis."""
     for name in ("pitch", "pixel", "prepare"):
         if options.get(name) is not None:
-            raise InvalidError(f"{name}: is needed while a file is read: give it to libfbp.load()")
+            raise InvalidError(f"{name}: is needed while a file is read; pass it to libfbp.load()")
     core = scan._core.copy()
     _choose_weights(core, options)
     hardening, rings = options.get("beam_hardening"), options.get("rings")
@@ -292,13 +292,15 @@ def _choose_weights(core: _core.Scan, options: dict[str, Any]) -> None:
         if value is None:
             continue
         if core.has_lines:
-            raise InvalidError(f"{name}: kind {core.kind} has none: leave it out")
+            raise InvalidError(f"{name}: does not apply to scans of kind {core.kind}; omit {name}")
         setter(arguments.path(value, name))
 
 
 def _adjust(core: _core.Scan, options: dict[str, Any], find: Callable[..., float]) -> None:
     if options.get("centre") is not None and options.get("offset") is not None:
-        raise InvalidError("centre and offset say the same: leave one of them out")
+        raise InvalidError(
+            "centre and offset both set the position of the panel; give only one of them"
+        )
     centre = options.get("centre")
     for name in ("sod", "sdd", "tilt", "offset"):
         if options.get(name) is not None:
@@ -325,7 +327,7 @@ def _grid(core: _core.Scan, options: dict[str, Any]) -> dict[str, Any]:
         grid["centre"] = arguments.numbers(centre, "volume_centre", 3)
     k, n = options.get("slice"), grid["size"][2]
     if k is not None and hasattr(k, "__index__") and int(k) >= n:
-        raise InvalidError(f"slice {int(k)}: the volume has slices 0 to {n - 1}")
+        raise InvalidError(f"slice {int(k)} does not exist; the volume has slices 0 to {n - 1}")
     _check_box(options, grid["size"])
     return grid
 
