@@ -20,4 +20,4 @@ export LD_PRELOAD="$asan:$stdcxx" ASAN_OPTIONS=detect_leaks=0:allocator_may_retu
 export PYTHONMALLOC=malloc
 # shellcheck disable=SC2046
 exec "$source/tests/python/run.sh" "$python" "$work/build/python" "$work/build/bin/fbp" "$work/run" \
-    $(cd "$source/tests/python" && ls test_*.py)
+    $(cd "$source/tests/python" && ls test_*.py | grep -v -e test_device -e test_counts) # these need a library with test functions
