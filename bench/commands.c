@@ -16,7 +16,8 @@ static const struct command *const all[] = {
 
 const struct program program_bench = {
     .title = "fbp-bench: benchmarks of fbp; `fbp bench` and `fbp rabbitct` start it",
-    .more = "",
+    .more = "\nTables and figures of the five papers, and which of their steps still pay: "
+            "docs/papers.md\n",
     .commands = all,
     // NOLINTNEXTLINE(bugprone-sizeof-expression): a table of pointers
     .n_commands = sizeof all / sizeof *all,

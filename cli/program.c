@@ -83,6 +83,8 @@ static void list_group(FILE *f, const char *word)
     for (size_t i = 0; i < n_commands; i++)
         if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
             fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
+    if (!program->run_other) /* fbp-bench, whose commands are all in groups */
+        fputs(program->more, f);
 }
 
 /* Write the commands of a group to buf: "fbp geometry show, fbp geometry check". Returns buf. */

@@ -123,6 +123,11 @@ static int do_job(const struct s3_args *a)
     struct s3_job job = {.size = a->size, .views = a->views, .runs = a->runs, .silent = a->json};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_s3 *s3 = NULL;
+
+    if (!fbp_s3_draws(a->device) && !a->json && !a->pictures) {
+        s3_print(&job);
+        return 0;
+    }
     int rc = bench_job_scan(&of, &scan);
 
     if (rc == 0 && fbp_s3_open(&s3, &scan, &p) != FBP_OK)

@@ -42,6 +42,16 @@ static size_t slice_of(const fbp_s3 *s)
 
 /* Opening. */
 
+bool fbp_s3_draws(const char *device)
+{
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    size_t n = 0;
+
+    return fbp_devices_listed(device ? device : "gl", &backend, devices, &n) != FBP_OK ||
+           bench_device_of(backend)->s3;
+}
+
 static fbp_status find_device(fbp_s3 *s, const char *name, int *index)
 {
     const struct fbp_backend *backend;

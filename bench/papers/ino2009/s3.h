@@ -92,6 +92,9 @@ struct fbp_s3_params {
 /** A job: the filtered views of a head phantom are added to a volume. */
 typedef struct fbp_s3 fbp_s3;
 
+/** False if this device cannot draw; true also for names that are no device. */
+bool fbp_s3_draws(const char *device);
+
 /**
  * Open a renderer, and project the phantom.
  *

@@ -230,6 +230,8 @@ static void print_table3(const struct s3_job *job)
     printf("  The paper's rules, found from its figures: 38, 71, 39, 132, 84 operations per "
            "fragment of its\n  shaders A to E; 11 per bilinear fetch; 5 (1 + 1/slices) bytes per "
            "update, slices per pass: 1 or 4.\n");
+    if (!job->renderer)
+        return;
     printf("by the rules of this program:\n");
     print_rates(job, false, "memory [10^9 B/s]");
     printf("  These rules: each + - * / in the text of a shader, once per component; 11 per "
@@ -298,6 +300,14 @@ void s3_print(const struct s3_job *job)
 {
     bool any = false, others = false;
 
+    if (!job->renderer) {
+        printf(
+            "Ino 2009: nothing was measured: this device does not draw with OpenGL; use --device "
+            "gl\n");
+        print_table2(job);
+        print_table3(job);
+        return;
+    }
     printf("Ino 2009: %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, S = "
            "%zu), "
            "best of %zu\non %s\n",
