@@ -19,13 +19,14 @@ fail() {
 # signal NAME MILLISECONDS ARGUMENTS…: status in $got, messages in err; a shell's background commands
 # ignore SIGINT until they take it over.
 signal() {
-    local name=$1 ms=$2 pid
+    local name=$1 ms=$2 pid program=fbp
     shift 2
+    [[ $1 != bench && $1 != rabbitct ]] || program=fbp-bench # which fbp starts in its place
     last="fbp $* (SIG$name after $ms ms)"
     "$fbp" "$@" >"$dir/std" 2>"$dir/err" &
     pid=$!
-    # Not before it is fbp, and has taken its signals over: bit 14 of the mask is SIGTERM's.
-    until [ "$(grep -cE '^Name:.fbp$|^SigCgt:.*[4-7c-f]...$' /proc/$pid/status 2>/dev/null)" = 2 ]; do
+    # Not before it is this program, and has taken its signals over: bit 14 of the mask is SIGTERM's.
+    until [ "$(grep -cE "^Name:.$program\$|^SigCgt:.*[4-7c-f]...\$" /proc/$pid/status 2>/dev/null)" = 2 ]; do
         [ -d /proc/$pid ] && ! grep -q '^State:.*Z' /proc/$pid/status || break
     done
     sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
