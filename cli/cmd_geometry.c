@@ -1,5 +1,5 @@
 /* Commands `fbp geometry show` (SVG drawing of the set-up) and `fbp geometry check` (coverage,
- * projections of the volume, flips, warnings). */
+ * where the volume lands on the detector, reversed rows or columns, warnings). */
 #include "files.h"
 #include "geometry.h"
 #include "geometry_check.h"

@@ -42,7 +42,8 @@ struct check {
     double axis[2][2];
     struct flip flips[N_FLIPS];
     struct check_planes planes;
-    double flip[2]; /**< shift of the iso-centre by reversed columns, rows [pixels] */
+    double flip[2]; /**< how far the iso-centre's projection would move if the columns, or the rows,
+                       were reversed [pixels] */
     size_t n_warnings;
     char warnings[MAX_WARNINGS][400];
 };

@@ -358,8 +358,9 @@ struct fbp_plan_summary {
     /** Number of detector rows in that pass; number of bands of rows that are processed one after
      *  another; 1 if the line integrals are stored in a file, 0 in memory. */
     size_t ahead_rows, ahead_bands, ahead_in_file;
-    size_t part, n_parts; /**< part of the parameters; updates, slabs and output_bytes are those of
-                             this part.  0, 0: the whole volume */
+    size_t part,
+        n_parts; /**< part (k, n) of the volume that this plan computes, from the parameters; 0, 0:
+                    the whole volume. updates, slabs and output_bytes are of this part */
 };
 
 /** Times and results of a finished run.  Stages overlap: the sum of their times is more than

@@ -47,7 +47,8 @@ struct fbp_file_names {
     char **list; /**< paths of a folder's files; NULL: a pattern */
     size_t n;
     struct fbp_numbering numbering; /**< numbering of a folder's files */
-    char note[300]; /**< message about the choice of a folder's files; "": none, or a pattern */
+    char note[300]; /**< message if only some files of a folder were chosen; "": nothing to report,
+                       or the name is a pattern */
 };
 
 /**

@@ -356,8 +356,8 @@ static fbp_status refuse_running(struct fbp_output *o, const struct fbp_peer *p)
         p->part, p->n_parts, p->who[0] ? p->who : "another process");
 }
 
-/* Remove the journals of processes, which must have ended. Otherwise their slices would count as
- * slices of this output. */
+/* Remove the journals of all processes. The processes must have ended. A journal that stays would
+ * add its slices to this output. */
 static fbp_status drop_peers(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};

@@ -138,7 +138,8 @@ struct fbp_job_epr {
      *  computed.  NULL: filtered views are backprojected. */
     const struct fbp_meridian_images *images;
     bool second_stage;    /**< views are images of a first stage */
-    bool rows_are_slices; /**< second stage, and row r of each image is slice r of the volume */
+    bool rows_are_slices; /**< the job is the second of two stages: row r of each image belongs to
+                             slice r */
 };
 
 /** Everything about one reconstruction that does not change while it runs.  Shared by all threads

@@ -199,9 +199,10 @@ static fbp_status collect(const char *path, const char *library, int fd, double 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: the result of %s cannot be read from the child process: %s", path,
-                            library, strerror(errno));
+            return fbp_fail(
+                FBP_ERR_IO,
+                "%s: the result of %s could not be read from its child process: %s; try again",
+                path, library, strerror(errno));
         if (n == 0)
             return FBP_OK;
         if (all->n > MAX_REPLY)

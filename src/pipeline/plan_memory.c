@@ -1,5 +1,5 @@
-/* Division of a plan's work within the limits of memory: kernel, slabs and batches, corrected views
- * in memory or in a file, filtered rows in a scratch file.
+/* Fits a plan into the limits of memory: chooses the backprojection kernel, whether corrected views
+ * are in memory or in a file, and whether filtered rows go to a scratch file.
  *
  * plan.c calls fbp_plan_arrange_steps() and then fbp_plan_consider_rows().  division.c chooses
  * slabs and batches for the limits that this file computes. */
@@ -304,7 +304,9 @@ static fbp_status place(fbp_plan *p, bool in_order)
         fbp_plan_work_request(p, job, &request);
         FBP_TRY((is_rank ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request));
     }
-    job->input.type = p->backend->can.counts && p->type == FBP_U16 && !fbp_in_double(job) ? FBP_U16 : fbp_value_type(job);
+    job->input.type = p->backend->can.counts && p->type == FBP_U16 && !fbp_in_double(job)
+                          ? FBP_U16
+                          : fbp_value_type(job);
     return FBP_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Plans of several processes (a team): cores and devices of each process, the grid, and agreement
- * on memory, division and options.
+/* Plans of several processes (a team): cores and devices of each process, the grid of processes
+ * (groups of views by groups of slices), and agreement on memory, division and options.
  *
  * plan.c and plan_memory.c call these functions.  All processes of a team must call the collective
  * ones (fbp_team_gather(), fbp_team_share()) in the same order. */

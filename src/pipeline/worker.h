@@ -34,8 +34,9 @@ struct fbp_slabs {
     const struct fbp_work *work;
     pthread_mutex_t lock; /**< protects all members below, from the first fbp_slabs_draw() on */
     pthread_cond_t changed;
-    /** Slabs: [0, n_drawn) are taken, [n_drawn, n) are left; the n_skipped last of n_most places
-     *  hold slabs outside the region, which no worker takes, from the end on.  nz > 0. */
+    /** Queue of slabs: workers have taken [0, n_drawn); [n_drawn, n) remain. The array has n_most
+     * places; its last n_skipped places hold slabs outside the region, which no worker takes. Every
+     * slab has at least one slice. */
     struct fbp_slab *list;
     size_t n, n_most, n_drawn, n_skipped;
     size_t n_open; /**< slabs that are taken, and neither done nor returned */

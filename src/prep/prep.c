@@ -30,10 +30,10 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     if (!kept && !path)
         return FBP_OK;
     if (kept && !fbp_images_fit(scan->images, panel))
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: the image in memory has another size than the panel; set it after the panel",
-            fbp_image_name(which));
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the image in memory and the panel differ in size; set the panel "
+                        "first, then the image",
+                        fbp_image_name(which));
     FBP_TRY(fbp_alloc((void **)out, nc * nr * sizeof **out, "an image"));
     double *image = *out;
     if (kept) {

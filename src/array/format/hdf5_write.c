@@ -1,7 +1,7 @@
 /*
- * HDF5 files around the samples of a sink: the library drafts the file in memory without a sample
- * (a hole is in their place), and the bytes before them are the header.  optional.c has the table
- * of the format.
+ * Writing of HDF5 files: libhdf5 makes a file in memory whose data set is a hole. The bytes before
+ * the hole are the header, which a sink writes before the samples. optional.c has the table of the
+ * format.
  */
 #include "array/format/hdf5.h"
 

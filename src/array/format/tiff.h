@@ -40,7 +40,7 @@ struct fbp_tiff {
     size_t mask_bytes; /**< bytes that libtiff sees there instead of the file's; 0: the file's */
     char error[200];   /**< first error of libtiff */
     jmp_buf *out;      /**< return point if libtiff has no memory; NULL: outside of libtiff */
-    bool abandoned;    /**< libtiff was left so: the handle is not used again */
+    bool abandoned;    /**< an error left libtiff by longjmp(): the handle must not be used again */
     fbp_status failed; /**< failure to read the file, with a message; or memory was missing */
     uint64_t at;       /**< directory of `page` */
     struct fbp_tiff_page page;

@@ -1,11 +1,11 @@
 /*
- * Handles of libtiff over a shared descriptor, without its global state; bands of decoded rows.
+ * Handles of libtiff over a shared descriptor, without its global state; a cache of decoded rows.
  * tiff.c calls it.
  *
  * libtiff sees a masked view of the file, with only those entries of a directory that describe a
  * page's samples: libtiff 4.5.0 keeps other tags in a growing list, miscounts it when memory is
- * missing, and crashes when it frees the list (_TIFFVSetField).  The description of the first page
- * is read here.
+ * missing, and crashes when it frees the list (_TIFFVSetField).  This file reads the tag
+ * ImageDescription of the first page itself.
  */
 #include "array/format/tiff.h"
 

@@ -177,7 +177,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
 /** Filter a batch to plain rows [n_views][n_rows][padded.panel.n_columns] (slot `filter_rows`). */
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
                              float *rows);
-/** Copy n floats of plain rows to the host (slot `download`). */
+/** Copy n floats of rows in linear memory, without padding, to the host (slot `download`). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
 /** Copy the bitmap of rows whose repaired samples are counted (slot `expect`). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);

@@ -171,7 +171,8 @@ static fbp_status rate(void *meter, const struct fbp_flow *flows, size_t n, doub
         const struct fbp_flow *f = &flows[i];
         if (f->from >= 0 && f->to >= 0) {
             if (f->from != f->to && !m->connected[f->from][f->to])
-                return fbp_fail(FBP_ERR_DEVICE, "mock: devices %d and %d are not connected",
+                return fbp_fail(FBP_ERR_DEVICE,
+                                "mock: the simulated devices %d and %d have no direct link",
                                 f->from, f->to);
             seconds = fmax(seconds, 1 / (f->from == f->to ? l.within : l.peer));
             continue;

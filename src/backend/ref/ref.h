@@ -1,4 +1,5 @@
-/** @file ref.h  The value of the reference device at a point, without a device (internal). */
+/** @file ref.h  The backprojected value at one point, as the reference device computes it, as a
+ * function that needs no device (internal). ref.c and the benchmarks call it. */
 #ifndef FBP_SRC_REF_H
 #define FBP_SRC_REF_H
 
