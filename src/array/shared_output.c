@@ -752,8 +752,8 @@ static fbp_status check_renamed(struct fbp_output *o)
     if (named)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
-                    "%s: was moved or removed while the output was written, or %s was replaced "
-                    "afterwards; start again if the output is missing",
+                    "%s: was moved or removed during the run, or another program replaced %s after "
+                    "the run had written it; check the output, and run again if it is missing",
                     o->part, o->path);
 }
 
