@@ -238,8 +238,8 @@ static fbp_status fill(const fbp_source *src)
     const struct fbp_job *job = &s->first.job;
     const struct fbp_batch all = all_views(job);
 
-    FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows,
-                            fbp_value_type(job), s->raw));
+    FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows, fbp_value_type(job),
+                            s->raw));
     for (size_t k = 0; s->step.check && k < job->n_views; k++)
         fbp_data_check_view(s->step.check, &all, k, s->raw, false);
     FBP_TRY(s->backend->repair.counts(s->dev, &s->before));

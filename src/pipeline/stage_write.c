@@ -97,8 +97,7 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
             for (m = 0; i + m < at + some && !fbp_sink_has(rq->sink, z + i + m, 1);)
                 m++;
             if (m > 0)
-                FBP_TRY(fbp_sink_write(rq->sink, z + i, m,
-                                       fbp_value_type(rq->job), x + i * slice));
+                FBP_TRY(fbp_sink_write(rq->sink, z + i, m, fbp_value_type(rq->job), x + i * slice));
         }
     return FBP_OK;
 }

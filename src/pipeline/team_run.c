@@ -122,8 +122,7 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
                         "the same command",
                         from);
     FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices, (size_t)n * slice_bytes(p)));
-    return fbp_sink_write(t->sink, (size_t)z, (size_t)n,
-                          fbp_value_type(&p->tables.job), t->slices);
+    return fbp_sink_write(t->sink, (size_t)z, (size_t)n, fbp_value_type(&p->tables.job), t->slices);
 }
 
 /* Main function of the thread `taker`: take slices until every other process has sent its last one.

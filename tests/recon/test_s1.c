@@ -4,7 +4,7 @@
 #include "bench/papers/zinsser2013/s1.h"
 #include "recon/fixture.h"
 
-/* A C-arm scan of odd sizes: tiles, chunks of slices and launches all have a last, partial one.  Its
+/* A C-arm scan of odd sizes: tiles, chunks of slices and launches all have a last, partial one. Its
  * views are filtered, so that a plan does not resample its rolled detectors. */
 static struct fbp_scan make_scan(size_t n_views, size_t n)
 {
