@@ -1,9 +1,6 @@
-/*
- * What is asked of views beside their reconstruction costs no time that a device waits for: nothing
- * is done before views are there, whoever reads a view looks at it, and rows in which nothing is
- * repaired are nobody's business.  What is found does not depend on who looks, when, and at what
- * division.
- */
+/* The checks of views (data_check.c) delay no device: they begin when views are there, the thread
+ * that reads a view checks it, and rows without repaired samples are skipped.  The results do not
+ * depend on the thread, the time or the division. */
 #include "recon/fixture.h"
 
 #include "array/array.h"

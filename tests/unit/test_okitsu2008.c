@@ -73,7 +73,7 @@ TEST(table_3_follows_from_seconds)
     assert_true(isnan(s0_table3[S0_TEXTURE].paper[S0_FILTERING]));
     assert_prints(backproject[S0_MEMORY], 70.2); /* published: 71.0 */
     assert_prints(s0_table3[S0_MEMORY].paper[S0_BACKPROJECTION], 71.0);
-    /* What is missing are 40 bytes per line of 512 voxels and view. */
+    /* The difference equals 40 bytes per view and line of 512 voxels. */
     assert_prints(backproject[S0_MEMORY] * (1 + 40 / 512.0 / s0_update_bytes(3)), 71.0);
 }
 

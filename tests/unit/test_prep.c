@@ -341,9 +341,8 @@ TEST(mask_and_i0)
     assert_int_equal(counts.clipped, 0);
 }
 
-/* Of transmissions the logarithms are what line integrals are, what is repaired or bridged
- * included.
- */
+/* The negative logarithms of transmissions equal the line integrals, also of repaired and
+ * interpolated samples. */
 TEST(transmissions)
 {
     const float mask[N] = {0, 1, 0, 0, 0, 0, 0, 0, 1};

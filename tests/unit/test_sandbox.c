@@ -36,8 +36,8 @@ static void fails(const struct fbp_sandbox_limits *l, fbp_sandbox_fn *fn, void *
 {
     struct fbp_blob reply;
     const fbp_status st = contain(l, fn, arg, &reply);
-    const bool died = strstr(
-        fbp_message(), "crashed while it read the file"); /* nobody knows what it would find */
+    const bool died =
+        strstr(fbp_message(), "crashed while it read the file"); /* the result is unknown */
     assert_int_equal(st, died ? FBP_ERR_IO : FBP_ERR_INVALID);
     assert_says("scan.h5");
     assert_says(says);
