@@ -408,9 +408,11 @@ struct division {
     size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;
 };
 
-/* Compare the divisions of the processes that have the same slab of the grid.  *least: fewest
- * slices per slab in any of them; *same: all divisions are equal. */
-static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same)
+/* Compare the divisions of the processes that have the same slab of the grid.  st: this process's
+ * status, which becomes that of all.  *least: fewest slices per slab in any process of this one's
+ * slab; *same: these processes divide alike; *all_same: so do those of every other slab. */
+static fbp_status compare_divisions(const fbp_plan *p, fbp_status st, size_t *least, bool *same,
+                                    bool *all_same)
 {
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
@@ -420,11 +422,15 @@ static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same
 
     struct division *all = NULL;
 
-    fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
+    if (st == FBP_OK)
+        st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
     st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
     *least = mine.slab_slices;
-    *same = true;
+    *same = *all_same = true;
     for (size_t r = 0; r < size && st == FBP_OK; r++) {
+        for (size_t q = 0; q < r; q++)
+            if (all[q].slab == all[r].slab && memcmp(&all[q], &all[r], sizeof mine) != 0)
+                *all_same = false;
         if (all[r].slab != mine.slab)
             continue;
         *least = all[r].slab_slices < *least ? all[r].slab_slices : *least;
@@ -434,21 +440,27 @@ static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same
     return st;
 }
 
+/* A process whose free memory is just sufficient may divide into smaller slabs the second time,
+ * because it has used some memory since the first; the others then follow it once more. */
+enum { DIVISION_ROUNDS = 8 };
+
 fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *, struct fbp_work *))
 {
     size_t least;
-    bool same;
+    bool same, all_same;
 
     if (!p->params.cluster.team || p->ranks.n_parts < 2)
         return FBP_OK;
-    FBP_TRY(compare_divisions(p, &least, &same));
-    if (!same) {
-        p->slab_slices = least;
-        FBP_TRY(divide(p, &p->work));
+    fbp_status st = compare_divisions(p, FBP_OK, &least, &same, &all_same);
+    for (int round = 0; st == FBP_OK && !all_same && round < DIVISION_ROUNDS; round++) {
+        if (!same) {
+            p->slab_slices = least;
+            st = divide(p, &p->work);
+        }
+        st = compare_divisions(p, st, &least, &same, &all_same);
     }
-    FBP_TRY(compare_divisions(p, &least, &same));
-    if (same)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "processes that share views divide their slab differently; "
-                                     "give all the same --memory and --device-memory");
+    if (st == FBP_OK && !all_same)
+        st = fbp_fail(FBP_ERR_INVALID, "processes that share views divide their slab differently; "
+                                       "give all the same --memory and --device-memory");
+    return st;
 }
