@@ -53,12 +53,12 @@ else
     has out '^48 +1\.5 .*not whole warps$'
 fi
 has out '^CS +a plan, one stage, double: cpu, kernel planes '
-# Table 1 and Fig. 1 have the same seconds of CM and CS.
+# Table 1 and Fig. 1 have the same seconds of CM and CS; the table has as few as three digits.
 sed -n '/^Table 1 \[s\], now/,/^average/s/^24^3//p' out >row
 for method in 4:CM 5:CS; do
     point=$(sed -nE "s|.*<title>${method#*:}, now: ([0-9.e-]+) at 24</title>.*|\1|p" pictures/S4-fig1.svg)
     printed=$(awk "{ print \$${method%:*} }" row)
-    is "$printed > 0.999 * $point && $printed < 1.001 * $point"
+    is "$printed > 0.994 * $point && $printed < 1.006 * $point"
 done
 for picture in S4-fig1.svg S4-fig2.svg S4-fig3.svg S4-fig4.png S4-fig4-differences.png S4-fig5.svg; do
     exists pictures/$picture
