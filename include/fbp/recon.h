@@ -237,7 +237,7 @@ struct fbp_callbacks {
 /** Parameters of a reconstruction.  0 or NULL means the default. */
 struct fbp_recon_params {
     size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro */
-    const char *device; /**< device or devices: "auto", "ref", "cpu", "mock:0,1" …; NULL: auto */
+    const char *device; /**< device or devices: "auto", "ref", "cpu", "cuda:0,1" …; NULL: auto */
     int n_threads;      /**< number of compute threads; 0: one per core of the affinity mask */
     /** Memory that the plan and its runs may add to the process's memory at the time of planning
      *  [bytes]; 0: 80 % of the free memory. */
@@ -304,7 +304,7 @@ struct fbp_predicted {
 /** Decisions of a plan, before it runs. */
 struct fbp_plan_summary {
     size_t struct_size;
-    const char *backend; /**< "ref", "cpu", "mock" … */
+    const char *backend; /**< "ref", "cpu", "cuda" … */
     const char *kernel;  /**< "matrix", "column" … */
     const char *isa;     /**< instruction set: "c", "avx2" …; "": the backend has none to name */
     size_t n_devices;

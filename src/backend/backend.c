@@ -6,13 +6,17 @@
 #include <string.h>
 
 /* All backends, in the order of preference of `auto`. */
-#define BACKENDS(X) X(cuda) X(gl) X(cpu) X(ref) X(mock)
+#define BACKENDS(X) X(cuda) X(gl) X(cpu) X(ref)
 
 #define DECLARE(NAME) extern const struct fbp_backend fbp_backend_##NAME;
 BACKENDS(DECLARE)
 
+/* The simulated device of tests/devices/mock, which only test programs link; elsewhere its address
+ * is NULL and ends the list. */
+extern const struct fbp_backend fbp_backend_mock __attribute__((weak, visibility("hidden")));
+
 #define ADDRESS(NAME) &fbp_backend_##NAME,
-const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) NULL};
+const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) & fbp_backend_mock, NULL};
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 
@@ -28,7 +32,7 @@ static const struct fbp_backend *completed(const struct fbp_backend *given)
 {
     struct fbp_backend *out = NULL;
 
-    for (size_t i = 0; i < N_BACKENDS; i++)
+    for (size_t i = 0; fbp_backends[i]; i++)
         if (strcmp(fbp_backends[i]->name, given->name) == 0)
             out = &table.complete[i];
     pthread_mutex_lock(&table.lock);

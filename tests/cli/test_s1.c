@@ -5,7 +5,7 @@
 #include "bench/papers/zinsser2013/text.h"
 #include "test.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "base/cache.h"
 
 /* 10^9 of everything a second. */

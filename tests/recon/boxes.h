@@ -4,7 +4,7 @@
 
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
 

@@ -4,7 +4,7 @@
 
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 enum { SLABS = 15 }; /* of three slices */
 

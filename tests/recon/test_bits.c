@@ -1,7 +1,7 @@
 /* "The same bits": no split of the work changes a single voxel, on any backend. */
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 /* Views of n x n. */
 static struct fbp_scan make_scan_of(size_t n_views, size_t n)

@@ -2,7 +2,7 @@
  * volume, and kernels that compute whole slices only are not handed any. */
 #include "recon/side.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "backend/slab.h"
 
 enum { N_BOXES = 12 };

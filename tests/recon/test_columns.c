@@ -5,7 +5,7 @@
  */
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "pipeline/job.h"
 
 enum { VIEWS = 60, COLUMNS = 45, ROWS = 57 };

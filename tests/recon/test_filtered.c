@@ -5,7 +5,7 @@
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/array.h"
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
 

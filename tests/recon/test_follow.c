@@ -3,7 +3,7 @@
 #include "recon/fixture.h"
 
 #include "array/file/format.h"
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Memory to memory: the same bits as file to file, copied straight or through buffers. */
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 /* Views of a scan that has a projections file, and what a device makes of that. */
 struct job {

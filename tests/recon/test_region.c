@@ -4,7 +4,7 @@
  */
 #include "recon/side.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 enum { N_REGIONS = 7 };
 

@@ -2,7 +2,7 @@
  * of its slices, and lies where it lies. */
 #include "recon/boxes.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 enum { N_BOXES = 12 };
 

@@ -3,7 +3,7 @@
  * copies overlap, the volume has the same bits, and those of an ordinary reconstruction; what does
  * not fit, or fails, is said in a sentence.
  */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "bench/papers/ino2010/measure.h"
 #include "bench/papers/ino2010/s2.h"
 #include "recon/fixture.h"

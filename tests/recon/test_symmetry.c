@@ -4,7 +4,7 @@
  */
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 /* Grids and detectors of odd and even sizes, both senses of rotation. */
 static const struct scan_case {

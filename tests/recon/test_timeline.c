@@ -1,7 +1,7 @@
 /* Timelines: a bar a batch and a lane a stage, none of which ends before it begins. */
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "pipeline/plan.h"
 
 enum { VIEWS = 40, BATCH = 8, LANES = 7 };

@@ -6,7 +6,7 @@
 
 #include "bench/common/measure.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "base/threads.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"

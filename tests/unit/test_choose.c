@@ -1,5 +1,5 @@
 /* The device that `auto` takes: the first that may be taken unasked and can compute the job. */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "geometry/view.h"
 #include "pipeline/job.h"
 #include "test.h"

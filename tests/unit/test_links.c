@@ -1,6 +1,6 @@
 /* Links of devices: the rates that are measured, in the order that was asked for; measured once,
  * and kept; damaged files, lost devices and backends without links are no error of a run. */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "test.h"

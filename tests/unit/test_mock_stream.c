@@ -1,6 +1,6 @@
 /* Queues of the pretended device: what a stopped run has queued is left out, and the next one goes
  * on. */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "base/threads.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
  */
 #include "recon/fixture.h"
 
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 

@@ -1,5 +1,5 @@
 /* Queues of the pretended device (mock.h): a thread each, which runs commands in order. */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 #include "base/base.h"
 #include "base/threads.h"

@@ -1,7 +1,7 @@
 /* Memory of the caller's on the pretended device (struct fbp_device_memory_access,
  * array/device_memory.h), and its links to other memories (struct fbp_link_meter): rates are
  * computed from what each part of the machine is said to carry. */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 #include "base/base.h"
 

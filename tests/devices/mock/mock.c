@@ -1,6 +1,6 @@
 /* The pretended device (mock.h): a struct fbp_backend whose slots queue commands, which run the CPU
  * device's arithmetic later, in the thread of their stage. */
-#include "backend/mock/mock.h"
+#include "devices/mock/mock.h"
 
 #include "backend/rows.h"
 #include "backend/slab.h"
