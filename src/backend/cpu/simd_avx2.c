@@ -1,17 +1,12 @@
-/* The inner loops of the CPU device (simd.h) for AVX2: the operations of its vectors, and the
- * templates that are made of them.  Compiled with -mavx2 -mfma; must not be called unless the
- * processor has both. */
-#include "backend/cpu/simd.h"
-#include "filter/parabola.h"
-
+/* The inner loops of the CPU device (simd.h) for AVX2: the operations of its vectors, from which
+ * simd.h makes the loops and tables that cpu.c selects.  Compiled with -mavx2 -mfma; must not be
+ * called unless the processor has both. */
 #if defined(__x86_64__)
 #    include <immintrin.h>
-#    include <math.h>
-#    include <stdint.h>
+#    include <stddef.h>
 #    include <string.h>
 
-#    define ALWAYS_INLINE inline __attribute__((always_inline))
-#    define SUFFIX(name)  name##_avx2
+#    define SUFFIX(name) name##_avx2
 
 #    define VL                 8
 #    define V                  __m256
@@ -67,8 +62,6 @@ static inline void zip(__m256 a, __m256 b, __m256 *lo, __m256 *hi)
     *hi = _mm256_permute2f128_ps(even, odd, 0x31);
 }
 
-#    include "backend/cpu/line_tmpl.h"
-
 /* Four times two neighbours, of any alignment. */
 static inline __m256 four_pairs(const float *p, const int *i)
 {
@@ -104,13 +97,6 @@ static inline void taps_by_gathers(const float *view, size_t step, __m256i at, _
     out[2] = VGATHER(view + step, at);
     out[3] = VGATHER(view + step + 1, at);
 }
-
-#    include "backend/cpu/matrix_tmpl.h"
-
-MATRIX_KERNEL(void, fbp_bp_matrix_avx2_gather,
-              linear_at((float)x, view, stride, l, taps_by_gathers))
-
-#    include "backend/cpu/rot_tmpl.h"
 
 /* p[i] of each lane, from a window of 8: i < 8. */
 static inline __m256 window8(const float *p, __m256i i)
@@ -149,8 +135,6 @@ static inline void deinterleave(__m256 a, __m256 b, __m256 *even, __m256 *odd)
 #    define SMALL_STEP      0.999f                  /* 7 dv + 1 < 8, with room for rounding */
 #    define MIDDLE_STEP     (0.999f * 13.0f / 7.0f) /* 7 dv / 2 + 1 < 7.5 */
 #    define LARGE_STEP      (0.999f * 11.0f / 3.0f) /* 3 dv / 2 + 2 < 7.5 */
-
-#    include "backend/cpu/column_tmpl.h"
 
 /* Windows of kernel "planes".  The bit of 8 in an index selects the half. */
 static inline __m256 pick_16(const __m256 c[2], __m256i i)
@@ -238,5 +222,8 @@ static inline __m256d cubic_look(const struct cubic *t, __m256d u)
     return DFMA(part, value, DMUL(DFMA(DSET1(4), s1, bend), sixth));
 }
 
-#    include "backend/cpu/planes_tmpl.h"
+#    include "backend/cpu/simd.h"
+
+MATRIX_KERNEL(void, fbp_bp_matrix_avx2_gather,
+              linear_at((float)x, view, stride, l, taps_by_gathers))
 #endif

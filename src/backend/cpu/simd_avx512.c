@@ -1,16 +1,11 @@
-/* The inner loops of the CPU device (simd.h) for AVX-512: the operations of its vectors, and the
- * templates that are made of them.  Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must
- * not be called unless the processor has these. */
-#include "backend/cpu/simd.h"
-#include "filter/parabola.h"
-
+/* The inner loops of the CPU device (simd.h) for AVX-512: the operations of its vectors, from which
+ * simd.h makes the loops and tables that cpu.c selects.  Compiled with -mavx512f -mavx512dq
+ * -mavx512bw -mavx512vl; must not be called unless the processor has these. */
 #if defined(__x86_64__)
 #    include <immintrin.h>
-#    include <math.h>
-#    include <stdint.h>
+#    include <stddef.h>
 #    include <string.h>
 
-#    define ALWAYS_INLINE      inline __attribute__((always_inline))
 #    define SUFFIX(name)       name##_avx512
 #    define VL                 16
 #    define V                  __m512
@@ -67,8 +62,6 @@ static inline void zip(__m512 a, __m512 b, __m512 *lo, __m512 *hi)
     *hi = _mm512_permutex2var_ps(a, second, b);
 }
 
-#    include "backend/cpu/line_tmpl.h"
-
 static inline void deinterleave(__m512 a, __m512 b, __m512 *even, __m512 *odd)
 {
     const __m512i first =
@@ -89,9 +82,6 @@ static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4
         deinterleave(a, b, &out[2 * r], &out[2 * r + 1]);
     }
 }
-
-#    include "backend/cpu/matrix_tmpl.h"
-#    include "backend/cpu/rot_tmpl.h"
 
 /* p[i] of each lane, from a window of 16 or 32: one permutation. */
 static inline __m512 window16(const float *p, __m512i i)
@@ -126,8 +116,6 @@ static inline __m512 one_window32(const float *p, __m512i i, ptrdiff_t apart)
 #    define SMALL_STEP      0.999f                   /* 15 dv + 1 < 16, with room for rounding */
 #    define MIDDLE_STEP     (0.999f * 30.0f / 15.0f) /* 15 dv + 2 < 32 */
 #    define LARGE_STEP      (0.999f * 61.0f / 15.0f) /* 15 dv / 2 + 1 < 31.5 */
-
-#    include "backend/cpu/column_tmpl.h"
 
 #    define PICK_16(c, i) _mm512_permutexvar_ps(i, (c)[0])
 
@@ -205,5 +193,5 @@ static inline __m512d cubic_look(const struct cubic *t, __m512d u)
     return DFMA(part, DFMA(part, upper, of_16(t->c[1], i)), of_16(t->c[0], i));
 }
 
-#    include "backend/cpu/planes_tmpl.h"
+#    include "backend/cpu/simd.h"
 #endif

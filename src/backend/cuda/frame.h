@@ -299,7 +299,7 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
  * projects in it to the same pixel as the voxel rotated back by 90 degrees does in view k; the same
  * holds for K/2 and 180 degrees.  All voxels of a symmetric group therefore have their samples at
  * one position of the detector, and a texel holds one sample per symmetric view.  Lane j of the
- * texel at position i (the first voxel rotated i times) belongs to voxel i + j.  backend/cpu/simd.h
+ * texel at position i (the first voxel rotated i times) belongs to voxel i + j.  backend/cpu/rot_loops.h
  * has the same definitions. */
 
 /** Projection of a voxel column onto a view. */

@@ -1,16 +1,55 @@
-/*
- * Template of the loops over detector rows (struct fbp_line_dsp in simd.h), included by
- * simd_avx2.c and simd_avx512.c.  Parameters: SUFFIX(name), VL floats per vector V, the operations
- * V*(), and
+/** @file line_loops.h  Loops over detector rows of the CPU device: their table, struct
+ * fbp_line_dsp, and the loops for one instruction set (internal).  filter.c and convolve.c call
+ * them through the table.
+ *
+ * simd_c.c defines SUFFIX(name) before it includes simd.h, and gets the loops in plain C;
+ * simd_avx2.c and simd_avx512.c also define the operations of their vectors, and get the loops with
+ * vectors.  All other files get the declarations alone.
+ */
+#ifndef FBP_SRC_CPU_LINE_LOOPS_H
+#define FBP_SRC_CPU_LINE_LOOPS_H
+
+#include <stddef.h>
+
+/* Loops over detector rows.  All except `convolve` give the same bits with every instruction set.
+ */
+
+enum {
+    FBP_CONVOLVE_COLUMNS = 12, /**< output columns that `convolve` computes together */
+    FBP_MAX_LANES = 16         /**< greatest number of lanes of a vector of floats */
+};
+
+struct fbp_line_dsp {
+    /** Returns the greatest |x[i]|, i < n; 0 for n = 0. */
+    float (*peak)(const float *x, size_t n);
+    /** out[i] = x[i] a[i] b[i], i < n. */
+    void (*weigh)(const float *x, const float *a, const float *b, size_t n, float *out);
+    /** out[c stride + r] = in[r n_columns + c], r < n_rows, c < n_columns. */
+    void (*transpose)(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride);
+    /**
+     * Convolves `lanes` interleaved lines x[n][lanes] with a kernel of 2 S + 1 taps; lines are zero
+     * beyond their ends:
+     *
+     *     out[c][l] = sum_i  centre[c - i]  x[i][l],    |c - i| <= S,  0 <= i < n
+     *
+     * (Okitsu et al. 2008, eq. 1).
+     *
+     * centre  tap 0; the FBP_CONVOLVE_COLUMNS taps beyond -S and +S must be readable and 0
+     * S       at most n - 1
+     */
+    void (*convolve)(const float *x, const float *centre, size_t S, size_t n, float *out);
+    size_t lanes; /**< lines that `convolve` processes together */
+};
+
+#if defined(VL) /* vectors */
+
+/* Operations: VL floats per vector V, V*(), and
  *
  *   VSTREAM(p, a)        store past the caches, p aligned
  *   zip(a, b, &lo, &hi)  lo = a0 b0 a1 b1 …, hi the rest
  */
 
-enum { LINE = 16 }; /* floats of a cache line */
-
-/* Arrays of vectors must end in registers. */
-#define UNROLL _Pragma("GCC unroll 16")
+enum { LANES = VL, LINE = 16 /* floats of a cache line */ };
 
 static float peak(const float *x, size_t n)
 {
@@ -112,4 +151,46 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
     }
 }
 
-const struct fbp_line_dsp SUFFIX(fbp_line) = {peak, weigh, transpose, convolve, VL};
+#elif defined(SUFFIX) /* plain C */
+
+static float peak(const float *x, size_t n)
+{
+    float most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
+    return most;
+}
+
+static void weigh(const float *x, const float *a, const float *b, size_t n, float *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i] * a[i] * b[i];
+}
+
+static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
+{
+    for (size_t c = 0; c < n_columns; c++)
+        for (size_t r = 0; r < n_rows; r++)
+            out[c * stride + r] = in[r * n_columns + c];
+}
+
+enum { LANES = 4 };
+
+static void convolve(const float *x, const float *centre, size_t S, size_t n, float *out)
+{
+    for (size_t c = 0; c < n; c++) {
+        const size_t lo = c > S ? c - S : 0, end = c + S < n ? c + S + 1 : n;
+        const float *k = centre + c;
+        float sum[LANES] = {0};
+        for (size_t i = lo; i < end; i++)
+            for (size_t l = 0; l < LANES; l++)
+                sum[l] += k[-(ptrdiff_t)i] * x[i * LANES + l];
+        for (size_t l = 0; l < LANES; l++)
+            out[c * LANES + l] = sum[l];
+    }
+}
+
+#endif
+
+#endif /* FBP_SRC_CPU_LINE_LOOPS_H */

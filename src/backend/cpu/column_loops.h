@@ -1,14 +1,87 @@
+/** @file column_loops.h  Inner loops of the CPU kernel "column", which backprojects views along
+ * columns of voxels in z, in float and in double (internal).  column.c calls them through struct
+ * fbp_bp_dsp of simd.h.  The plain C loops below are the specification; line_loops.h explains which
+ * file compiles which loops.
+ */
+#ifndef FBP_SRC_CPU_COLUMN_LOOPS_H
+#define FBP_SRC_CPU_COLUMN_LOOPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Kernel "column": computes columns of voxels along z. */
+
+enum {
+    FBP_COLUMN_BELOW = 16,    /**< zeros below the rows of a detector column */
+    FBP_COLUMN_ABOVE = 2,     /**< least number of zeros above them */
+    FBP_COLUMN_MULTIPLE = 32, /**< the length of a stored column is a multiple of it */
+    FBP_COLUMN_SLICES = 528,  /**< greatest number of slices per call */
+    FBP_COLUMN_VIEWS = 8      /**< greatest number of views per call */
+};
+
+/**
+ * Parameters of one transposed view along one voxel column, in which u and w do not depend on z:
+ * with t = z - z_ref,
+ *
+ *     v = v0 + t dv,   0 < dv,
+ *
+ * relative to the integer row `row`.
+ */
+struct fbp_bp_column {
+    const float *left; /**< stored row 0 of detector column floor(u); `stride` to the next column */
+    const float *ahead; /**< `left` of the next view or voxel column, for prefetching; never NULL */
+    float wl, wr;       /**< (1 - a) / w^2 and a / w^2, a: fraction of u */
+    float v0, dv, v_lo, v_hi;
+    int row;      /**< reference row, counted from the first stored row */
+    bool aligned; /**< second of two stages: rows are slices of the volume, if dv and v0 agree */
+    size_t z0,
+        z1; /**< slices of the grid that project onto the detector, and a few more per side */
+};
+
+/**
+ *     dst[z - z0] += sum_k lerp(line_k, v_k(z)),  line_k = wl left_k + wr right_k,  z = z0 … z1-1
+ *
+ * The interpolated detector column line_k is used for a whole voxel column (iFDK; Chen et al.
+ * 2019).
+ *
+ * dst     z1 - z0 <= FBP_COLUMN_SLICES voxels
+ * n       number of views
+ * stride  samples from column to column, a multiple of FBP_COLUMN_MULTIPLE
+ */
+typedef void fbp_bp_column_fn(float *dst, size_t z0, size_t z1, float z_ref,
+                              const struct fbp_bp_column *views, size_t n, size_t stride);
+
+/** Readable values beyond the end of a detector column of doubles. */
+enum { FBP_COLUMN_DOUBLE_BEYOND = 8 };
+
+/** Two neighbouring columns of a sinogram image in double, and their interpolation weights. */
+struct fbp_bp_column_double {
+    const double *left; /**< sample of the first slice in the left column; the right column is
+                            `stride` samples after it */
+    double wl, wr;
+};
+
+/**
+ *     dst[i] += sum_k wl_k left_k[i] + wr_k right_k[i],   i < n
+ *
+ * in the order of views.  The bits of a value do not depend on the other values.
+ */
+typedef void fbp_bp_column_double_fn(double *dst, size_t n,
+                                     const struct fbp_bp_column_double *views, size_t n_views,
+                                     size_t stride);
+
+#if defined(VL) /* vectors */
+
 /*
- * Template of kernel "column" (fbp_bp_column_fn and fbp_bp_column_double_fn in simd.h), included by
- * simd_avx2.c and simd_avx512.c.  Parameters: VL lanes per vector, V of floats, VI of int32, DL
- * doubles per vector D, the operations V*(), VI*() and D*(), and
+ * Operations: VL lanes per vector, V of floats, VI of int32, DL doubles per vector D, V*(), VI*()
+ * and D*(), and
  *
  *   ADD_SMALL, ADD_MIDDLE, ADD_LARGE     add_plain() or add_split() with functions that permute a
  *                                        window of the line: window(p, i) = p[i] of each lane
- *   SMALL_STEP, MIDDLE_STEP, LARGE_STEP  greatest dv for which VL slices stay in it
+ *   SMALL_STEP, MIDDLE_STEP, LARGE_STEP  greatest dv for which VL slices stay in the window
  *   deinterleave(a, b, &even, &odd)      every other one of the 2 VL floats a, b
  *
- * A block is VL slices from a multiple of VL on, whatever slices a call is for: no bit of a voxel
+ * A block is VL slices from a multiple of VL on, whatever slices are requested: no bit of a voxel
  * depends on the slices beside it.
  */
 
@@ -266,3 +339,37 @@ static void column_double(double *dst, size_t n, const struct fbp_bp_column_doub
         memcpy(dst + i, last, bytes);
     }
 }
+
+#elif defined(SUFFIX) /* plain C */
+
+static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct fbp_bp_column *views,
+                   size_t n, size_t stride)
+{
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_bp_column *c = &views[k];
+        const size_t first = c->z0 > z0 ? c->z0 : z0, end = c->z1 < z1 ? c->z1 : z1;
+        const float *left = c->left, *right = left + stride;
+        for (size_t z = first; z < end; z++) {
+            const float v = clampf(c->v0 + ((float)z - z_ref) * c->dv, c->v_lo, c->v_hi);
+            const float fv = floorf(v), b = v - fv;
+            const ptrdiff_t i = (ptrdiff_t)fv + c->row;
+            const float lower = c->wl * left[i] + c->wr * right[i];
+            const float upper = c->wl * left[i + 1] + c->wr * right[i + 1];
+            dst[z - z0] += lower + b * (upper - lower);
+        }
+    }
+}
+
+static void column_double(double *dst, size_t n, const struct fbp_bp_column_double *views,
+                          size_t n_views, size_t stride)
+{
+    for (size_t k = 0; k < n_views; k++) {
+        const double *left = views[k].left, *right = left + stride;
+        for (size_t i = 0; i < n; i++)
+            dst[i] += views[k].wl * left[i] + views[k].wr * right[i];
+    }
+}
+
+#endif
+
+#endif /* FBP_SRC_CPU_COLUMN_LOOPS_H */

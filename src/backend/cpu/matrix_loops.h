@@ -1,0 +1,171 @@
+/** @file matrix_loops.h  Inner loops of the CPU kernel "matrix", which backprojects views of any
+ * 3x4 matrix along rows of voxels in x (internal).  matrix.c calls them through struct fbp_bp_dsp
+ * of simd.h.  The plain C loops below are the specification; line_loops.h explains which file
+ * compiles which loops.
+ */
+#ifndef FBP_SRC_CPU_MATRIX_LOOPS_H
+#define FBP_SRC_CPU_MATRIX_LOOPS_H
+
+#include <stddef.h>
+
+/* Kernel "matrix": any 3x4 matrix; computes rows of voxels along x. */
+
+/** Zeros around a filtered view: columns left and right, rows below and above; and the columns left
+ *  and right for spline interpolation. */
+enum { FBP_VIEW_LEFT = 1, FBP_VIEW_RIGHT = 2, FBP_VIEW_BELOW = 1, FBP_VIEW_ABOVE = 2 };
+enum { FBP_CUBIC_LEFT = 3, FBP_CUBIC_RIGHT = 4 };
+
+/**
+ * Parameters of one view along one voxel row: with t = x - x_ref,
+ *
+ *     w = w0 + t w1,  u = (u0 + t u1) / w,  v = (v0 + t v1) / w,  w(iso-centre) = 1.
+ *
+ * u and v are relative to the integer pixel (column, row) near the principal point, where fp32 has
+ * most digits left.  They are clamped to [u_lo, u_hi] and [v_lo, v_hi], the outermost coordinates
+ * whose taps are all zeros of the border: values are continuous at the detector's edge.
+ */
+struct fbp_bp_line {
+    float x_ref;
+    float u0, u1, v0, v1, w0, w1;
+    float u_lo, u_hi, v_lo, v_hi;
+    int column, row; /**< reference pixel; row counts from the first stored row of the view */
+};
+
+/**
+ *     dst[x] += value(view, u, v) / w^2,   x = x0 … x1-1
+ *
+ * value: bilinear interpolation; or, for a row of plane integrals (w = 1), the sample nearest to u,
+ * or the spline whose coefficients are the samples (filter/parabola.h).
+ *
+ * dst     the whole voxel row, indexed by x
+ * view    sample (0, 0) of a filtered view inside its border of zeros
+ * stride  samples from row to row
+ */
+typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
+                              const struct fbp_bp_line *line);
+
+#if defined(VL) /* vectors */
+
+/* Operations: VL lanes per vector, V of floats, VI of int32, V*() and VI*(); VGATHER(p, i) is p[i]
+ * of each lane; taps() is a taps_fn. */
+
+/* The four samples around each lane: view[at], [at + 1], [at + step], [at + step + 1]. */
+typedef void taps_fn(const float *view, size_t step, VI at, V out[4]);
+
+/* The increments of VL voxels from x on; get_taps() is inlined. */
+static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
+                                 const struct fbp_bp_line *l, taps_fn *get_taps)
+{
+    const V t = VADD(VSET1(x - l->x_ref), VIOTA());
+    const V r = VDIV(VSET1(1.0f), VFMA(t, VSET1(l->w1), VSET1(l->w0)));
+    const V un = VMUL(VFMA(t, VSET1(l->u1), VSET1(l->u0)), r);
+    const V vn = VMUL(VFMA(t, VSET1(l->v1), VSET1(l->v0)), r);
+    const V u = VMIN(VMAX(un, VSET1(l->u_lo)), VSET1(l->u_hi));
+    const V v = VMIN(VMAX(vn, VSET1(l->v_lo)), VSET1(l->v_hi));
+    const V fu = VFLOOR(u), fv = VFLOOR(v), a = VSUB(u, fu), b = VSUB(v, fv);
+    const VI row = VIMUL(VIADD(VTOI(fv), VISET1(l->row)), VISET1((int)stride));
+    V tap[4];
+
+    get_taps(view, stride, VIADD(row, VIADD(VTOI(fu), VISET1(l->column))), tap);
+    const V lower = VFMA(a, VSUB(tap[1], tap[0]), tap[0]);
+    const V upper = VFMA(a, VSUB(tap[3], tap[2]), tap[2]);
+    return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
+}
+
+/* u of VL voxels of a row of plane integrals, w = 1. */
+static inline V row_u(size_t x, const struct fbp_bp_line *l)
+{
+    const V t = VADD(VSET1((float)x - l->x_ref), VIOTA());
+
+    return VMIN(VMAX(VFMA(t, VSET1(l->u1), VSET1(l->u0)), VSET1(l->u_lo)), VSET1(l->u_hi));
+}
+
+static inline V nearest_at(V u, const float *row)
+{
+    return VGATHER(row, VTOI(VFLOOR(VADD(u, VSET1((float)FBP_NEAREST)))));
+}
+
+static inline V cubic_at(V u, const float *row)
+{
+    const V fu = VFLOOR(u), one = VSET1(1), four = VSET1(4), three = VSET1(3);
+    const V t = VSUB(u, fu), s = VSUB(one, t), t2 = VMUL(t, t), s2 = VMUL(s, s);
+    const VI at = VTOI(fu);
+    const V lower = VFMA(VMUL(three, t2), VSUB(t, VSET1(2)), four);
+    const V upper = VFMA(VMUL(three, s2), VSUB(s, VSET1(2)), four);
+    V sum = VMUL(VMUL(s2, s), VGATHER(row - 1, at));
+
+    sum = VFMA(lower, VGATHER(row, at), sum);
+    sum = VFMA(upper, VGATHER(row + 1, at), sum);
+    sum = VFMA(VMUL(t2, t), VGATHER(row + 2, at), sum);
+    return VMUL(sum, VSET1(1.0f / 6));
+}
+
+/* A fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: the increments of VL voxels from x on,
+ * from `view` or, for plane integrals, from `row`.  Lanes beyond x1 are clamped into the border of
+ * zeros, and dropped. */
+#    define MATRIX_KERNEL(TYPE, NAME, VALUE)                                          \
+        TYPE NAME(float *dst, size_t x0, size_t x1, const float *view, size_t stride, \
+                  const struct fbp_bp_line *l)                                        \
+        {                                                                             \
+            const float *const row = view + (ptrdiff_t)stride * l->row + l->column;   \
+            size_t x = x0;                                                            \
+            (void)row;                                                                \
+            for (; x + VL <= x1; x += VL)                                             \
+                VSTORE(dst + x, VADD(VLOAD(dst + x), VALUE));                         \
+            if (x < x1) {                                                             \
+                float rest[VL];                                                       \
+                VSTORE(rest, VALUE);                                                  \
+                for (size_t i = 0; x + i < x1; i++)                                   \
+                    dst[x + i] += rest[i];                                            \
+            }                                                                         \
+        }
+
+MATRIX_KERNEL(static void, matrix_linear, linear_at((float)x, view, stride, l, taps))
+MATRIX_KERNEL(static void, matrix_nearest, nearest_at(row_u(x, l), row))
+MATRIX_KERNEL(static void, matrix_cubic, cubic_at(row_u(x, l), row))
+
+#elif defined(SUFFIX) /* plain C */
+
+static void matrix_linear(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
+                          const struct fbp_bp_line *l)
+{
+    for (size_t x = x0; x < x1; x++) {
+        const float t = (float)x - l->x_ref;
+        const float r = 1.0f / (l->w0 + t * l->w1);
+        const float u = clampf((l->u0 + t * l->u1) * r, l->u_lo, l->u_hi);
+        const float v = clampf((l->v0 + t * l->v1) * r, l->v_lo, l->v_hi);
+        const float fu = floorf(u), fv = floorf(v), a = u - fu, b = v - fv;
+        const float *p =
+            view + (ptrdiff_t)((int)fv + l->row) * (ptrdiff_t)stride + ((int)fu + l->column);
+        const float *q = p + stride;
+        const float lower = p[0] + a * (p[1] - p[0]), upper = q[0] + a * (q[1] - q[0]);
+        dst[x] += r * r * (lower + b * (upper - lower));
+    }
+}
+
+static void matrix_nearest(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
+                           const struct fbp_bp_line *l)
+{
+    const float *row = view + (ptrdiff_t)stride * l->row + l->column;
+
+    for (size_t x = x0; x < x1; x++) {
+        const float u = clampf(l->u0 + ((float)x - l->x_ref) * l->u1, l->u_lo, l->u_hi);
+        dst[x] += row[(ptrdiff_t)floorf(u + (float)FBP_NEAREST)];
+    }
+}
+
+static void matrix_cubic(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
+                         const struct fbp_bp_line *l)
+{
+    const float *row = view + (ptrdiff_t)stride * l->row + l->column;
+
+    for (size_t x = x0; x < x1; x++) {
+        const float u = clampf(l->u0 + ((float)x - l->x_ref) * l->u1, l->u_lo, l->u_hi);
+        const float first = floorf(u);
+        dst[x] += spline(row + (ptrdiff_t)first - 1, u - first);
+    }
+}
+
+#endif
+
+#endif /* FBP_SRC_CPU_MATRIX_LOOPS_H */
