@@ -473,7 +473,7 @@ static bool lies_in(const char *file, const char *folder)
     return is;
 }
 
-fbp_status fbp_input_is(const char *input, const char *file, bool *is)
+fbp_status fbp_input_has(const char *input, const char *file, bool *is)
 {
     enum { MOST_MISSING = 10000 }; /* a pattern may describe more files than exist */
     struct fbp_files files = {.path = input};
@@ -496,7 +496,12 @@ fbp_status fbp_input_is(const char *input, const char *file, bool *is)
               (there && S_ISDIR(out.st_mode) && lies_in(one, file));
         files.stop = *is || missing == MOST_MISSING;
     }
-    FBP_TRY(st);
+    return st;
+}
+
+fbp_status fbp_input_is(const char *input, const char *file, bool *is)
+{
+    FBP_TRY(fbp_input_has(input, file, is));
     return *is ? FBP_OK : fbp_stack_joins(input, file, is);
 }
 

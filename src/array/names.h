@@ -111,9 +111,12 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array);
 /** Add names, sizes and times of all files to the hash *h. */
 fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *inputs);
 
-/** Whether writing `file` would replace an input or one of its files, or add a file to an input
- *  that is a folder or a pattern. Existing files are compared by device and inode, others by
- *  name. */
+/** Whether writing `file` would replace an input or one of its files. Existing files are compared
+ *  by device and inode, others by name. */
+fbp_status fbp_input_has(const char *input, const char *file, bool *is);
+
+/** fbp_input_has(), or whether writing `file` would add a file to an input that is a folder or a
+ *  pattern. */
 fbp_status fbp_input_is(const char *input, const char *file, bool *is);
 
 /** Append the files that an array is read from. The array is opened for this; if that fails, its

@@ -23,64 +23,21 @@
 
 /* --- Files that fbp may use --- */
 
-/* Find the files that are read. */
-static fbp_status open_inputs(struct fbp_output *o, const struct fbp_sink_params *params)
-{
-    struct fbp_part_inputs *in = &o->inputs;
-    fbp_status st = FBP_OK;
-
-    *in = (struct fbp_part_inputs){.keep = params->keep, .n_keep = params->n_keep};
-    for (size_t i = 0; i < in->n_keep && st == FBP_OK; i++) {
-        struct fbp_files files = {.path = in->keep[i]};
-
-        for (const char *file; files.path && (file = fbp_files_next(&files, &st));) {
-            bool there = false;
-
-            if (in->n == in->room) {
-                const size_t room = in->room ? 2 * in->room : 64;
-                struct stat *more = realloc(in->is, room * sizeof *more);
-                if (!more) {
-                    st = fbp_fail_nomem(room * sizeof *more, "a table of input files");
-                    continue;
-                }
-                in->is = more;
-                in->room = room;
-            }
-            st = fbp_stat(file, &in->is[in->n], &there);
-            in->n += there;
-        }
-    }
-    return st;
-}
-
-static bool is_input(struct fbp_output *o, const struct stat *file)
-{
-    const struct fbp_part_inputs *in = &o->inputs;
-
-    for (size_t i = 0; i < in->n; i++)
-        if (in->is[i].st_dev == file->st_dev && in->is[i].st_ino == file->st_ino)
-            return true;
-    return false;
-}
-
-static fbp_status refuse_input(const char *path)
-{
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: is an input file, but the output needs this name for a temporary file; "
-                    "choose another name for the output",
-                    path);
-}
-
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path)
 {
-    struct stat st;
-    bool there;
+    const struct fbp_sink_params *params = o ? o->params : NULL;
+    bool hit = false;
 
-    for (size_t i = 0; i < o->inputs.n_keep; i++)
-        if (o->inputs.keep[i] && strcmp(o->inputs.keep[i], path) == 0)
-            return refuse_input(path);
-    FBP_TRY(fbp_stat(path, &st, &there));
-    return there && is_input(o, &st) ? refuse_input(path) : FBP_OK;
+    for (size_t i = 0; params && i < params->n_keep; i++) {
+        if (params->keep[i])
+            FBP_TRY(fbp_input_has(params->keep[i], path, &hit));
+        if (hit)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: is an input file, but the output needs this name for a temporary "
+                            "file; choose another name for the output",
+                            path);
+    }
+    return FBP_OK;
 }
 
 fbp_status fbp_part_refuse(const char *path, const char *why)
@@ -139,8 +96,7 @@ static fbp_status check_file(struct fbp_output *o, const struct stat *st, const 
                           : st->st_nlink > 1      ? "it has several hard links"
                                                   : NULL;
 
-    if (o && is_input(o, st))
-        return refuse_input(path);
+    FBP_TRY(fbp_part_spare(o, path));
     return strange ? fbp_part_refuse(path, strange) : FBP_OK;
 }
 
@@ -507,7 +463,7 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
     if (left && o->resume)
         FBP_TRY(fbp_journal_find(o, &found));
     if (found && !stack) {
-        FBP_TRY(o->store->reopen(o));
+        FBP_TRY(o->store->open(o, false));
         found = o->fd >= 0;
     }
     if (!found)
@@ -521,7 +477,7 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
          * journal. */
         FBP_TRY(fbp_journal_create(o));
         if (!stack)
-            FBP_TRY(o->store->create(o));
+            FBP_TRY(o->store->open(o, true));
         o->owned = true;
     }
     if (!stack) {
@@ -557,7 +513,7 @@ fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *
     bool left = false, is_shared = false;
     fbp_status st;
 
-    FBP_TRY_GOTO(open_inputs(o, rq->params));
+    o->params = rq->params;
     if (rq->share && !rq->share->first) {
         st = fbp_shared_output_join(o, rq->share);
         goto fail;
@@ -574,8 +530,7 @@ fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *
     else
         st = begin_alone(o, left);
 fail:
-    free(o->inputs.is);
-    o->inputs = (struct fbp_part_inputs){0};
+    o->params = NULL;
     return st;
 }
 

@@ -132,43 +132,43 @@ static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, siz
     return end == 0 || (e->fd >= 0 && fstat(e->fd, &st) == 0 && (uint64_t)st.st_size >= end);
 }
 
-fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n)
+/* Write bytes [at, at + n) of PATH.part to the files of a process that store them, or read them
+ * from there. */
+static fbp_status transfer(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
+                           char *data, size_t n, bool write)
 {
-    struct fbp_output *o = output;
+    while (n > 0) {
+        const struct place p = place_of(o, e, at, n);
 
-    for (const char *from = data; n > 0;) {
-        const struct place p = place_of(o, &o->shared->boundary, at, n);
-
-        if (p.n == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: slice %llu belongs to another part; report this error", o->path,
+        if (p.n == 0 || p.fd < 0)
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: the file of boundary blocks with slice %llu is missing; run the "
+                            "part again",
+                            o->path,
                             (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));
-        FBP_TRY(p.fd == o->fd ? o->store->put(o, p.at, from, p.n)
-                              : fbp_write_at(p.fd, p.path, p.at, from, p.n));
-        from += p.n;
+        if (p.fd == o->fd)
+            FBP_TRY(write ? o->store->put(o, p.at, data, p.n) : o->store->get(o, p.at, data, p.n));
+        else
+            FBP_TRY(write ? fbp_write_at(p.fd, p.path, p.at, data, p.n)
+                          : fbp_read_at(p.fd, p.path, p.at, data, p.n));
+        data += p.n;
         at += p.n;
         n -= p.n;
     }
     return FBP_OK;
 }
 
+fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n)
+{
+    struct fbp_output *o = output;
+
+    return transfer(o, &o->shared->boundary, at, (char *)(uintptr_t)data, n, true); /* only read */
+}
+
 fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                             void *out, size_t n)
 {
-    for (char *to = out; n > 0;) {
-        const struct place p = place_of(o, e, at, n);
-
-        if (p.n == 0 || p.fd < 0)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: the file of its boundary blocks is missing; run the part again",
-                            o->path);
-        FBP_TRY(p.fd == o->fd ? o->store->get(o, p.at, to, p.n)
-                              : fbp_read_at(p.fd, p.path, p.at, to, p.n));
-        to += p.n;
-        at += p.n;
-        n -= p.n;
-    }
-    return FBP_OK;
+    return transfer(o, e, at, out, n, false);
 }
 
 fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e, size_t z0,
@@ -298,6 +298,21 @@ static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
     return true;
 }
 
+/* Describe the manifest as the journal of a single process that wrote all slices, without boundary
+ * blocks and without a line "synced". */
+static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
+{
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&p->boundary.runs, 1, sizeof *p->boundary.runs, "runs of slices"));
+    p->boundary.runs[0].nz = o->sink.info.n[2];
+    p->boundary.n_runs = p->boundary.block = 1;
+    FBP_TRY(fbp_read_text(o->shared->manifest, FBP_JOURNAL_MOST_BYTES, &p->text, &n));
+    const char *newline = strchr(p->text, '\n');
+    p->lines = p->synced = newline ? newline + 1 : p->text + n;
+    return FBP_OK;
+}
+
 /* Open and read the journal p->path. It is opened anew each time, because a network file system
  * then returns the newest contents. p->text NULL: it was removed in the meantime. */
 static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
@@ -393,6 +408,14 @@ bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
     }
     if (*st == FBP_OK && errno != 0)
         *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path, strerror(errno));
+    if (*st == FBP_OK && w->manifest) {
+        w->manifest = false;
+        *st = read_manifest(o, p);
+        w->at = p->lines;
+        if (*st == FBP_OK)
+            return true;
+        clear_peer(p);
+    }
     if (w->dir)
         closedir(w->dir);
     return false;

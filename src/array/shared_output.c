@@ -181,9 +181,9 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 /* --- The record of a complete output ---
  *
  * A part that is started again reads the record, and ends without work.  The record is an extended
- * attribute of the output (of a stack: of its first slice): the first line of the manifest, the
- * line "complete", and a line "of N" for each number of parts that wrote it.  If the file system
- * has no extended attributes, the manifest with its line "complete" remains as the record. */
+ * attribute of the output (of a stack: of its first slice): the first line of the manifest, and the
+ * line "complete".  If the file system has no extended attributes, the manifest with its line
+ * "complete" remains as the record. */
 
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
@@ -209,16 +209,14 @@ static bool is_complete(struct fbp_output *o, const char *text)
     return strstr(text, "\ncomplete ") && describe_output(o, line) && strstr(text, line);
 }
 
-/* Whether a complete output with a record of the same settings and number of parts exists. */
+/* Whether a complete output with a record of the same settings exists. */
 static bool is_recorded(struct fbp_output *o)
 {
-    char first[FBP_JOURNAL_LINE], division[40], text[RECORD] = "";
+    char first[FBP_JOURNAL_LINE], text[RECORD] = "";
     bool all = getxattr(o->layout.data_path, ATTRIBUTE, text, sizeof text - 1) > 0;
 
     fbp_journal_first(o, first);
-    snprintf(division, sizeof division, "\nof %zu\n", o->shared->own.n_parts);
-    all = all && strncmp(text, first, strlen(first)) == 0 && strstr(text, division) &&
-          is_complete(o, text);
+    all = all && strncmp(text, first, strlen(first)) == 0 && is_complete(o, text);
 
     /* All its files must exist. */
     if (o->layout.side_path)
@@ -243,7 +241,7 @@ static void remove_journal(struct fbp_output *o, const char *journal)
 
 static fbp_status record_and_remove(struct fbp_output *o, int manifest)
 {
-    struct fbp_peers w = {.output = o}, all = {.output = o, .own = true};
+    struct fbp_peers w = {.output = o, .own = true};
     const char *path = o->shared->manifest;
     char line[LINE] = "", record[RECORD], *text = NULL;
     fbp_status st = FBP_OK;
@@ -258,16 +256,6 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
                             strerror(errno));
         fbp_journal_first(o, record);
         strcat(record, line + 1); /* record already ends with a newline */
-        n = strlen(record);
-        snprintf(record + n, sizeof record - n, "of %zu\n", o->shared->own.n_parts);
-        while (fbp_peers_next(&w, &st)) {
-            char division[40];
-
-            snprintf(division, sizeof division, "\nof %zu\n", w.peer.n_parts);
-            if (!strstr(record, division) && strlen(record) + strlen(division) < RECORD)
-                strcat(record, division + 1);
-        }
-        FBP_TRY(st);
         recorded = setxattr(o->layout.data_path, ATTRIBUTE, record, strlen(record), 0) == 0;
     }
     if (!recorded) {
@@ -279,8 +267,8 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
             FBP_TRY(fbp_sync_file(manifest, path));
         }
     }
-    while (fbp_peers_next(&all, &st))
-        remove_journal(o, all.peer.path);
+    while (fbp_peers_next(&w, &st))
+        remove_journal(o, w.peer.path);
     FBP_TRY(st);
     return !recorded || unlink(path) == 0 || errno == ENOENT ? FBP_OK
                                                              : fbp_fail_write(path, errno, 0);
@@ -488,40 +476,17 @@ static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, v
     return FBP_OK;
 }
 
-/* Read lines of slices in the manifest as the journal of a single process that wrote all slices,
- * without boundary blocks; free out->text. */
-static fbp_status read_alone(struct fbp_output *o, struct fbp_slice_run *all, struct fbp_peer *out)
-{
-    size_t n = 0;
-
-    *all = (struct fbp_slice_run){0, o->sink.info.n[2]};
-    *out = (struct fbp_peer){.path = o->shared->manifest,
-                             .boundary = {.runs = all, .n_runs = 1, .block = 1, .fd = -1}};
-    FBP_TRY(fbp_read_text(o->shared->manifest, FBP_JOURNAL_MOST_BYTES, &out->text, &n));
-    const char *newline = strchr(out->text, '\n');
-    out->lines = out->synced = newline ? newline + 1 : out->text + n;
-    return FBP_OK;
-}
-
 static fbp_status recover(struct fbp_output *o)
 {
-    struct fbp_peers w = {.output = o};
-    struct fbp_peer alone = {0};
-    struct fbp_slice_run all;
+    struct fbp_peers w = {.output = o, .manifest = true};
     void *scratch = NULL;
     fbp_status st = FBP_OK;
 
     FBP_TRY(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
     while (fbp_peers_next(&w, &st))
         st = recover_peer(o, &w.peer, scratch);
-    if (st != FBP_OK)
-        goto fail;
-    FBP_TRY_GOTO(read_alone(o, &all, &alone));
-    FBP_TRY_GOTO(recover_peer(o, &alone, scratch));
-    if (fbp_output_is_stack(o))
+    if (st == FBP_OK && fbp_output_is_stack(o))
         st = fbp_stack_clear_missing(o);
-fail:
-    free(alone.text);
     fbp_free(scratch);
     return st;
 }
@@ -537,9 +502,9 @@ static fbp_status open_part(struct fbp_output *o)
     size_t journals = 0;
     struct stat is;
 
-    FBP_TRY(o->store->reopen(o));
+    FBP_TRY(o->store->open(o, false));
     if (o->fd < 0) {
-        FBP_TRY(o->store->create(o));
+        FBP_TRY(o->store->open(o, true));
         return o->store->reserve(o);
     }
     while (fbp_peers_next(&w, &st))
@@ -723,25 +688,6 @@ fail:
     return st;
 }
 
-/* Check the files, publish, and remove all files that are no longer needed. */
-static fbp_status commit(struct fbp_output *o, int manifest)
-{
-    /* Small file that a kill during publication may have left. */
-    const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
-
-    FBP_TRY(check_file(o));
-    if (o->store->check)
-        FBP_TRY(o->store->check(o));
-    FBP_TRY(fbp_part_clear(o, side.text, true));
-    FBP_TRY(fbp_output_lock_second(o));
-    const fbp_status st = publish(o, manifest);
-    fbp_output_unlock_second(o);
-    FBP_TRY(fbp_output_excuse(o, st));
-    complete(o, manifest);
-    fbp_sync_folder(o->path);
-    return FBP_OK;
-}
-
 /* Check that PATH.part was renamed to the output's name; it no longer has its temporary name. */
 static fbp_status check_renamed(struct fbp_output *o)
 {
@@ -819,7 +765,19 @@ static fbp_status finish(struct fbp_output *o)
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
     } else if (fbp_output_is_stack(o) || unpublished) {
-        st = commit(o, fd);
+        /* A small file that a kill during publication may have left. */
+        const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
+
+        FBP_TRY_GOTO(check_file(o));
+        if (o->store->check)
+            FBP_TRY_GOTO(o->store->check(o));
+        FBP_TRY_GOTO(fbp_part_clear(o, side.text, true));
+        FBP_TRY_GOTO(fbp_output_lock_second(o));
+        st = publish(o, fd);
+        fbp_output_unlock_second(o);
+        FBP_TRY_GOTO(fbp_output_excuse(o, st));
+        complete(o, fd);
+        fbp_sync_folder(o->path);
     } else { /* the process that renamed it ended before it removed its files */
         FBP_TRY_GOTO(check_renamed(o));
         complete(o, fd);
@@ -858,21 +816,14 @@ static size_t kept_shared(struct fbp_sink *s)
  * one process. */
 static bool has_slices(struct fbp_output *o)
 {
-    struct fbp_peers w = {.output = o};
-    struct fbp_peer alone;
+    struct fbp_peers w = {.output = o, .manifest = true};
     struct fbp_peer_line line;
-    struct fbp_slice_run all;
     fbp_status st = FBP_OK;
     size_t n = 0;
 
     while (fbp_peers_next(&w, &st))
-        n++;
-    if (st != FBP_OK || n > 0 || read_alone(o, &all, &alone) != FBP_OK)
-        return true; /* also if unknown */
-    const char *at = alone.lines;
-    const bool any = fbp_peer_next(o, &alone, &at, &line);
-    free(alone.text);
-    return any;
+        n += w.peer.part > 0 || fbp_peer_next(o, &w.peer, &w.at, &line);
+    return st != FBP_OK || n > 0; /* also if unknown */
 }
 
 static void leave(struct fbp_output *o)

@@ -120,11 +120,13 @@ struct fbp_peer_line {
  *  file. */
 fbp_status fbp_peers_begin_journal(struct fbp_output *o);
 
-/** Iterator over the journals beside the manifest: initialize .output and .own, and the status to
- *  FBP_OK. */
+/** Iterator over the journals beside the manifest: initialize .output, .own and .manifest, and
+ *  the status to FBP_OK. */
 struct fbp_peers {
     struct fbp_output *output;
     bool own; /**< include the journal of this sink */
+    bool
+        manifest; /**< include, at last and as part 0, slices of a single process in the manifest */
     bool begun;
     DIR *dir;
     struct fbp_peer peer; /**< current journal */

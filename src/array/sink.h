@@ -112,7 +112,8 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * beside a journal of fbp, and only if it is a regular file with a single name.
  */
 
-/** FBP_ERR_INVALID if this temporary file of an output is one of the files that are read. */
+/** FBP_ERR_INVALID if a temporary file of an output that is being opened is one of its inputs. o
+ *  NULL: not checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
 /** First bytes of a journal that is only a lock, and of the manifest of a shared output. */
@@ -136,7 +137,8 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
 /** Whether `path` is still the name of the open file fd. */
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
 
-/** Remove a file if it is `ours` or empty; refuse any other file. */
+/** Remove a temporary file if it is `ours` or empty; refuse any other file. o: output whose inputs
+ *  are spared; NULL: they are not compared. */
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours);
 
 /** Create a file for reading and writing; refuse an existing file. */
@@ -176,9 +178,8 @@ struct fbp_store {
     /** Whether slices are stored with this hash. scratch: FBP_WRITE_BUFFER_BYTES. */
     bool (*has)(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                 uint64_t hash, void *scratch);
-    fbp_status (*create)(struct fbp_output *o); /**< creates PATH.part */
-    /** Opens an existing PATH.part; o->fd -1: it does not exist. */
-    fbp_status (*reopen)(struct fbp_output *o);
+    /** Creates PATH.part, or opens an existing one; o->fd -1: it does not exist. */
+    fbp_status (*open)(struct fbp_output *o, bool create);
     /** Removes the temporary samples of an earlier run, if they are `ours` or empty. */
     fbp_status (*clear)(struct fbp_output *o, bool ours);
     /** Removes the temporary samples; false: some still exist. */
@@ -195,14 +196,6 @@ struct fbp_store {
     void (*close)(struct fbp_output *o); /**< frees members of the kind; NULL */
 };
 
-/** Files that are read, identified by device and inode. */
-struct fbp_part_inputs {
-    const char *const *keep; /**< names of arrays */
-    size_t n_keep;
-    struct stat *is;
-    size_t n, room;
-};
-
 /** A sink with files. */
 struct fbp_output {
     struct fbp_sink sink;
@@ -210,9 +203,10 @@ struct fbp_output {
     /** store->put(), or for a shared output a function that separates boundary blocks. */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     struct fbp_shared_output *shared; /**< NULL: one process writes the output */
-    struct fbp_part_inputs inputs;    /**< of this output, during opening; else empty */
-    bool resume;                      /**< continue the files of an earlier run */
-    bool compress;                    /**< the samples are compressed when all are written */
+    /** Parameters of the sink while it is opened, which list the inputs; else NULL. */
+    const struct fbp_sink_params *params;
+    bool resume;   /**< continue the files of an earlier run */
+    bool compress; /**< the samples are compressed when all are written */
     bool passing; /**< temporary file that is read back and removed: no sync to disk is necessary */
     bool owned;   /**< this sink may keep or remove the temporary files */
     bool log_made;  /**< this sink may remove the journal */

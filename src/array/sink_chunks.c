@@ -734,25 +734,21 @@ static bool remove_part(struct fbp_output *o)
     return access(o->part, F_OK) < 0;
 }
 
-static fbp_status reopen(struct fbp_output *o)
+static fbp_status open_folder(struct fbp_output *o, bool create)
 {
     const uid_t me = geteuid();
     struct stat is;
 
+    if (create && mkdir(o->part, 0777) < 0)
+        return fbp_part_cannot("create", o->part);
     o->fd = open(o->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (o->fd < 0 && create)
+        return fbp_part_cannot("open", o->part);
     if (o->fd < 0)
         return errno == ENOENT ? FBP_OK : fbp_part_refuse(o->part, strerror(errno));
     return fstat(o->fd, &is) == 0 && (is.st_uid == me || me == 0)
                ? FBP_OK
                : fbp_part_refuse(o->part, "it belongs to another user");
-}
-
-static fbp_status create_folder(struct fbp_output *o)
-{
-    if (mkdir(o->part, 0777) < 0)
-        return fbp_part_cannot("create", o->part);
-    o->fd = open(o->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return o->fd < 0 ? fbp_part_cannot("open", o->part) : FBP_OK;
 }
 
 /* Check that the disk has space for all chunks that do not exist yet. */
@@ -894,8 +890,7 @@ static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request 
         .write = write_chunks,
         .count = count,
         .has = fbp_output_has,
-        .create = create_folder,
-        .reopen = reopen,
+        .open = open_folder,
         .clear = clear,
         .remove = remove_part,
         .reserve = check_room,

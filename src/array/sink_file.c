@@ -39,14 +39,9 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
     return fbp_read_at(o->fd, o->part, at, out, n);
 }
 
-static fbp_status create(struct fbp_output *o)
+static fbp_status open_part(struct fbp_output *o, bool create)
 {
-    return fbp_part_create(o->part, &o->fd);
-}
-
-static fbp_status reopen(struct fbp_output *o)
-{
-    return fbp_part_reopen(o, o->part, &o->fd);
+    return create ? fbp_part_create(o->part, &o->fd) : fbp_part_reopen(o, o->part, &o->fd);
 }
 
 static fbp_status clear(struct fbp_output *o, bool ours)
@@ -343,8 +338,7 @@ static const struct fbp_store store = {
     .get = get,
     .write = fbp_output_write,
     .has = fbp_output_has,
-    .create = create,
-    .reopen = reopen,
+    .open = open_part,
     .clear = clear,
     .remove = remove_part,
     .reserve = reserve,

@@ -69,7 +69,7 @@ static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
         const struct fbp_file_name name = fbp_sink_slice_name(o, (size_t)number, end);
         const bool same = strcmp(fbp_base_name(name.text), e->d_name) == 0;
         if (clear && same)
-            st = fbp_part_clear(o, name.text, ours);
+            st = fbp_part_clear(NULL, name.text, ours);
         else if (!clear && (!same || number >= o->sink.info.n[2]))
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s: contains %s, which is not one of the %zu slices of this volume; "
@@ -102,7 +102,7 @@ fbp_status fbp_stack_clear_missing(struct fbp_output *o)
 
     for (size_t z = 0; z < s->info.n[2]; z++)
         if (!s->have[z] && (!s->mine || s->mine[z]))
-            FBP_TRY(fbp_part_clear(o, fbp_sink_slice_name(o, z, ".part").text, true));
+            FBP_TRY(fbp_part_clear(NULL, fbp_sink_slice_name(o, z, ".part").text, true));
     return FBP_OK;
 }
 
