@@ -1,8 +1,8 @@
 /** @file device_memory.h  Samples of the calling program in the memory of a device (internal).
  *
- * Only the device's backend copies from and to such memory. array/source_caller.c and sink_caller.c
- * open sources and sinks on it; backends implement struct fbp_device_memory and struct
- * fbp_device_memory_access.
+ * Only the backend of a device copies from and to this memory: CUDA implements struct
+ * fbp_device_memory and struct fbp_device_memory_access. source_caller.c and sink_caller.c open
+ * sources and sinks on such memory; src/pipeline/devices.c calls them.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H

@@ -1,6 +1,7 @@
-/* The table of array formats: the format of a name, a file or a folder, the properties of its
- * outputs, and the list for programs (fbp_array_formats()). source.c and sink.c choose formats
- * here; array/format/ contains the formats. */
+/* The table of array formats. It answers which format a file name, an opened file or a folder has,
+ * which format writes an output, and what that format supports. Called by source.c to open arrays
+ * and by sink.c to open outputs; fbp_array_formats() gives the table to programs.
+ * array/format/list.h lists the formats. */
 #include "array/array.h"
 
 #include "array/file/format.h"

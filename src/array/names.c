@@ -1,7 +1,7 @@
-/* The files that an array's name describes (a pattern with two numbers, a folder of views, or one
- * file), and the check whether an output would replace files that are read, or be read as one of
- * them. Sources, scans and sinks call it. numbered.c evaluates the numbers in the names of a
- * folder's files. */
+/* Lists the files that the name of an array describes: one file, a folder of views, or a pattern
+ * with two numbers ("views/%04d.tif 1 360"). Also checks whether an output would replace an input
+ * file, or would later be read as one. Called by source.c and source_stack.c when views are opened,
+ * by sinks before they write, and by src/scan. numbered.c sorts the files of a folder. */
 #include "array/names.h"
 
 #include "array/array.h"
@@ -85,12 +85,9 @@ static fbp_status list(struct listing *l, const char *folder, const char *name)
             continue;
         FBP_TRY_GOTO(fbp_reserve((void **)&l->entries, sizeof *l->entries, l->n + 1, &l->room,
                                  "a list of files"));
-        char *path =
-            fbp_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", e->d_name);
-        if (!path) {
-            st = fbp_fail_nomem(strlen(e->d_name), "a path");
-            goto fail;
-        }
+        const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+        char *path = NULL;
+        FBP_TRY_GOTO(fbp_print_path(&path, "%s%s%s", folder, slash, e->d_name));
         const int error = stat(path, &is) == 0 ? 0 : errno;
         const char *kind = error || S_ISREG(is.st_mode) ? NULL
                            : S_ISDIR(is.st_mode)        ? "a folder"

@@ -1,8 +1,8 @@
-/** @file names.h  Lists of the files that an array's name describes: one file, a pattern with two
- * numbers, or a folder (internal).
+/** @file names.h  Lists of the files that the name of an array describes: one file, a folder of
+ * views, or a pattern with two numbers (internal; names.c, numbered.c).
  *
- * Sources open these files, readers of scans count and number them, and outputs are checked against
- * them: an output must not replace an input.
+ * Included by source.c and source_stack.c, which open these files, by src/scan, which counts and
+ * numbers them, and by sinks and the plan, which check that no output replaces an input.
  */
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H

@@ -1,5 +1,6 @@
-/* Numbers in the names of files: the number that counts the files of a folder, their order, and
- * gaps. names.c and the discovery of scans (scan/folder/) call it. */
+/* Sorts the files of a folder by the number in their names that counts them, and reports missing
+ * numbers. Numbers may have signs and decimals; a date with a time is one number. The entry is
+ * fbp_number_files(), called by names.c and by the discovery of scans (src/scan/folder/). */
 #include "array/names.h"
 
 #include "base/base.h"

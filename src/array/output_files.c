@@ -1,6 +1,7 @@
-/* Sinks with files: which existing files may be used, locks, opening, the journal, closing.
- * sink_file.c, sink_stack.c, sink_chunks.c and shared_output.c call it; sink.h describes the
- * files. */
+/* Temporary files of an output until it is complete: PATH.part with the samples, and PATH.part.log,
+ * the journal and lock. Contains the checks that protect files of other programs, locks, the first
+ * line of the journal, resuming by one process, and closing. Called by sink_file.c, sink_stack.c,
+ * sink_chunks.c and shared_output.c; sink.h describes the files. */
 #include "array/names.h"
 #include "array/shared_output.h"
 
@@ -72,19 +73,6 @@ struct fbp_file_name fbp_file_name(const char *format, ...)
     vsnprintf(name.text, sizeof name.text, format, args); /* fbp_output_name_parts() checks */
     va_end(args);
     return name;
-}
-
-fbp_status fbp_part_name(char **out, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    const int n = vasprintf(out, format, args);
-    va_end(args);
-    if (n >= 0)
-        return FBP_OK;
-    *out = NULL;
-    return fbp_fail_nomem(strlen(format), "a path");
 }
 
 /* Check that a file can be a temporary file of fbp, and is not an input. */
@@ -419,8 +407,8 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
     if (strlen(o->path) + MOST_SUFFIX > sizeof(struct fbp_file_name))
         return fbp_fail(FBP_ERR_INVALID,
                         "%.100s...: the file name is too long; choose a shorter one", o->path);
-    FBP_TRY(fbp_part_name(&o->part, "%s.part", o->path));
-    return fbp_part_name(&o->log, "%s.log", o->part);
+    FBP_TRY(fbp_print_path(&o->part, "%s.part", o->path));
+    return fbp_print_path(&o->log, "%s.log", o->part);
 }
 
 fbp_status fbp_output_lock_second(struct fbp_output *o)
@@ -435,7 +423,7 @@ fbp_status fbp_output_lock_second(struct fbp_output *o)
         return FBP_OK;
     if (ftruncate(o->lock_fd, 0) < 0)
         return fbp_fail_write(o->lock_path, errno, 0);
-    FBP_TRY(fbp_part_name(&line, FBP_PART_LOCK "of %s\n", o->path));
+    FBP_TRY(fbp_print_path(&line, FBP_PART_LOCK "of %s\n", o->path));
     const fbp_status st = fbp_append(o->lock_fd, o->lock_path, line);
     free(line);
     return st;

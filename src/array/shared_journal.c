@@ -1,6 +1,6 @@
-/* Journals of an output that several processes write, and the boundary blocks of each process.
- * shared_output.c calls it (see shared_output.h).  A journal begins with the output, the process
- * and its slices:
+/* Journals of an output that several processes write (`--part`, MPI ranks), and the boundary blocks
+ * of each process. Called by shared_output.c; shared_output.h explains both. A journal begins with
+ * the output, the process and its slices:
  *
  *   fbp-journal 3 FINGERPRINT size X Y Z header BYTES
  *   by process 123 on HOST
@@ -8,9 +8,9 @@
  *   slices 120 12
  *   begin
  *
- * Then follow a line "z0 nz hash" for each run of slices, "layer L K WHAT" for each layer of chunks
- * that was raised or packed, "file 0 IDENTITY" for the file that contains the samples, and "synced"
- * when all lines before it are on disk.  Only one process ever writes a journal. */
+ * The next lines are "z0 nz hash" for nz slices from slice z0 on, "layer L K WHAT" for a layer of
+ * chunks that was reduced (1) or compressed (2), "file 0 IDENTITY" for the file with the samples,
+ * and "synced" when all lines before it are on disk. Only one process ever writes a journal. */
 #include "array/shared_output.h"
 
 #include "array/file/bytes.h"
@@ -230,8 +230,8 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     char host[80] = "?", line[200];
     struct stat st;
 
-    FBP_TRY(fbp_part_name(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
-                          (unsigned)fbp_random_number()));
+    FBP_TRY(fbp_print_path(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
+                           (unsigned)fbp_random_number()));
     FBP_TRY(fbp_part_create(o->log, &o->log_fd));
     (void)!flock(o->log_fd, LOCK_EX); /* readers may hold the lock for a moment */
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
@@ -246,7 +246,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     if (o->block)
         e->block = o->block;
     if (!fbp_output_is_stack(o)) {
-        FBP_TRY(fbp_part_name(&e->path, "%s%s", o->log, boundary_end));
+        FBP_TRY(fbp_print_path(&e->path, "%s%s", o->log, boundary_end));
         FBP_TRY(fbp_part_create(e->path, &e->fd));
     }
 
@@ -340,7 +340,7 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
         p->synced = at;
     if (p->boundary.n_runs == 0 || fbp_output_is_stack(o))
         return FBP_OK;
-    FBP_TRY(fbp_part_name(&p->boundary.path, "%s%s", p->path, boundary_end));
+    FBP_TRY(fbp_print_path(&p->boundary.path, "%s%s", p->path, boundary_end));
     return open_peer(p->boundary.path, &p->boundary.fd);
 }
 

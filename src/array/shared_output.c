@@ -1,19 +1,20 @@
-/* Several processes write one output (see shared_output.h): joining, recovery of slices of ended
- * processes, publication by the last process, leaving.  sink.c and output_files.c call it.
+/* An output that several processes write (`--part`, MPI ranks): joining, recovery of slices of
+ * ended processes, publication by the last process, leaving. Called by output_files.c when a sink
+ * is opened, and by sink.c through the table `shared_calls`. shared_output.h describes the files.
  *
- * The manifest PATH.part.log has one line that describes the output, and later:
+ * The manifest PATH.part.log begins with the line that describes the output. Further lines:
  *
  * "publish INODE": all slices are stored, and PATH.part, the file with this inode, is being
- * renamed.  The inode distinguishes the output from an older file of the same name.  The line of a
- * stack has no inode.
+ * renamed. The inode distinguishes the output from an older file of the same name. For a stack, the
+ * line has no inode.
  *
- * "named": all slices of a stack have their final names.  Before this line, a slice without a
+ * "named": all slices of a stack have their final names. Without this line, a slice that has no
  * temporary file either has its final name, if a journal contains its hash, or is lost.
  *
- * "complete BYTES TIME": the output of this size and time is complete.  This line is written only
- * if the file system has no extended attributes (see is_recorded()).
+ * "complete BYTES TIME": the output of this size and time is complete. This line is written only if
+ * the file system has no extended attributes (see is_recorded()).
  *
- * If one process began the output alone, its lines of slices precede these lines. */
+ * If one process began the output alone, its lines of slices precede the lines listed above. */
 #include "array/shared_output.h"
 
 #include "array/file/bytes.h"

@@ -1,7 +1,8 @@
 /** @file shared_output.h  An output that several processes write, each its own slices (internal).
  *
- * docs/design-output.md explains the rules. Until the output PATH is complete, these files exist
- * beside it:
+ * Included by the sinks with files (output_files.c, sink_*.c) and by shared_output.c and
+ * shared_journal.c, which implement it. docs/design-output.md explains the rules. Until the output
+ * PATH is complete, these files exist beside it:
  *
  * PATH.part: the samples at their final positions (stack: one file per slice).
  *

@@ -1,5 +1,7 @@
-/* Sinks of all kinds: opening by name and parameters (fbp_sink_open()), writing, finishing,
- * closing; and the kinds without files, null: and hash: (see sink.h). */
+/* Sinks, the outputs for slices of a volume: opening by name and parameters, writing, finishing and
+ * closing. Each public function fbp_sink_*() checks its arguments and calls the table of the kind
+ * of sink (struct fbp_sink_calls in sink.h). Called by plan_output.c, stage_write.c, fbp-bench and
+ * calling programs. The kinds "null:" and "hash:", which write no file, are here, too. */
 #include "array/sink.h"
 
 #include "array/device_memory.h"

@@ -1,9 +1,10 @@
-/** @file sink.h  The interface of sinks, and what sinks with files share (internal).
+/** @file sink.h  The interface of sinks, and functions that sinks with files share (internal).
  *
- * A sink stores the slices of a volume, in any order, from several threads. Each kind of sink is a
- * table struct fbp_sink_calls and a struct of its own that begins with struct fbp_sink. sink.c
- * chooses the table by the name of the output and calls its functions; null: and hash: are there,
- * too. sink_caller.c writes to memory and functions of the calling program.
+ * A sink stores the slices of a volume, in any order, from several threads. Included by all sinks,
+ * by the EPR writer (src/scan/format/eprit.c) and by plan_output.c. Each kind of sink is a table
+ * struct fbp_sink_calls and a struct that begins with struct fbp_sink. sink.c chooses the table by
+ * the name of the output and calls its functions. sink_caller.c writes to memory and functions of
+ * the caller.
  *
  * Sinks with files begin with struct fbp_output. sink_file.c writes one file, sink_stack.c one file
  * per slice, sink_chunks.c a folder of chunks; shared_output.c lets several processes write any of
@@ -160,9 +161,6 @@ struct fbp_file_name {
     char text[4096];
 };
 struct fbp_file_name fbp_file_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/** malloc'ed name; FBP_ERR_NOMEM. */
-fbp_status fbp_part_name(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* output_files.c: sinks with files */
 

@@ -1,5 +1,7 @@
-/* Sinks of the calling program: memory (fbp_sink_memory()), and functions that store slices
- * (fbp_sink_callback()). source_caller.c is the counterpart for views. */
+/* Sinks that deliver slices to the calling program: into its memory (fbp_sink_memory()), or to its
+ * functions (fbp_sink_callback()). Called by programs that use the library, such as the Python
+ * package; src/pipeline/devices.c opens memory of a device. source_caller.c is the counterpart for
+ * views. */
 #include "fbp/callback.h"
 
 #include "array/device_memory.h"

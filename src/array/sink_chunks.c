@@ -1,15 +1,15 @@
-/* Sinks that write a folder of chunks with smaller resolution levels: OME-Zarr.
+/* The sink for OME-Zarr: a folder of chunk files with smaller resolution levels. sink.c calls its
+ * table `fbp_sink_chunks`. Until the output is complete, the folder is named PATH.part.
  *
- * The folder is called PATH.part until it is complete. In it, the file "L/Z/Y/X" is a chunk of
- * level L. Slices are first written into uncompressed ("plain") chunks. If the output is
- * compressed, a plain chunk is called "L/Z/Y/X.part"; it is compressed ("packed") when it is
- * complete, and removed when all chunks of its layer are packed.
+ * The file "L/Z/Y/X" is a chunk of level L. Slices are first written into uncompressed ("plain")
+ * chunks. If the output is compressed, a plain chunk is named "L/Z/Y/X.part"; it is compressed
+ * ("packed") when it is complete, and removed when all chunks of its layer are packed.
  *
- * A layer is all chunks with the same Z. A layer that has all its slices is downsampled ("raised"):
+ * A layer is the set of chunks with the same Z. A layer with all its slices is reduced ("raised"):
  * the means of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If
- * several processes write slices of a layer, the last of them raises it. Chunks of level 0 that
- * several processes write are boundary blocks (array/shared_output.h): only one process at a time
- * writes a chunk. */
+ * several processes write slices of one layer, the last process raises it. Chunks of level 0 that
+ * several processes write are boundary blocks (shared_output.h): one process at a time writes a
+ * chunk. */
 #include "array/shared_output.h"
 
 #include "array/file/bytes.h"

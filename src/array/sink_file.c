@@ -1,5 +1,6 @@
-/* Sinks that write one file, and what they share with folders of chunks (sink_chunks.c): names,
- * PATH.part with samples at fixed positions, compression, publication. */
+/* The sink for one output file: samples at fixed positions in PATH.part, compression, and renaming
+ * to the final name. sink.c calls its table `fbp_sink_file`. The choice of names, the header and
+ * the writing of slices also serve the folder of chunks (sink_chunks.c). */
 #include "array/names.h"
 #include "array/shared_output.h"
 
@@ -360,7 +361,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     /* The format. */
     if (!rq->format)
         o->format = fbp_format_to_write(path, &n);
-    FBP_TRY(fbp_part_name(&o->path, "%.*s", (int)n, path));
+    FBP_TRY(fbp_print_path(&o->path, "%.*s", (int)n, path));
     if (!o->format)
         return fbp_fail(
             FBP_ERR_INVALID,
@@ -395,7 +396,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     if (!o->compress || o->format->packs_header)
         o->part_offset = l->header_bytes;
     if (strcmp(l->data_path, o->path) != 0)
-        FBP_TRY(fbp_part_name(&o->lock_path, "%s.part.log", l->data_path));
+        FBP_TRY(fbp_print_path(&o->lock_path, "%s.part.log", l->data_path));
 
     /* Refuse to overwrite files that are not outputs. */
     FBP_TRY(check(l->data_path));

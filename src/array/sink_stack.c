@@ -1,6 +1,7 @@
-/* Sinks with one file per slice, "out/slice_%04d.tif", or a single file of one slice. Slice k is
- * written completely as NAME.part; all slices are renamed at the end. PATTERN.part.log is journal
- * and lock; the hash in its lines is the hash of a whole file. */
+/* The sink for one file per slice, such as "out/slice_%04d.tif", or for a single file of one slice.
+ * sink.c calls its table `fbp_sink_stack`. Each slice is written completely as NAME.part; all
+ * slices are renamed at the end. PATTERN.part.log is journal and lock, and its hashes are hashes of
+ * whole files. */
 #include "array/names.h"
 #include "array/shared_output.h"
 
@@ -335,17 +336,17 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
     FBP_TRY(fbp_output_check_frames(o, rq->path, false));
 
     /* Names. */
-    FBP_TRY(fbp_part_name(&o->path, "%s", rq->path));
+    FBP_TRY(fbp_print_path(&o->path, "%s", rq->path));
     if (!fbp_pattern_place(o->path, strlen(o->path), p)) {
         p->suffix = NULL;
         FBP_TRY(fbp_output_name_parts(o, f->extensions));
     } else {
         FBP_TRY(fbp_output_name_parts(o, NULL));
     }
-    FBP_TRY(fbp_part_name(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
+    FBP_TRY(fbp_print_path(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
     if (p->suffix && p->width > 0) /* "out/%d.tif" can name the files of "out/%04d.tif" */
-        FBP_TRY(fbp_part_name(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
-                              p->n_suffix, p->suffix));
+        FBP_TRY(fbp_print_path(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
+                               p->n_suffix, p->suffix));
 
     /* Limits of the format. */
     if (f->integers_only && (o->sink.info.type == FBP_F32 || o->sink.info.type == FBP_F64))

@@ -1,7 +1,8 @@
-/* Sources: opening by content, by name or by a description (fbp_source_open()), waiting for
- * growing files, wrapping another source, holding views in memory. source_stack.c opens one file
- * per view, caller.c memory and functions of the caller; array/file/source_read.c reads and
- * closes sources. */
+/* Opens sources, the inputs for views and volumes: fbp_source_open() chooses the format by content,
+ * by name or by the caller's description of a headerless file. Also contains sources that wrap
+ * another source, and fbp_source_hold(), which keeps decompressed views in memory. Called by
+ * plan.c, src/scan, the commands and calling programs. source_stack.c opens one file per view,
+ * source_caller.c memory of the caller; array/file/source_read.c reads samples. */
 #include "array/array.h"
 #include "array/names.h"
 
@@ -182,11 +183,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     src->growing = use == FBP_SOURCE_GROWING;
     src->list = use == FBP_SOURCE_LIST;
     src->imaginary = use == FBP_SOURCE_IMAGINARY;
-    src->path = fbp_strdup(path);
-    if (!src->path) {
-        st = fbp_fail_nomem(strlen(path), "a path");
-        goto fail;
-    }
+    FBP_TRY_GOTO(fbp_print_path(&src->path, "%s", path));
     FBP_TRY_GOTO(open_path(src, raw));
     for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* files that the first one names */
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
@@ -251,9 +248,7 @@ fbp_status fbp_source_wrap_set_up(fbp_source *src, fbp_source *below)
     src->below = below;
     src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
     src->stored_bytes = below->below ? below->stored_bytes : fbp_hold_bytes(below);
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        return fbp_fail_nomem(strlen(below->path), "a path");
+    FBP_TRY(fbp_print_path(&src->path, "%s", below->path));
     return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
 }
 

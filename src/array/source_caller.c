@@ -1,5 +1,7 @@
-/* Arrays of the calling program, as sources: memory (fbp_source_memory()), and functions that
- * provide views (fbp_source_callback()). sink_caller.c is the counterpart for slices. */
+/* Sources whose views come from the calling program: from its memory (fbp_source_memory()), or from
+ * its functions (fbp_source_callback()). Called by programs that use the library, such as the
+ * Python package; src/pipeline/devices.c opens memory of a device. sink_caller.c is the counterpart
+ * for slices. */
 #include "fbp/callback.h"
 
 #include "array/device_memory.h"

@@ -1,5 +1,7 @@
-/* A source with one file per view, named by a pattern with two numbers, as in MetaImage, or by the
- * folder of the files. source.c opens it (fbp_stack_open()); names.c finds the files. */
+/* A source with one file per view. Its name is a folder of files, or a pattern with two numbers
+ * such as "views/%04d.mha 1 360". source.c calls fbp_stack_open(); names.c lists the files. Files
+ * stay open between reads of neighbouring rows, and the files of a scan that is still measured may
+ * appear later. */
 #include "array/array.h"
 #include "array/names.h"
 

@@ -1,5 +1,7 @@
-/* Float values that are stored in a file until the range of an integer output is known (see
- * array.h). The plan opens this sink in place of the output, determines the range, and copies. */
+/* A temporary file of float values for an integer output whose range is that of the values
+ * (`--output-range auto`). plan_output.c opens this sink in place of the output, determines the
+ * range when all slices are stored, and copies the values into the output. array.h declares the
+ * functions. */
 #include "array/sink.h"
 
 #include "array/file/bytes.h"
@@ -28,10 +30,11 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     /* Beside the file or the folder of the output. */
     struct fbp_output *o = tried->files;
     if (!o)
-        FBP_TRY_GOTO(fbp_part_name(&name, "%s", output)); /* null: */
+        FBP_TRY_GOTO(fbp_print_path(&name, "%s", output)); /* null: */
     else
-        FBP_TRY_GOTO(fbp_part_name(&name, "%s.values.raw",
-                                   o->folder && strcmp(o->folder, ".") != 0 ? o->folder : o->path));
+        FBP_TRY_GOTO(
+            fbp_print_path(&name, "%s.values.raw",
+                           o->folder && strcmp(o->folder, ".") != 0 ? o->folder : o->path));
     plain.time_points = 0; /* no other program reads it */
     own.type = FBP_F32;
     own.compress = false;

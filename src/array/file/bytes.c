@@ -1,7 +1,6 @@
-/*
- * Whole reads and writes of files, byte order, conversion of samples, numbers as text.  Formats,
- * sinks and readers of scan files call it.
- */
+/* Reads and writes of whole byte ranges of files, byte order, conversion of samples to float and
+ * double, and numbers as text that do not depend on the locale. Called by all formats, by sinks,
+ * and by readers of scan files. */
 #include "array/file/bytes.h"
 
 #include "base/base.h"
@@ -12,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -267,6 +267,21 @@ bool fbp_parse_integer(const char *value, long long *out)
     return end != value && !*end && !errno;
 }
 
+bool fbp_parse_numbers(const char *value, size_t most, double *out, bool finite, size_t *n)
+{
+    *n = 0;
+    while (*value) {
+        char *end = NULL;
+        const double x = fbp_number(value, &end);
+        if (end == value || *n == most || (*end && !isblank((unsigned char)*end)) ||
+            (finite && !isfinite(x)))
+            return false;
+        out[(*n)++] = x;
+        value = end + strspn(end, " \t");
+    }
+    return *n > 0;
+}
+
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n)
 {
     *n = 0;
@@ -280,6 +295,32 @@ bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n)
         value = end + strspn(end, " \t");
     }
     return *n > 0;
+}
+
+double fbp_length_unit_mm(const char *unit, size_t n)
+{
+    static const struct {
+        const char *names; /* each between blanks */
+        double mm;
+    } table[] = {
+        {" mm millimeter millimeters ", 1},
+        {" m meter ", 1e3},
+        {" cm centimeter ", 10},
+        /* micrometre with either mu of Unicode, as ImageJ escapes it, and in Latin-1 */
+        {" um micron microns micrometer \xc2\xb5m \xce\xbcm \\u00B5m \xb5m ", 1e-3},
+        {" nm nanometer ", 1e-6},
+        {" angstrom ", 1e-7},
+        {" inch ", 25.4},
+    };
+    char word[32];
+
+    if (n == 0 || n + 3 > sizeof word || memchr(unit, ' ', n))
+        return 0;
+    snprintf(word, sizeof word, " %.*s ", (int)n, unit);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strstr(table[i].names, word))
+            return table[i].mm;
+    return 0;
 }
 
 /* ---- samples in memory */

@@ -1,5 +1,8 @@
 /** @file bytes.h  Reads and writes of files, numbers as text, and conversion of samples to float
- *  and double (internal). Formats, sinks and readers of scan files call it. */
+ * and double (internal; bytes.c, values.c).
+ *
+ * Included by all formats of arrays, by sinks, and by the readers of scan files in src/scan.
+ */
 #ifndef FBP_SRC_ARRAY_FILE_BYTES_H
 #define FBP_SRC_ARRAY_FILE_BYTES_H
 
@@ -66,8 +69,15 @@ char *fbp_triple_text(char *buf, size_t n, const char *between, const double x[3
 /** Parse one integer; false if `value` contains anything else. */
 bool fbp_parse_integer(const char *value, long long *out);
 
+/** Parse 1 to `most` numbers separated by blanks; false if `value` contains anything else. finite:
+ *  "inf" and "nan" are refused, too. */
+bool fbp_parse_numbers(const char *value, size_t most, double *out, bool finite, size_t *n);
+
 /** Parse 1 to `most` sizes separated by blanks; false if `value` contains anything else. */
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
+
+/** Length of a unit [mm] by its name in unit[n], such as "um" or "millimeter"; 0: another word. */
+double fbp_length_unit_mm(const char *unit, size_t n);
 
 /* bytes.c: samples in memory */
 

@@ -1,7 +1,6 @@
-/*
- * Arrays in chunks: a cache of decoded chunks for readers (Zarr, HDF5), and sizes and means of the
- * smaller volumes of an OME-Zarr image for array/sink_chunks.c.
- */
+/* Two helpers for arrays in chunks: a cache of decoded chunks, called by the readers of Zarr and
+ * HDF5, and sizes and voxel means of the smaller resolution levels of an OME-Zarr image, called by
+ * sink_chunks.c. */
 #include "array/file/format.h"
 #include "base/base.h"
 

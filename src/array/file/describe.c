@@ -1,7 +1,6 @@
-/*
- * Facts that a format cannot store (row order, unit, scale, spacing, origin, frames), as a line of
- * JSON in the file or beside it.  Raw, NPY, PNG and TIFF files have such a line.
- */
+/* Writes and parses one line of JSON with properties that a format cannot store: row order, unit,
+ * scale of integers, spacing, origin, frames. TIFF and PNG files contain the line; RAW and NPY
+ * files have it in FILE.json. Called by these formats, and by source.c for headerless files. */
 #include "array/file/format.h"
 
 #include "array/file/bytes.h"
@@ -184,14 +183,13 @@ void fbp_describe_missing(const char *path, size_t n, size_t all, const char *wh
 fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours)
 {
     enum { MOST_BYTES = 4096 };
-    char *beside = fbp_format("%s.json", path), *text = NULL;
+    char *beside = NULL, *text = NULL;
     fbp_status st = FBP_OK;
     struct stat is;
     size_t n = 0;
 
     *ours = false;
-    if (!beside)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_print_path(&beside, "%s.json", path));
     /* Another file may happen to have this name. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)

@@ -2,10 +2,10 @@
  * functions that several formats share (internal).
  *
  * A format is one struct fbp_format in array/format/. Its reader turns a header into fbp_array_info
- * and the position of the samples; if the samples are contiguous and uncompressed,
- * array/file/source_read.c reads them, else the format has its own read(). Its writer produces the
- * bytes before the samples, or encodes one slice as a whole file. src/array and the importers of
- * src/scan use this header.
+ * and the position of the samples; if the samples are contiguous and uncompressed, source_read.c
+ * reads them, else the format has its own read(). Its writer creates the bytes before the samples,
+ * or encodes one slice as a whole file. Included by all of src/array and by the importers of
+ * src/scan.
  */
 #ifndef FBP_SRC_ARRAY_FILE_FORMAT_H
 #define FBP_SRC_ARRAY_FILE_FORMAT_H
@@ -38,8 +38,15 @@ char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 /** Whether a file name, without folders, matches the pattern. *number: the number in the name. */
 bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
 
+/** Take an integer, and the blanks before it, from the end of text[n]: *n becomes smaller. */
+bool fbp_last_number(const char *text, size_t *n, long long *out);
+
 /** Parse a pattern with its two numbers. */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
+
+/** Print a path to a malloc'ed text; FBP_ERR_NOMEM, and *out NULL. */
+fbp_status fbp_print_path(char **out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** Suffix "?sinogram" of a name: the two dimensions are [view][column]. */
 extern const char FBP_SINOGRAM[];
@@ -448,7 +455,8 @@ enum { FBP_DEFLATE_AT_MOST = 1032 };
 
 /** Read the samples of src, `bytes` in all, from a zlib or gzip stream that starts at src->offset
  *  in src->fd; its first `skip` bytes are not samples (inflate.c). stated: bytes of the stream
- *  according to a header; 0: not stated. FBP_ERR_INVALID if the file cannot contain the stream. */
+ *  according to a header; 0: not stated. FBP_ERR_INVALID if the file cannot contain the stream,
+ * FBP_ERR_UNSUPPORTED if the source grows. */
 fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t skip, uint64_t bytes);
 
 /** Whether these bytes begin a gzip file. */

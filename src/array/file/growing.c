@@ -1,12 +1,10 @@
-/*
- * Files that change: views that a scanner is still writing, in one file or one file per view, and
- * checks that no input was changed while it was read.  The plan, array/source.c and
- * array/source_stack.c call it.
+/* Files that change. With `--follow`, a thread counts the complete views of a scan that is still
+ * being measured; fbp_source_await() waits for them (called by stage_read.c and plan.c). Otherwise,
+ * sizes and times of all input files are recorded at opening and compared at the end (called by
+ * source.c and the plan).
  *
- * A thread examines a growing source: woken by inotify if the system reports writes, and every two
- * milliseconds in any case, because writes by other machines or through mapped memory are not
- * reported.
- */
+ * The thread examines a growing source every two milliseconds, because the system does not report
+ * writes by other machines or through mapped memory. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
@@ -15,13 +13,12 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOOK_MS = 2, IDLE_MS = 20, MAX_HEADER = 1 << 16 };
@@ -148,24 +145,10 @@ static void *keep_looking(void *arg)
 {
     fbp_source *src = arg;
     struct fbp_follow *f = src->follow;
-    struct pollfd writes = {.fd = -1, .events = POLLIN};
-    char events[4096];
+    static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
     size_t n_views = 0;
     uint64_t bytes = 0;
 
-    /* Watch the source's folder for writes, if the system reports them, and if there are files: not
-     * the views of a program's own functions. */
-    if (!src->read_block || !src->look || src->inputs.n > 0) {
-        char *folder = fbp_path_join(src->path, ".");
-        writes.fd = folder ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
-        if (writes.fd >= 0 &&
-            inotify_add_watch(writes.fd, folder,
-                              IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
-            close(writes.fd);
-            writes.fd = -1;
-        }
-        free(folder);
-    }
     while (n_views < src->info.n[2]) {
         pthread_mutex_lock(&f->lock);
         const bool stop = f->stop;
@@ -193,12 +176,9 @@ static void *keep_looking(void *arg)
         if (st != FBP_OK)
             break;
 
-        if (n_views < src->info.n[2] && poll(&writes, 1, LOOK_MS) > 0)
-            while (read(writes.fd, events, sizeof events) > 0)
-                ;
+        if (n_views < src->info.n[2])
+            nanosleep(&pause, NULL);
     }
-    if (writes.fd >= 0)
-        close(writes.fd);
     return NULL;
 }
 

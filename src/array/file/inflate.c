@@ -1,7 +1,6 @@
-/*
- * Samples in a stream of zlib or gzip (MHA, NRRD, NIfTI): reading forward is cheap, reading
- * backward starts anew; memory does not grow.
- */
+/* A source whose samples are one zlib or gzip stream, in MHA, NRRD and NIfTI files. These formats
+ * call fbp_inflate_open(). Reading forward continues the stream; reading backward starts it again.
+ * The memory does not depend on the size of the file. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
@@ -168,6 +167,11 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t sk
     uint64_t total = 0;
     size_t n = 0;
 
+    if (src->growing)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: --follow cannot read compressed samples; write the file without compression",
+            src->path);
     if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
         skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
         return fbp_fail(FBP_ERR_INVALID,

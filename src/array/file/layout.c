@@ -1,8 +1,6 @@
-/*
- * Files that a sink writes: names and headers around the samples (struct fbp_layout), and a buffer
- * that converts, hashes and writes values (struct fbp_write_buffer).  Formats and array/sink*.c
- * call it.
- */
+/* The parts of an output file around its samples (struct fbp_layout: header, names, text file
+ * beside it), and a buffer that converts, hashes and writes values (struct fbp_write_buffer).
+ * Called by the writers of formats, and by sink_file.c and sink_stack.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"
@@ -15,22 +13,17 @@
 
 fbp_status fbp_layout_one(struct fbp_layout *out, const char *path)
 {
-    out->data_path = fbp_strdup(path);
-    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    return fbp_print_path(&out->data_path, "%s", path);
 }
 
 fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
                            const char *samples, const char **name)
 {
-    const char *slash;
+    const int stem = (int)(strlen(path) - strlen(own));
 
-    out->data_path = fbp_format("%.*s%s", (int)(strlen(path) - strlen(own)), path, samples);
-    out->side_path = fbp_strdup(path);
-    if (!out->data_path || !out->side_path)
-        return fbp_fail_nomem(strlen(path), "a path");
-    slash = strrchr(out->data_path, '/');
-    *name = slash ? slash + 1 : out->data_path;
-    return FBP_OK;
+    FBP_TRY(fbp_print_path(&out->data_path, "%.*s%s", stem, path, samples));
+    *name = fbp_base_name(out->data_path);
+    return fbp_print_path(&out->side_path, "%s", path);
 }
 
 fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,

@@ -1,7 +1,6 @@
-/*
- * Output files that appear under their names when they are complete, temporary files without a
- * name, and room on disks: see outfile.h.  Sinks, reports and tables are written through it.
- */
+/* Small output files that get their names when they are complete, nameless temporary files, and
+ * free disk space; outfile.h describes the functions. Called by sinks, by the PNG writer, by the
+ * writer of scan files, by reports of the command, and by the plan for its scratch file. */
 #include "array/file/outfile.h"
 
 #include "array/file/bytes.h"

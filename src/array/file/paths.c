@@ -1,28 +1,33 @@
-/*
- * Names of inputs and outputs: patterns with numbers, arrays inside files, lists of inputs.
- * array/stack*.c, array/source.c and the formats call it.
- */
+/* Parses names of inputs and outputs: patterns with numbers ("%04d"), arrays inside files
+ * ("FILE:ARRAY"), and lists of input names. Called by source.c, names.c, the sinks and the formats;
+ * format.h declares the functions. */
 #include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A number at the end of text[n], a blank before it; shortens n. */
-static bool last_number(const char *text, size_t *n, unsigned long long *out)
+bool fbp_last_number(const char *text, size_t *n, long long *out)
 {
-    size_t at = *n;
+    size_t at = *n, digits;
 
     while (at > 0 && isdigit((unsigned char)text[at - 1]))
         at--;
-    if (at == *n || *n - at > 15 || at == 0 || text[at - 1] != ' ')
+    digits = *n - at;
+    if (digits > 0 && at > 0 && text[at - 1] == '-')
+        at--;
+    if (digits == 0 || digits > 15 || at == 0 || !isblank((unsigned char)text[at - 1]))
         return false;
-    *out = strtoull(text + at, NULL, 10);
-    *n = at - 1;
+    *out = strtoll(text + at, NULL, 10);
+    while (at > 0 && isblank((unsigned char)text[at - 1]))
+        at--;
+    *n = at;
     return true;
 }
 
@@ -48,14 +53,14 @@ bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out)
 
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out)
 {
-    unsigned long long first, last;
+    long long first, last;
     size_t n = strlen(path);
 
-    if (!last_number(path, &n, &last) || !last_number(path, &n, &first) ||
-        !fbp_pattern_place(path, n, out))
+    if (!fbp_last_number(path, &n, &last) || !fbp_last_number(path, &n, &first) || first < 0 ||
+        last < 0 || !fbp_pattern_place(path, n, out))
         return false;
-    out->first = first;
-    out->last = last;
+    out->first = (unsigned long long)first;
+    out->last = (unsigned long long)last;
     return true;
 }
 
@@ -78,6 +83,19 @@ char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number)
 {
     return fbp_format("%.*s%0*llu%.*s", p->n_prefix, p->prefix, p->width, number, p->n_suffix,
                       p->suffix);
+}
+
+fbp_status fbp_print_path(char **out, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const int n = vasprintf(out, format, args);
+    va_end(args);
+    if (n >= 0)
+        return FBP_OK;
+    *out = NULL;
+    return fbp_fail_nomem(strlen(format), "a path");
 }
 
 const char FBP_SINOGRAM[] = "?sinogram";
@@ -107,16 +125,11 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
         }
     }
     memcpy(name, path, n + 1);
-    if (at) {
-        name[cut] = '\0';
-        *member = fbp_strdup(path + at);
-        if (!*member) {
-            free(name);
-            return fbp_fail_nomem(n, "a path");
-        }
-    }
     *file = name;
-    return FBP_OK;
+    if (!at)
+        return FBP_OK;
+    name[cut] = '\0';
+    return fbp_print_path(member, "%s", path + at);
 }
 
 size_t fbp_member_output(const char *path, const char *extensions)
@@ -143,9 +156,7 @@ fbp_status fbp_inputs_add(struct fbp_inputs *s, const char *name)
         return FBP_OK;
     FBP_TRY(
         fbp_reserve((void **)&s->names, sizeof *s->names, s->n + 1, &s->room, "names of files"));
-    s->names[s->n] = fbp_strdup(name);
-    if (!s->names[s->n])
-        return fbp_fail_nomem(strlen(name), "a path");
+    FBP_TRY(fbp_print_path(&s->names[s->n], "%s", name));
     s->n++;
     return FBP_OK;
 }

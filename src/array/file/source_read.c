@@ -1,7 +1,6 @@
-/*
- * An opened source: its facts, its samples, closing it.  Public functions of fbp/array.h and the
- * readers of plan and run call it.
- */
+/* Reads samples of an opened source as float, as double or in the type of the file, reports its
+ * properties, and closes it. Contains fbp_source_read() and fbp_source_close() of the public header
+ * fbp/array.h. Called by stage_read.c, the preparation of views, and calling programs. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 

@@ -1,8 +1,7 @@
-/*
- * Samples of files as values: converted in blocks while the caches still have the bytes that were
- * read.  Names and sizes of sample types, axes of rotated grids, complex samples, and arrays of
- * MATLAB.  array/file/source_read.c and the formats call it.
- */
+/* Converts contiguous samples of a file to float values, in blocks that stay in the processor's
+ * caches. Also contains the table of sample types, and functions that several formats share: axes
+ * of rotated grids, complex samples, MATLAB's order of indices. Called by source_read.c and the
+ * formats. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 

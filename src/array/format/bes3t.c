@@ -1,10 +1,9 @@
-/*
- * Bruker's BES3T: a description .DSC and its samples .DTA, as arrays, and the text of descriptions
- * for scan/format/bes3t.c.  array/formats.c lists it.
+/* Reader of Bruker's EPR format BES3T, a text description .DSC with samples in .DTA. formats.c
+ * calls its table as a format of arrays; scan/format/bes3t.c reads descriptions through bes3t.h.
  *
- * FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram has the same spectra as views of one row.  If
- * samples are complex, both are the real parts, and FILE:imaginary is the imaginary parts.
- */
+ * The array FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram contains the same spectra as views of one
+ * row. If the samples are complex, both are the real parts, and FILE:imaginary is the imaginary
+ * parts. */
 #include "array/format/bes3t.h"
 
 #include "array/file/bytes.h"

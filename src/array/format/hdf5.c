@@ -1,8 +1,7 @@
-/*
- * HDF5 data sets as sources.  The library describes a data set, in a child process: size, type and
- * the places of its samples.  fbp reads the samples itself if it can (hdf5_chunks.c).
- * optional.c has the table of the format.
- */
+/* Opens an HDF5 data set as a source: fbp_hdf5_source(), called through the table in optional.c.
+ * The HDF5 library describes the data set in a child process: size, type, and positions of the
+ * samples in the file. fbp then reads the samples itself if it can; hdf5_chunks.c reads chunks and
+ * asks the library for everything else. */
 #include "array/format/hdf5.h"
 
 #include "array/file/bytes.h"

@@ -1,8 +1,6 @@
-/*
- * Samples of HDF5 data sets: chunks that fbp reads itself, several at once (read at their offsets,
- * inflated, put in their places), and blocks that only the library can read, in a child process.
- * hdf5.c calls it.
- */
+/* Reads the samples of chunked HDF5 data sets. hdf5.c calls fbp_hdf5_chunks_open(). Plain, deflated
+ * and shuffled chunks are read directly from the file, by several threads; blocks that only the
+ * HDF5 library can read are read in a child process into shared memory. */
 #include "array/format/hdf5.h"
 
 #include "array/file/bytes.h"

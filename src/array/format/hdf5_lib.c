@@ -1,7 +1,6 @@
-/*
- * The HDF5 library: entering and leaving it, its errors, opening files, lists of data sets, short
- * lists of numbers, attributes.  hdf5.c, hdf5_write.c and scan/format/hdf5_scan.c call it.
- */
+/* Calls of the HDF5 library: entering it, its error messages, opening files, listing data sets,
+ * reading short lists of numbers and attributes. Called by hdf5.c, hdf5_write.c, hdf5_virtual.c and
+ * the scan reader scan/format/hdf5_scan.c. */
 #include "array/format/hdf5.h"
 
 #include "array/file/bytes.h"

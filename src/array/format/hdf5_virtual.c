@@ -1,9 +1,7 @@
-/*
- * Virtual data sets of HDF5: the library reads the fill value in place of missing sources, and
- * therefore each source is looked for before anything is read.  Files are searched where the
- * library searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix().  hdf5.c
- * and hdf5_chunks.c call it.
- */
+/* Checks that all source files of a virtual HDF5 data set exist and are complete, because the HDF5
+ * library reads the fill value in place of missing sources. hdf5.c calls it when a data set is
+ * opened, hdf5_chunks.c before each block. Source files are searched for where the library
+ * searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix(). */
 #include "array/format/hdf5.h"
 
 #include "base/base.h"

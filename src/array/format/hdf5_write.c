@@ -1,8 +1,6 @@
-/*
- * Writing of HDF5 files: libhdf5 makes a file in memory whose data set is a hole. The bytes before
- * the hole are the header, which a sink writes before the samples. optional.c has the table of the
- * format.
- */
+/* Writer of HDF5 volumes: fbp_hdf5_layout(), called through the table in optional.c when
+ * sink_file.c opens an output. The HDF5 library creates a file in memory with an unwritten data
+ * set; the bytes before that data set are the header, which the sink writes before the samples. */
 #include "array/format/hdf5.h"
 
 #include "array/file/bytes.h"
@@ -253,9 +251,8 @@ fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
     struct fbp_blob reply = {0};
 
     (void)compressed_bytes;
-    draft.file = out->data_path = fbp_format("%.*s", (int)n, path);
-    if (!draft.file)
-        return fbp_fail_nomem(n, "a path");
+    FBP_TRY(fbp_print_path(&out->data_path, "%.*s", (int)n, path));
+    draft.file = out->data_path;
     FBP_TRY(fbp_output_check(draft.file));
     /* The memory of the draft has no name, and its hole takes no room: nothing of it is left. */
     draft.fd = memfd_create("fbp", MFD_CLOEXEC);

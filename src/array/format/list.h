@@ -1,6 +1,7 @@
-/* All formats of arrays, FBP_FORMAT(name) of each `const struct fbp_format fbp_format_name`, in the
- * order in which content and names are compared, and in which messages name them.  array/formats.c
- * alone includes it, with its own FBP_FORMAT. */
+/* The list of all formats of arrays: FBP_FORMAT(name) for each `const struct fbp_format
+ * fbp_format_name` in array/format/. The order is that in which contents and names are compared,
+ * and in which messages list formats. Included only by array/formats.c, which defines FBP_FORMAT.
+ */
 FBP_FORMAT(mha)
 FBP_FORMAT(nrrd)
 FBP_FORMAT(nifti)

@@ -1,17 +1,16 @@
-/*
- * Arrays and volumes in MATLAB files of version 5 to 7; volumes are written as version 5.
- * array/formats.c lists the format; scan/format/eprit.c calls the writer, too.
+/* MATLAB files of versions 5 to 7 as a format of arrays, and the writer of version 5. formats.c
+ * calls its table; scan/format/eprit.c calls the writer for EPR scans. mat5.c reads the files.
  *
- * A(k, r, c) of size [views rows columns] is [view][row][column]; A(r, c) is one image, or with
- * "?sinogram" behind its name A(k, c) the views of one row.  With "?spectra", A(c, k) and A(c, r,
- * k) are views as EPR laboratories store them, already [view][row][column]; of complex numbers the
- * real parts are read.  The samples are copied into memory, transposed if necessary.
+ * A(k, r, c) of size [views rows columns] is read as [view][row][column], and A(r, c) as one image.
+ * "NAME?sinogram": A(k, c) is the views of one row. "NAME?spectra": A(c, k) and A(c, r, k) are
+ * views as EPR laboratories store them, already [view][row][column]; only the real parts of complex
+ * numbers are read. The samples are copied into memory, transposed if necessary.
  *
- * A volume that fbp writes is vol(x, y, z), a series vol(x, y, z, frame): MATLAB's first index runs
- * fastest, as x does in [z][y][x].  Variables and names are those of the files that programs of EPR
- * laboratories open ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; beside them those that fbp
- * reads again.  Source: MathWorks, "MAT-File Format", level 5.
- */
+ * A volume is written as vol(x, y, z), a series as vol(x, y, z, frame): MATLAB's first index varies
+ * fastest, as x does in [z][y][x]. Names of variables are those that programs of EPR laboratories
+ * open
+ * ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; additional variables store what fbp reads
+ * again. Source: MathWorks, "MAT-File Format", level 5. */
 #include "array/format/mat.h"
 
 #include "array/file/bytes.h"
@@ -437,9 +436,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     (void)compressed_bytes;
     FBP_TRY(fbp_mat_check_size(path, info, ".h5, which MATLAB's h5read opens", &bytes));
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    out->data_path = fbp_format("%.*s", (int)n, path);
-    if (!out->data_path)
-        return fbp_fail_nomem(n, "a path");
+    FBP_TRY(fbp_print_path(&out->data_path, "%.*s", (int)n, path));
     FBP_TRY(fbp_mat_spare_others(path, out->data_path));
     FBP_TRY(fbp_mat_begin(&m, 0));
     fbp_mat_put_text(&m, "file_type", "Image_v1.1");

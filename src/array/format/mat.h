@@ -1,11 +1,12 @@
-/** @file mat.h  Reader (mat5.c) and writer (mat.c) of MATLAB files of version 5 to 7 (internal).
- *  Version 7.3 is HDF5.  scan/format/ reads and writes EPR files by it.
+/** @file mat.h  Reader (mat5.c) and writer (mat.c) of MATLAB files of versions 5 to 7 (internal).
  *
- * fbp_mat_open() checks the whole file: every variable is there, every compressed one inflates to
- * its end with the right checksum, and every array has as many values as its sizes state.  It lists
- * the variables without their values.  fbp_mat_read() reads one with its values.
+ * Included by mat.c, mat5.c and the readers and writers of EPR scans in scan/format/. Files of
+ * version 7.3 are HDF5. fbp_mat_open() checks the whole file: every variable is complete, every
+ * compressed variable inflates with the correct checksum, and every array has as many values as its
+ * sizes state. It lists the variables without their values. fbp_mat_read() reads one variable with
+ * its values.
  *
- * Full arrays of numbers and text are read, and the members of structs of one element.  Cells,
+ * Full arrays of numbers and text are read, and the members of structs of one element. Cells,
  * struct arrays, sparse arrays, objects and function handles are listed without their contents.
  *
  * Source: MathWorks, "MAT-File Format", level 5.

@@ -1,7 +1,7 @@
-/*
- * Reader of MATLAB files of version 5 to 7: variables, members of structs, values; see mat.h.
- * mat.c and the readers of scan files in scan/format/ call it.
- */
+/* Reader of MATLAB files of versions 5 to 7: lists variables, finds members of structs, and reads
+ * values, plain or zlib-compressed. mat.h declares its functions. Called by mat.c, which opens
+ * MATLAB arrays as sources, and by the scan readers eprit.c, tigre.c and helsinki.c in
+ * scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/mat.h"
 #include "base/base.h"

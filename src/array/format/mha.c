@@ -1,8 +1,6 @@
-/*
- * MetaImage, .mha (header and samples) and .mhd (header beside a file of samples): lines
- * "Key = value", the last of them ElementDataFile.  https://itk.org/Wiki/ITK/MetaIO/Documentation
- * array/formats.c lists it.
- */
+/* Reader and writer of MetaImage: .mha (header and samples) and .mhd (header, samples in another
+ * file). formats.c calls its table. A header has lines "Key = value"; the last key is
+ * ElementDataFile. https://itk.org/Wiki/ITK/MetaIO/Documentation */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
@@ -55,21 +53,6 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
 
 /* ---- the lines of a header */
 
-/* Parse up to `most` finite numbers; false if anything else stands there. */
-static bool numbers(const char *value, size_t most, double *out, size_t *n)
-{
-    *n = 0;
-    while (*value) {
-        char *end = NULL;
-        const double x = fbp_number(value, &end);
-        if (end == value || *n == most || !isfinite(x))
-            return false;
-        out[(*n)++] = x;
-        value = end + strspn(end, " \t");
-    }
-    return *n > 0;
-}
-
 static bool truth(const char *value, bool *out)
 {
     *out = strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0;
@@ -104,13 +87,14 @@ static bool set(struct header *h, const char *key, const char *value)
     if (is(key, "DimSize"))
         return fbp_parse_sizes(value, DIMS, h->sizes, &h->n_sizes);
     if (is(key, "ElementSpacing"))
-        return numbers(value, DIMS, h->spacing, &h->n_spacing);
+        return fbp_parse_numbers(value, DIMS, h->spacing, true, &h->n_spacing);
     if (is(key, "ElementSize"))
-        return numbers(value, DIMS, h->size, &h->n_size);
+        return fbp_parse_numbers(value, DIMS, h->size, true, &h->n_size);
     if (is(key, "Offset") || is(key, "Origin") || is(key, "Position"))
-        return numbers(value, DIMS, h->origin, &h->n_origin);
+        return fbp_parse_numbers(value, DIMS, h->origin, true, &h->n_origin);
     if (is(key, "TransformMatrix") || is(key, "Rotation") || is(key, "Orientation"))
-        return numbers(value, sizeof h->matrix / sizeof *h->matrix, h->matrix, &h->n_matrix);
+        return fbp_parse_numbers(value, sizeof h->matrix / sizeof *h->matrix, h->matrix, true,
+                                 &h->n_matrix);
     if (is(key, "ElementType")) {
         h->wide = is(value, "MET_LONG_LONG") || is(value, "MET_ULONG_LONG");
         fine = h->wide;
@@ -138,9 +122,9 @@ static bool set(struct header *h, const char *key, const char *value)
     if (is(key, "CompressedDataSize"))
         return fbp_parse_integer(value, &h->compressed_size) && h->compressed_size >= 0;
     if (is(key, "ElementToIntensityFunctionSlope"))
-        return numbers(value, 1, &h->slope, &n) && h->slope != 0;
+        return fbp_parse_numbers(value, 1, &h->slope, true, &n) && h->slope != 0;
     if (is(key, "ElementToIntensityFunctionOffset"))
-        return numbers(value, 1, &h->intercept, &n);
+        return fbp_parse_numbers(value, 1, &h->intercept, true, &n);
     if (is(key, "Comment"))
         snprintf(h->history, sizeof h->history, "%.255s", value);
     if (is(key, "Unit") && snprintf(h->unit, sizeof h->unit, "%s", value) >= (int)sizeof h->unit)
@@ -311,11 +295,6 @@ static fbp_status open_mha(struct fbp_source *src)
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
 
     /* The samples are in this file or in another one. */
-    if (src->growing && h->compressed)
-        FBP_TRY_GOTO(fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: --follow cannot read compressed samples; write the file without compression",
-            src->path));
     if (src->growing && h->header_size == -1)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "%s: MetaImage header: --follow cannot read a file with HeaderSize = "

@@ -1,7 +1,5 @@
-/*
- * NIfTI-1 and NIfTI-2: .nii, .nii.gz, and .hdr beside .img or .img.gz; NIfTI-1 is written.
- * https://nifti.nimh.nih.gov  array/formats.c lists it.
- */
+/* Reader of NIfTI-1 and NIfTI-2 (.nii, .nii.gz, and .hdr beside .img or .img.gz), and writer of
+ * NIfTI-1. formats.c calls its table. https://nifti.nimh.nih.gov */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
@@ -62,40 +60,38 @@ struct facts {
 
 /* ---- finding the header */
 
-static int64_t int_at(const unsigned char *head, size_t at, size_t size, bool swapped)
-{
-    unsigned char b[8];
+/* Bytes of a number in a header, in this machine's order. */
+union number {
+    unsigned char bytes[8];
     int16_t s;
     int32_t i;
     int64_t l;
+    float f;
+    double d;
+};
 
-    memcpy(b, head + at, size);
+static union number number_at(const unsigned char *head, size_t at, size_t size, bool swapped)
+{
+    union number x;
+
+    memcpy(x.bytes, head + at, size);
     if (swapped)
-        fbp_swap_bytes(b, size, 1);
-    memcpy(&s, b, sizeof s);
-    if (size == 2)
-        return s;
-    memcpy(&i, b, sizeof i);
-    if (size == 4)
-        return i;
-    memcpy(&l, b, sizeof l);
-    return l;
+        fbp_swap_bytes(x.bytes, size, 1);
+    return x;
+}
+
+static int64_t int_at(const unsigned char *head, size_t at, size_t size, bool swapped)
+{
+    const union number x = number_at(head, at, size, swapped);
+
+    return size == 2 ? x.s : size == 4 ? x.i : x.l;
 }
 
 static double real_at(const unsigned char *head, size_t at, size_t size, bool swapped)
 {
-    unsigned char b[8];
-    float f;
-    double d;
+    const union number x = number_at(head, at, size, swapped);
 
-    memcpy(b, head + at, size);
-    if (swapped)
-        fbp_swap_bytes(b, size, 1);
-    memcpy(&f, b, sizeof f);
-    if (size == 4)
-        return (double)f;
-    memcpy(&d, b, sizeof d);
-    return d;
+    return size == 4 ? (double)x.f : x.d;
 }
 
 /* Find version, byte order and kind of file by length and magic. */
@@ -366,11 +362,6 @@ static fbp_status open_nifti(struct fbp_source *src)
     src->offset = packed ? 0 : (uint64_t)f.offset;
     if (!packed)
         return FBP_OK;
-    if (src->growing)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: --follow cannot read compressed samples; write the file without compression",
-            src->path);
     FBP_TRY(fbp_array_bytes(src->path, info, &bytes));
     return fbp_inflate_open(src, 0, (uint64_t)f.offset, bytes);
 }

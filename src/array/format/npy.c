@@ -1,8 +1,6 @@
-/*
- * NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
- * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
- * array/formats.c lists it.
- */
+/* Reader (versions 1 to 3) and writer (version 1) of NumPy's .npy files. formats.c calls its table.
+ * A file consists of "\x93NUMPY", the version, the length of the header, a Python dictionary, and
+ * the samples. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 

@@ -1,8 +1,6 @@
-/*
- * NRRD, .nrrd (header and samples) and .nhdr (header, samples in other files): lines "field: value"
- * behind the magic, "key:=value" and comments, up to an empty line.
- * https://teem.sourceforge.net/nrrd/format.html  array/formats.c lists it.
- */
+/* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other files).
+ * formats.c calls its table. After the first line, a header has lines "field: value" and
+ * "key:=value" and comments, up to an empty line. https://teem.sourceforge.net/nrrd/format.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
@@ -61,21 +59,6 @@ static const char *skip_blanks(const char *p)
     return p + strspn(p, " \t");
 }
 
-/* Parse up to `max` numbers separated by blanks; false if anything else stands there. */
-static bool numbers(const char *value, size_t max, double *out, size_t *n)
-{
-    *n = 0;
-    while (*value) {
-        char *end = NULL;
-        const double x = fbp_number(value, &end);
-        if (end == value || *n == max || (*end && !isblank((unsigned char)*end)))
-            return false;
-        out[(*n)++] = x;
-        value = skip_blanks(end);
-    }
-    return *n > 0;
-}
-
 static bool text(const char *value, char *out, size_t n)
 {
     return snprintf(out, n, "%s", value) < (int)n;
@@ -96,27 +79,17 @@ static bool next_word(const char **p, char *out, size_t size)
     return true;
 }
 
-/* Units in millimetres; an unknown one is taken as mm, NaN: not a length. */
+/* Parse units of length, in millimetres; no unit counts as mm, NaN: not a length. */
 static bool units(const char *value, double out[MAX_AXES], size_t *n)
 {
-    static const struct {
-        const char *name;
-        double mm;
-    } table[] = {
-        {"", 1},           {"mm", 1},           {"millimeter", 1}, {"millimeters", 1},
-        {"m", 1e3},        {"cm", 10},          {"um", 1e-3},      {"micron", 1e-3},
-        {"microns", 1e-3}, {"\xc2\xb5m", 1e-3}, {"nm", 1e-6},      {"\xce\xbcm", 1e-3},
-        {"???", 1},
-    };
     char word[64];
 
     for (*n = 0; *value; (*n)++) {
         if (*n == MAX_AXES || !next_word(&value, word, sizeof word))
             return false;
-        out[*n] = NAN;
-        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-            if (strcmp(word, table[i].name) == 0)
-                out[*n] = table[i].mm;
+        const bool none = !*word || strcmp(word, "???") == 0;
+        const double mm = none ? 1 : fbp_length_unit_mm(word, strlen(word));
+        out[*n] = mm > 0 ? mm : NAN;
     }
     return *n > 0;
 }
@@ -209,9 +182,9 @@ static bool set(struct header *h, const char *key, const char *value)
         return h->has_endian;
     }
     if (strcmp(key, "spacings") == 0)
-        return numbers(value, MAX_AXES, h->spacings, &h->n_spacings);
+        return fbp_parse_numbers(value, MAX_AXES, h->spacings, false, &h->n_spacings);
     if (strcmp(key, "axismins") == 0)
-        return numbers(value, MAX_AXES, h->mins, &h->n_mins);
+        return fbp_parse_numbers(value, MAX_AXES, h->mins, false, &h->n_mins);
     if (strcmp(key, "units") == 0)
         return units(value, h->unit_mm, &h->n_units);
     if (strcmp(key, "spaceunits") == 0)
@@ -278,9 +251,10 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
             const char *value = colon + 2;
             length = (size_t)(colon - line);
             if (length == sizeof SCALE - 1 && strncmp(line, SCALE, length) == 0)
-                fine = numbers(value, 1, &h->scale, &count) && isfinite(h->scale);
+                fine = fbp_parse_numbers(value, 1, &h->scale, false, &count) && isfinite(h->scale);
             else if (length == sizeof OFFSET - 1 && strncmp(line, OFFSET, length) == 0)
-                fine = numbers(value, 1, &h->offset, &count) && isfinite(h->offset);
+                fine =
+                    fbp_parse_numbers(value, 1, &h->offset, false, &count) && isfinite(h->offset);
             else if (length == sizeof HISTORY - 1 && strncmp(line, HISTORY, length) == 0)
                 snprintf(h->history, sizeof h->history, "%.255s", value);
             if (!fine)
@@ -318,11 +292,6 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     uint64_t bytes = 0;
     char chunk[4096];
 
-    if (src->growing && h->gzip)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: --follow cannot read compressed samples; write the file with encoding: raw",
-            src->path);
     if (src->growing && h->byte_skip == -1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: NRRD header: --follow cannot read a file with \"byte skip: -1\", "
@@ -385,32 +354,13 @@ struct parts {
     size_t k;        /* its number */
 };
 
-/* Take a number at the end of text[n], a blank before it; shortens n. */
-static bool last_number(const char *text, size_t *n, long long *out)
-{
-    size_t at = *n, digits;
-
-    while (at > 0 && isdigit((unsigned char)text[at - 1]))
-        at--;
-    digits = *n - at;
-    if (digits > 0 && at > 0 && text[at - 1] == '-')
-        at--;
-    if (digits == 0 || digits > 15 || at == 0 || !isblank((unsigned char)text[at - 1]))
-        return false;
-    *out = strtoll(text + at, NULL, 10);
-    while (at > 0 && isblank((unsigned char)text[at - 1]))
-        at--;
-    *n = at;
-    return true;
-}
-
 static bool parse_pattern(const char *text, struct pattern *out)
 {
     long long v[4];
     size_t n = strlen(text), count = 0;
 
     *out = (struct pattern){0};
-    while (count < 4 && last_number(text, &n, &v[count]))
+    while (count < 4 && fbp_last_number(text, &n, &v[count]))
         count++;
     const char *percent = memchr(text, '%', n), *p = percent;
     if (count < 3 || !percent)
@@ -502,10 +452,8 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     src->in_order = h->gzip;
     s->header = *h;
     s->header.list = NULL; /* the caller's text */
-    s->base = fbp_strdup(src->path);
-    s->text = fbp_strdup(h->list ? h->list : h->data_file);
-    if (!s->base || !s->text)
-        return fbp_fail_nomem(strlen(src->path), "a path");
+    FBP_TRY(fbp_print_path(&s->base, "%s", src->path));
+    FBP_TRY(fbp_print_path(&s->text, "%s", h->list ? h->list : h->data_file));
 
     /* The names of all files: lines behind the header, up to an empty one, or the pattern. */
     struct pattern *const p = &s->pattern;
@@ -522,7 +470,7 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
                 break;
             s->name[s->n++] = line;
         }
-        (void)last_number(h->data_file, &value, &p->slice_dim);
+        (void)fbp_last_number(h->data_file, &value, &p->slice_dim);
     } else {
         (void)parse_pattern(s->text, p); /* it is one: open_nrrd() */
         if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||

@@ -1,7 +1,6 @@
-/*
- * Formats that need a library: recognition of their files, their tables, and, in a build that lacks
- * the library, functions that refuse all files.  array/formats.c lists them.
- */
+/* Tables of the formats HDF5 and TIFF, whose libraries a build may lack. formats.c calls the
+ * tables. Also recognizes files of these formats; in a build without the library, functions in this
+ * file refuse them with a message that names the package to install. */
 #include "array/file/format.h"
 
 #include <string.h>

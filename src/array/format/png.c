@@ -1,11 +1,9 @@
-/*
- * PNG: one slice, greyscale of 1 to 16 bits.  Rows are decoded as they are requested; going back
- * starts anew.  Slices of a sink and RGB pictures are written.  array/formats.c lists the format,
- * picture/ calls fbp_png_write().
+/* PNG files: reader of greyscale images of 1 to 16 bits (one slice per file), writer of slices, and
+ * fbp_png_write() for pictures, called by src/picture/draw.c. formats.c calls its table. Rows are
+ * decoded when they are requested; reading backward starts at the first row again.
  *
- * libpng reports missing memory like a mistake in the file, and continues without what it can do
- * without, such as a text: its allocations go through take(), which notes a failure.
- */
+ * libpng reports missing memory like an error in the file, and continues without optional parts
+ * such as texts. Its allocations therefore call take(), which records a failure. */
 #include "array/format/png.h"
 
 #include "array/file/bytes.h"

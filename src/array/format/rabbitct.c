@@ -1,15 +1,13 @@
-/*
- * Reader of RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix
- * and an image per view, then reference volumes.  Little-endian throughout.
+/* Reader of RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix
+ * and an image per view, then reference volumes, all little-endian. Called by formats.c (views as
+ * an array), scan/format/ (matrices) and bench/rabbitct/.
  *
  *     v1 .rct     uint32 S_x, S_y, N; float32 scale, offset
- *     v2 .rctd    uint32 2, and the same
+ *     v2 .rctd    uint32 2, then the fields of v1
  *     per view    float64 A[12], column by column; float32 I[S_y][S_x]
- *     references  uint16 128^3, 256^3, 512^3, 1024^3, as many as there are
+ *     references  uint16 128^3, 256^3, 512^3, 1024^3; fewer are allowed
  *
- * RabbitGeometry.rct is a v1 header and matrices alone.  array/formats.c, scan/format/ and
- * bench/rabbitct/ call it.
- */
+ * RabbitGeometry.rct is a v1 header with matrices and without images. */
 #include "array/format/rabbitct.h"
 
 #include "array/file/bytes.h"

@@ -1,8 +1,6 @@
-/*
- * Raw files: plain little-endian samples, [z][y][x], without a header; a line of JSON in FILE.json
- * stores the scale of integers and the number of frames of a series [frame][z][y][x].  Reading
- * needs a description of the caller.  array/formats.c lists it.
- */
+/* Raw files without a header: little-endian samples, [z][y][x]. formats.c calls its table to write
+ * them; reading needs a description by the caller (source.c). A line of JSON in FILE.json stores
+ * the scale of integers and the number of frames of a series [frame][z][y][x]. */
 #include "array/file/format.h"
 
 static fbp_status layout(const char *path, const struct fbp_array_info *info,

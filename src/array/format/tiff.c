@@ -1,7 +1,6 @@
-/*
- * TIFF and BigTIFF: one page per slice.  Pages that are not compressed are read past libtiff.  TIFF
- * 6.0; BigTIFF has the same tags.  optional.c has its table.
- */
+/* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(), called through the
+ * table in optional.c. It checks the tags of all pages. Uncompressed pages are read directly from
+ * the file; tiff_handle.c decodes all others through libtiff. */
 #include "array/format/tiff.h"
 
 #include "array/file/bytes.h"

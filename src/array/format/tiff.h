@@ -1,7 +1,8 @@
 /** @file tiff.h  TIFF files through libtiff: handles (tiff_handle.c), pages and sources (tiff.c),
- *  writing (tiff_write.c) (internal).
+ * ImageJ's description of a stack (tiff_write.c) (internal).
  *
- * A handle is used by one thread at a time; several read one file through one descriptor.
+ * Included by these three files. One thread at a time uses a handle; several handles read one file
+ * through one descriptor.
  */
 #ifndef FBP_SRC_ARRAY_FORMAT_TIFF_H
 #define FBP_SRC_ARRAY_FORMAT_TIFF_H

@@ -1,12 +1,10 @@
-/*
- * Handles of libtiff over a shared descriptor, without its global state; a cache of decoded rows.
- * tiff.c calls it.
+/* Handles of libtiff that share one file descriptor, for several reading threads, with a cache of
+ * the decoded rows. Called by tiff.c.
  *
- * libtiff sees a masked view of the file, with only those entries of a directory that describe a
- * page's samples: libtiff 4.5.0 keeps other tags in a growing list, miscounts it when memory is
- * missing, and crashes when it frees the list (_TIFFVSetField).  This file reads the tag
- * ImageDescription of the first page itself.
- */
+ * libtiff gets a masked view of the file, in which a directory contains only the entries that
+ * describe the samples of a page. Reason: libtiff 4.5.0 keeps other tags in a growing list,
+ * miscounts the list if memory is missing, and crashes when it frees the list (_TIFFVSetField).
+ * Therefore the functions in this file read the tag ImageDescription of the first page. */
 #include "array/format/tiff.h"
 
 #include "array/file/bytes.h"

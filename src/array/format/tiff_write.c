@@ -1,14 +1,13 @@
-/*
- * TIFF and BigTIFF for sinks, and ImageJ's description of a stack (tiff.h).  All directories come
- * first, then the samples of all pages in one run: slices can be written in any order.  One strip
- * per page, not compressed.  Directories are made as they are written, and never held: for 30
- * million slices they are 9 GiB.
+/* Writer of TIFF and BigTIFF, and ImageJ's description of a stack (tiff.h). Called through the
+ * table in optional.c by sink_file.c and sink_stack.c; tiff.c parses descriptions. All directories
+ * come first, then the samples of all pages, uncompressed, with one strip per page: slices can be
+ * written in any order. Directories are created while they are written, because those of 30 million
+ * slices need 9 GiB.
  *
  * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels per mm,
- * with the ResolutionUnit "none", because the description's unit is mm.  ImageJ itself writes
- * stacks beyond 4 GiB with one directory, in which every other reader finds one slice; here they
- * are BigTIFF.
- */
+ * with the ResolutionUnit "none", because the unit of the description is mm. ImageJ itself writes
+ * stacks beyond 4 GiB with one directory, in which other readers find one slice; fbp writes them as
+ * BigTIFF. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/tiff.h"
@@ -105,15 +104,7 @@ static bool number_of(const char *text, size_t n, const char *key, double *out)
 fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
                                 struct fbp_array_info *info, size_t *slices)
 {
-    static const struct {
-        const char *name;
-        double mm;
-    } units[] = {
-        {"mm", 1},           {"cm", 10},        {"m", 1e3},         {"um", 1e-3},
-        {"micron", 1e-3},    {"microns", 1e-3}, {"\\u00B5m", 1e-3}, {"\xc2\xb5m", 1e-3},
-        {"\xce\xbcm", 1e-3}, {"\xb5m", 1e-3},   {"nm", 1e-6},       {"inch", 25.4},
-    };
-    double mm = 0, depth = 1, at, images, function = -1, c0 = 0, c1 = 0;
+    double mm, depth = 1, at, images, function = -1, c0 = 0, c1 = 0;
     size_t length = 0;
     bool ours = false, placed = true;
 
@@ -130,9 +121,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
 
     /* Spacing and origin, if the unit is a length. */
     const char *unit = value_of(text, n, "unit", &length);
-    for (size_t i = 0; unit && i < sizeof units / sizeof *units; i++)
-        if (length == strlen(units[i].name) && memcmp(unit, units[i].name, length) == 0)
-            mm = units[i].mm;
+    mm = unit ? fbp_length_unit_mm(unit, length) : 0;
     (void)number_of(text, n, "spacing", &depth);
     const double spacing[3] = {mm / per_unit[0], mm / per_unit[1], mm * fabs(depth)};
     for (int k = 0; k < 3; k++)

@@ -1,8 +1,6 @@
-/*
- * OME-Zarr 0.4 on Zarr version 2: an image as a folder of chunks, one file each.
- * https://ngff.openmicroscopy.org/0.4, https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
- * array/formats.c lists it; array/sink_chunks.c writes the chunks.
- */
+/* Reader of OME-Zarr 0.4 and Zarr version 2, which store an array as a folder of chunk files, and
+ * writer of their text files. formats.c calls its table; sink_chunks.c writes the chunks.
+ * https://ngff.openmicroscopy.org/0.4, https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
@@ -263,11 +261,6 @@ static void apply(const cJSON *list, int n, double step[MOST_DIMS], double origi
 /* Set spacing and origin, if the axes of space have lengths as units. */
 static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset, int n)
 {
-    static const struct {
-        const char *name;
-        double mm;
-    } units[] = {{"meter", 1e3},       {"centimeter", 10},  {"millimeter", 1},
-                 {"micrometer", 1e-3}, {"nanometer", 1e-6}, {"angstrom", 1e-7}};
     double step[MOST_DIMS] = {1, 1, 1, 1, 1}, origin[MOST_DIMS] = {0};
     struct fbp_array_info *info = &src->info;
     bool good = true;
@@ -278,10 +271,7 @@ static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset
     for (int i = 0; i < n && i < 3; i++) {
         const int k = n - 1 - i;
         const char *unit = text_of(cJSON_GetArrayItem(item(image, "axes"), k), "unit");
-        double mm = 0;
-        for (size_t u = 0; u < sizeof units / sizeof *units; u++)
-            if (strcmp(unit, units[u].name) == 0)
-                mm = units[u].mm;
+        const double mm = fbp_length_unit_mm(unit, strlen(unit));
         info->spacing_mm[i] = step[k] * mm;
         info->origin_mm[i] = origin[k] * mm;
         good = good && mm != 0 && info->spacing_mm[i] > 0 && isfinite(info->spacing_mm[i]) &&
@@ -326,9 +316,7 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
     fbp_status st = FBP_OK;
 
     if (has(src->file, ".zarray")) {
-        z->folder = fbp_strdup(src->file);
-        if (!z->folder)
-            return fbp_fail_nomem(strlen(src->file), "a path");
+        FBP_TRY(fbp_print_path(&z->folder, "%s", src->file));
         FBP_TRY(open_array(src, z));
         return look_above(src, z->n_dims);
     }
@@ -637,9 +625,9 @@ static fbp_status open_zarr(fbp_source *src)
         const struct chunk c = chunk_of(z, (size_t)((double)i * step + 0.5));
         if (faccessat(z->dir, c.name, F_OK, 0) < 0)
             continue;
-        char *path = fbp_format("%s/%s", z->folder, c.name);
-        const fbp_status st =
-            path ? fbp_inputs_add(&src->inputs, path) : fbp_fail_nomem(sizeof c, "a path");
+        char *path = NULL;
+        FBP_TRY(fbp_print_path(&path, "%s/%s", z->folder, c.name));
+        const fbp_status st = fbp_inputs_add(&src->inputs, path);
         free(path);
         FBP_TRY(st);
     }
