@@ -1,6 +1,6 @@
-/* A build without EPR imaging (FBP_EPR=OFF): the functions of the files that CMakeLists.txt leaves
- * out then.  A function that plane integrals need refuses; a view step reports that the scan does
- * not need it. */
+/* The functions of EPR imaging in a build without it (FBP_EPR=OFF): CMakeLists.txt then compiles
+ * this file instead of the files of EPR imaging.  A function that plane integrals need refuses; a
+ * view step, which plan.c tries for every scan, reports that the scan does not need it. */
 #include "filter/parabola.h"
 #include "pipeline/view_step.h"
 #include "prep/prep.h"
@@ -32,63 +32,37 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     return request->params->epr.stages == 2 ? refuse() : FBP_OK;
 }
 
+/* Define a function that refuses: its name and its parameters. */
+#define REFUSE(name, ...)        \
+    fbp_status name(__VA_ARGS__) \
+    {                            \
+        return refuse();         \
+    }
+
+REFUSE(fbp_parabola_design, struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
+       size_t n_columns, size_t half_width, size_t oversampling)
+REFUSE(fbp_deconvolution_design, struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
+       size_t n_columns, size_t half_width, size_t oversampling)
+REFUSE(fbp_periodic_design, struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
+       size_t n_columns)
+REFUSE(fbp_periodic_unroll, struct fbp_filter_design *straight, const struct fbp_filter_design *f)
+REFUSE(fbp_filter_spline, struct fbp_filter_design *design, size_t n_columns, size_t half_width)
+REFUSE(fbp_response_check, const struct fbp_response *response)
+REFUSE(fbp_quadrature_of, const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
+       const double *given, double *weights, struct fbp_quadrature_facts *facts)
+REFUSE(fbp_quadrature_weights, const double (*direction)[3], size_t n,
+       enum fbp_quadrature quadrature, double *weights, char *words, size_t n_words)
+REFUSE(fbp_accumulator_add, fbp_accumulator *accumulator, size_t view, const float *samples)
+REFUSE(fbp_accumulator_volume, fbp_accumulator *accumulator, float *volume)
+
 size_t fbp_rings_usual_angles(const struct fbp_scan *scan)
 {
     return 0;
 }
 
-fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
-                               size_t n_columns, size_t half_width, size_t oversampling)
-{
-    return refuse();
-}
-
-fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
-                                    const struct fbp_spectral_filter *s, size_t n_columns,
-                                    size_t half_width, size_t oversampling)
-{
-    return refuse();
-}
-
-fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
-                               size_t n_columns)
-{
-    return refuse();
-}
-
-fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
-                               const struct fbp_filter_design *f)
-{
-    return refuse();
-}
-
-fbp_status fbp_filter_spline(struct fbp_filter_design *design, size_t n_columns, size_t half_width)
-{
-    return refuse();
-}
-
-fbp_status fbp_response_check(const struct fbp_response *response)
-{
-    return refuse();
-}
-
-fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
-                             const double *given, double *weights,
-                             struct fbp_quadrature_facts *facts)
-{
-    return refuse();
-}
-
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n)
 {
     snprintf(buf, n, "none");
-}
-
-fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
-                                  enum fbp_quadrature quadrature, double *weights, char *words,
-                                  size_t n_words)
-{
-    return refuse();
 }
 
 fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
@@ -109,16 +83,6 @@ fbp_status fbp_accumulator_create(fbp_accumulator **out, const struct fbp_scan *
                                   const struct fbp_recon_params *params)
 {
     *out = NULL;
-    return refuse();
-}
-
-fbp_status fbp_accumulator_add(fbp_accumulator *accumulator, size_t view, const float *samples)
-{
-    return refuse();
-}
-
-fbp_status fbp_accumulator_volume(fbp_accumulator *accumulator, float *volume)
-{
     return refuse();
 }
 

@@ -381,19 +381,18 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
     /* The run continues without this worker only after its first failure, of the device or of
      * memory, with other workers left. */
     const bool followed = atomic_load(&w->gone);
+    const bool needed = s->rq->work->shared && s->slabs_done < s->n_slabs; /* its filtered views */
     const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&
-                      !atomic_load(&s->stop) && !followed;
+                      !atomic_load(&s->stop) && !followed && !needed;
     if (drop) {
         s->n_working--;
         fbp_worker_set_failed(w, status);
     }
     pthread_mutex_unlock(&s->lock);
-    if (drop) {
-        fbp_shared_return(&s->shared, fbp_worker_index(w));
+    if (drop)
         fbp_worker_abort(w);
-    } else if (!followed) {
+    else if (!followed)
         (void)!fail_run(s, status);
-    }
 }
 
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)

@@ -196,13 +196,6 @@ void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
     pthread_mutex_unlock(&s->lock);
 }
 
-void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_row_bitmap *mine)
-{
-    pthread_mutex_lock(&s->lock);
-    fbp_row_bitmap_add(mine, &s->uncounted);
-    pthread_mutex_unlock(&s->lock);
-}
-
 void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine)
 {
     pthread_mutex_lock(&s->lock);
@@ -234,128 +227,43 @@ void fbp_shared_destroy(struct fbp_shared *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-static bool is_over(const struct fbp_shared *s, const atomic_bool *over)
+bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b)
 {
-    return s->aborted || atomic_load(over);
-}
-
-/* Count the batches of one worker (SIZE_MAX: of any) in a state; *first: index of the first. */
-static size_t count(const struct fbp_shared *s, enum fbp_shared_state state, size_t worker,
-                    size_t *first)
-{
-    size_t n = 0;
-
-    for (size_t i = s->n; i-- > 0;)
-        if (s->list[i].state == state && (worker == SIZE_MAX || s->list[i].by == worker)) {
-            n++;
-            if (first)
-                *first = i;
-        }
-    return n;
-}
-
-/* Set *out and *b to what the worker does next; false if it must wait. */
-static bool find_next(struct fbp_shared *s, size_t worker, bool has_all, size_t *b,
-                      enum fbp_shared_next *out)
-{
-    const size_t own =
-        count(s, FBP_SHARED_TAKEN, worker, NULL) + count(s, FBP_SHARED_READ, worker, NULL);
-
-    if (count(s, FBP_SHARED_FREE, SIZE_MAX, b) > 0) {
-        s->list[*b].state = FBP_SHARED_TAKEN;
+    pthread_mutex_lock(&s->lock);
+    const bool found = s->n_taken < s->n && !s->aborted;
+    if (found) {
+        *b = s->n_taken++;
         s->list[*b].by = worker;
-        *out = FBP_SHARED_TAKE;
-        return true;
     }
-    if (own == 0 && count(s, FBP_SHARED_QUEUED, worker, NULL) > 0) {
-        *out = FBP_SHARED_COLLECT;
-        return true;
-    }
-    *out = FBP_SHARED_END;
-    return has_all && count(s, FBP_SHARED_COUNTED, SIZE_MAX, NULL) == s->n;
-}
-
-enum fbp_shared_next fbp_shared_next(struct fbp_shared *s, size_t worker,
-                                     const atomic_bool *has_all, const atomic_bool *over, size_t *b)
-{
-    enum fbp_shared_next next = FBP_SHARED_END;
-
-    pthread_mutex_lock(&s->lock);
-    while (!is_over(s, over) && !find_next(s, worker, atomic_load(has_all), b, &next))
-        pthread_cond_wait(&s->changed, &s->lock);
-    if (is_over(s, over) && next != FBP_SHARED_TAKE)
-        next = FBP_SHARED_END;
     pthread_mutex_unlock(&s->lock);
-    return next;
+    return found;
 }
 
-void fbp_shared_turn(struct fbp_shared *s, size_t b)
-{
-    size_t first = 0;
-
-    pthread_mutex_lock(&s->lock);
-    while (!s->aborted && count(s, FBP_SHARED_TAKEN, SIZE_MAX, &first) > 0 && first < b)
-        pthread_cond_wait(&s->changed, &s->lock);
-    pthread_mutex_unlock(&s->lock);
-}
-
-struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b)
+void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready)
 {
     pthread_mutex_lock(&s->lock);
-    const struct fbp_shared_batch out = s->list[b];
-    pthread_mutex_unlock(&s->lock);
-    return out;
-}
-
-void fbp_shared_set(struct fbp_shared *s, size_t b, size_t worker, enum fbp_shared_state state,
-                    const struct fbp_event *ready)
-{
-    pthread_mutex_lock(&s->lock);
-    struct fbp_shared_batch *at = &s->list[b];
-    if (at->by == worker && at->state != FBP_SHARED_FREE) {
-        at->state = state;
-        at->ready = ready ? *ready : (struct fbp_event){0};
-    }
+    s->list[b].ready = ready;
+    s->list[b].queued = true;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
 
-void fbp_shared_counted(struct fbp_shared *s, size_t worker)
+bool fbp_shared_await(struct fbp_shared *s, size_t b, struct fbp_shared_batch *out)
 {
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->n; i++)
-        if (s->list[i].by == worker && s->list[i].state == FBP_SHARED_QUEUED)
-            s->list[i].state = FBP_SHARED_COUNTED;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
-bool fbp_shared_await(struct fbp_shared *s, size_t b, const atomic_bool *over,
-                      struct fbp_shared_batch *out)
-{
-    pthread_mutex_lock(&s->lock);
-    while (!is_over(s, over) && s->list[b].state != FBP_SHARED_QUEUED &&
-           s->list[b].state != FBP_SHARED_COUNTED)
+    while (!s->list[b].queued && !s->aborted)
         pthread_cond_wait(&s->changed, &s->lock);
     *out = s->list[b];
-    const bool there = !is_over(s, over);
     pthread_mutex_unlock(&s->lock);
-    return there;
+    return out->queued;
 }
 
-void fbp_shared_return(struct fbp_shared *s, size_t worker)
+size_t fbp_shared_owner(struct fbp_shared *s, size_t b)
 {
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->n; i++) {
-        struct fbp_shared_batch *b = &s->list[i];
-        if (b->state == FBP_SHARED_FREE || b->by != worker)
-            continue;
-        b->again = true;
-        b->counted |= b->state == FBP_SHARED_COUNTED;
-        b->state = FBP_SHARED_FREE;
-    }
-    pthread_cond_broadcast(&s->changed);
+    const size_t by = s->list[b].by;
     pthread_mutex_unlock(&s->lock);
+    return by;
 }
 
 void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort)

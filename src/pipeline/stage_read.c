@@ -266,11 +266,9 @@ static fbp_status check_views(struct worker *w)
         return atomic_exchange(&w->run->checked_device, true)
                    ? FBP_OK
                    : fbp_data_check_device_memory(rq->check, rq->source);
-    for (size_t b = 0; b < s->n; b++) {
-        const struct fbp_shared_batch at = fbp_shared_get(s, b);
-        if (at.by == fbp_worker_index(w) && at.state == FBP_SHARED_QUEUED)
+    for (size_t b = 0; b < s->n; b++)
+        if (fbp_shared_owner(s, b) == fbp_worker_index(w))
             FBP_TRY(check_held_batch(w, &s->views->tasks[b].batch));
-    }
     for (; s->n == 0 && d; d = w->work->kept ? NULL : d->next) {
         for (size_t i = 0; i < d->n_tasks; i++)
             if (d->tasks[i].loads)
@@ -367,31 +365,34 @@ static fbp_status read_slabs(struct worker *w)
     return check_views(w);
 }
 
-/* Read batches of shared views, each for all workers (slabs.c). */
+/* Read batches of shared views, each for all workers (slabs.c).  If views must be read in order,
+ * the workers read one after another. */
 static fbp_status read_shared(struct worker *w)
 {
-    struct fbp_shared *s = &w->run->shared;
-    enum fbp_shared_next next;
+    struct run_state *run = w->run;
+    const bool alone = run->rq->job->input.in_order;
+    bool found = true;
     size_t b, slot;
 
-    while ((next = fbp_shared_next(s, fbp_worker_index(w), &w->has_all, &w->gone, &b)) !=
-           FBP_SHARED_END) {
-        if (next == FBP_SHARED_COLLECT) {
-            FBP_TRY(check_views(w));
-            FBP_TRY(fbp_worker_collect(w));
-            continue;
-        }
+    while (found) {
         if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
             return FBP_ERR_CANCELLED;
-        w->raw[slot].at = (struct place){s->views, &s->views->tasks[b]};
-        if (w->run->rq->job->input.in_order)
-            fbp_shared_turn(s, b);
-        const double start = fbp_stage_begin(w);
-        FBP_TRY(fbp_stage_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));
-        fbp_shared_set(s, b, fbp_worker_index(w), FBP_SHARED_READ, NULL);
-        fbp_queue_push(w->raw_full, slot);
+        if (alone)
+            pthread_mutex_lock(&run->pass);
+        fbp_status st = FBP_OK;
+        found = fbp_shared_take(&run->shared, fbp_worker_index(w), &b);
+        if (found) {
+            w->raw[slot].at = (struct place){run->shared.views, &run->shared.views->tasks[b]};
+            const double start = fbp_stage_begin(w);
+            st = fbp_stage_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot]));
+        }
+        if (alone)
+            pthread_mutex_unlock(&run->pass);
+        FBP_TRY(st);
+        fbp_queue_push(found ? w->raw_full : w->raw_free, slot);
     }
-    return FBP_OK;
+    fbp_queue_close(w->raw_full);
+    return check_views(w);
 }
 
 void fbp_stage_read(struct worker *w)

@@ -163,22 +163,6 @@ static fbp_status filter_batches(struct worker *w)
     return FBP_OK;
 }
 
-/* Filter a batch that another worker had filtered before its device failed.  This worker may have
- * copied the batch: wait until no command reads the copy, because filtering overwrites it. */
-static fbp_status filter_again(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
-{
-    pthread_mutex_lock(&w->reads_views);
-    fbp_status st = fbp_device_settle(w->backend, w->dev, FBP_STAGE_OUT);
-    if (st == FBP_OK)
-        st = fbp_device_settle(w->backend, w->dev, FBP_STAGE_BP);
-    if (st == FBP_OK)
-        st = filter_task(w, raw, out);
-    if (st == FBP_OK)
-        st = fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER);
-    pthread_mutex_unlock(&w->reads_views);
-    return st;
-}
-
 /* Filter batches of shared views, which the other workers copy from this device. */
 static fbp_status filter_shared(struct worker *w)
 {
@@ -186,21 +170,17 @@ static fbp_status filter_shared(struct worker *w)
     double waited = 0;
     size_t from;
 
+    FBP_TRY(fbp_worker_claim(w, w->run->shared.views));
     while (fbp_queue_pop(w->raw_full, &from, &waited)) {
         struct raw_slot *raw = &w->raw[from];
-        const size_t number = task_number(&raw->at);
         w->waited[FBP_STAGE_FILTER] += waited;
         waited = 0;
         const double start = fbp_stage_begin(w);
-        const struct fbp_shared_batch b = fbp_shared_get(&w->run->shared, number);
-        fbp_status st = fbp_worker_expect(w, b.counted);
-        if (st == FBP_OK)
-            st = b.again ? filter_again(w, raw, to) : filter_task(w, raw, to);
-        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start, st));
-        fbp_shared_set(&w->run->shared, number, fbp_worker_index(w), FBP_SHARED_QUEUED, &to->ready);
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start, filter_task(w, raw, to)));
+        fbp_shared_set_queued(&w->run->shared, task_number(&raw->at), to->ready);
         fbp_queue_push(w->raw_free, from);
     }
-    return FBP_OK;
+    return fbp_worker_collect(w);
 }
 
 void fbp_stage_filter(struct worker *w)
@@ -254,11 +234,8 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
         s->batch.position += k / job->selection.symmetric_views;
         const double start = fbp_stage_begin(w);
         fbp_status st = fbp_stage_wait(w, w->commands[w->n_commands % N_AHEAD]);
-        if (st == FBP_OK) {
-            pthread_mutex_lock(&w->reads_views);
+        if (st == FBP_OK)
             st = queue_step(w, s);
-            pthread_mutex_unlock(&w->reads_views);
-        }
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_BP, start, st));
         FBP_TRY(
             fbp_run_progress(w->run, voxels * s->batch.n_views, 0,
@@ -305,46 +282,21 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     return FBP_OK;
 }
 
-/* Copy a batch that another device filters; *done: copied.  This thread waits for that filter
- * itself, to detect a failure of the other device before it copies: the other worker may detect it
- * later.  If the device has failed, returns FBP_OK with *done false, and the batch is filtered
- * again. */
+/* Copy a batch that another device filters, when that filter has ended. */
 static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b,
-                              const struct place *at, bool *done)
+                              const struct place *at)
 {
     struct worker *owner = &w->run->workers[b->by];
-    fbp_status st = fbp_stage_wait(owner, b->ready);
     struct fbp_event copied;
     struct fbp_span span;
 
-    *done = false;
-    if (st != FBP_OK) {
-        fbp_run_stage_failed(w->run, owner, st);
-        return FBP_OK;
-    }
-    pthread_mutex_lock(&w->reads_views);
-    if (!atomic_load(&owner->gone)) { /* else this worker may already filter the batch itself */
-        st = fbp_stage_span(w, FBP_STAGE_OUT, &span);
-        if (st == FBP_OK)
-            st = w->backend->share(w->dev, &at->task->batch, w->filtered[0].memory, owner->dev,
-                                   owner->filtered[0].memory);
-        if (st == FBP_OK)
-            st = fbp_stage_span_end(w, &span, FBP_LANE_UPLOAD, at);
-        if (st == FBP_OK)
-            st = fbp_stage_record(w, FBP_STAGE_OUT, &copied);
-        if (st == FBP_OK)
-            st = fbp_stage_wait_for(w, FBP_STAGE_BP, copied);
-        *done = st == FBP_OK;
-    }
-    pthread_mutex_unlock(&w->reads_views);
-    return atomic_load(&owner->gone) ? FBP_OK : st;
-}
-
-/* Note that this worker needs no more shared views. */
-static void set_has_all(struct worker *w)
-{
-    atomic_store(&w->has_all, true);
-    fbp_slabs_wake(&w->run->slabs, &w->run->shared, false);
+    FBP_TRY(fbp_stage_wait(owner, b->ready));
+    FBP_TRY(fbp_stage_span(w, FBP_STAGE_OUT, &span));
+    FBP_TRY(w->backend->share(w->dev, &at->task->batch, w->filtered[0].memory, owner->dev,
+                              owner->filtered[0].memory));
+    FBP_TRY(fbp_stage_span_end(w, &span, FBP_LANE_UPLOAD, at));
+    FBP_TRY(fbp_stage_record(w, FBP_STAGE_OUT, &copied));
+    return fbp_stage_wait_for(w, FBP_STAGE_BP, copied);
 }
 
 /* Backproject all slabs of this worker. */
@@ -354,21 +306,14 @@ static fbp_status backproject_slabs(struct worker *w)
     struct fbp_shared_batch b;
     size_t volume = 0, i;
 
-    if (w->work->shared && !d) /* there are more workers than slabs */
-        FBP_TRY(fbp_stage_await_slab(w, &d));
     for (i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) { /* batches of shared views */
         const struct place at = {d, &d->tasks[i]};
-        for (bool done = false; !done;) { /* until the batch is filtered, here or elsewhere */
-            if (!fbp_shared_await(&w->run->shared, task_number(&at), &w->gone, &b))
-                return FBP_ERR_CANCELLED;
-            done = b.by == fbp_worker_index(w);
-            FBP_TRY(done ? fbp_stage_wait_for(w, FBP_STAGE_BP, b.ready)
-                         : copy_shared(w, &b, &at, &done));
-        }
+        if (!fbp_shared_await(&w->run->shared, i, &b))
+            return FBP_ERR_CANCELLED;
+        FBP_TRY(b.by == fbp_worker_index(w) ? fbp_stage_wait_for(w, FBP_STAGE_BP, b.ready)
+                                            : copy_shared(w, &b, &at));
         FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, &volume));
     }
-    if (w->work->shared)
-        set_has_all(w);
 
     while (!w->work->shared && fbp_queue_pop(w->filtered_full, &i, NULL)) {
         struct filtered_slot *slot = &w->filtered[i];
@@ -396,6 +341,5 @@ static fbp_status backproject_slabs(struct worker *w)
 void fbp_stage_backproject(struct worker *w)
 {
     fbp_stage_ended(w, backproject_slabs(w));
-    set_has_all(w);
     fbp_queue_close(w->block_full);
 }

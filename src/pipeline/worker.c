@@ -66,7 +66,7 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *b, const 
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
-    *w = (struct worker){.backend = b, .work = work, .reads_views = PTHREAD_MUTEX_INITIALIZER};
+    *w = (struct worker){.backend = b, .work = work};
     FBP_TRY(b->open(&w->dev, device, job));
     if (fbp_work_readers(b, job) > 1)
         FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_readers(b, job)));
@@ -108,8 +108,6 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
     w->counts = w->checked = NULL;
     memset(w->commands, 0, sizeof w->commands);
     w->n_commands = 0;
-    w->expects = false;
-    atomic_store(&w->has_all, false);
     FBP_TRY(w->backend->repair.counts(w->dev, &w->counted));
     FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
@@ -170,18 +168,18 @@ void fbp_worker_return(struct worker *w)
 }
 
 /* Add the device's counts of repaired samples to the report; all claimed rows are filtered.  If
- * filtered views are kept, every worker counts all rows, and the numbers replace the report's.  The
- * caller holds run->lock. */
+ * every worker filters and counts all rows, because it keeps the filtered views, the numbers
+ * replace those of the report.  The caller holds run->lock. */
 static fbp_status collect_counts(struct worker *w)
 {
     struct fbp_report *report = &w->run->report;
+    const bool replace = w->work->kept && !w->work->shared;
     struct fbp_prep_counts counts;
 
     FBP_TRY(w->backend->repair.counts(w->dev, &counts));
-    const struct fbp_prep_counts before = {w->work->kept ? 0 : report->not_finite,
-                                           w->work->kept ? 0 : report->clipped};
-    report->not_finite = before.not_finite + counts.not_finite - w->counted.not_finite;
-    report->clipped = before.clipped + counts.clipped - w->counted.clipped;
+    report->not_finite =
+        (replace ? 0 : report->not_finite) + counts.not_finite - w->counted.not_finite;
+    report->clipped = (replace ? 0 : report->clipped) + counts.clipped - w->counted.clipped;
     w->counted = counts;
     w->counts = NULL;
     fbp_row_bitmap_zero(&w->claimed);
@@ -193,37 +191,13 @@ size_t fbp_worker_index(const struct worker *w)
     return (size_t)(w - w->run->workers);
 }
 
-fbp_status fbp_worker_expect(struct worker *w, bool counted)
-{
-    struct fbp_row_bitmap none = w->claimed; /* with shared views it stays empty */
-
-    if (counted) {
-        w->expects = false;
-        return w->backend->repair.set_bitmap(w->dev, &none);
-    }
-    if (w->expects)
-        return FBP_OK;
-    w->expects = true;
-    fbp_slabs_uncounted(&w->run->slabs, &w->ledger);
-    return w->backend->repair.set_bitmap(w->dev, &w->ledger);
-}
-
 fbp_status fbp_worker_collect(struct worker *w)
 {
-    struct fbp_report *report = &w->run->report;
-    struct fbp_prep_counts counts;
-
     FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
-    FBP_TRY(w->backend->repair.counts(w->dev, &counts));
     pthread_mutex_lock(&w->run->lock);
-    if (!atomic_load(&w->gone)) { /* else other workers filter and count its batches */
-        report->not_finite += counts.not_finite - w->counted.not_finite;
-        report->clipped += counts.clipped - w->counted.clipped;
-        fbp_shared_counted(&w->run->shared, fbp_worker_index(w));
-    }
+    const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
     pthread_mutex_unlock(&w->run->lock);
-    w->counted = counts;
-    return FBP_OK;
+    return st;
 }
 
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
@@ -232,13 +206,8 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 
     /* If a device fails, its counts are lost unless they were collected: wait for the filter of
      * earlier slabs, and add their counts.  Without other devices the run fails anyway. */
-    if (run->n_workers > 1 && drawn != w->drawn) {
-        FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
-        pthread_mutex_lock(&run->lock);
-        const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
-        pthread_mutex_unlock(&run->lock);
-        FBP_TRY(st);
-    }
+    if (run->n_workers > 1 && drawn != w->drawn)
+        FBP_TRY(fbp_worker_collect(w));
     pthread_mutex_lock(&run->lock);
     fbp_slabs_claim(&run->slabs, drawn, &w->ledger);
     fbp_row_bitmap_add(&w->claimed, &w->ledger);

@@ -65,42 +65,29 @@ void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
  *  filtered views are kept on the devices, the rows stay there: every worker counts all of them. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
                      struct fbp_row_bitmap *mine);
-/** Add all rows that no worker counts yet to *mine; they stay in s->uncounted. */
-void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_row_bitmap *mine);
 /** Put rows back into s->uncounted. */
 void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 
 /* slabs.c: batches that workers filter for one another
  *
- * If filtered views are kept on several devices, each batch is read and filtered by one free
- * worker, and the other workers copy it from that device.  If a worker fails, its batches are free
- * again: another worker filters them for those that have not copied them.
+ * If filtered views are kept on several devices, each batch is read and filtered by one worker, the
+ * first that is free, and the other workers copy it from that device.  If one of these devices
+ * fails, the run fails.
  */
 
-/** State of a batch.  FREE: no worker has it; TAKEN: a worker reads it; READ: it has been read. */
-enum fbp_shared_state {
-    FBP_SHARED_FREE = 0,
-    FBP_SHARED_TAKEN,
-    FBP_SHARED_READ,
-    FBP_SHARED_QUEUED,  /**< its filter is enqueued on the device; done at event `ready` */
-    FBP_SHARED_COUNTED, /**< filtered, and its repaired samples are in the report */
-};
-
 struct fbp_shared_batch {
-    enum fbp_shared_state state;
-    size_t by; /**< index of the worker that took it */
-    struct fbp_event ready;
-    bool again;   /**< a worker that had it failed, and other workers may have copied it */
-    bool counted; /**< that worker had also counted its repaired samples */
+    size_t by;              /**< index of the worker that has taken the batch */
+    bool queued;            /**< the filter of the batch is enqueued on the worker's device */
+    struct fbp_event ready; /**< event of the end of that filter, if `queued` */
 };
 
 struct fbp_shared {
     pthread_mutex_t lock; /**< protects all members below */
     pthread_cond_t changed;
-    size_t n;
-    struct fbp_shared_batch *list; /**< NULL: nothing is shared */
+    size_t n, n_taken;             /**< number of batches; batches [0, n_taken) are taken */
+    struct fbp_shared_batch *list; /**< NULL: the workers share no batches */
     struct fbp_work_item *views;   /**< one task per batch, to be read and filtered only */
-    bool aborted;
+    bool aborted;                  /**< the run ends: no batch can be taken or awaited */
 };
 
 /** Make the table of the batches of `work`; empty if the division shares no views. */
@@ -108,34 +95,16 @@ fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
                              const struct fbp_work *work);
 void fbp_shared_destroy(struct fbp_shared *s);
 
-/** What a worker's reading stage does next: read batch *b; collect the counts of repaired samples
- * of its filtered batches; end. */
-enum fbp_shared_next { FBP_SHARED_TAKE, FBP_SHARED_COLLECT, FBP_SHARED_END };
-
-/** Take a free batch, *b; else wait for one, or until the worker must collect counts.
- *  FBP_SHARED_END: all batches are counted and *has_all is set (the worker has copied all), or
- *  *over is set. */
-enum fbp_shared_next fbp_shared_next(struct fbp_shared *s, size_t worker,
-                                     const atomic_bool *has_all, const atomic_bool *over,
-                                     size_t *b);
-
-/** Wait until all earlier batches are read, if the scan must be read in order. */
-void fbp_shared_turn(struct fbp_shared *s, size_t b);
-/** A copy of the current state of batch b. */
-struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b);
-
-/** Set the state of a batch to FBP_SHARED_READ, or to FBP_SHARED_QUEUED with its event, unless the
- * batch was freed or another worker took it. */
-void fbp_shared_set(struct fbp_shared *s, size_t b, size_t worker, enum fbp_shared_state state,
-                    const struct fbp_event *ready);
-/** Set the state of all queued batches of a worker to counted. */
-void fbp_shared_counted(struct fbp_shared *s, size_t worker);
-
-/** Wait until batch b is queued or counted; false if the wait was ended (*over, or aborted). */
-bool fbp_shared_await(struct fbp_shared *s, size_t b, const atomic_bool *over,
-                      struct fbp_shared_batch *out);
-/** Free the batches of a worker that has failed. */
-void fbp_shared_return(struct fbp_shared *s, size_t worker);
+/** Take the next batch *b for a worker.
+ *  @return false if all are taken, or the run ends. */
+bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b);
+/** Record that the filter of batch b is enqueued, and its event. */
+void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready);
+/** Wait until the filter of batch b is enqueued, and copy the batch's state to *out.
+ *  @return false if the run ends. */
+bool fbp_shared_await(struct fbp_shared *s, size_t b, struct fbp_shared_batch *out);
+/** Index of the worker that has taken batch b. */
+size_t fbp_shared_owner(struct fbp_shared *s, size_t b);
 
 /** Wake up threads that wait for slabs or for batches, after a flag of a worker was set; abort: end
  *  all waits, now and later. */
@@ -265,9 +234,6 @@ struct worker {
     double fetched_at;           /**< fbp_seconds() when the last voxel was in host memory */
     atomic_int n_stages;         /**< stages that have not ended */
     atomic_bool gone;            /**< the device failed: no run uses this worker any more */
-    atomic_bool has_all;         /**< shared views: this worker needs no more of them */
-    pthread_mutex_t reads_views; /**< held while commands that read shared views are enqueued */
-    bool expects;                /**< shared views: the device counts their repaired samples now */
     bool said;                   /**< the failure of the device is logged */
     fbp_status status;           /**< failure of the device */
     char why[1000];              /**< its message */
@@ -290,10 +256,8 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
  *  other worker counts. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
-/** For shared views: choose whether the device counts repaired samples of the next batch;
- * `counted`: the batch has been counted before. */
-fbp_status fbp_worker_expect(struct worker *w, bool counted);
-/** For shared views: wait for the device's filter, and add its counts to the run. */
+/** Wait for the filter of all claimed rows, and add the device's counts of their repaired samples
+ * to the report of the run. */
 fbp_status fbp_worker_collect(struct worker *w);
 
 /** Index of the worker in run_state.workers. */

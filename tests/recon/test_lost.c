@@ -1,9 +1,13 @@
-/* Devices that fail while they compute: the others do their part, with the same bits and facts. */
+/* Devices that fail while they compute: the others do their part, with the same bits and facts,
+ * unless they copy filtered views from it. */
 #include "pipeline/plan.h"
 #include "recon/slabs.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
+
+/* Ways in which each device filters the views that it needs: the first of `ways`. */
+enum { OWN_VIEWS = 2 };
 
 /* What a run without failures gives. */
 struct right {
@@ -98,11 +102,55 @@ TEST(others_do_what_a_failed_device_had_to_do)
                                        .device = "mock:0,1",
                                        .tuning.slab_slices = 3,
                                        .tuning.batch_views = 8};
-    for (int way = 0; way < WAYS; way++) {
-        const uint64_t shared = atomic_load(&fbp_mock_shared);
+    const uint64_t shared = atomic_load(&fbp_mock_shared);
+    for (int way = 0; way < OWN_VIEWS; way++)
         check_failures(&scan, p, *ways[way], 13, &right);
-        assert_true((ways[way] == &linked) == (atomic_load(&fbp_mock_shared) > shared));
+    assert_true(atomic_load(&fbp_mock_shared) == shared);
+}
+
+/* Devices copy filtered views from one another: the failure of one of them fails the run, unless
+ * all slabs are written, and a second run resumes the output. */
+TEST(a_failed_device_with_views_of_others_fails_the_run)
+{
+    AUTO_DROP struct fbp_scan scan = make_scan();
+    AUTO_FREE char *out = temporary("shared.mha");
+    struct fbp_report r = {.struct_size = sizeof r};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "mock:0,1",
+                                 .tuning.slab_slices = 3,
+                                 .tuning.batch_views = 8};
+    uint64_t n_failed = 0, n = 1;
+    struct right right;
+
+    spoil(&scan);
+    right.hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    right.report = (struct fbp_report){.struct_size = sizeof right.report};
+    fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
+    const uint64_t shared = atomic_load(&fbp_mock_shared);
+    OK(run_plan(&scan, &p, "hash:", &right.report));
+    assert_true(atomic_load(&fbp_mock_shared) > shared);
+    for (bool failed = true; failed; n++) {
+        const uint64_t before = atomic_load(&fbp_mock_failures);
+        fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
+        fbp_mock_faults.fail_command[n % 2] = n;
+        p.output.resume = false;
+        const fbp_status st = run_plan(&scan, &p, out, &r);
+        failed = atomic_load(&fbp_mock_failures) > before;
+        if (st != FBP_OK) {
+            assert_int_equal(st, FBP_ERR_DEVICE);
+            assert_says("as requested by a test");
+            n_failed++;
+        }
+        fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
+        p.output.resume = true;
+        OK(run_plan(&scan, &p, out, &r));
+        OK(run_plan(&scan, &p, "hash:", &r));
+        check_report(&r, &right);
+        remove(out);
     }
+    print_message("%" PRIu64 " runs failed, commands 1 to %" PRIu64 "\n", n_failed, n);
+    assert_true(n_failed > 10);
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 /* With none left the run fails, and says why; another one resumes it. */
@@ -168,7 +216,7 @@ TEST(each_slice_is_written_once)
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_sink *sink;
 
-        fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}, .rates = *ways[n % WAYS]};
+        fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}, .rates = *ways[n % OWN_VIEWS]};
         CLEANUP(fbp_plan_destroy)
         fbp_plan *plan =
             create_plan(&scan, fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
@@ -240,7 +288,7 @@ TEST(whoever_is_left_does_it)
     assert_true(right && volume);
     fbp_mock_faults = (struct fbp_mock_faults){0};
     run_rest(&scan, 3 * SLABS, NULL, right);
-    for (int way = 0; way < WAYS; way++)
+    for (int way = 0; way < OWN_VIEWS; way++)
         for (size_t z = 9; z <= 3 * SLABS; z += 9)
             for (uint64_t n = 1; n <= 46; n += 9) {
                 fbp_mock_faults =
@@ -329,7 +377,7 @@ TEST(a_run_ends_though_devices_fail)
         for (int what = 0; what < 2; what++) {
             struct breaker b = {.cancel_at = what ? 0 : n, .refuse_at = what ? n : 0};
             fbp_mock_faults = (struct fbp_mock_faults){
-                .fail_command = {(uint64_t)n, 0, (uint64_t)n + 5}, .rates = *ways[n % WAYS]};
+                .fail_command = {(uint64_t)n, 0, (uint64_t)n + 5}, .rates = *ways[n % OWN_VIEWS]};
             const fbp_status st = break_it(&scan, &b, n % 4 == 0);
             if (b.n_told < n && b.n_written < n) /* it did not come to that */
                 OK(st);
@@ -363,7 +411,7 @@ TEST(whatever_is_asked_for)
         p.tuning.batch_views = 16;
         fbp_mock_faults = (struct fbp_mock_faults){0};
         right.hash = reconstruct_hash(&scan, &p);
-        check_failures(&scan, p, *ways[i % WAYS], 11, &right);
+        check_failures(&scan, p, *ways[i % OWN_VIEWS], 11, &right);
     }
 }
 
