@@ -10,15 +10,14 @@
 
 const char *choices_kind(size_t i)
 {
-    return fbp_kind_listed(i, NULL);
+    return fbp_kind_listed(i);
 }
 
 const char *choices_kind_or_none(size_t i)
 {
-    const char *refused = NULL, *name = i > 0 ? fbp_kind_listed(i - 1, &refused) : "";
-    const bool known = !refused && (i == 0 || !name || fbp_kind_has_lines((enum fbp_kind)(i - 1)));
+    const char *name = i > 0 ? fbp_kind_listed(i - 1) : "";
 
-    return known ? name : "";
+    return i == 0 || !name || fbp_kind_has_lines((enum fbp_kind)(i - 1)) ? name : "";
 }
 
 const char *choices_weights(size_t i)

@@ -120,14 +120,6 @@ static bool has_source(const struct simulate_args *a)
     return fbp_kind_has_source((enum fbp_kind)a->kind);
 }
 
-/* False for an unsupported kind: other checks are skipped, because the library reports the kind. */
-static bool is_supported(const struct simulate_args *a)
-{
-    const char *refused;
-
-    return fbp_kind_listed(a->kind, &refused) && !refused;
-}
-
 /* Set the documented defaults of options that are not given: the volume is a cube of 256 mm side
  * length, and the detector contains its whole projection. */
 static void fill_in(struct simulate_args *a)
@@ -384,7 +376,7 @@ static int check(const struct command *self, const struct simulate_args *a)
     const int rc = simulate_check_planes(self, a);
     if (rc != OPT_GO_ON)
         return rc;
-    if (is_supported(a) && !has_source(a) && a->trajectory == C_ARM)
+    if (!has_source(a) && a->trajectory == C_ARM)
         return opt_usage(self, "--trajectory c-arm needs a source; use --kind cone");
     if (has_source(a) && a->sod_mm <= reach_mm(a))
         return opt_usage(

@@ -24,7 +24,8 @@ struct check_planes {
     double enough_at;  /**< greatest cut-off for which the scan has enough directions */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
-    struct fbp_meridians meridians; /**< planes for two-stage EPR; n_planes 0: none */
+    /** Planes through a common axis for two-stage EPR: only n, axis and most are set; n 0: none. */
+    struct fbp_meridian_planes meridians;
 };
 
 struct check {

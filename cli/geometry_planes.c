@@ -31,14 +31,6 @@ static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, 
     return st;
 }
 
-/* Find planes of directions through a common axis, for two-stage EPR; n_planes 0: none exist. */
-static void find_meridians(const double (*n)[3], size_t count, struct check *c)
-{
-    c->planes.meridians = (struct fbp_meridians){.struct_size = sizeof c->planes.meridians};
-    if (fbp_meridians_find(n, count, &c->planes.meridians) != FBP_OK)
-        c->planes.meridians.n_planes = 0;
-}
-
 /* Compute the needed number of directions: n rings, with 2 n^2 / pi directions in total, suffice
  * for the radius n spacing / (pi cutoff). */
 static void count_directions(struct check *c)
@@ -58,8 +50,14 @@ int check_planes(const struct fbp_scan *scan, struct check *c)
     double(*n)[3] = calloc(scan->n_views, sizeof *n), *w = calloc(scan->n_views, sizeof *w);
     const fbp_status st = n && w ? weigh(scan, n, w, c) : FBP_ERR_NOMEM;
 
-    if (st == FBP_OK)
-        find_meridians((const double(*)[3])n, scan->n_views, c);
+    if (st == FBP_OK &&
+        fbp_meridians_of((const double(*)[3])n, scan->n_views, &c->planes.meridians) == FBP_OK) {
+        const struct fbp_meridian_planes found = c->planes.meridians;
+        fbp_meridians_clear(&c->planes.meridians);
+        c->planes.meridians.n = found.n;
+        c->planes.meridians.most = found.most;
+        memcpy(c->planes.meridians.axis, found.axis, sizeof found.axis);
+    }
     free(n);
     free(w);
     if (st != FBP_OK)
@@ -68,12 +66,12 @@ int check_planes(const struct fbp_scan *scan, struct check *c)
     return 0;
 }
 
-static void print_meridians(const struct fbp_meridians *m)
+static void print_meridians(const struct fbp_meridian_planes *m)
 {
-    if (m->n_planes)
+    if (m->n)
         printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions; "
                "--stages 2 is possible\n",
-               m->n_planes, m->axis[0], m->axis[1], m->axis[2], m->most);
+               m->n, m->axis[0], m->axis[1], m->axis[2], m->most);
     else
         printf("meridians   none: the directions do not share planes through one axis\n");
 }
@@ -130,8 +128,8 @@ int check_planes_json(const struct fbp_scan *scan, const struct check *c)
     cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
     cJSON_AddStringToObject(root, "weights", c->planes.weights);
     cJSON_AddNumberToObject(root, "weights_sum", c->planes.sum);
-    cJSON_AddNumberToObject(root, "meridians", (double)c->planes.meridians.n_planes);
-    if (c->planes.meridians.n_planes)
+    cJSON_AddNumberToObject(root, "meridians", (double)c->planes.meridians.n);
+    if (c->planes.meridians.n)
         cli_json_numbers(root, "meridians_axis", c->planes.meridians.axis, 3);
     cli_json_sizes(root, "size", c->grid.n, 3);
     cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);

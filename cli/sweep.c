@@ -96,7 +96,7 @@ static int find_radius(struct sweep *s)
  * reconstructions. */
 static int check_memory(const struct sweep *s)
 {
-    const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {s->w, s->h}, .title = ""};
+    const struct fbp_sheet_params p = {.n = {s->w, s->h}, .title = ""};
     const size_t pictures = s->range->n * s->w * s->h * sizeof *s->pictures;
     const size_t sheet = fbp_sheet_bytes(s->range->n, LABEL_LINES, &p);
     char needs[24], limit[24];

@@ -22,7 +22,7 @@ static int write_sheet(const struct sweep *s)
     const struct fbp_grid *g = &s->grid;
     struct fbp_tile *tiles = calloc(s->range->n, sizeof *tiles);
     char(*labels)[64] = calloc(s->range->n, sizeof *labels), title[200];
-    struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {s->w, s->h}, .title = title};
+    struct fbp_sheet_params p = {.n = {s->w, s->h}, .title = title};
     int rc = tiles && labels
                  ? 0
                  : cli_error("out of memory for the contact sheet; close other programs");
@@ -46,8 +46,7 @@ static int write_sheet(const struct sweep *s)
 static int write_curve(const struct sweep *s, const double *x)
 {
     char title[200], x_name[60];
-    const struct fbp_curve c = {.struct_size = sizeof c,
-                                .title = title,
+    const struct fbp_curve c = {.title = title,
                                 .x_name = x_name,
                                 .y_name = sweep_scores[s->args->score],
                                 .x = x,

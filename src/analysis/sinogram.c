@@ -66,7 +66,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
 
     *s = (struct fbp_sinogram){
         .has_source = fbp_kind_has_source(scan->kind), .n_views = scan->n_views, .n_columns = nc};
-    FBP_TRY_GOTO(fbp_facts_of(fbp_scan_views(scan), NULL, &facts));
+    FBP_TRY_GOTO(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY_GOTO(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
         s->centre += P[3] / P[11] / (double)scan->n_views;

@@ -7,6 +7,8 @@
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
 
+#include "fbp/directions.h"
+
 #include "base/base.h"
 
 #include <stdbool.h>
@@ -66,6 +68,7 @@ struct fbp_ring_member {
 struct fbp_ring {
     double theta, phi;        /**< first member; the others follow in equal steps of phi */
     size_t first, n;          /**< members [first, first + n) of fbp_rings.member */
+    size_t n_phi;             /**< number of different angles phi; 0: at the pole */
     bool at_pole, at_equator; /**< at the pole, all members are the same direction */
 };
 
@@ -85,7 +88,18 @@ struct fbp_rings {
 };
 
 /**
- * Find rings about z, x or y among unit vectors in any order.
+ * Find rings about an axis among unit vectors in any order, from any half of the sphere. Directions
+ * may occur several times, but equally often within a ring.
+ *
+ * alike  greatest difference of polar angles within one ring [rad]
+ * even   greatest deviation of an angle phi from equal steps, as a fraction of the step
+ * out    out->n is 0 if the directions form no such rings
+ */
+fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole pole, double alike,
+                           double even, struct fbp_rings *out);
+
+/**
+ * Find rings about z, x or y among unit vectors in any order, each of which occurs once.
  * @return FBP_ERR_UNSUPPORTED if the directions form no rings, FBP_ERR_NOMEM
  */
 fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out);
@@ -102,21 +116,5 @@ const char *fbp_quadrature_name(size_t i);
 const char *fbp_direction_set_name(size_t i);
 const char *fbp_direction_order_name(size_t i);
 const char *fbp_pole_name(size_t i);
-
-/** Directions that lie in a few planes through a common axis, such as a grid in two angles.  Their
- *  plane integrals can be backprojected in two stages (fbp_recon_params.epr.stages). */
-struct fbp_meridians {
-    size_t struct_size;
-    double axis[3]; /**< unit vector of the common axis */
-    size_t n_planes;
-    size_t most; /**< greatest number of directions in one plane */
-};
-
-/**
- * Find the axis for which the directions lie in the fewest planes.  The directions are unit vectors
- * in any order, from any half of the sphere.
- * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average; FBP_ERR_NOMEM.
- */
-fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp_meridians *out);
 
 #endif /* FBP_SRC_DIRECTIONS_H */

@@ -240,7 +240,7 @@ static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_view
     }
 }
 
-static const struct fbp_kind_table built_in[FBP_MOST_KINDS] = {
+static const struct fbp_kind_table kinds[FBP_N_KINDS] = {
     [FBP_CONE] = {.name = "cone",
                   .integral = FBP_OVER_LINES,
                   .has_source = true,
@@ -267,46 +267,11 @@ static const struct fbp_kind_table built_in[FBP_MOST_KINDS] = {
                     .grid = planes_grid},
 };
 
-static const struct fbp_kind_table unknown = {.name = "unknown",
-                                              .refused = "this kind does not exist"};
-
-static const struct fbp_kind_table *plugged_in[FBP_MOST_KINDS];
-
-static const struct fbp_kind_table *known(enum fbp_kind kind)
-{
-    const unsigned i = (unsigned)kind;
-
-    if (i >= FBP_MOST_KINDS)
-        return NULL;
-    return plugged_in[i] ? plugged_in[i] : built_in[i].name ? &built_in[i] : NULL;
-}
-
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind)
 {
-    const struct fbp_kind_table *table = known(kind);
+    static const struct fbp_kind_table unknown = {.name = "unknown"};
 
-    return table ? table : &unknown;
-}
-
-void fbp_kind_plug_in(enum fbp_kind kind, const struct fbp_kind_table *table)
-{
-    plugged_in[kind] = table;
-}
-
-size_t fbp_kinds(enum fbp_kind kinds[FBP_MOST_KINDS], const char *names[FBP_MOST_KINDS])
-{
-    size_t n = 0;
-
-    for (unsigned i = 0; i < FBP_MOST_KINDS; i++) {
-        const struct fbp_kind_table *table = known((enum fbp_kind)i);
-        if (!table || table->refused)
-            continue;
-        kinds[n] = (enum fbp_kind)i;
-        if (names)
-            names[n] = table->name;
-        n++;
-    }
-    return n;
+    return (unsigned)kind < FBP_N_KINDS ? &kinds[kind] : &unknown;
 }
 
 size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
@@ -340,32 +305,11 @@ double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit)
 
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind)
 {
-    const struct fbp_kind_table *table = known(kind);
-    enum fbp_kind kinds[FBP_MOST_KINDS];
-    const char *names[FBP_MOST_KINDS];
-    char others[100] = ""; /* "cone or parallel" */
-
-    if (table && !table->refused)
+    if ((unsigned)kind < FBP_N_KINDS)
         return FBP_OK;
-    const size_t n = fbp_kinds(kinds, names);
-    for (size_t i = 0; i < n; i++) {
-        const size_t used = strlen(others);
-        const char *const between = i == 0 ? "" : i + 1 < n ? ", " : " or ";
-        snprintf(others + used, sizeof others - used, "%s%s", between, names[i]);
-    }
-    if (!table)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %d is not a geometry kind; expected %s", where,
-                        (int)kind, others);
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s is not supported yet: %s; use %s", where,
-                    table->name, table->refused, others);
-}
-
-fbp_status fbp_check_kind_name(const char *where, const char *name)
-{
-    for (unsigned i = 0; i < FBP_MOST_KINDS; i++)
-        if (known((enum fbp_kind)i) && strcmp(known((enum fbp_kind)i)->name, name) == 0)
-            return fbp_check_kind(where, (enum fbp_kind)i);
-    return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: %d is not a geometry kind; expected cone, parallel or planes", where,
+                    (int)kind);
 }
 
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind)
@@ -382,18 +326,9 @@ const char *fbp_kind_name(enum fbp_kind kind)
     return fbp_kind_of(kind)->name;
 }
 
-const char *fbp_kind_listed(size_t i, const char **refused)
+const char *fbp_kind_listed(size_t i)
 {
-    size_t n = FBP_MOST_KINDS;
-
-    while (n > 0 && !known((enum fbp_kind)(n - 1)))
-        n--;
-    const struct fbp_kind_table *table = i < n ? fbp_kind_of((enum fbp_kind)i) : NULL;
-    if (refused)
-        *refused = table ? table->refused : NULL;
-    if (!table)
-        return NULL;
-    return table == &unknown ? "" : table->name;
+    return i < FBP_N_KINDS ? kinds[i].name : NULL;
 }
 
 bool fbp_kind_has_source(enum fbp_kind kind)
@@ -435,7 +370,7 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
 {
     const struct fbp_kind_table *table = fbp_kind_of(kind);
 
-    return !table->refused && table->matrix(view, panel, P);
+    return table->matrix && table->matrix(view, panel, P);
 }
 
 fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
@@ -454,8 +389,8 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
                     "of the panel are parallel; check source, panel centre and axes of the view");
 }
 
-fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
-                        struct fbp_geometry_facts *out)
+fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
+                           struct fbp_geometry_facts *out)
 {
     *out = (struct fbp_geometry_facts){.struct_size = sizeof *out};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
@@ -474,25 +409,10 @@ fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
     return st;
 }
 
-fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
-                           struct fbp_geometry_facts *out)
-{
-    FBP_REQUIRE(views.view);
-    struct fbp_geometry_facts own;
-
-    fbp_message_clear();
-    FBP_TRY(FBP_CHECK(geometry_facts, out));
-    const fbp_status st = fbp_facts_of(views, grid, &own);
-    FBP_COPY_OUT(geometry_facts, out, &own);
-    return st;
-}
-
 fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1)
 {
-    FBP_REQUIRE(views.view, grid, r0, r1);
-    fbp_message_clear();
     *r0 = *r1 = 0;
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
@@ -503,8 +423,6 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
 
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
 {
-    FBP_REQUIRE(views.view, out);
-    fbp_message_clear();
     *out = (struct fbp_grid){.n = {0}};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);

@@ -18,10 +18,7 @@
 enum fbp_integral { FBP_OVER_LINES = 0, FBP_OVER_PLANES, FBP_N_INTEGRALS };
 
 struct fbp_kind_table {
-    const char *name; /**< name in scan files, "cone" */
-    /** Reason for which all calls refuse the kind, a clause for messages; NULL: the kind is
-     *  supported. A refused kind has no functions. */
-    const char *refused;
+    const char *name; /**< name in scan files, such as "cone" */
     enum fbp_integral integral;
     /** true: s is the source, where rays meet. false: s is the direction towards the source, views
      *  half a turn apart measure the same rays, and distances have no meaning. */
@@ -46,25 +43,14 @@ struct fbp_kind_table {
                  struct fbp_grid *out);
 };
 
-/** Greatest number of kinds; every value of enum fbp_kind is smaller. */
-enum { FBP_MOST_KINDS = 8 };
+/** Number of geometry kinds. */
+enum { FBP_N_KINDS = FBP_PLANES + 1 };
 
-/** Table of a kind, never NULL; an unknown kind has a table with `refused` set. */
+/** Table of a geometry kind, never NULL; a number that is no kind has a table without functions. */
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind);
 
-/** Get the supported kinds in numerical order; names may be NULL. Returns their number. */
-size_t fbp_kinds(enum fbp_kind kinds[FBP_MOST_KINDS], const char *names[FBP_MOST_KINDS]);
-
-/** Replace the table of `kind`; NULL: restore the built-in table. For tests; must precede other
- *  calls. */
-void fbp_kind_plug_in(enum fbp_kind kind, const struct fbp_kind_table *table);
-
-/** FBP_ERR_INVALID for a number that is not a kind, FBP_ERR_UNSUPPORTED for a refused kind. where:
- *  beginning of the message. */
+/** FBP_ERR_INVALID for a number that is not a geometry kind. where: beginning of the message. */
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind);
-
-/** fbp_check_kind() for a kind's name; an unknown name gives FBP_OK. */
-fbp_status fbp_check_kind_name(const char *where, const char *name);
 
 /** fbp_check_kind(), and FBP_ERR_UNSUPPORTED for a kind that is not of line integrals. */
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
@@ -90,10 +76,6 @@ fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_vi
 /** Get the unit vectors of the views of plane integrals; *out: [n], freed by the caller, also after
  *  an error. */
 fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double (**out)[3]);
-
-/** fbp_views_facts() for structs of the library's own size. */
-fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
-                        struct fbp_geometry_facts *out);
 
 /** facts.c: functions that kinds of line integrals share */
 fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
@@ -149,9 +131,8 @@ fbp_status fbp_coverage_of(struct fbp_ray_coverage *out, const struct fbp_kind_t
 /** Name of a kind as in scan files, such as "cone"; "unknown" if the number is no kind. */
 const char *fbp_kind_name(enum fbp_kind kind);
 
-/** Name of kind i = 0, 1, …: "" if no kind has this number, NULL beyond the last kind. *refused is
- *  set to the reason why no function accepts the kind, or to NULL.  `refused` may be NULL. */
-const char *fbp_kind_listed(size_t i, const char **refused);
+/** Name of geometry kind i = 0, 1, …; NULL beyond the last kind. */
+const char *fbp_kind_listed(size_t i);
 
 /** Name of a unit: "mm", "cm"; NULL beyond the last unit. */
 const char *fbp_unit_name(size_t i);

@@ -230,27 +230,11 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
     *planes = (struct fbp_meridian_planes){0};
 }
 
-fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp_meridians *out)
-{
-    FBP_REQUIRE(direction);
-    struct fbp_meridian_planes planes;
+/* Tolerances of rings that are resampled, for files with few digits: greatest difference of polar
+ * angles within one ring [rad], greatest distance of a direction from its even place [steps]. */
+static const double ALIKE = 1e-4, EVEN = 1e-2;
 
-    fbp_message_clear();
-    FBP_TRY(FBP_CHECK(meridians, out));
-    FBP_TRY(fbp_meridians_of(direction, n, &planes));
-    struct fbp_meridians own = {.n_planes = planes.n, .most = planes.most};
-    memcpy(own.axis, planes.axis, sizeof own.axis);
-    fbp_meridians_clear(&planes);
-    FBP_COPY_OUT(meridians, out, &own);
-    return FBP_OK;
-}
-
-/* Greatest difference of angles within one ring, for files with few digits [rad]. */
-static const double ALIKE = 1e-4;
-
-/* Greatest distance of a direction from its even place, as part of a step. */
-static const double EVEN = 1e-2;
-
+/* A direction on the upper half of the sphere, in polar coordinates [rad]. */
 struct place {
     double theta, phi;
     struct fbp_ring_member member;
@@ -263,81 +247,96 @@ static int by_phi(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sort places into rings; false if they are not even rings, each of directions alike in theta. */
-static bool find_rings(struct fbp_rings *out, struct place *place)
+/* Are the angles phi of a ring, in ascending order, evenly spaced, and does each occur equally
+ * often?  *n_phi: number of different angles. */
+static bool is_even(const struct place *p, size_t n, double alike, double even, size_t *n_phi)
 {
-    size_t end;
+    size_t different = 0;
 
-    out->n = out->most = 0;
-    qsort(place, out->n_members, sizeof *place, fbp_by_value);
-    for (size_t first = 0; first < out->n_members; first = end) {
-        for (end = first + 1;
-             end < out->n_members && place[end].theta - place[first].theta <= ALIKE; end++) {
-        }
-        struct place *p = place + first;
-        const size_t n = end - first;
-        const double step = 2 * FBP_PI / (double)n;
-        qsort(p, n, sizeof *p, by_phi);
-        const bool at_pole = p->theta < ALIKE;
-        out->ring[out->n++] = (struct fbp_ring){.theta = p->theta,
-                                                .phi = p->phi,
-                                                .first = first,
-                                                .n = n,
-                                                .at_pole = at_pole,
-                                                .at_equator = FBP_PI / 2 - p->theta <= ALIKE};
-        if (at_pole)
-            continue;
-        out->most = n > out->most ? n : out->most;
-        if (n < 2)
+    for (size_t i = 0; i < n; i++)
+        different += fabs(remainder(p[(i + 1) % n].phi - p[i].phi, 2 * FBP_PI)) > alike;
+    if (different < 2 || n % different != 0)
+        return false;
+    const double step = 2 * FBP_PI / (double)different;
+    for (size_t i = 0; i < n; i++) {
+        const double at = (p[i].phi - p[0].phi) / step;
+        const double next = p[(i + n / different) % n].phi - p[i].phi - step;
+        if (fabs(at - round(at)) > even || fabs(remainder(next, 2 * FBP_PI)) > step / 2)
             return false;
-        for (size_t i = 0; i < n; i++)
-            if (fabs(p[i].phi - p[0].phi - (double)i * step) > EVEN * step)
-                return false;
     }
-    for (size_t i = 0; i < out->n_members; i++)
-        out->member[i] = place[i].member;
-    return out->most > 1;
+    *n_phi = different;
+    return true;
 }
 
-fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out)
+fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole pole, double alike,
+                           double even, struct fbp_rings *out)
 {
-    static const int poles[] = {2, 0, 1};
+    static const int indices[] = {[FBP_POLE_Z] = 2, [FBP_POLE_X] = 0, [FBP_POLE_Y] = 1};
+    const int axis = indices[pole];
     struct place *place = NULL;
-    bool found = false;
+    bool found = true;
+    size_t end;
     fbp_status st;
 
     *out = (struct fbp_rings){0};
+    out->axis[axis] = out->across[0][(axis + 1) % 3] = out->across[1][(axis + 2) % 3] = 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&place, 2 * n, sizeof *place, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->ring, 2 * n, sizeof *out->ring, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->member, 2 * n, sizeof *out->member, "rings"));
-    for (size_t i = 0; i < 3 && !found; i++) { /* z and x to y, x and y to z, y and z to x */
-        const int pole = poles[i];
-        memset(out->axis, 0, sizeof out->axis);
-        memset(out->across, 0, sizeof out->across);
-        out->axis[pole] = out->across[0][(pole + 1) % 3] = out->across[1][(pole + 2) % 3] = 1;
-        out->n_members = 0;
-        for (size_t k = 0; k < n; k++) { /* a direction, and on the equator its antipode, too */
-            const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
-            const double x = side * fbp_dot(direction[k], out->across[0]);
-            const double y = side * fbp_dot(direction[k], out->across[1]);
-            const double theta = atan2(hypot(x, y), side * up), phi = atan2(y, x);
-            place[out->n_members++] = (struct place){theta, phi, {k, side < 0}};
-            if (FBP_PI / 2 - theta <= ALIKE)
-                place[out->n_members++] =
-                    (struct place){theta, phi > 0 ? phi - FBP_PI : phi + FBP_PI, {k, !(side < 0)}};
-        }
-        found = find_rings(out, place);
+    for (size_t k = 0; k < n; k++) { /* a direction, and on the equator its antipode, too */
+        const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
+        const double x = side * fbp_dot(direction[k], out->across[0]);
+        const double y = side * fbp_dot(direction[k], out->across[1]);
+        const double theta = atan2(hypot(x, y), side * up), phi = atan2(y, x);
+        place[out->n_members++] = (struct place){theta, phi, {k, side < 0}};
+        if (FBP_PI / 2 - theta <= alike)
+            place[out->n_members++] =
+                (struct place){theta, phi > 0 ? phi - FBP_PI : phi + FBP_PI, {k, !(side < 0)}};
     }
+    qsort(place, out->n_members, sizeof *place, fbp_by_value);
+    for (size_t first = 0; found && first < out->n_members; first = end) {
+        struct place *p = place + first;
+        for (end = first + 1; end < out->n_members && place[end].theta - p->theta <= alike;)
+            end++;
+        qsort(p, end - first, sizeof *p, by_phi);
+        struct fbp_ring *ring = &out->ring[out->n++];
+        *ring = (struct fbp_ring){.theta = p->theta,
+                                  .phi = p->phi,
+                                  .first = first,
+                                  .n = end - first,
+                                  .at_pole = p->theta < alike,
+                                  .at_equator = FBP_PI / 2 - p->theta <= alike};
+        if (ring->at_pole)
+            continue;
+        out->most = ring->n > out->most ? ring->n : out->most;
+        found = is_even(p, ring->n, alike, even, &ring->n_phi);
+    }
+    for (size_t i = 0; i < out->n_members; i++)
+        out->member[i] = place[i].member;
     if (!found)
-        st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "angles: the %zu directions do not lie in evenly spaced rings about x, y or "
-                      "z, and only such rings can be resampled; omit angles",
-                      n);
+        out->n = 0;
 fail:
     free(place);
     if (st != FBP_OK)
         fbp_rings_clear(out);
     return st;
+}
+
+fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out)
+{
+    for (enum fbp_pole pole = FBP_POLE_Z; pole <= FBP_POLE_Y; pole++) {
+        FBP_TRY(fbp_rings_about(direction, n, pole, ALIKE, EVEN, out));
+        bool found = out->n > 0 && out->most > 1;
+        for (size_t i = 0; i < out->n; i++) /* no direction occurs twice */
+            found = found && (out->ring[i].at_pole || out->ring[i].n_phi == out->ring[i].n);
+        if (found)
+            return FBP_OK;
+        fbp_rings_clear(out);
+    }
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "angles: the %zu directions do not lie in evenly spaced rings about x, y or z, "
+                    "and only such rings can be resampled; omit angles",
+                    n);
 }
 
 void fbp_rings_clear(struct fbp_rings *rings)

@@ -78,31 +78,6 @@ static inline void fbp_turn_about(const double axis[3], double angle, double R[9
             R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
 }
 
-/** R = A B C, rotations about axes[i] by angles[i]. */
-static inline void fbp_turn_thrice(const double axes[3][3], const double angles[3], double R[9])
-{
-    double A[9], B[9], C[9], AB[9];
-
-    fbp_turn_about(axes[0], angles[0], A);
-    fbp_turn_about(axes[1], angles[1], B);
-    fbp_turn_about(axes[2], angles[2], C);
-    fbp_matmul(A, B, AB);
-    fbp_matmul(AB, C, R);
-}
-
-/** Rz(a[0]) Ry(a[1]) Rz(a[2]) */
-static inline void fbp_turn_zyz(const double a[3], double R[9])
-{
-    fbp_turn_thrice((const double[3][3]){{0, 0, 1}, {0, 1, 0}, {0, 0, 1}}, a, R);
-}
-
-/** Rz(a[2]) Ry(a[1]) Rx(a[0]): about x first. */
-static inline void fbp_turn_zyx(const double a[3], double R[9])
-{
-    fbp_turn_thrice((const double[3][3]){{0, 0, 1}, {0, 1, 0}, {1, 0, 0}},
-                    (const double[3]){a[2], a[1], a[0]}, R);
-}
-
 /** Flip views[n_views] in place; flips: enum fbp_flip.  The same flip twice restores the views. */
 void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
 

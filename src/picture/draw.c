@@ -468,7 +468,6 @@ static void sheet_layout(struct sheet *s)
 
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
-    FBP_REQUIRE_ELSE(0, params);
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
     const size_t sample = sizeof(float) * 2 * SAMPLE,
                  png = (1 << 20) +
@@ -500,28 +499,24 @@ static void draw_picture(const struct sheet *s, const struct fbp_tile *tile, siz
 }
 
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
-                           const struct fbp_sheet_params *params)
+                           const struct fbp_sheet_params *p)
 {
-    FBP_REQUIRE(png_path, tiles);
-    struct fbp_sheet_params own;
-    struct sheet s = {.n_tiles = n_tiles, .p = &own};
+    struct sheet s = {.n_tiles = n_tiles, .p = p};
     struct fbp_canvas *const canvas = &s.canvas;
     size_t bytes;
     fbp_status st;
 
-    fbp_message_clear();
-    FBP_TRY(FBP_COPY_IN(sheet_params, &own, params));
-    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)own.n[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)own.n[1]));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own.lo));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", own.hi));
+    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)p->n[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)p->n[1]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", p->lo));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image", png_path);
     /* The window: the given one, or the range of all pictures without 0.5 % at either end. */
-    s.lo = own.lo;
-    s.hi = own.hi;
+    s.lo = p->lo;
+    s.hi = p->hi;
     if (!(s.hi > s.lo)) {
-        const size_t each = own.n[0] * own.n[1];
+        const size_t each = p->n[0] * p->n[1];
         const size_t every = (each * n_tiles + SAMPLE - 1) / SAMPLE;
         float *sample = NULL;
         size_t n = 0;
@@ -551,8 +546,8 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY_GOTO(fbp_mul(bytes, 3, "a contact sheet", &bytes));
     FBP_TRY_GOTO(fbp_calloc((void **)&canvas->rgb, bytes, 1, "a contact sheet"));
     memset(canvas->rgb, SHEET_BACKGROUND, bytes);
-    if (own.title)
-        fbp_font_write(canvas, MARGIN, MARGIN, canvas->w, s.dot, plain_colour, own.title);
+    if (p->title)
+        fbp_font_write(canvas, MARGIN, MARGIN, canvas->w, s.dot, plain_colour, p->title);
     for (size_t i = 0; i < n_tiles; i++) {
         const size_t x0 = MARGIN + i % s.columns * s.step[0];
         const size_t y0 = MARGIN + s.title + i / s.columns * s.step[1];

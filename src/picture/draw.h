@@ -147,7 +147,6 @@ struct fbp_tile {
 
 /** Parameters of fbp_sheet_write().  Zero means default. */
 struct fbp_sheet_params {
-    size_t struct_size;
     size_t n[2];       /**< size of each image, along x and y; required */
     const char *title; /**< one line of ASCII at the top; NULL: none */
     double lo, hi;     /**< grey window; lo == hi: 0.5 to 99.5 percentile of all images */
@@ -169,7 +168,6 @@ size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_shee
 
 /** A curve through the points (x[i], y[i]), i < n, with ascending x. */
 struct fbp_curve {
-    size_t struct_size;
     const char *title, *x_name, *y_name;
     const double *x, *y;
     size_t n;

@@ -558,15 +558,11 @@ static void draw_sphere(FILE *f, const void *user)
 fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
                             const struct fbp_geometry_facts *facts, const char *path)
 {
-    FBP_REQUIRE(views.view, path);
-    struct fbp_geometry_facts whole;
-    struct drawing d = {.of = views,
-                        .source = fbp_kind_of(views.kind)->has_source,
-                        .grid = grid && grid->n[0] ? grid : NULL,
-                        .facts = &whole};
+    const struct drawing d = {.of = views,
+                              .source = fbp_kind_of(views.kind)->has_source,
+                              .grid = grid && grid->n[0] ? grid : NULL,
+                              .facts = facts};
 
-    fbp_message_clear();
-    FBP_TRY(FBP_COPY_IN(geometry_facts, &whole, facts));
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views to draw");
@@ -680,14 +676,10 @@ static void widen(double range[2], double margin)
     range[1] += more;
 }
 
-fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path)
+fbp_status fbp_curve_svg(const struct fbp_curve *c, const char *path)
 {
-    FBP_REQUIRE(path);
-    struct fbp_curve whole, *const c = &whole;
     struct chart d = {c, {INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
 
-    fbp_message_clear();
-    FBP_TRY(FBP_COPY_IN(curve, c, curve));
     for (size_t i = 0; i < c->n; i++)
         if (isfinite(c->x[i]) && isfinite(c->y[i])) {
             d.x[0] = fmin(d.x[0], c->x[i]);

@@ -390,7 +390,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_box_set(job, p->box));
     FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
     job->requested.region = t->region;
-    FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));
+    FBP_TRY_GOTO(of_file(scan, fbp_views_facts(fbp_scan_views(scan), &job->grid, &job->facts)));
     if (!scan->filtered) /* filtered views are weighted already */
         FBP_TRY_GOTO(fbp_error_context(scan->projections ? scan->projections : "scan",
                                        fbp_geometry_circular(&job->facts)));

@@ -15,14 +15,9 @@ static const char *type_name(size_t i)
     return i <= FBP_F64 ? fbp_type_name((enum fbp_type)i) : NULL;
 }
 
-static const char *kind_name(size_t i)
-{
-    return fbp_kind_listed(i, NULL);
-}
-
 static const char *(*const lists[])(size_t i) = {
     [FBP_LIST_TYPES] = type_name,
-    [FBP_LIST_KINDS] = kind_name,
+    [FBP_LIST_KINDS] = fbp_kind_listed,
     [FBP_LIST_UNITS] = fbp_unit_name,
     [FBP_LIST_FILTERS] = fbp_filter_name,
     [FBP_LIST_PADS] = fbp_pad_name,

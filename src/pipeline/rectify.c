@@ -575,7 +575,7 @@ fbp_status fbp_rectify_step_create(struct fbp_view_step **out,
     *out = NULL;
     if (kind->integral != FBP_OVER_LINES || scan->filtered)
         return FBP_OK;
-    if (fbp_facts_of(fbp_scan_views(scan), NULL, &facts) != FBP_OK) {
+    if (fbp_views_facts(fbp_scan_views(scan), NULL, &facts) != FBP_OK) {
         fbp_message_clear(); /* the job returns this error */
         return FBP_OK;
     }

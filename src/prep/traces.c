@@ -210,7 +210,6 @@ static void close_traces(fbp_source *src)
     free(t->turn);
     free(t->gain);
     free(t->scale);
-    fbp_source_close(&t->real);
     fbp_source_close(&t->imaginary);
     free(t);
 }
@@ -284,47 +283,44 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     return FBP_OK;
 }
 
-fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
+/* Fill in the source of prepared rows; scan: a struct fbp_scan. */
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
+    const struct fbp_scan *scan = what;
     const struct fbp_preparation *p = scan->preparation;
     const struct fbp_array_info *info = &below->info;
     struct phase_sums all = {0};
     struct traces *t = NULL;
-    fbp_source *src = NULL;
     struct room r = {0};
-    fbp_status st;
+    fbp_status st = FBP_OK;
 
-    *out = NULL;
-    FBP_TRY_GOTO(fbp_calloc((void **)&t, 1, sizeof *t, "a source"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "a source"));
     *t = (struct traces){
         .p = p, .real = below, .n_in = p->n_samples, .n_out = p->fft ? p->fft : p->n_samples};
     src->state = t;
     src->close = close_traces;
     src->read_block = read_traces;
-    src->fd = -1;
     if (fbp_source_in_order(below) && below->growing)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: prepare needs all rows, so it excludes --follow; reconstruct "
-                              "when the scan is complete",
-                              below->path));
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: prepare needs all rows, so it excludes --follow; reconstruct when the "
+                        "scan is complete",
+                        below->path);
     if (info->n[0] != p->n_samples)
-        FBP_TRY_GOTO(fbp_fail(
+        return fbp_fail(
             FBP_ERR_INVALID,
             "%s: has rows of %zu samples, but the scan file gives %zu; correct the scan file",
-            below->path, info->n[0], p->n_samples));
+            below->path, info->n[0], p->n_samples);
     if (scan->reference && (p->fft || p->places || p->profile))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: the division by a reference spectrum excludes the preparation "
-                              "steps fft, resample and profile; omit them",
-                              scan->reference));
-    if (fbp_preparation_is_complex(p))
-        FBP_TRY_GOTO(
-            fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
-    FBP_TRY_GOTO(tabulate(t, scan));
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: the division by a reference spectrum excludes the preparation steps "
+                        "fft, resample and profile; omit them",
+                        scan->reference);
+    if (p->fft > 0 || p->phase != FBP_PHASE_NONE) /* both parts of complex samples are needed */
+        FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
+    FBP_TRY(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
     if (p->phase > FBP_PHASE_GIVEN) { /* all views have the same integral: their sums are added */
-        FBP_TRY_GOTO(make_room(t, &r));
+        FBP_TRY(make_room(t, &r));
         for (size_t k = 0; k < info->n[2]; k++) {
             struct phase_sums view = {0};
             FBP_TRY_GOTO(fbp_check_cancelled());
@@ -336,34 +332,26 @@ fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fb
         t->phase = phase_of(&all, 0);
     }
 
-    src->below = below;
     src->info = *info;
     src->info.n[0] = t->n_out;
     src->info.type = info->type == FBP_F64 && info->scale == 0 ? FBP_F64 : FBP_F32;
     src->info.scale = src->info.offset = 0;
     src->info.big_endian = false;
-    src->stored_type = info->scale != 0 ? FBP_F32 : info->type;
-    src->stored_bytes = (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type) *
-                        (t->imaginary ? 2 : 1);
     src->in_order = below->in_order;
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
     src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
     if (t->imaginary) /* the preparation describes the parts that are used */
         src->info.taken[0] = '\0';
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        FBP_TRY_GOTO(fbp_fail_nomem(strlen(below->path), "a path"));
-    FBP_TRY_GOTO(fbp_inputs_add_all(&src->inputs, &below->inputs, 0));
-    FBP_TRY_GOTO(fbp_inputs_add_array(&src->inputs, p->profile, NULL));
-    *out = src;
+    FBP_TRY_GOTO(fbp_source_wrap_set_up(src, below));
+    src->stored_bytes *= t->imaginary ? 2 : 1;
+    st = fbp_inputs_add_array(&src->inputs, p->profile, NULL);
 fail:
     fbp_free(r.out);
-    if (st != FBP_OK && src) /* this also closes t and the source below */
-        fbp_source_close(&src);
-    else if (st != FBP_OK) {
-        free(t);
-        fbp_source_close(&below);
-    }
     return st;
+}
+
+fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
+{
+    return fbp_source_wrap(out, set_up, scan, below, true);
 }

@@ -64,7 +64,6 @@ static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double a
 /* Mean of the quantity over all views; 0 for the tilt, which is relative. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
-    FBP_REQUIRE(scan, out);
     double axis[3], direction[3], P[12];
 
     *out = 0;
@@ -91,7 +90,6 @@ fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, do
 
 fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
-    FBP_REQUIRE(scan);
     const double last = (double)scan->panel.n_columns - 1;
     const char *name = adjusts[which].name;
 
@@ -112,7 +110,6 @@ fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, 
 
 fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
-    FBP_REQUIRE(scan);
     double now, axis[3], direction[3];
 
     FBP_TRY(fbp_adjust_check(scan, which, value));
@@ -160,7 +157,6 @@ fbp_status fbp_scan_adjust(struct fbp_scan *scan, enum fbp_adjust which, double 
 
 fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS])
 {
-    FBP_REQUIRE(scan, values);
     static const enum fbp_adjust order[FBP_ADJUSTS] = {
         FBP_ADJUST_SOD, FBP_ADJUST_SDD, FBP_ADJUST_TILT, FBP_ADJUST_OFFSET, FBP_ADJUST_CENTRE};
 

@@ -322,9 +322,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     const struct fbp_json *top = &f->top;
     struct fbp_scan *scan = f->scan;
     struct fbp_json raw;
-    enum fbp_kind kinds[FBP_MOST_KINDS];
-    const char *names[FBP_MOST_KINDS];
-    const size_t n_kinds = fbp_kinds(kinds, names);
+    const char *kinds[FBP_N_KINDS];
     size_t kind = 0, order = N_OF(row_orders), weighting = 0, n = 0;
     double version = 0;
 
@@ -332,18 +330,16 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
         return FBP_INVALID("%s: expected an object in braces; check that it is a scan file",
                            top->file);
 
-    /* Version and kind are checked first: their errors explain unknown keys. */
-    const cJSON *value = fbp_json_get(top, "kind");
-    if (cJSON_IsString(value))
-        FBP_TRY(fbp_check_kind_name(top->file, value->valuestring));
     FBP_TRY(fbp_json_keys(top, top_keys, N_OF(top_keys)));
     FBP_TRY(fbp_json_numbers(top, "fbp_scan", &fbp_range_finite, 1, 1, &version, &n));
     if (n == 0)
         return fbp_json_missing(top, "fbp_scan", "add \"fbp_scan\": 1 if this is a scan file");
     if (!(version >= 1 && version <= 1))
         return fbp_json_wrong(top, "fbp_scan", "1, the only version there is");
-    FBP_TRY(fbp_json_choice(top, "kind", names, n_kinds, &kind));
-    scan->kind = kinds[kind];
+    for (size_t i = 0; i < FBP_N_KINDS; i++)
+        kinds[i] = fbp_kind_listed(i);
+    FBP_TRY(fbp_json_choice(top, "kind", kinds, FBP_N_KINDS, &kind));
+    scan->kind = (enum fbp_kind)kind;
 
     FBP_TRY(fbp_json_child(top, "detector", "detector.", detector_keys, N_OF(detector_keys),
                            &f->detector));
@@ -379,7 +375,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(fbp_scan_read_views(f));
 
     /* Flips of the views: "u", or a list such as ["u", "direction"]. */
-    value = fbp_json_get(top, "flip");
+    const cJSON *value = fbp_json_get(top, "flip");
     unsigned flips = 0;
     for (const cJSON *item = cJSON_IsArray(value) ? value->child : value; item;
          item = cJSON_IsArray(value) ? item->next : NULL) {

@@ -17,73 +17,9 @@ static const double EXACT = 1e-12;
 /* Greatest deviation of a unit vector's length from 1. */
 static const double UNIT = 1e-6;
 
-/* Greatest difference of angles within one ring, for files with few digits [rad]. */
-static const double ALIKE = 1e-5;
-
-/* Greatest deviation of a ring from its even place, and of a direction in it, as part of a step. */
-static const double EVEN = 1e-3;
-
-/* A direction on the upper half about the pole. */
-struct place {
-    double theta, phi;
-    size_t i;
-};
-
-/* Rings of places that are sorted by theta. */
-struct bands {
-    struct place *place;
-    size_t *first; /* of each ring, and one beyond the last */
-    size_t n;
-    double step;
-    bool pole, equator; /* is there a ring on it? */
-};
-
-static int by_phi(const void *a, const void *b)
-{
-    const double x = ((const struct place *)a)->phi, y = ((const struct place *)b)->phi;
-
-    return (x > y) - (x < y);
-}
-
-/* Are the rings whole steps apart from pole to equator, with a ring at either end or half a step
- * from it, and are the directions of each ring even in phi, each as often as the others? Directions
- * on the equator that are half a turn apart are one. */
-static bool rings_are_even(struct bands *b)
-{
-    if (b->n < 2)
-        return false;
-    b->pole = b->place[b->first[0]].theta < ALIKE;
-    b->equator = b->place[b->first[b->n - 1]].theta > FBP_PI / 2 - ALIKE;
-    const double start = b->pole ? 0 : 0.5, end = b->equator ? 0 : 0.5;
-    b->step = FBP_PI / 2 / ((double)b->n - 1 + start + end);
-    for (size_t k = 0; k < b->n; k++)
-        if (!(fabs(b->place[b->first[k]].theta - ((double)k + start) * b->step) < EVEN * b->step))
-            return false;
-
-    for (size_t k = b->pole ? 1 : 0; k < b->n; k++) {
-        struct place *p = b->place + b->first[k];
-        const size_t n = b->first[k + 1] - b->first[k];
-        const bool on_equator = b->equator && k + 1 == b->n;
-        const double period = on_equator ? FBP_PI : 2 * FBP_PI;
-        size_t different = 0;
-        for (size_t i = 0; on_equator && i < n; i++)
-            p[i].phi = p[i].phi < 0 ? p[i].phi + FBP_PI : p[i].phi;
-        qsort(p, n, sizeof *p, by_phi);
-        for (size_t i = 0; i < n; i++)
-            different += fabs(remainder(p[(i + 1) % n].phi - p[i].phi, period)) > ALIKE;
-        if (different == 0) /* one direction, once or several times */
-            return false;
-        const double step = period / (double)different;
-        for (size_t i = 0; i < n; i++) {
-            const double to = p[(i + n / different) % n].phi - step;
-            if (!(fabs(remainder(to - p[i].phi, period)) < EVEN * step))
-                return false;
-        }
-        if (n % different != 0)
-            return false;
-    }
-    return true;
-}
+/* Tolerances of bands, for files with few digits: greatest difference of polar angles within one
+ * ring [rad], greatest distance of a ring and of a direction from its even place [steps]. */
+static const double ALIKE = 1e-5, EVEN = 1e-3;
 
 /* Weights of directions in rings about x, y or z, even in theta from pole to equator, each even in
  * phi: the area of the ring's band, between the middles to its neighbours, divided by its
@@ -91,42 +27,32 @@ static bool rings_are_even(struct bands *b)
 static fbp_status bands_of(const double (*direction)[3], size_t count, double *weights,
                            enum fbp_pole *found, size_t *n_rings)
 {
-    static const int axis[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}}; /* of x, y, z for each pole */
-    struct bands b = {.n = 0};
-    fbp_status st;
+    struct fbp_rings rings;
 
     *n_rings = 0;
-    FBP_TRY_GOTO(fbp_calloc((void **)&b.place, count, sizeof *b.place, "rings"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&b.first, count + 1, sizeof *b.first, "rings"));
-    for (int pole = FBP_POLE_Z; pole <= FBP_POLE_Y && *n_rings == 0; pole++) {
-        for (size_t i = 0; i < count; i++) {
-            const double *n = direction[i], up = n[axis[pole][2]], side = up < 0 ? -1 : 1;
-            const double x = side * n[axis[pole][0]], y = side * n[axis[pole][1]];
-            b.place[i] = (struct place){atan2(hypot(x, y), side * up), atan2(y, x), i};
+    for (enum fbp_pole pole = FBP_POLE_Z; pole <= FBP_POLE_Y && *n_rings == 0; pole++) {
+        FBP_TRY(fbp_rings_about(direction, count, pole, ALIKE, EVEN, &rings));
+        const size_t n = rings.n;
+        const struct fbp_ring *ring = rings.ring, *last = n > 0 ? ring + n - 1 : ring;
+        const double start = ring->at_pole ? 0 : 0.5, end = last->at_equator ? 0 : 0.5;
+        const double step = FBP_PI / 2 / ((double)n - 1 + start + end);
+        /* a single direction on the equator, and its antipode, determine no step */
+        bool even = n >= 2 && !(last->at_equator && last->n_phi < 4);
+        for (size_t k = 0; even && k < n; k++)
+            even = fabs(ring[k].theta - ((double)k + start) * step) < EVEN * step;
+        for (size_t k = 0; even && k < n; k++) {
+            const double middle = ((double)k + start) * step;
+            const double lo = fmax(0, middle - step / 2), hi = fmin(FBP_PI / 2, middle + step / 2);
+            const double band = 4 * FBP_PI * sin((lo + hi) / 2) * sin((hi - lo) / 2);
+            const size_t directions = ring[k].at_equator ? ring[k].n / 2 : ring[k].n;
+            for (size_t i = ring[k].first; i < ring[k].first + ring[k].n; i++)
+                weights[rings.member[i].view] = band / (double)directions;
         }
-        qsort(b.place, count, sizeof *b.place, fbp_by_value);
-        b.n = 0;
-        for (size_t i = 0; i < count; i++)
-            if (i == 0 || b.place[i].theta - b.place[b.first[b.n - 1]].theta > ALIKE)
-                b.first[b.n++] = i;
-        b.first[b.n] = count;
-        if (!rings_are_even(&b))
-            continue;
-        *found = (enum fbp_pole)pole;
-        *n_rings = b.n;
+        *found = pole;
+        *n_rings = even ? n : 0;
+        fbp_rings_clear(&rings);
     }
-    for (size_t k = 0; k < *n_rings; k++) {
-        const double middle = ((double)k + (b.pole ? 0 : 0.5)) * b.step;
-        const double lo = fmax(0, middle - b.step / 2);
-        const double hi = fmin(FBP_PI / 2, middle + b.step / 2);
-        const double band = 4 * FBP_PI * sin((lo + hi) / 2) * sin((hi - lo) / 2);
-        for (size_t i = b.first[k]; i < b.first[k + 1]; i++)
-            weights[b.place[i].i] = band / (double)(b.first[k + 1] - b.first[k]);
-    }
-fail:
-    free(b.place);
-    free(b.first);
-    return st;
+    return FBP_OK;
 }
 
 /*

@@ -361,23 +361,18 @@ void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const
 fbp_status fbp_geometry_errors(struct fbp_views views, const struct fbp_grid *grid,
                                struct fbp_geometry_facts *facts)
 {
-    FBP_REQUIRE(grid, facts);
-    struct fbp_geometry_facts own;
     struct fbp_grid moved = *grid;
     struct fbp_view *at_axis = NULL;
     fbp_weights *w = NULL;
     double centre[3];
     fbp_status st;
 
-    fbp_message_clear();
-    FBP_TRY(FBP_COPY_IN(geometry_facts, &own, facts));
     FBP_TRY(fbp_check_lines("geometry", views.kind));
     FBP_TRY(fbp_check_views(&views));
     FBP_TRY(fbp_views_centre(fbp_kind_of(views.kind), &views, centre, &at_axis));
     fbp_axpy(moved.centre_mm, -1, centre, moved.centre_mm);
-    FBP_TRY_GOTO(fbp_weights_create(&w, views, &own, FBP_ANGULAR_AUTO));
-    fbp_weights_errors(w, &moved, centre, own.method_error);
-    FBP_COPY_OUT(geometry_facts, facts, &own);
+    FBP_TRY_GOTO(fbp_weights_create(&w, views, facts, FBP_ANGULAR_AUTO));
+    fbp_weights_errors(w, &moved, centre, facts->method_error);
 fail:
     fbp_weights_destroy(&w);
     free(at_axis);
@@ -433,6 +428,7 @@ fbp_status fbp_scan_facts(const struct fbp_scan *given, const struct fbp_grid *g
     struct fbp_scan scan;
 
     fbp_message_clear();
+    FBP_TRY(FBP_CHECK(geometry_facts, out));
     FBP_TRY(FBP_COPY_IN(scan, &scan, given));
     const struct fbp_views views = fbp_scan_views(&scan);
     FBP_TRY(fbp_views_facts(views, grid, out));

@@ -1,7 +1,6 @@
 /*
- * Kinds of geometry: one that is not supported yet, and a number that is no kind, are refused by
- * every call; planes by those that work on lines; and a made-up kind goes all the way, from
- * simulation to volume, with nothing but a table of its own.
+ * Kinds of geometry: every call refuses a number that is no kind, and calls for line integrals
+ * refuse plane integrals.
  */
 #include "recon/fixture.h"
 
@@ -166,19 +165,6 @@ static void refuse_all(enum fbp_kind kind, const struct refusal *r)
     refuse_lab(&scan, r);
 }
 
-/* A kind that has a name, and a reason why no call takes it. */
-TEST(a_kind_may_be_refused_by_name)
-{
-    static const struct fbp_kind_table shells = {.name = "shells",
-                                                 .refused = "nobody has written it"};
-    const struct refusal r = {FBP_ERR_UNSUPPORTED, "kind shells is not supported yet"};
-
-    fbp_kind_plug_in(made_up, &shells);
-    refuse_all(made_up, &r);
-    assert_string_equal(fbp_kind_name(made_up), "shells");
-    fbp_kind_plug_in(made_up, NULL);
-}
-
 static struct fbp_scan scan_of_planes(void)
 {
     const struct fbp_directions set = {.struct_size = sizeof set, .n = {5}};
@@ -228,127 +214,18 @@ TEST(what_is_no_kind_is_refused)
     const struct refusal few = {FBP_ERR_INVALID, "42 is not a geometry kind"};
 
     refuse_all((enum fbp_kind)42, &few);
-    refuse_all(made_up, &r); /* as long as nobody has plugged it in */
+    refuse_all(made_up, &r);
     refuse_all((enum fbp_kind) - 1, &r);
     assert_string_equal(fbp_kind_name((enum fbp_kind)42), "unknown");
-}
-
-/* ------------------------------------------------------------------ a kind of this file's own */
-
-/* Pencils: parallel rays whose direction must be of length 1, on voxels of half the pitch. */
-static int matrices_made;
-
-static fbp_status check_pencils(const struct fbp_view *view, size_t k)
-{
-    return fabs(fbp_norm(view->s) - 1) < 1e-9
-               ? FBP_OK
-               : fbp_fail(FBP_ERR_INVALID, "geometry: view %zu: s is no unit vector", k);
-}
-
-static bool matrix_of_pencils(const struct fbp_view *view, const struct fbp_panel *panel,
-                              double P[12])
-{
-    matrices_made++;
-    return fbp_kind_of(FBP_PARALLEL)->matrix(view, panel, P);
-}
-
-static double half_pitch(const struct fbp_view *view, const double P[12])
-{
-    return fbp_kind_of(FBP_PARALLEL)->pitch(view, P) / 2;
-}
-
-static void plug_in(void)
-{
-    static struct fbp_kind_table pencils;
-
-    pencils = *fbp_kind_of(FBP_PARALLEL);
-    pencils.name = "pencils";
-    pencils.check_view = check_pencils;
-    pencils.matrix = matrix_of_pencils;
-    pencils.pitch = half_pitch;
-    fbp_kind_plug_in(made_up, &pencils);
-}
-
-static float *volume_of(const struct fbp_scan *scan, const struct fbp_grid *grid)
-{
-    AUTO_FREE char *out = temporary("volume.mha");
-
-    OK(reconstruct_to(scan, fbp_recon_params(.device = "cpu", .volume = *grid), out, NULL));
-    float *values = read_array(out);
-    remove(out);
-    return values;
-}
-
-/* Simulated as its own kind, kept in a scan file and read from there. */
-static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
-{
-    AUTO_REMOVE char *path = temporary("pencils.json");
-
-    OK(fbp_scan_save(scan, path, NULL));
-    OK(fbp_scan_load(again, path, NULL));
-    assert_int_equal(again->kind, made_up);
-    assert_memory_equal(again->views, scan->views, VIEWS * sizeof *scan->views);
-}
-
-TEST(a_kind_goes_all_the_way_with_one_table)
-{
-    AUTO_CLEAR struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up),
-                               again = {.struct_size = sizeof again};
-    struct fbp_grid usual, halved;
-
-    plug_in();
-    assert_string_equal(fbp_kind_name(made_up), "pencils");
-    simulate_head(&parallel, 8);
-    simulate_head(&scan, 8);
-    save_and_load(&scan, &again);
-    OK(fbp_grid_default(fbp_scan_views(&parallel), &usual));
-    OK(fbp_grid_default(fbp_scan_views(&again), &halved));
-    assert_true(halved.voxel_mm[0] == usual.voxel_mm[0] / 2);
-    matrices_made = 0;
-    AUTO_FREE float *wanted = volume_of(&parallel, &usual);
-    assert_int_equal(matrices_made, 0);
-    AUTO_FREE float *got = volume_of(&again, &usual);
-    assert_true(matrices_made >= VIEWS);
-    assert_memory_equal(got, wanted, grid_size(&usual) * sizeof *got);
-    fbp_kind_plug_in(made_up, NULL);
-    remove(scan.projections);
-    remove(parallel.projections);
-}
-
-TEST(other_programs_have_no_word_for_it)
-{
-    struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
-    const size_t n = fbp_geometry_formats(formats, 40);
-    AUTO_CLEAR struct fbp_scan scan = scan_of(made_up);
-    AUTO_FREE char *path = temporary("refused");
-    const struct refusal r = {FBP_ERR_UNSUPPORTED, "cannot store a scan of kind pencils"};
-
-    plug_in();
-    for (size_t i = 0; i < n; i++)
-        if (formats[i].writes && strcmp(formats[i].name, "fbp") != 0)
-            refused(fbp_geometry_save(&scan, path, formats[i].name), &r, formats[i].name);
-    scan.views[1].s[0] += 1; /* its own check, in everybody's calls */
-    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    assert_fails(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID,
-                 "view 1: s is no unit vector");
-    fbp_kind_plug_in(made_up, NULL);
 }
 
 /* Names of options come from here. */
 TEST(kinds_are_listed)
 {
-    const char *refused = "";
-
-    for (enum fbp_kind k = FBP_CONE; k <= FBP_PLANES; k++) {
-        assert_string_equal(fbp_kind_listed(k, &refused), fbp_kind_name(k));
-        assert_null(refused);
-    }
-    assert_null(fbp_kind_listed(made_up, &refused));
-    assert_null(refused);
-    assert_null(fbp_kind_listed(SIZE_MAX, NULL));
-    plug_in();
-    assert_string_equal(fbp_kind_listed(made_up, NULL), "pencils");
-    fbp_kind_plug_in(made_up, NULL);
+    for (enum fbp_kind k = FBP_CONE; k <= FBP_PLANES; k++)
+        assert_string_equal(fbp_kind_listed(k), fbp_kind_name(k));
+    assert_null(fbp_kind_listed(made_up));
+    assert_null(fbp_kind_listed(SIZE_MAX));
 }
 
 TEST_MAIN(NULL, NULL)

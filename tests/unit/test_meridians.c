@@ -43,14 +43,15 @@ static void turn_all(const double R[9], double (*direction)[3], size_t n)
 static void expect(double (*direction)[3], size_t n, const double axis[3], size_t planes,
                    size_t most)
 {
-    struct fbp_meridians m = {.struct_size = sizeof m};
+    struct fbp_meridian_planes m;
 
-    OK(fbp_meridians_find((const double(*)[3])direction, n, &m));
-    if (m.n_planes != planes || m.most != most || fabs(fabs(dot3(m.axis, axis)) - 1) > 1e-9)
+    OK(fbp_meridians_of((const double(*)[3])direction, n, &m));
+    if (m.n != planes || m.most != most || fabs(fabs(dot3(m.axis, axis)) - 1) > 1e-9)
         fail_msg("%zu planes of up to %zu about (%g, %g, %g), expected %zu of %zu about (%g, %g, "
                  "%g)",
-                 m.n_planes, m.most, m.axis[0], m.axis[1], m.axis[2], planes, most, axis[0],
-                 axis[1], axis[2]);
+                 m.n, m.most, m.axis[0], m.axis[1], m.axis[2], planes, most, axis[0], axis[1],
+                 axis[2]);
+    fbp_meridians_clear(&m);
 }
 
 TEST(poles_are_found)
@@ -87,13 +88,14 @@ TEST(any_axis_is_found)
 TEST(the_pole_belongs_to_any_plane)
 {
     const double z[3] = {0, 0, 1};
-    struct fbp_meridians m = {.struct_size = sizeof m};
+    struct fbp_meridian_planes m;
     double(*direction)[3];
     const size_t n = grid_of(9, 10, FBP_POLE_Z, &direction);
 
-    OK(fbp_meridians_find((const double(*)[3])direction, n, &m));
-    assert_int_equal(m.n_planes, 10);
+    OK(fbp_meridians_of((const double(*)[3])direction, n, &m));
+    assert_int_equal(m.n, 10);
     assert_true(m.most >= 9 && m.axis[2] == z[2]);
+    fbp_meridians_clear(&m);
     free(direction);
 }
 
@@ -133,10 +135,10 @@ TEST(other_sets_are_refused)
     static const enum fbp_direction_set sets[] = {FBP_SET_SOLID_ANGLE, FBP_SET_FIBONACCI};
 
     for (size_t i = 0; i < 2; i++) {
-        struct fbp_meridians m = {.struct_size = sizeof m};
+        struct fbp_meridian_planes m;
         double(*direction)[3];
         const size_t n = directions_of(sets[i], i ? 300 : 18, &direction);
-        assert_fails(fbp_meridians_find((const double(*)[3])direction, n, &m), FBP_ERR_UNSUPPORTED,
+        assert_fails(fbp_meridians_of((const double(*)[3])direction, n, &m), FBP_ERR_UNSUPPORTED,
                      "two stages need directions in planes");
         free(direction);
     }

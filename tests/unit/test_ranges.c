@@ -321,7 +321,7 @@ TEST(pictures_and_phantoms)
 {
     const float one = 1;
     const struct fbp_tile tile = {.values = &one, .label = ""};
-    struct fbp_sheet_params sheet = {.struct_size = sizeof sheet, .n = {SIZE_MAX, 1}};
+    struct fbp_sheet_params sheet = {.n = {SIZE_MAX, 1}};
     struct fbp_grid grid = {{4, 4, 4}, {1, 1e-17, 1}, {0, 0, 0}};
     struct fbp_phantom phantom = {0};
     struct fbp_scan s = a_scan();

@@ -17,7 +17,7 @@ TEST(pictures_are_beside_each_other)
 {
     const float a[2][2] = {{0, 1}, {2, 4}}, b[2][2] = {{NAN, 4}, {4, INFINITY}};
     const struct fbp_tile tiles[] = {{&a[0][0], "a", false}, {&b[0][0], "b", true}};
-    const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
+    const struct fbp_sheet_params p = {.n = {2, 2}, .lo = 0, .hi = 4};
 
     OK(fbp_sheet_write(PNG, tiles, 2, &p));
     struct image im = decode(PNG, PNG_FORMAT_RGB);
@@ -39,7 +39,7 @@ TEST(nothing_is_cut)
 {
     const float v[4] = {0, 1, 2, 4};
     const struct fbp_tile tiles[] = {{v, "thirty letters of one label...", false}, {v, "b", false}};
-    struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
+    struct fbp_sheet_params p = {.n = {2, 2}, .lo = 0, .hi = 4};
 
     OK(fbp_sheet_write(PNG, tiles, 2, &p));
     struct image im = decode(PNG, PNG_FORMAT_RGB);
@@ -57,8 +57,7 @@ TEST(large_pictures_are_reduced)
     enum { N = 1000 };
     AUTO_FREE float *v = not_null(malloc((size_t)N * N * sizeof *v));
     struct fbp_tile tiles[7];
-    const struct fbp_sheet_params p = {
-        .struct_size = sizeof p, .n = {N, N}, .title = "seven", .lo = 0, .hi = 1};
+    const struct fbp_sheet_params p = {.n = {N, N}, .title = "seven", .lo = 0, .hi = 1};
 
     for (size_t i = 0; i < (size_t)N * N; i++)
         v[i] = (float)((i % N + i / N) % 2);
@@ -74,7 +73,7 @@ TEST(large_pictures_are_reduced)
 
 TEST(nothing_is_no_sheet)
 {
-    const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}};
+    const struct fbp_sheet_params p = {.n = {2, 2}};
 
     unlink(PNG);
     assert_int_equal(fbp_sheet_write(PNG, NULL, 0, &p), FBP_ERR_INVALID);
@@ -117,14 +116,8 @@ static char *read_text(const char *path)
 TEST(curves_have_points_and_the_best)
 {
     const double x[] = {1, 2, 3}, y[] = {4, 1, NAN};
-    struct fbp_curve c = {.struct_size = sizeof c,
-                          .title = "t",
-                          .x_name = "x",
-                          .y_name = "y",
-                          .x = x,
-                          .y = y,
-                          .n = 3,
-                          .best = 1.5};
+    struct fbp_curve c = {
+        .title = "t", .x_name = "x", .y_name = "y", .x = x, .y = y, .n = 3, .best = 1.5};
     size_t points = 0;
 
     OK(fbp_curve_svg(&c, SVG));

@@ -43,17 +43,14 @@ TEST(results_keep_their_size)
 /* Each call that takes or fills such a struct asks for its size. */
 TEST(every_call_asks)
 {
-    double values[] = {1, 2};
     float samples[4] = {0};
     char line[300];
     struct fbp_view view = {{100, 0, 0}, {-100, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const struct fbp_panel panel = {2, 2};
-    const struct fbp_views views = {FBP_CONE, 1, panel, &view};
     struct fbp_scan scan = {.n_views = 1, .panel = panel, .views = &view, .i0 = 3};
     struct fbp_phantom phantom = {0};
     struct fbp_geometry_facts facts = {0};
     struct fbp_array_info info = {.n = {2, 2, 1}, .type = FBP_F32};
-    struct fbp_curve curve = {.x = values, .y = values, .n = 2};
     struct fbp_centre centre = {0};
     struct fbp_comparison comparison = {0};
     struct fbp_device_info device = {0};
@@ -80,11 +77,7 @@ TEST(every_call_asks)
     assert_true(fbp_scan_reads(&scan, "x"));
     assert_false(fbp_scan_is_intensity(&scan));
     assert_refused_for(fbp_grid_resolve(NULL, &scan, &grid), "fbp_scan");
-    assert_refused_for(fbp_views_facts(views, NULL, &facts), "fbp_geometry_facts");
-    assert_refused_for(fbp_geometry_circular(&facts), "fbp_geometry_facts");
     assert_false(fbp_geometry_remark(&facts, 0, line, sizeof line));
-    assert_refused_for(fbp_geometry_svg(views, NULL, &facts, "x.svg"), "fbp_geometry_facts");
-    assert_refused_for(fbp_curve_svg(&curve, "x.svg"), "fbp_curve");
     assert_refused_for(fbp_source_memory(&source, samples, &info), "fbp_array_info");
     assert_refused_for(fbp_sink_open(&sink, "null:", &info, NULL), "fbp_array_info");
     assert_refused_for(fbp_array_compare("a", "b", 0, &comparison), "fbp_comparison");

@@ -171,8 +171,7 @@ static size_t find_slices(const struct s4_row *r, enum s4_way ways[4], const cha
 static int write_sheet(const struct s4_row *r, const char *folder, const char *name,
                        const struct fbp_tile *tiles, size_t n, const char *title)
 {
-    const struct fbp_sheet_params p = {
-        .struct_size = sizeof p, .n = {r->size, r->size}, .title = title};
+    const struct fbp_sheet_params p = {.n = {r->size, r->size}, .title = title};
     char path[600];
 
     if (n == 0)

@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool fbp_preparation_is_complex(const struct fbp_preparation *p)
-{
-    return p && (p->fft > 0 || p->phase != FBP_PHASE_NONE);
-}
-
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p)
 {
     struct fbp_preparation own, *copy;

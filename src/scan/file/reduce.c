@@ -202,43 +202,24 @@ static void close_reduced(fbp_source *src)
     free(src->state);
 }
 
-fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
-                             bool top_down, const unsigned char *bad)
+/* Fill in the source of reduced views; what: a struct reduced. */
+static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *below)
 {
-    const size_t rest = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
-    struct reduced *s;
-    fbp_source *src = NULL;
-    fbp_status st;
+    const struct fbp_reduction *r = &((const struct reduced *)what)->r;
+    struct fbp_array_info *info = &src->info;
 
-    *out = NULL;
-    if (fbp_source_grows(below))
-        return FBP_UNSUPPORTED(
-            "%s: --follow uses all views in the order of their arrival; omit --every and --bin",
-            below->path);
-    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
-    *s = (struct reduced){.r = *r,
-                          .top_down = top_down,
-                          .first_row = top_down ? rest - r->first[1] : r->first[1],
-                          .bad = bad};
-    src->state = s;
-    src->below = below;
+    FBP_TRY(fbp_calloc(&src->state, 1, sizeof(struct reduced), "a source"));
+    memcpy(src->state, what, sizeof(struct reduced));
     src->close = close_reduced;
     src->read_block = read_reduced;
-    src->fd = -1;
     src->info = below->info;
     src->in_order = fbp_source_in_order(below);
     src->unpacks = below->unpacks;
     src->held_bytes = below->held_bytes;
     src->reader_bytes = below->reader_bytes;
-
-    struct fbp_array_info *info = &src->info;
     info->n[0] = r->panel.n_columns;
     info->n[1] = r->panel.n_rows;
     info->n[2] = (info->n[2] - 1) / r->every + 1;
-    src->stored_type = info->scale != 0 ? FBP_F32 : info->type; /* scaled numbers are no counts */
-    src->stored_bytes = (uint64_t)info->n[2] * r->stored.n_columns * r->panel.n_rows * r->bin[1] *
-                        fbp_type_size(info->type);
     if (fbp_reduction_joins(r)) {
         info->type = FBP_F32;
         info->scale = info->offset = 0;
@@ -246,16 +227,29 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
         src->unpacks = true;
         src->reader_bytes += band_of(r).bytes;
     }
-
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        FBP_TRY_GOTO(fbp_fail_nomem(strlen(below->path), "a path"));
-    FBP_TRY_GOTO(fbp_inputs_add_all(&src->inputs, &below->inputs, 0));
-    *out = src;
+    FBP_TRY(fbp_source_wrap_set_up(src, below));
+    /* only the rows and views in use are read */
+    src->stored_type = below->info.scale != 0 ? FBP_F32 : below->info.type;
+    src->stored_bytes = (uint64_t)info->n[2] * r->stored.n_columns * r->panel.n_rows * r->bin[1] *
+                        fbp_type_size(below->info.type);
     return FBP_OK;
-fail:
-    fbp_source_close(&src);
-    return st;
+}
+
+fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
+                             bool top_down, const unsigned char *bad)
+{
+    const size_t rest = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
+    const struct reduced reduced = {.r = *r,
+                                    .top_down = top_down,
+                                    .first_row = top_down ? rest - r->first[1] : r->first[1],
+                                    .bad = bad};
+
+    *out = NULL;
+    if (fbp_source_grows(below))
+        return FBP_UNSUPPORTED(
+            "%s: --follow uses all views in the order of their arrival; omit --every and --bin",
+            below->path);
+    return fbp_source_wrap(out, set_up_reduced, &reduced, below, false);
 }
 
 /* Index in the stored image of pixel k of the block of pixel (row, column). */

@@ -116,9 +116,6 @@ struct fbp_axis {
     double first, step;
 };
 
-/** True if the preparation needs both parts of complex samples. */
-bool fbp_preparation_is_complex(const struct fbp_preparation *p);
-
 /** Copy p, including its strings; *out is NULL if p is NULL. */
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);
 void fbp_preparation_free(struct fbp_preparation *p);

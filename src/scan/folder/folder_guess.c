@@ -385,9 +385,9 @@ static void put_geometry(struct guess *g)
         put_path(g, "geometry", g->geometry);
     } else {
         char question[120] = ""; /* "cone or parallel" */
-        const char *name, *refused;
-        for (size_t i = 0; (name = fbp_kind_listed(i, &refused)); i++)
-            if (*name && !refused && fbp_kind_has_lines((enum fbp_kind)i))
+        const char *name;
+        for (size_t i = 0; (name = fbp_kind_listed(i)); i++)
+            if (fbp_kind_has_lines((enum fbp_kind)i))
                 fbp_text_add(question, sizeof question, " or ", "%s", name);
         if (!known->kind)
             say(g, ASSUMED, "kind", "%s?", question);

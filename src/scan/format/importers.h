@@ -41,7 +41,7 @@ struct fbp_geometry_format {
     fbp_status (*save)(const struct fbp_scan *scan, const char *path);
     unsigned saves; /**< bits of the kinds that save() supports; other kinds are refused before the
                        call */
-    const char *instead[FBP_MOST_KINDS]; /**< message for a refused kind; NULL: a general message */
+    const char *instead[FBP_N_KINDS]; /**< message for a refused kind; NULL: a general message */
 };
 
 extern const struct fbp_geometry_format fbp_geometry_matrices, fbp_geometry_rabbitct,

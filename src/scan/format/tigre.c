@@ -79,6 +79,20 @@ static fbp_status complete(const char *path, const struct tigre *t, size_t first
     return FBP_OK;
 }
 
+/* Rotation about axes[2] by angles[2], then about axes[1], then about axes[0]; 0: x, 1: y, 2: z. */
+static void turn(const int axes[3], const double angles[3], double R[9])
+{
+    double one[3][9], AB[9];
+
+    for (int i = 0; i < 3; i++)
+        fbp_turn_about((const double[3]){axes[i] == 0, axes[i] == 1, axes[i] == 2}, angles[i],
+                       one[i]);
+    fbp_matmul(one[0], one[1], AB);
+    fbp_matmul(AB, one[2], R);
+}
+
+static const int zyz[3] = {2, 1, 2}, zyx[3] = {2, 1, 0};
+
 static fbp_status view_of(const struct tigre *t, const char *path, size_t k, const double pitch[2],
                           struct fbp_view *out)
 {
@@ -115,8 +129,8 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
         return FBP_INVALID("%s: view %zu: DSO %g, DSD %g: expected positive distances (mm)", path,
                            k, dso[0], dsd[0]);
 
-    fbp_turn_zyz(angle, E);
-    fbp_turn_zyx(rot, R);
+    turn(zyz, angle, E);
+    turn(zyx, (const double[3]){rot[2], rot[1], rot[0]}, R);
     fbp_matmul(E, R, ER);
     fbp_turned(E, (double[3]){t->parallel ? 1 : dso[0], t->parallel ? 0 : cor[0], 0}, out->s);
     fbp_turned(E, (double[3]){dso[0] - dsd[0], off[1] + cor[0], off[0]}, out->d);
@@ -472,7 +486,7 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
 
     out->angle[0] = atan2(s[1], s[0]);
     out->angle[1] = asin(fmin(fmax(0 - s[2], -1), 1));
-    fbp_turn_zyz(out->angle, E);
+    turn(zyz, out->angle, E);
     for (size_t i = 0; i < 9; i++)
         inverse[i] = E[3 * (i % 3) + i / 3];
     fbp_turned(inverse, view->d, d);
