@@ -31,7 +31,7 @@ static bool is_gap(char c)
     return c == ',' || c == ';' || isspace((unsigned char)c);
 }
 
-static fbp_status read_line(struct numbers *a, const char *text, size_t line, locale_t c_locale)
+static fbp_status read_line(struct numbers *a, const char *text, size_t line)
 {
     for (;;) {
         while (is_gap(*text))
@@ -40,7 +40,7 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
             return FBP_OK;
 
         char *end;
-        const double x = strtod_l(text, &end, c_locale);
+        const double x = fbp_number(text, &end);
         const char *digits = text + strspn(text, "+-");
         const bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
         const size_t length = strcspn(text, "\r\n#");
@@ -52,22 +52,14 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
             return FBP_INVALID("%s: line %zu: a number is not finite; correct it", a->path, line);
         text = end;
 
-        if (a->n == a->room) {
-            const size_t room = a->room ? 2 * a->room : (size_t)12 * 64;
-            size_t bytes = 0;
-            FBP_TRY(fbp_mul(room, sizeof *a->v, "a table of numbers", &bytes));
-            double *v = realloc(a->v, bytes);
-            if (!v)
-                return fbp_fail_nomem(bytes, "a table of numbers");
-            a->v = v;
-            a->room = room;
-        }
+        FBP_TRY(
+            fbp_reserve((void **)&a->v, sizeof *a->v, a->n + 1, &a->room, "a table of numbers"));
         a->v[a->n++] = x;
     }
 }
 
 /* Reads text[n], which ends with a 0 and is changed. */
-static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c_locale)
+static fbp_status read_lines(struct numbers *a, char *text, size_t n)
 {
     const char *const end = text + n;
     size_t line = 0;
@@ -89,7 +81,7 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c
                 strncasecmp(first, "nan", 3) != 0 && strncasecmp(first, "inf", 3) != 0)
                 continue;
         }
-        FBP_TRY(read_line(a, text, line, c_locale));
+        FBP_TRY(read_line(a, text, line));
     }
     if (a->n == 0)
         return FBP_INVALID("%s: contains no numbers; give %s", a->path, a->what);
@@ -109,11 +101,7 @@ static fbp_status load_text(const char *path, size_t width, const char *what, bo
     *out = NULL;
     *n_rows = 0;
     FBP_TRY(fbp_read_text(path, MOST_BYTES, &text, &n));
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const fbp_status st =
-        c_locale ? read_lines(&a, text, n, c_locale) : fbp_fail_nomem(sizeof a, "a locale");
-    if (c_locale)
-        freelocale(c_locale);
+    const fbp_status st = read_lines(&a, text, n);
     free(text);
     if (st != FBP_OK) {
         free(a.v);

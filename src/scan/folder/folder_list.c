@@ -44,18 +44,12 @@ static fbp_status add_file(struct files *files, char *path)
         at--;
     const bool numbered = end > at && end - at <= 9 && !strchr(path, '%');
     char *before = numbered ? strndup(path, at) : strdup(path), kind[256];
-    bool room = files->n < files->room;
 
     fbp_number_skeleton(name, kind);
     char *whole = fbp_path_join(path, kind);
-    if (before && whole && !room) {
-        const size_t more = files->room ? 2 * files->room : 256;
-        struct file *list = realloc(files->list, more * sizeof *list);
-        room = list != NULL;
-        files->list = list ? list : files->list;
-        files->room = list ? more : files->room;
-    }
-    if (!before || !whole || !room) {
+    if (!before || !whole ||
+        fbp_reserve((void **)&files->list, sizeof *files->list, files->n + 1, &files->room,
+                    "names of files") != FBP_OK) {
         free(before);
         free(whole);
         free(path);

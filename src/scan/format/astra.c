@@ -219,36 +219,16 @@ static fbp_status load_vectors(struct fbp_scan *out, const char *path,
                                const struct fbp_geometry_known *known)
 {
     double *vectors = NULL;
-    fbp_source *src = NULL;
-    float row[WIDTH];
     size_t n = 0;
-    fbp_status st;
 
     FBP_TRY(fbp_geometry_need_panel(path, known, &out->panel));
     out->row_order = FBP_ROWS_BOTTOM_UP;
-    if (fbp_has_extension(path, ".npy")) {
-        FBP_TRY_GOTO(fbp_source_open(&src, path, NULL));
-        const struct fbp_array_info *info = fbp_source_info(src);
-        if (info->n[0] != WIDTH || info->n[2] != 1 ||
-            (info->type != FBP_F64 && info->type != FBP_F32))
-            FBP_TRY_GOTO(FBP_INVALID(
-                "%s: contains %zu x %zu x %zu %s, expected an array of views x 12 float64 numbers",
-                src->path, info->n[2], info->n[1], info->n[0], fbp_type_name(info->type)));
-        n = info->n[1];
-        FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
-        if (info->type == FBP_F64)
-            FBP_TRY_GOTO(fbp_source_read_as_is(src, 0, 1, 0, n, vectors));
-        for (size_t k = 0; info->type == FBP_F32 && k < n; k++) {
-            FBP_TRY_GOTO(fbp_source_read(src, 0, 1, k, 1, FBP_F32, row));
-            for (size_t i = 0; i < WIDTH; i++)
-                vectors[WIDTH * k + i] = (double)row[i];
-        }
-    } else {
-        FBP_TRY_GOTO(fbp_matrices_load(path, &vectors, &n));
-    }
-    st = make_views(out, path, known, vectors, n);
-fail:
-    fbp_source_close(&src);
+    if (fbp_has_extension(path, ".npy"))
+        FBP_TRY(fbp_number_table_load(path, WIDTH, "an array of views x 12 float64 numbers",
+                                      &vectors, &n));
+    else
+        FBP_TRY(fbp_matrices_load(path, &vectors, &n));
+    const fbp_status st = make_views(out, path, known, vectors, n);
     free(vectors);
     return st;
 }

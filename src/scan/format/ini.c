@@ -1,5 +1,5 @@
-/* Text files of [sections] and key=value lines, as scanners of Nikon and Bruker write them.  Called
- * by nikon.c and bruker.c. */
+/* Reads text files of key = value lines, with or without [sections].  Called by the importers of
+ * Nikon's and Bruker's scanners and of LEAP: nikon.c, bruker.c, leap.c. */
 #include "scan/format/importers.h"
 
 #include "array/array.h"
@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MAX_BYTES = 4 << 20 };
+enum { MAX_BYTES = 1 << 28 };
 
 /* Without blanks and carriage returns at both ends. */
 static char *trim(char *text)
@@ -83,6 +83,8 @@ fbp_status fbp_ini_number(const struct fbp_ini *ini, const char *section, const 
 static fbp_status needed_number(const struct fbp_ini *ini, const char *section, const char *key,
                                 double *out)
 {
+    if (!fbp_ini_text(ini, section, key) && !*section)
+        return FBP_INVALID("%s: %s is missing; add it", ini->path, key);
     if (!fbp_ini_text(ini, section, key))
         return FBP_INVALID("%s: [%s] has no %s; check that the file is complete", ini->path,
                            section, key);

@@ -11,133 +11,78 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 28 };
-
 static const double DEGREE = FBP_PI / 180;
 
 /* A fan beam has horizontal rays, a modular one has vectors for each view. */
 enum beam_type { PARALLEL, FAN, CONE, MODULAR };
 static const char *const beam_names[] = {"parallel", "fan", "cone", "modular"};
 
-/* The keys, and their names now and in older files. */
-#define KEYS(DO)                                          \
-    DO(GEOMETRY, "geometry", "proj_geometry")             \
-    DO(ANGLES, "numAngles", "proj_nangles")               \
-    DO(ROWS, "numRows", "proj_nrows")                     \
-    DO(COLUMNS, "numCols", "proj_ncols")                  \
-    DO(PIXEL_HEIGHT, "pixelHeight", "proj_pheight")       \
-    DO(PIXEL_WIDTH, "pixelWidth", "proj_pwidth")          \
-    DO(CENTER_ROW, "centerRow", "proj_crow")              \
-    DO(CENTER_COLUMN, "centerCol", "proj_ccol")           \
-    DO(RANGE, "angularRange", "proj_arange")              \
-    DO(PHIS, "phis", "proj_phis")                         \
-    DO(SOD, "sod", "proj_sod")                            \
-    DO(SDD, "sdd", "proj_sdd")                            \
-    DO(TAU, "tau", "proj_tau")                            \
-    DO(PITCH, "helicalPitch", "proj_helicalpitch")        \
-    DO(TILT, "tiltAngle", "proj_tiltAngle")               \
-    DO(SOURCES, "sourcePositions", "proj_srcpos")         \
-    DO(CENTERS, "moduleCenters", "proj_modcenter")        \
-    DO(ROW_VECTORS, "rowVectors", "proj_rowvec")          \
-    DO(COLUMN_VECTORS, "colVectors", "proj_colvec")       \
-    DO(NX, "numX", "img_dimx")                            \
-    DO(NY, "numY", "img_dimy")                            \
-    DO(NZ, "numZ", "img_dimz")                            \
-    DO(VOXEL_WIDTH, "voxelWidth", "img_pwidth")           \
-    DO(VOXEL_HEIGHT, "voxelHeight", "img_pheight")        \
-    DO(X, "offsetX", "img_offsetx")                       \
-    DO(Y, "offsetY", "img_offsety")                       \
-    DO(Z, "offsetZ", "img_offsetz")                       \
-    DO(DETECTOR, "detectorType", NULL)                    \
-    DO(SYMMETRY, "axisOfSymmetry", "proj_axisofsymmetry") \
-    DO(MU, "muCoeff", "mucoeff")
-
-#define ENUMERATOR(key, name, old) key,
-#define NAMES(key, name, old)      [key] = {name, old},
-enum key { KEYS(ENUMERATOR) N_KEYS };
+/* Keys and their names in older files. */
 static const struct {
     const char *name, *old;
-} keys[N_KEYS] = {KEYS(NAMES)};
+} keys[] = {
+    {"geometry", "proj_geometry"},
+    {"numAngles", "proj_nangles"},
+    {"numRows", "proj_nrows"},
+    {"numCols", "proj_ncols"},
+    {"pixelHeight", "proj_pheight"},
+    {"pixelWidth", "proj_pwidth"},
+    {"centerRow", "proj_crow"},
+    {"centerCol", "proj_ccol"},
+    {"angularRange", "proj_arange"},
+    {"phis", "proj_phis"},
+    {"sod", "proj_sod"},
+    {"sdd", "proj_sdd"},
+    {"tau", "proj_tau"},
+    {"helicalPitch", "proj_helicalpitch"},
+    {"tiltAngle", "proj_tiltAngle"},
+    {"sourcePositions", "proj_srcpos"},
+    {"moduleCenters", "proj_modcenter"},
+    {"rowVectors", "proj_rowvec"},
+    {"colVectors", "proj_colvec"},
+    {"numX", "img_dimx"},
+    {"numY", "img_dimy"},
+    {"numZ", "img_dimz"},
+    {"voxelWidth", "img_pwidth"},
+    {"voxelHeight", "img_pheight"},
+    {"offsetX", "img_offsetx"},
+    {"offsetY", "img_offsety"},
+    {"offsetZ", "img_offsetz"},
+    {"axisOfSymmetry", "proj_axisofsymmetry"},
+    {"muCoeff", "mucoeff"},
+};
 
 /* Reading. */
 
-struct file {
-    const char *path;
-    char *value[N_KEYS]; /* inside the file's text; NULL: the key is absent */
-    enum beam_type beam;
-};
-
-/* Cut blanks off both ends. */
-static char *trim(char *text, char *end)
+static fbp_status missing(const struct fbp_ini *ini, const char *key)
 {
-    while (end > text && strchr(" \t\r", end[-1]))
-        end--;
-    *end = '\0';
-    return text + strspn(text, " \t\r");
-}
-
-static bool is_given(const struct file *f, enum key key)
-{
-    return f->value[key] && *f->value[key];
-}
-
-static fbp_status missing(const struct file *f, enum key key)
-{
-    return FBP_INVALID("%s: %s is missing; add it", f->path, keys[key].name);
+    return FBP_INVALID("%s: %s is missing; add it", ini->path, key);
 }
 
 /* Exactly n numbers with commas or blanks between them. */
-static fbp_status numbers(const struct file *f, enum key key, double *out, size_t n)
+static fbp_status numbers(const struct fbp_ini *ini, const char *key, double *out, size_t n)
 {
-    const char *text = f->value[key];
+    const char *text = fbp_ini_text(ini, "", key);
 
-    if (!is_given(f, key))
-        return missing(f, key);
+    if (!text)
+        return missing(ini, key);
     for (size_t i = 0; i < n; i++) {
         char *end = NULL;
         out[i] = fbp_number(text, &end);
         if (end == text && *text == '\0')
-            return FBP_INVALID("%s: %s has %zu numbers, expected %zu; correct it", f->path,
-                               keys[key].name, i, n);
+            return FBP_INVALID("%s: %s has %zu numbers, expected %zu; correct it", ini->path, key,
+                               i, n);
         if (end == text || !isfinite(out[i]))
-            return FBP_INVALID("%s: %s: found \"%.20s\", expected a number", f->path,
-                               keys[key].name, text);
+            return FBP_INVALID("%s: %s: found \"%.20s\", expected a number", ini->path, key, text);
         text = end + strspn(end, " \t,");
     }
     if (*text)
-        return FBP_INVALID("%s: %s: found \"%.20s\" after %zu numbers; remove it", f->path,
-                           keys[key].name, text, n);
+        return FBP_INVALID("%s: %s: found \"%.20s\" after %zu numbers; remove it", ini->path, key,
+                           text, n);
     return FBP_OK;
 }
 
-/* A number if the key is present. */
-static fbp_status number(const struct file *f, enum key key, double *out)
-{
-    return is_given(f, key) ? numbers(f, key, out, 1) : FBP_OK;
-}
-
-static fbp_status positive(const struct file *f, enum key key, double *out)
-{
-    FBP_TRY(numbers(f, key, out, 1));
-    return *out > 0 ? FBP_OK
-                    : FBP_INVALID("%s: %s: found %g, expected a positive number", f->path,
-                                  keys[key].name, *out);
-}
-
-static fbp_status count(const struct file *f, enum key key, size_t *out)
-{
-    const double most = 1e6; /* lists of numbers follow, so there are no more views */
-    double x = 0;
-
-    FBP_TRY(numbers(f, key, &x, 1));
-    if (!(x >= 1 && x <= most && x == floor(x)))
-        return FBP_INVALID("%s: %s: found %g, expected a whole number from 1 to %g", f->path,
-                           keys[key].name, x, most);
-    *out = (size_t)x;
-    return FBP_OK;
-}
-
-static fbp_status circle_views(const struct file *f, struct fbp_scan *out)
+static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, struct fbp_scan *out)
 {
     struct fbp_upright p = {0};
     double *phis = NULL, pitch = 0, range = 0, column = 0, row = 0, tilt = 0;
@@ -145,36 +90,36 @@ static fbp_status circle_views(const struct file *f, struct fbp_scan *out)
     fbp_status st;
 
     FBP_TRY(fbp_calloc((void **)&phis, n, sizeof *phis, "angles"));
-    if (is_given(f, PHIS)) {
-        FBP_TRY_GOTO(numbers(f, PHIS, phis, n));
+    if (fbp_ini_text(ini, "", "phis")) {
+        FBP_TRY_GOTO(numbers(ini, "phis", phis, n));
     } else { /* LEAP stores only the range of even angles */
-        if (!is_given(f, RANGE))
-            FBP_TRY_GOTO(missing(f, PHIS));
-        FBP_TRY_GOTO(numbers(f, RANGE, &range, 1));
+        if (!fbp_ini_text(ini, "", "angularRange"))
+            FBP_TRY_GOTO(missing(ini, "phis"));
+        FBP_TRY_GOTO(numbers(ini, "angularRange", &range, 1));
         for (size_t k = 0; k < n; k++)
             phis[k] = (double)k * range / (double)n;
     }
 
     /* The parameters that all views share. */
-    FBP_TRY_GOTO(positive(f, PIXEL_WIDTH, &p.pitch[0]));
-    FBP_TRY_GOTO(positive(f, PIXEL_HEIGHT, &p.pitch[1]));
-    FBP_TRY_GOTO(numbers(f, CENTER_COLUMN, &column, 1));
-    FBP_TRY_GOTO(numbers(f, CENTER_ROW, &row, 1));
+    FBP_TRY_GOTO(fbp_ini_positive(ini, "", "pixelWidth", &p.pitch[0]));
+    FBP_TRY_GOTO(fbp_ini_positive(ini, "", "pixelHeight", &p.pitch[1]));
+    FBP_TRY_GOTO(numbers(ini, "centerCol", &column, 1));
+    FBP_TRY_GOTO(numbers(ini, "centerRow", &row, 1));
     p.shift[0] = (((double)out->panel.n_columns - 1) / 2 - column) * p.pitch[0];
     p.shift[1] = (((double)out->panel.n_rows - 1) / 2 - row) * p.pitch[1];
-    if (f->beam != PARALLEL) {
-        FBP_TRY_GOTO(positive(f, SOD, &p.sod));
-        FBP_TRY_GOTO(positive(f, SDD, &p.sdd));
-        FBP_TRY_GOTO(number(f, TAU, &p.tau));
+    if (beam != PARALLEL) {
+        FBP_TRY_GOTO(fbp_ini_positive(ini, "", "sod", &p.sod));
+        FBP_TRY_GOTO(fbp_ini_positive(ini, "", "sdd", &p.sdd));
+        FBP_TRY_GOTO(fbp_ini_number(ini, "", "tau", &p.tau));
     }
-    if (f->beam == FAN) { /* its rays are horizontal: the source is as high as the row */
+    if (beam == FAN) { /* its rays are horizontal: the source is as high as the row */
         p.height = p.shift[1];
         p.shift[1] = 0;
     }
-    if (f->beam == CONE) {
-        FBP_TRY_GOTO(number(f, TILT, &tilt));
+    if (beam == CONE) {
+        FBP_TRY_GOTO(fbp_ini_number(ini, "", "tiltAngle", &tilt));
         p.tilt_rad = tilt * DEGREE;
-        FBP_TRY_GOTO(number(f, PITCH, &pitch));
+        FBP_TRY_GOTO(fbp_ini_number(ini, "", "helicalPitch", &pitch));
     }
     for (size_t k = 0; k < n; k++) {
         struct fbp_upright view = p;
@@ -189,24 +134,24 @@ fail:
 
 /* The four lists of vectors.  rowVectors point from row to row, colVectors from column to column.
  */
-static fbp_status modular_views(const struct file *f, struct fbp_scan *out)
+static fbp_status modular_views(const struct fbp_ini *ini, struct fbp_scan *out)
 {
     double width = 0, height = 0, *list = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(positive(f, PIXEL_WIDTH, &width));
-    FBP_TRY(positive(f, PIXEL_HEIGHT, &height));
+    FBP_TRY(fbp_ini_positive(ini, "", "pixelWidth", &width));
+    FBP_TRY(fbp_ini_positive(ini, "", "pixelHeight", &height));
     const struct {
-        enum key key;
+        const char *key;
         double scale;
         size_t field;
-    } lists[] = {{SOURCES, 1, offsetof(struct fbp_view, s)},
-                 {CENTERS, 1, offsetof(struct fbp_view, d)},
-                 {COLUMN_VECTORS, width, offsetof(struct fbp_view, u)},
-                 {ROW_VECTORS, height, offsetof(struct fbp_view, v)}};
+    } lists[] = {{"sourcePositions", 1, offsetof(struct fbp_view, s)},
+                 {"moduleCenters", 1, offsetof(struct fbp_view, d)},
+                 {"colVectors", width, offsetof(struct fbp_view, u)},
+                 {"rowVectors", height, offsetof(struct fbp_view, v)}};
     FBP_TRY(fbp_calloc((void **)&list, out->n_views, 3 * sizeof *list, "vectors"));
     for (size_t j = 0; j < N_OF(lists); j++) {
-        FBP_TRY_GOTO(numbers(f, lists[j].key, list, 3 * out->n_views));
+        FBP_TRY_GOTO(numbers(ini, lists[j].key, list, 3 * out->n_views));
         for (size_t k = 0; k < out->n_views; k++) {
             double *to = (double *)(void *)((char *)&out->views[k] + lists[j].field);
             for (size_t i = 0; i < 3; i++)
@@ -223,106 +168,103 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 {
     const struct fbp_panel *panel = &out->panel;
     struct fbp_grid *grid = &out->volume;
-    struct file f = {.path = path};
-    char *text = NULL;
+    struct fbp_ini ini = {.path = path};
     double symmetry = 0, mu = 0, row = 0;
     size_t n = 0;
     int type = 0;
     fbp_status st;
 
-    FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &n));
-    for (char *line = text, *next; line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        char *equals = strchr(line, '=');
-        if (*line == '#' || !equals)
-            continue;
-        const char *key = trim(line, equals);
-        char *value = trim(equals + 1, equals + 1 + strcspn(equals + 1, "="));
-        for (int i = 0; i < N_KEYS; i++)
-            if (strcmp(key, keys[i].name) == 0 || (keys[i].old && strcmp(key, keys[i].old) == 0))
-                f.value[i] = value;
+    FBP_TRY_GOTO(fbp_ini_load(&ini));
+    for (size_t i = 0; i < ini.n; i++) /* if a key occurs twice, LEAP uses the last value */
+        for (size_t k = 0; k < N_OF(keys); k++)
+            if (strcmp(ini.items[i].key, keys[k].old) == 0)
+                ini.items[i].key = keys[k].name;
+    for (size_t i = 0; i < ini.n / 2; i++) {
+        const struct fbp_ini_item first = ini.items[i];
+        ini.items[i] = ini.items[ini.n - 1 - i];
+        ini.items[ini.n - 1 - i] = first;
     }
 
     /* The beam; refuse curved detectors and integrals that are not those of lines. */
-    const char *beam = f.value[GEOMETRY], *detector = f.value[DETECTOR];
-    if (!beam)
-        FBP_TRY_GOTO(missing(&f, GEOMETRY));
-    while (type < 4 && strcmp(beam, beam_names[type]) != 0)
+    const char *name = fbp_ini_text(&ini, "", "geometry"),
+               *detector = fbp_ini_text(&ini, "", "detectorType");
+    if (!name)
+        FBP_TRY_GOTO(missing(&ini, "geometry"));
+    while (type < 4 && strcmp(name, beam_names[type]) != 0)
         type++;
     if (type == 4)
         FBP_TRY_GOTO(FBP_UNSUPPORTED(
-            "%s: geometry: found \"%.40s\", expected parallel, fan, cone or modular", f.path,
-            beam));
-    f.beam = (enum beam_type)type;
+            "%s: geometry: found \"%.40s\", expected parallel, fan, cone or modular", path, name));
+    const enum beam_type beam = (enum beam_type)type;
     if (detector && strcmp(detector, "flat") != 0)
         FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\", but only flat detectors "
                                      "are supported; give the views in a scan file",
-                                     f.path, detector));
-    FBP_TRY_GOTO(number(&f, SYMMETRY, &symmetry));
+                                     path, detector));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, "", "axisOfSymmetry", &symmetry));
     if (fabs(symmetry) > 0 && fabs(symmetry) < 90)
         FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: axisOfSymmetry: found %g, but reconstruction from one "
                                      "view of a symmetric object is not supported; give all views",
-                                     f.path, symmetry));
-    FBP_TRY_GOTO(number(&f, MU, &mu));
+                                     path, symmetry));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, "", "muCoeff", &mu));
     if (fabs(mu) > 0)
         FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: muCoeff: found %g, but attenuated projections (SPECT) "
                                      "are not supported; set it to 0",
-                                     f.path, mu));
+                                     path, mu));
 
-    FBP_TRY_GOTO(count(&f, ANGLES, &n));
-    FBP_TRY_GOTO(count(&f, ROWS, &out->panel.n_rows));
-    FBP_TRY_GOTO(count(&f, COLUMNS, &out->panel.n_columns));
-    if (f.beam == FAN && out->panel.n_rows > 1)
+    FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numAngles", &n));
+    FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numRows", &out->panel.n_rows));
+    FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numCols", &out->panel.n_columns));
+    if (beam == FAN && out->panel.n_rows > 1)
         FBP_TRY_GOTO(FBP_UNSUPPORTED(
             "%s: a fan beam with %zu rows: the rays of LEAP's fan beam are parallel to the row "
             "planes, which fbp does not support; select one row, or use a cone beam",
-            f.path, out->panel.n_rows));
-    out->kind = f.beam == PARALLEL ? FBP_PARALLEL : FBP_CONE;
+            path, out->panel.n_rows));
+    out->kind = beam == PARALLEL ? FBP_PARALLEL : FBP_CONE;
     out->row_order = FBP_ROWS_BOTTOM_UP;
-    FBP_TRY_GOTO(fbp_geometry_make_views(out, f.path, known, n));
-    FBP_TRY_GOTO(f.beam == MODULAR ? modular_views(&f, out) : circle_views(&f, out));
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
+    FBP_TRY_GOTO(beam == MODULAR ? modular_views(&ini, out) : circle_views(&ini, beam, out));
 
     /* Numbers that LEAP applies to other beams only, as far as is known. */
-    const bool flat = f.beam == PARALLEL || f.beam == FAN;
+    const bool flat = beam == PARALLEL || beam == FAN;
     const struct {
-        enum key key;
+        const char *key;
         bool ignored;
-    } list[] = {{TILT, flat}, {PITCH, flat}, {TAU, f.beam == PARALLEL}};
+    } list[] = {{"tiltAngle", flat}, {"helicalPitch", flat}, {"tau", beam == PARALLEL}};
     for (size_t i = 0; i < N_OF(list); i++) {
         double x = 0;
         if (!list[i].ignored)
             continue;
-        FBP_TRY_GOTO(number(&f, list[i].key, &x));
+        FBP_TRY_GOTO(fbp_ini_number(&ini, "", list[i].key, &x));
         if (fabs(x) > 0)
-            FBP_TRY_GOTO(fbp_scan_note_ignored(out, f.path, keys[list[i].key].name,
-                                               f.value[list[i].key], "it applies to other beams"));
+            FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, list[i].key,
+                                               fbp_ini_text(&ini, "", list[i].key),
+                                               "it applies to other beams"));
     }
 
     /* The volume is centred on the offsets; for parallel and fan beams slice k is row k of the
      * detector. */
-    if (is_given(&f, NX)) {
-        FBP_TRY_GOTO(count(&f, NX, &grid->n[0]));
-        FBP_TRY_GOTO(count(&f, NY, &grid->n[1]));
-        FBP_TRY_GOTO(count(&f, NZ, &grid->n[2]));
-        FBP_TRY_GOTO(positive(&f, VOXEL_WIDTH, &grid->voxel_mm[0]));
-        FBP_TRY_GOTO(positive(&f, VOXEL_HEIGHT, &grid->voxel_mm[2]));
+    if (fbp_ini_text(&ini, "", "numX")) {
+        FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numX", &grid->n[0]));
+        FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numY", &grid->n[1]));
+        FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numZ", &grid->n[2]));
+        FBP_TRY_GOTO(fbp_ini_positive(&ini, "", "voxelWidth", &grid->voxel_mm[0]));
+        FBP_TRY_GOTO(fbp_ini_positive(&ini, "", "voxelHeight", &grid->voxel_mm[2]));
         grid->voxel_mm[1] = grid->voxel_mm[0];
-        FBP_TRY_GOTO(number(&f, X, &grid->centre_mm[0]));
-        FBP_TRY_GOTO(number(&f, Y, &grid->centre_mm[1]));
-        FBP_TRY_GOTO(number(&f, Z, &grid->centre_mm[2]));
-        if (f.beam <= FAN) {
-            FBP_TRY_GOTO(numbers(&f, CENTER_ROW, &row, 1));
+        FBP_TRY_GOTO(fbp_ini_number(&ini, "", "offsetX", &grid->centre_mm[0]));
+        FBP_TRY_GOTO(fbp_ini_number(&ini, "", "offsetY", &grid->centre_mm[1]));
+        FBP_TRY_GOTO(fbp_ini_number(&ini, "", "offsetZ", &grid->centre_mm[2]));
+        if (beam <= FAN) {
+            FBP_TRY_GOTO(numbers(&ini, "centerRow", &row, 1));
             if (grid->n[2] != panel->n_rows)
                 FBP_TRY_GOTO(FBP_INVALID("%s: numZ is %zu, but numRows is %zu, and LEAP needs one "
                                          "slice per row for this beam; correct one of them",
-                                         f.path, grid->n[2], panel->n_rows));
+                                         path, grid->n[2], panel->n_rows));
             grid->centre_mm[2] = (((double)grid->n[2] - 1) / 2 - row) * grid->voxel_mm[2];
         }
     }
 fail:
-    free(text);
+    free(ini.text);
+    free(ini.items);
     return st;
 }
 
@@ -402,17 +344,17 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     return fan ? FAN : helix ? CONE : MODULAR;
 }
 
-static void put(struct fbp_writer *w, enum key key, double x)
+static void put(struct fbp_writer *w, const char *key, double x)
 {
-    fprintf(w->f, "%s = ", keys[key].name);
+    fprintf(w->f, "%s = ", key);
     fbp_put_number(w, x);
     fputc('\n', w->f);
 }
 
-static void put_vectors(struct fbp_writer *w, const struct fbp_scan *scan, enum key key,
+static void put_vectors(struct fbp_writer *w, const struct fbp_scan *scan, const char *key,
                         double scale, size_t field)
 {
-    fprintf(w->f, "%s = ", keys[key].name);
+    fprintf(w->f, "%s = ", key);
     for (size_t k = 0; k < scan->n_views; k++) {
         const double *v = (const double *)(const void *)((const char *)&scan->views[k] + field);
         for (int i = 0; i < 3; i++) {
@@ -426,7 +368,9 @@ static void put_vectors(struct fbp_writer *w, const struct fbp_scan *scan, enum 
 static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const struct fbp_grid *g,
                      const struct beam *b)
 {
-    static const enum key sizes[] = {NX, NY, NZ}, centre[] = {X, Y, Z};
+    static const char *const sizes[] = {"numX", "numY", "numZ"}, *const centre[] = {"offsetX",
+                                                                                    "offsetY",
+                                                                                    "offsetZ"};
     const double pitch[2] = {fbp_norm(scan->views[0].u), fbp_norm(scan->views[0].v)};
     const bool modular = b->type == MODULAR;
     const double up = b->first.shift[1] + (b->type == FAN ? b->first.height : 0);
@@ -434,30 +378,29 @@ static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const st
     fputs("# CT volume parameters\n", w->f);
     for (int i = 0; i < 3; i++)
         put(w, sizes[i], (double)g->n[i]);
-    put(w, VOXEL_WIDTH, g->voxel_mm[0]);
-    put(w, VOXEL_HEIGHT, g->voxel_mm[2]);
+    put(w, "voxelWidth", g->voxel_mm[0]);
+    put(w, "voxelHeight", g->voxel_mm[2]);
     for (int i = 0; i < 3; i++)
         put(w, centre[i], b->type <= FAN && i == 2 ? 0 : g->centre_mm[i]);
 
-    fprintf(w->f, "\n# CT geometry parameters\n%s = %s\n", keys[GEOMETRY].name,
-            beam_names[b->type]);
-    put(w, ANGLES, (double)scan->n_views);
-    put(w, ROWS, (double)scan->panel.n_rows);
-    put(w, COLUMNS, (double)scan->panel.n_columns);
-    put(w, PIXEL_HEIGHT, pitch[1]);
-    put(w, PIXEL_WIDTH, pitch[0]);
-    put(w, CENTER_ROW, ((double)scan->panel.n_rows - 1) / 2 - (modular ? 0 : up / pitch[1]));
-    put(w, CENTER_COLUMN,
+    fprintf(w->f, "\n# CT geometry parameters\n%s = %s\n", "geometry", beam_names[b->type]);
+    put(w, "numAngles", (double)scan->n_views);
+    put(w, "numRows", (double)scan->panel.n_rows);
+    put(w, "numCols", (double)scan->panel.n_columns);
+    put(w, "pixelHeight", pitch[1]);
+    put(w, "pixelWidth", pitch[0]);
+    put(w, "centerRow", ((double)scan->panel.n_rows - 1) / 2 - (modular ? 0 : up / pitch[1]));
+    put(w, "centerCol",
         ((double)scan->panel.n_columns - 1) / 2 - (modular ? 0 : b->first.shift[0] / pitch[0]));
 
     if (modular) {
-        put_vectors(w, scan, SOURCES, 1, offsetof(struct fbp_view, s));
-        put_vectors(w, scan, CENTERS, 1, offsetof(struct fbp_view, d));
-        put_vectors(w, scan, ROW_VECTORS, pitch[1], offsetof(struct fbp_view, v));
-        put_vectors(w, scan, COLUMN_VECTORS, pitch[0], offsetof(struct fbp_view, u));
+        put_vectors(w, scan, "sourcePositions", 1, offsetof(struct fbp_view, s));
+        put_vectors(w, scan, "moduleCenters", 1, offsetof(struct fbp_view, d));
+        put_vectors(w, scan, "rowVectors", pitch[1], offsetof(struct fbp_view, v));
+        put_vectors(w, scan, "colVectors", pitch[0], offsetof(struct fbp_view, u));
         return;
     }
-    fprintf(w->f, "%s = ", keys[PHIS].name);
+    fprintf(w->f, "%s = ", "phis");
     for (size_t k = 0; k < scan->n_views; k++) {
         fputs(k ? ", " : "", w->f);
         fbp_put_number(w, b->phis[k] * 180 / FBP_PI);
@@ -465,13 +408,13 @@ static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const st
     fputc('\n', w->f);
     if (b->type == PARALLEL)
         return;
-    put(w, SOD, b->first.sod);
-    put(w, SDD, b->first.sdd);
-    put(w, TAU, b->first.tau);
+    put(w, "sod", b->first.sod);
+    put(w, "sdd", b->first.sdd);
+    put(w, "tau", b->first.tau);
     if (b->type == FAN)
         return;
-    put(w, TILT, b->first.tilt_rad * 180 / FBP_PI);
-    put(w, PITCH, b->pitch);
+    put(w, "tiltAngle", b->first.tilt_rad * 180 / FBP_PI);
+    put(w, "helicalPitch", b->pitch);
 }
 
 static fbp_status save(const struct fbp_scan *scan, const char *path)

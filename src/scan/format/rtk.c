@@ -272,14 +272,7 @@ static fbp_status take_element(struct reader *r, const char *name)
                                    r->path, r->n, line_of(r), r->matrix[i], i / 4, i % 4,
                                    matrix[i]);
         r->has_matrix = false;
-        if (r->n == r->room) {
-            const size_t room = r->room ? 2 * r->room : 64;
-            struct fbp_rtk *list = realloc(r->list, room * sizeof *list);
-            if (!list)
-                return fbp_fail_nomem(room * sizeof *list, "projections");
-            r->list = list;
-            r->room = room;
-        }
+        FBP_TRY(fbp_reserve((void **)&r->list, sizeof *r->list, r->n + 1, &r->room, "projections"));
         r->list[r->n++] = r->now;
         return FBP_OK;
     }
