@@ -1,8 +1,8 @@
 # fbp-bench: benchmarks and the jobs of papers.  It contains the library's objects and those of the
-# command.  libfbp_bench_cuda.so, libfbp_bench_gl.so: backends with the kernels of papers.  bench/fft and
-# bench/reading are programs of their own (tests/CMakeLists.txt).
+# command.  libfbp_bench_cuda.so, libfbp_bench_gl.so: backends with the kernels of papers.  bench/fft is a
+# program of its own (tests/CMakeLists.txt).
 file(GLOB_RECURSE FBP_BENCH_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c)
-list(FILTER FBP_BENCH_SOURCES EXCLUDE REGEX "/bench/(main\\.c|rabbitct/module\\.c|(cuda|gl)/|fft/|reading/)")
+list(FILTER FBP_BENCH_SOURCES EXCLUDE REGEX "/bench/(main\\.c|rabbitct/module\\.c|(cuda|gl)/|fft/)")
 add_library(fbp_bench_objects OBJECT ${FBP_BENCH_SOURCES})
 target_include_directories(fbp_bench_objects PUBLIC ${CMAKE_SOURCE_DIR} src include cli)
 target_link_libraries(fbp_bench_objects PUBLIC PkgConfig::CJSON PRIVATE fbp_small_frames fbp_commit)

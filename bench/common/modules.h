@@ -36,9 +36,11 @@ struct fbp_s3_kernels {
     const char *(*renderer)(const struct fbp_s3_device *dev);
     fbp_status (*measure)(struct fbp_s3_device *dev, struct fbp_s3_limits *out);
     /** views: line integrals [n_views][n_rows][n_columns]; wanted, voxels: [nz][ny][nx].  wanted
-     *  NULL: all; others are 0. */
+     *  NULL: all; others are 0.  check: called after every layer of views and every group of
+     * slices; the run stops with its status unless that is FBP_OK. */
     fbp_status (*run)(struct fbp_s3_device *dev, const struct fbp_s3_way *way, const float *views,
-                      const uint8_t *wanted, float *voxels, struct fbp_s3_time *out);
+                      const uint8_t *wanted, float *voxels, fbp_status (*check)(void),
+                      struct fbp_s3_time *out);
 };
 
 /** Arguments of the kernels of S4: arrays of the host, [Q][S] and [Q] each. */

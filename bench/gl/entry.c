@@ -3,15 +3,9 @@
 #include "backend/gl/gl.h"
 #include "backend/gl/queue.h"
 #include "backend/module.h"
-#include "bench/gl/s3.h"
-#include "bench/gl/s3_kernel.h"
+#include "bench/gl/s3_draw.h"
 
 #include <epoxy/gl.h>
-
-__attribute__((constructor)) static void add_kernels(void)
-{
-    gl_s3_add_kernels();
-}
 
 /* In the queue: two timestamps, and their difference at the second. */
 static fbp_status run_time(void *device, void *command)

@@ -1,11 +1,10 @@
 /* A device that draws the jobs of S3: a context of its own in a thread of its own. */
-#include "bench/gl/s3.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gl/egl.h"
 #include "backend/gl/queue.h"
 #include "backend/module.h"
 #include "base/system.h"
-#include "bench/gl/s3_draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,22 @@ struct fbp_s3_device {
     struct gl_s3_run run; /* the last one: its views and programs are there again */
     char text[220];
 };
+
+static void close_run(struct gl_s3_run *r)
+{
+    const GLuint programs[] = {r->weigh, r->convolve, r->add, r->mask, r->pack, r->unpack};
+
+    glUseProgram(0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        glDeleteProgram(programs[i]);
+    gl_s3_stack_clear(&r->stack);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(2, r->frames);
+    glDeleteFramebuffers(1, &r->plain);
+    glDeleteVertexArrays(1, &r->vertices);
+    free(r->numbers);
+    *r = (struct gl_s3_run){0};
+}
 
 /* The thread's first and last. */
 
@@ -36,7 +51,7 @@ static void end(void *device)
     struct fbp_s3_device *dev = device;
 
     if (dev->egl.context)
-        gl_s3_run_close(&dev->run);
+        close_run(&dev->run);
     gl_egl_close(&dev->egl);
 }
 
@@ -95,6 +110,7 @@ struct command {
     const uint8_t *wanted;
     float *voxels;
     struct fbp_s3_time *time;
+    fbp_status (*check)(void);
 };
 
 /* All views as the vertex and fragment stages are told of them. */
@@ -112,18 +128,53 @@ static fbp_status fill_numbers(struct gl_s3_run *r)
     return FBP_OK;
 }
 
+/* Compile the programs of the run's way that are missing, without those of the filter. */
+static fbp_status make_programs(struct gl_s3_run *r)
+{
+    const struct fbp_s3_way *way = r->way, *had = &r->added;
+
+    if (way->count && 10 * r->limits->major + r->limits->minor < 42)
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "S3: fragments are counted from OpenGL 4.2 on");
+    if (!r->add || had->variant != way->variant || had->sum != way->sum ||
+        had->exact != way->exact || had->count != way->count) {
+        glDeleteProgram(r->add);
+        r->added = *way;
+        FBP_TRY(gl_s3_sum_program(r));
+    }
+    if (way->kill && !r->mask)
+        FBP_TRY(gl_s3_mask_program(r));
+    if (way->pack_on_device && gl_s3_texel(r->variant) == GL_S3_FOUR && !r->pack)
+        FBP_TRY(gl_s3_pack_program(r));
+    if (way->unpack_on_device && gl_s3_packs_slices(r->variant) && !r->unpack)
+        FBP_TRY(gl_s3_unpack_program(r));
+    return FBP_OK;
+}
+
 /* Filtered views on the device: made, or those of the last run. */
 static fbp_status begin_views(struct gl_s3_run *r)
 {
     if (r->way->again) {
-        FBP_TRY(gl_s3_run_programs(r));
+        FBP_TRY(make_programs(r));
         r->time->init = gl_s3_lap(r);
         return FBP_OK;
     }
-    FBP_TRY(gl_s3_run_open(r, r->n_views));
+    glGenVertexArrays(1, &r->vertices);
+    glBindVertexArray(r->vertices);
+    glGenFramebuffers(2, r->frames);
+    glGenFramebuffers(1, &r->plain);
+    r->numbers = calloc(r->n_views, sizeof *r->numbers);
+    if (!r->numbers)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu views", r->n_views);
+    r->stretch = 1;
+    if (r->way->half) {
+        float scale;
+        FBP_TRY(gpu_half_scale(r->job, &scale));
+        r->stretch = gl_s3_stretch(scale);
+    }
+    FBP_TRY(gl_check("framebuffers"));
     FBP_TRY(fill_numbers(r));
     FBP_TRY(gl_s3_filter_programs(r));
-    FBP_TRY(gl_s3_run_programs(r));
+    FBP_TRY(make_programs(r));
     r->time->init = gl_s3_lap(r);
     FBP_TRY(gl_s3_views_load(r));
     return gl_s3_views_filter(r);
@@ -170,8 +221,10 @@ static fbp_status add_slab(struct gl_s3_run *r, const struct gl_s3_stack *volume
     fbp_status st = gl_s3_adder_open(&a, r, volume);
 
     gl_s3_stack_filter(&r->stack, !r->way->exact);
-    for (size_t z = 0; st == FBP_OK && z < n; z += each)
-        gl_s3_add(&a, z / each * a.targets, z0 + z, n - z < each ? n - z : each, true);
+    for (size_t z = 0; st == FBP_OK && z < n; z += each) {
+        gl_s3_add(&a, z / each * a.targets, z0 + z, n - z < each ? n - z : each);
+        st = r->check();
+    }
     gl_s3_adder_close(&a);
     if (st == FBP_OK)
         st = gl_check("the backprojection");
@@ -188,7 +241,7 @@ static fbp_status add_slabs(struct gl_s3_run *r)
     for (size_t z = r->time->z0; st == FBP_OK && z < end; z += slab) {
         const size_t some = end - z < slab ? end - z : slab;
         struct gl_s3_stack volume = {0};
-        st = gl_s3_stack_make(&volume, r->limits, gl_s3_volume_channels(r->variant), n,
+        st = gl_s3_stack_make(&volume, r->limits, false, gl_s3_volume_channels(r->variant), n,
                               gl_s3_volume_layers(r->variant, some), "slices");
         if (st == FBP_OK)
             st = add_slab(r, &volume, z, some);
@@ -252,20 +305,13 @@ static fbp_status draw_job(struct gl_s3_run *r)
     return FBP_OK;
 }
 
-static void any_of(const struct gl_s3_run *r, size_t z0, size_t n, uint8_t *out)
-{
-    const size_t slice = r->job->grid.n[0] * r->job->grid.n[1];
-
-    gl_s3_any(r->wanted + z0 * slice, n, slice, out);
-}
-
 /* What the last run left is given back, unless it is wanted again. */
 static fbp_status prepare(struct gl_s3_run *r, const struct fbp_s3_way *way)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
 
     if (!way->again)
-        gl_s3_run_close(r);
+        close_run(r);
     else if (!r->stack.n || r->stack.channels != gl_s3_texel(v) || r->stack.half != way->half)
         return gpu_host->fail(
             FBP_ERR_INVALID,
@@ -288,7 +334,7 @@ static fbp_status run_in_queue(void *device, void *command)
     r->limits = gl_renderer_at(dev->index);
     r->views = c->views;
     r->wanted = c->wanted;
-    r->any = any_of;
+    r->check = c->check;
     r->voxels = c->voxels;
     r->time = c->time;
     r->panel[0] = job->panel.n_columns;
@@ -299,14 +345,15 @@ static fbp_status run_in_queue(void *device, void *command)
     glFinish();
     const fbp_status st = draw_job(r);
     if (st != FBP_OK)
-        gl_s3_run_close(r);
+        close_run(r);
     return st;
 }
 
 static fbp_status run(struct fbp_s3_device *dev, const struct fbp_s3_way *way, const float *views,
-                      const uint8_t *wanted, float *voxels, struct fbp_s3_time *out)
+                      const uint8_t *wanted, float *voxels, fbp_status (*check)(void),
+                      struct fbp_s3_time *out)
 {
-    const struct command c = {way, views, wanted, voxels, out};
+    const struct command c = {way, views, wanted, voxels, out, check};
 
     return gl_queue_call(dev->queue, run_in_queue, &c, sizeof c);
 }

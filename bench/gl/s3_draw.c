@@ -36,8 +36,8 @@ static GLuint make_array(const struct gl_s3_stack *s, size_t layers)
     return texture;
 }
 
-static fbp_status make(struct gl_s3_stack *out, const struct gl_renderer *limits, bool half,
-                       size_t channels, const size_t size[2], size_t n, const char *what)
+fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits, bool half,
+                            size_t channels, const size_t size[2], size_t n, const char *what)
 {
     const size_t side = (size_t)limits->texture_size;
 
@@ -62,18 +62,6 @@ static fbp_status make(struct gl_s3_stack *out, const struct gl_renderer *limits
         out->textures[i] = make_array(out, i + 1 < out->n_textures || left == 0 ? most : left);
     gl_s3_stack_filter(out, false);
     return gl_check(what);
-}
-
-fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
-                            size_t channels, const size_t size[2], size_t n, const char *what)
-{
-    return make(out, limits, false, channels, size, n, what);
-}
-
-fbp_status gl_s3_stack_make_half(struct gl_s3_stack *out, const struct gl_renderer *limits,
-                                 size_t channels, const size_t size[2], size_t n, const char *what)
-{
-    return make(out, limits, true, channels, size, n, what);
 }
 
 void gl_s3_stack_clear(struct gl_s3_stack *s)

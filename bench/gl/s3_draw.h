@@ -17,10 +17,8 @@ struct gl_s3_stack {
     size_t size[2];
 };
 
-fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
+fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits, bool half,
                             size_t channels, const size_t size[2], size_t n, const char *what);
-fbp_status gl_s3_stack_make_half(struct gl_s3_stack *out, const struct gl_renderer *limits,
-                                 size_t channels, const size_t size[2], size_t n, const char *what);
 void gl_s3_stack_clear(struct gl_s3_stack *stack);
 /** The texture of a layer, bound to a unit; the layer in it. */
 int gl_s3_stack_bind(const struct gl_s3_stack *stack, size_t layer, unsigned unit);
@@ -41,7 +39,7 @@ GLuint gl_s3_table(unsigned unit, size_t columns, size_t rows, const float *data
 /** A triangle over the whole target. */
 void gl_s3_draw(void);
 
-/** One run, from raw views to voxels; or batches of filtered ones. */
+/** One run, from raw views to voxels. */
 struct gl_s3_run {
     const struct fbp_job *job;
     const struct gl_renderer *limits;
@@ -49,9 +47,8 @@ struct gl_s3_run {
     const struct fbp_s3_variant *variant;
     const float *views;
     float *voxels;
-    /** Where any of slices [z0, z0 + n) is wanted: 255, otherwise 0. */
-    void (*any)(const struct gl_s3_run *run, size_t z0, size_t n, uint8_t *out);
-    const uint8_t *wanted; /**< [nz][ny][nx] */
+    const uint8_t *wanted;     /**< [nz][ny][nx]; 0: a voxel that is not needed */
+    fbp_status (*check)(void); /**< FBP_OK, or why the run must stop */
     struct fbp_s3_time *time;
     double lap;                         /**< when the stage began */
     size_t panel[2], n_views, n_layers; /**< of views: one or four of them */
@@ -59,46 +56,31 @@ struct gl_s3_run {
     float stretch;                      /**< of filtered views: its square multiplies them */
     struct gpu_view *numbers;           /**< of n_views */
     /** Of the filter and of the sums; and of packing.  0: not needed so far. */
-    GLuint weigh, convolve, add, mask, pack, pack_half, unpack;
+    GLuint weigh, convolve, add, mask, pack, unpack;
     struct fbp_s3_way added; /**< the way of `add` */
     /** Of sums, which may have a depth and a stencil of their size; and of all else. */
     GLuint frames[2], plain;
     GLuint vertices; /**< none, but a core profile draws nothing without an array of them */
 };
 
-/** Framebuffers, room for the numbers of n views, and the scale of fp16, of a run that is otherwise
- *  described; close()
- *  gives them back after a failure, too, and all that the run has made in between. */
-fbp_status gl_s3_run_open(struct gl_s3_run *run, size_t n_views);
-void gl_s3_run_close(struct gl_s3_run *run);
-/** What its way draws with, as far as that is not compiled yet: without what makes filtered views.
- */
-fbp_status gl_s3_run_programs(struct gl_s3_run *run);
-
 /** Seconds since the last lap; waits for the device if the run is a synchronised one. */
 double gl_s3_lap(struct gl_s3_run *run);
 
 /* s3_views.c */
-/** half: its texels are fp16. */
-fbp_status gl_s3_pack_program(const struct gl_s3_run *run, bool half, GLuint *out);
+fbp_status gl_s3_pack_program(struct gl_s3_run *run);
 fbp_status gl_s3_filter_programs(struct gl_s3_run *run);
-/** The first n of four layers become a layer of texels; the others are zeros there. */
-void gl_s3_pack(const struct gl_s3_run *run, const struct gl_s3_stack *four, size_t n,
-                const struct gl_s3_stack *packed, size_t layer);
 /** Raw views as texels: times `packing` and `upload`. */
 fbp_status gl_s3_views_load(struct gl_s3_run *run);
 fbp_status gl_s3_views_filter(struct gl_s3_run *run);
 
 /* s3_sum.c */
 
-/** What adds views to slices; targets are whole slices, of which a box is drawn, so that a voxel's
- *  bits do not depend on the box. */
+/** What adds views to slices; targets are whole slices. */
 struct gl_s3_adder {
     struct gl_s3_run *run;
     const struct gl_s3_stack *volume;
     struct gl_s3_stack other; /**< of sums that go from one texture to the other */
     size_t targets;           /**< layers of a pass */
-    size_t box[2][2];         /**< voxels [first, end) along x and y */
     GLuint tests, wanted;     /**< depth and stencil; what is wanted of a group, as a texture */
     uint8_t *any;
     GLint numbers, layer, before; /**< places of what changes */
@@ -107,27 +89,26 @@ struct gl_s3_adder {
 
 fbp_status gl_s3_mask_program(struct gl_s3_run *run);
 fbp_status gl_s3_sum_program(struct gl_s3_run *run);
-/** All of a slice, until `box` is changed. */
 fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
                             const struct gl_s3_stack *volume);
 void gl_s3_adder_close(struct gl_s3_adder *adder);
-/** All views of the run to slices [z0, z0 + n) of the grid, at most variant->slices of them, which
- *  are the layers from `first` on.  fresh: these are set to zero before. */
-void gl_s3_add(struct gl_s3_adder *adder, size_t first, size_t z0, size_t n, bool fresh);
+/** The sum of all views of the run in slices [z0, z0 + n) of the grid, at most variant->slices of
+ *  them, which become the layers from `first` on. */
+void gl_s3_add(struct gl_s3_adder *adder, size_t first, size_t z0, size_t n);
 /** Layers of so many slices; channels of a layer. */
 size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices);
 size_t gl_s3_volume_channels(const struct fbp_s3_variant *v);
 
 /* s3_volume.c */
 fbp_status gl_s3_unpack_program(struct gl_s3_run *run);
-/** A layer of texels becomes the four layers of another stack. */
-void gl_s3_volume_apart(const struct gl_s3_run *run, const struct gl_s3_stack *volume, size_t layer,
-                        const struct gl_s3_stack *four);
 /** Slices to the host: times `readback` and `unpacking`. */
 fbp_status gl_s3_volume_read(struct gl_s3_run *run, const struct gl_s3_stack *volume, size_t z0,
                              size_t n);
 
 /* s3_measure.c */
 fbp_status gl_s3_measure(const struct gl_renderer *limits, struct fbp_s3_limits *out);
+
+/* s3.c */
+extern const struct fbp_s3_kernels gl_s3;
 
 #endif /* FBP_BENCH_GL_S3_DRAW_H */

@@ -122,8 +122,7 @@ static fbp_status fetch_rate(const struct gl_renderer *limits, bool four, bool h
     fbp_status st = fetch_program(four, &program);
 
     if (st == FBP_OK)
-        st = (half ? gl_s3_stack_make_half : gl_s3_stack_make)(&from, limits, four ? GL_S3_FOUR : 1,
-                                                               size, 1, "a measurement");
+        st = gl_s3_stack_make(&from, limits, half, four ? GL_S3_FOUR : 1, size, 1, "a measurement");
     if (st == FBP_OK) {
         const struct picture to = make_picture(GL_RGBA32F, SIDE);
         gl_s3_stack_filter(&from, true);

@@ -102,8 +102,6 @@ const char *gl_s3_cover_text(void);
  *  become fp16. */
 void gl_s3_weigh_text(unsigned views, char *out);
 void gl_s3_convolve_text(unsigned views, bool half, char *out);
-/** Four layers become one of texels, which may be fp16. */
-void gl_s3_pack_text(bool half, char *out);
 
 /* s3_cost.c */
 

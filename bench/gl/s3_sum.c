@@ -97,7 +97,6 @@ fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
     *a = (struct gl_s3_adder){.run = r,
                               .volume = volume,
                               .targets = v->targets,
-                              .box = {{0, size[0]}, {0, size[1]}},
                               .numbers = glGetUniformLocation(r->add, "c"),
                               .layer = glGetUniformLocation(r->add, "layer"),
                               .before = glGetUniformLocation(r->add, "before")};
@@ -108,7 +107,8 @@ fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
         open_tests(a);
     }
     if (r->way->sum == FBP_S3_PING_PONG)
-        FBP_TRY(gl_s3_stack_make(&a->other, r->limits, volume->channels, size, a->targets, "sums"));
+        FBP_TRY(gl_s3_stack_make(&a->other, r->limits, false, volume->channels, size, a->targets,
+                                 "sums"));
     return gl_check("targets");
 }
 
@@ -126,7 +126,7 @@ static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
     const size_t *size = a->volume->size;
     const bool stencil = a->run->way->kill == FBP_S3_STENCIL;
 
-    a->run->any(a->run, z0, n, a->any);
+    gl_s3_any(a->run->wanted + z0 * size[0] * size[1], n, size[0] * size[1], a->any);
     glActiveTexture(GL_TEXTURE0 + WANTED);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, (GLsizei)size[0], (GLsizei)size[1], GL_RED,
@@ -150,33 +150,26 @@ static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
     glDepthFunc(GL_LESS); /* what is wanted is at .75, passes are drawn at .5 */
 }
 
-/* Targets of a group, both pairs where there are two; set to zero where they are fresh. */
-static void begin_group(struct gl_s3_adder *a, size_t first, bool fresh)
+/* Bind the targets of a group, of both framebuffers if there are two, and set them to zero. */
+static void begin_group(struct gl_s3_adder *a, size_t first)
 {
     static const float zero[4] = {0};
 
     for (int i = a->other.n ? 1 : 0; i >= 0; i--) {
         gl_s3_stack_target(i ? &a->other : a->volume, i ? 0 : first, a->targets, a->run->frames[i]);
-        for (size_t t = 0; fresh && t < a->targets; t++)
+        for (size_t t = 0; t < a->targets; t++)
             glClearBufferfv(GL_COLOR, (GLint)t, zero);
     }
 }
 
 static void draw_tiles(struct gl_s3_adder *a)
 {
-    const size_t *x = a->box[0], *y = a->box[1], nx = x[1] - x[0];
-    const size_t rows =
-        gl_s3_tile_rows(a->run->variant, nx, y[1] - y[0], a->run->way->most_updates);
+    const size_t nx = a->volume->size[0], ny = a->volume->size[1];
+    const size_t rows = gl_s3_tile_rows(a->run->variant, nx, ny, a->run->way->most_updates);
 
-    if (nx == a->volume->size[0] && rows == a->volume->size[1]) {
-        gl_s3_draw();
-        a->run->time->draws++;
-        return;
-    }
     glEnable(GL_SCISSOR_TEST); /* the triangle is the same, and so are all bits */
-    for (size_t at = y[0]; at < y[1]; at += rows, a->run->time->draws++) {
-        const size_t some = y[1] - at < rows ? y[1] - at : rows;
-        glScissor((GLint)x[0], (GLint)at, (GLsizei)nx, (GLsizei)some);
+    for (size_t y = 0; y < ny; y += rows, a->run->time->draws++) {
+        glScissor(0, (GLint)y, (GLsizei)nx, (GLsizei)(ny - y < rows ? ny - y : rows));
         gl_s3_draw();
     }
     glDisable(GL_SCISSOR_TEST);
@@ -246,10 +239,10 @@ static void draw_passes(struct gl_s3_adder *a, size_t first, size_t z0)
         copy_back(a, first);
 }
 
-void gl_s3_add(struct gl_s3_adder *a, size_t first, size_t z0, size_t n, bool fresh)
+void gl_s3_add(struct gl_s3_adder *a, size_t first, size_t z0, size_t n)
 {
     glViewport(0, 0, (GLsizei)a->volume->size[0], (GLsizei)a->volume->size[1]);
-    begin_group(a, first, fresh);
+    begin_group(a, first);
     if (a->any)
         draw_wanted(a, z0, n);
     if (!a->other.n)

@@ -335,22 +335,3 @@ void gl_s3_convolve_text(unsigned views, bool half, char *out)
         "}\n",
         type, type, views == 1 ? ".x" : "", half ? "nearest(sum)" : "sum");
 }
-
-void gl_s3_pack_text(bool half, char *out)
-{
-    begin(out, false);
-    put(out, "uniform sampler2DArray views;\n"
-             "uniform int n;\n"
-             "layout(location = 0) out vec4 texel;\n");
-    if (half)
-        put_nearest(out, GL_S3_FOUR);
-    put(out,
-        "float at(int k)\n{\n"
-        "    return k < n ? texelFetch(views, ivec3(gl_FragCoord.xy, k), 0).x : 0.0;\n"
-        "}\n"
-        "void main()\n{\n"
-        "    vec4 four = vec4(at(0), at(1), at(2), at(3));\n"
-        "    texel = %s;\n"
-        "}\n",
-        half ? "nearest(four)" : "four");
-}

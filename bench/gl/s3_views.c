@@ -5,25 +5,21 @@
 
 #include <stdlib.h>
 
-/* What rounds to fp16 multiplies before. */
-static void set_scale(const struct gl_s3_run *r, GLuint program)
+fbp_status gl_s3_pack_program(struct gl_s3_run *r)
 {
-    glUniform1f(glGetUniformLocation(program, "scale"), r->stretch * r->stretch);
-}
+    static const char text[] =
+        "#version 330 core\n"
+        "uniform sampler2DArray views;\n"
+        "uniform int n;\n"
+        "layout(location = 0) out vec4 texel;\n"
+        "float at(int k)\n{\n"
+        "    return k < n ? texelFetch(views, ivec3(gl_FragCoord.xy, k), 0).x : 0.0;\n"
+        "}\n"
+        "void main()\n{\n"
+        "    texel = vec4(at(0), at(1), at(2), at(3));\n"
+        "}\n";
 
-fbp_status gl_s3_pack_program(const struct gl_s3_run *r, bool half, GLuint *out)
-{
-    char *text = malloc(GL_S3_TEXT);
-
-    if (!text)
-        return gpu_host->fail(FBP_ERR_NOMEM,
-                              "S3: out of memory for a shader: close other programs");
-    gl_s3_pack_text(half, text);
-    const fbp_status st = gl_s3_program(out, gl_s3_cover_text(), text, "packing");
-    free(text);
-    FBP_TRY(st);
-    set_scale(r, *out);
-    return FBP_OK;
+    return gl_s3_program(&r->pack, gl_s3_cover_text(), text, "packing");
 }
 
 fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
@@ -44,7 +40,7 @@ fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
     FBP_TRY_GOTO(gl_s3_program(&r->convolve, cover, text, "the filter"));
     gl_s3_set(r->convolve, "taps", 3);
     gl_s3_set(r->convolve, "reach", (int)r->job->filtering.design->half_width);
-    set_scale(r, r->convolve);
+    glUniform1f(glGetUniformLocation(r->convolve, "scale"), r->stretch * r->stretch);
 fail:
     free(text);
     return st;
@@ -80,32 +76,24 @@ static fbp_status pack_on_host(struct gl_s3_run *r)
     return gl_check("views");
 }
 
-void gl_s3_pack(const struct gl_s3_run *r, const struct gl_s3_stack *four, size_t n,
-                const struct gl_s3_stack *packed, size_t layer)
-{
-    const GLuint program = packed->half ? r->pack_half : r->pack;
-
-    glUseProgram(program);
-    gl_s3_set(program, "n", (int)n);
-    (void)gl_s3_stack_bind(four, 0, 0);
-    gl_s3_stack_target(packed, layer, 1, r->plain);
-    glViewport(0, 0, (GLsizei)packed->size[0], (GLsizei)packed->size[1]);
-    gl_s3_draw();
-}
-
 /* Four views at a time are sent as they are, and drawn into texels. */
 static fbp_status pack_on_device(struct gl_s3_run *r)
 {
     const size_t n = r->panel[0] * r->panel[1];
     struct gl_s3_stack four = {0};
-    fbp_status st = gl_s3_stack_make(&four, r->limits, 1, r->panel, GL_S3_FOUR, "views");
+    fbp_status st = gl_s3_stack_make(&four, r->limits, false, 1, r->panel, GL_S3_FOUR, "views");
 
     for (size_t layer = 0; st == FBP_OK && layer < r->n_layers; layer++) {
         const size_t view = layer * GL_S3_FOUR, left = r->n_views - view;
         const size_t some = left < GL_S3_FOUR ? left : GL_S3_FOUR;
         gl_s3_stack_fill(&four, 0, some, r->views + view * n);
         r->time->upload += gl_s3_lap(r);
-        gl_s3_pack(r, &four, some, &r->stack, layer);
+        glUseProgram(r->pack);
+        gl_s3_set(r->pack, "n", (int)some);
+        (void)gl_s3_stack_bind(&four, 0, 0);
+        gl_s3_stack_target(&r->stack, layer, 1, r->plain);
+        glViewport(0, 0, (GLsizei)r->panel[0], (GLsizei)r->panel[1]);
+        gl_s3_draw();
         r->time->packing += gl_s3_lap(r);
     }
     gl_s3_stack_clear(&four);
@@ -116,7 +104,7 @@ fbp_status gl_s3_views_load(struct gl_s3_run *r)
 {
     const unsigned texel = gl_s3_texel(r->variant);
 
-    FBP_TRY(gl_s3_stack_make(&r->stack, r->limits, texel, r->panel, r->n_layers, "views"));
+    FBP_TRY(gl_s3_stack_make(&r->stack, r->limits, false, texel, r->panel, r->n_layers, "views"));
     if (texel == GL_S3_FOUR)
         return r->way->pack_on_device ? pack_on_device(r) : pack_on_host(r);
     gl_s3_stack_fill(&r->stack, 0, r->n_layers, r->views);
@@ -196,8 +184,8 @@ static fbp_status open_filter(const struct gl_s3_run *r, struct filter *f)
     if (!f->line || !f->values)
         return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for weights",
                               most * nc * sizeof *f->values);
-    FBP_TRY(gl_s3_stack_make(&f->row, r->limits, each, r->panel, 1, "weighted views"));
-    FBP_TRY(gl_s3_stack_make(&f->image, r->limits, each, r->panel, 1, "weights"));
+    FBP_TRY(gl_s3_stack_make(&f->row, r->limits, false, each, r->panel, 1, "weighted views"));
+    FBP_TRY(gl_s3_stack_make(&f->image, r->limits, false, each, r->panel, 1, "weights"));
     make_lines(r, f);
     if (f->separable)
         fill_image(r, f, 0);
@@ -240,11 +228,13 @@ fbp_status gl_s3_views_filter(struct gl_s3_run *r)
     fbp_status st = open_filter(r, &f);
 
     if (st == FBP_OK && r->way->half)
-        st = gl_s3_stack_make_half(&half, r->limits, gl_s3_texel(r->variant), r->panel, r->n_layers,
-                                   "filtered views");
+        st = gl_s3_stack_make(&half, r->limits, true, gl_s3_texel(r->variant), r->panel,
+                              r->n_layers, "filtered views");
     glViewport(0, 0, (GLsizei)r->panel[0], (GLsizei)r->panel[1]);
-    for (size_t layer = 0; st == FBP_OK && layer < r->n_layers; layer++)
+    for (size_t layer = 0; st == FBP_OK && layer < r->n_layers; layer++) {
         filter_layer(r, &f, layer, r->way->half ? &half : &r->stack);
+        st = r->check();
+    }
     close_filter(&f);
     if (r->way->half) {
         gl_s3_stack_clear(&r->stack);

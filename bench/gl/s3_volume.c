@@ -34,16 +34,6 @@ static void read_layer(const struct gl_s3_run *r, const struct gl_s3_stack *from
                  from->channels == GL_S3_FOUR ? GL_RGBA : GL_RED, GL_FLOAT, out);
 }
 
-void gl_s3_volume_apart(const struct gl_s3_run *r, const struct gl_s3_stack *volume, size_t layer,
-                        const struct gl_s3_stack *four)
-{
-    glUseProgram(r->unpack);
-    gl_s3_set(r->unpack, "layer", gl_s3_stack_bind(volume, layer, 0));
-    gl_s3_stack_target(four, 0, GL_S3_FOUR, r->plain);
-    glViewport(0, 0, (GLsizei)four->size[0], (GLsizei)four->size[1]);
-    gl_s3_draw();
-}
-
 /* Texels of a layer into n slices. */
 static void take_apart(const float *texels, size_t slice, size_t n, float *out)
 {
@@ -57,11 +47,17 @@ static fbp_status read_by_device(struct gl_s3_run *r, const struct gl_s3_stack *
 {
     const size_t slice = volume->size[0] * volume->size[1];
     struct gl_s3_stack four = {0};
-    const fbp_status st = gl_s3_stack_make(&four, r->limits, 1, volume->size, GL_S3_FOUR, "slices");
+    const fbp_status st =
+        gl_s3_stack_make(&four, r->limits, false, 1, volume->size, GL_S3_FOUR, "slices");
 
     for (size_t z = 0; st == FBP_OK && z < n; z++) {
-        if (z % GL_S3_FOUR == 0)
-            gl_s3_volume_apart(r, volume, z / GL_S3_FOUR, &four);
+        if (z % GL_S3_FOUR == 0) {
+            glUseProgram(r->unpack);
+            gl_s3_set(r->unpack, "layer", gl_s3_stack_bind(volume, z / GL_S3_FOUR, 0));
+            gl_s3_stack_target(&four, 0, GL_S3_FOUR, r->plain);
+            glViewport(0, 0, (GLsizei)four.size[0], (GLsizei)four.size[1]);
+            gl_s3_draw();
+        }
         r->time->unpacking += gl_s3_lap(r);
         read_layer(r, &four, z % GL_S3_FOUR, out + z * slice);
         r->time->readback += gl_s3_lap(r);

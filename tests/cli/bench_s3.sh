@@ -101,4 +101,11 @@ grep '"texel":.*RGBA32F' lines >out
 is "$(json passes) == 36 && $(json slices_drawn) >= 8 && $(json psnr_db) > 45 && $(json seconds) > 0 && $(json gups) > 0"
 is "$(json paper_total_gflops) > $(json texture_gflops) && $(json paper_gibibytes_per_second) > 0"
 is "$(json stages.filter) > 0 && $(json stages.backproject) > 0"
+
+# SIGTERM ends a measurement of minutes after the group of slices that is being drawn.
+before=$SECONDS
+interrupt 5 bench S3 --size 256 --views 360 --seconds 0
+[ $((SECONDS - before)) -lt 35 ] || say "$last: went on for $((SECONDS - before - 5)) s after SIGTERM"
+has err '^fbp: interrupted$'
+empty out
 finish

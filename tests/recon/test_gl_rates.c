@@ -45,7 +45,7 @@ TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
         {"matrix", "matrix", FBP_PRECISION_FAST},
         {"plain", "column-plain", FBP_PRECISION_EXACT},
         {"turns", "rot90", FBP_PRECISION_HALF},
-        {"s3", "s3-d", FBP_PRECISION_FAST},
+        {"half", "matrix", FBP_PRECISION_HALF},
     };
     AUTO_DROP struct fbp_scan scan = make_scan(32, 20);
     size_t kept = 0, several = 0;

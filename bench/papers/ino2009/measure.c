@@ -213,13 +213,15 @@ fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_tim
     FBP_TRY(fbp_check_process(s->process, "S3"));
     if (!s->kernels->variant(way->variant))
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no variant %zu", way->variant);
+    FBP_TRY(fbp_check_cancelled());
     s->done = false;
     s->some = way->kill != FBP_S3_NO_KILL;
     if (way->middle) /* only what was drawn before is not zero */
         memset(s->voxels + s->z0 * slice_of(s), 0, s->n_slices * slice_of(s) * sizeof *s->voxels);
     s->z0 = 0; /* a run that fails may have drawn any */
     s->n_slices = s->scan->volume.n[2];
-    FBP_TRY(s->kernels->run(s->dev, way, s->views, s->some ? s->wanted : NULL, s->voxels, out));
+    FBP_TRY(s->kernels->run(s->dev, way, s->views, s->some ? s->wanted : NULL, s->voxels,
+                            fbp_check_cancelled, out));
     s->done = true;
     s->z0 = out->z0;
     s->n_slices = out->n_slices;
