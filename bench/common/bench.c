@@ -23,6 +23,21 @@ int bench_check_pictures(const char *folder)
     return OPT_GO_ON;
 }
 
+int bench_picture(char path[BENCH_PATH], const char *folder, const char *name)
+{
+    if (snprintf(path, BENCH_PATH, "%s/%s", folder, name) >= BENCH_PATH)
+        return cli_error("--pictures: the path %.80s… is too long: choose another folder", folder);
+    return 0;
+}
+
+void bench_cell(int width, int decimals, double v)
+{
+    if (isfinite(v))
+        printf(" %*.*f", width, decimals, v);
+    else
+        printf(" %*s", width, "-");
+}
+
 int workplace_make(struct workplace *w, const char *base)
 {
     base = bench_folder(base);

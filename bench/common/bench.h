@@ -58,6 +58,13 @@ const char *bench_folder(const char *given);
 /** Can --pictures go there (NULL: none are asked for)?  OPT_GO_ON, or an exit status, reported. */
 int bench_check_pictures(const char *folder);
 
+/** The file `name` in the folder of --pictures; an exit status, failures reported. */
+enum { BENCH_PATH = 600 };
+int bench_picture(char path[BENCH_PATH], const char *folder, const char *name);
+
+/** Print a number with so many decimals, right-aligned after a blank; "-" if it is not finite. */
+void bench_cell(int width, int decimals, double v);
+
 /** Make a new directory in `base` (NULL: $TMPDIR or /tmp); an exit status, failures reported. */
 int workplace_make(struct workplace *w, const char *base);
 /** Remove the directory and all that is in it, half-written files included. */

@@ -76,6 +76,10 @@ struct bench_device {
     struct gl_fault_injection *plant; /**< fault injection for tests (backend/gl/egl.h) */
 };
 
+/** The backend of a name ("auto" or NULL: the first that can be used), loaded and with a device.
+ *  @return FBP_ERR_INVALID: another device than the first of its kind. */
+fbp_status fbp_bench_device(const char *name, const struct fbp_backend **out);
+
 /** What a module libfbp_bench_NAME.so exports as fbp_bench_NAME. */
 typedef const struct bench_device *bench_device_fn(void);
 

@@ -56,31 +56,12 @@ static fbp_status s0_code(int index, struct s0_code *filter, struct s0_code *bac
     return FBP_OK;
 }
 
-static fbp_status s4_describe(int index, struct fbp_s4_gpu *out)
-{
-    return cuda_s4_describe(cuda_ordinal(index), out);
-}
-
-static fbp_status s4_occupancy(int index, const struct fbp_s4_arguments *a,
-                               enum fbp_s4_kernel kernel, unsigned block,
-                               struct fbp_s4_occupancy *out)
-{
-    return cuda_s4_occupancy(cuda_ordinal(index), a, kernel, block, out);
-}
-
-static fbp_status s4_run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
-                         unsigned block, double *object, struct fbp_s4_launch *out)
-{
-    return cuda_s4_run(cuda_ordinal(index), a, kernel, block, object, out);
-}
-
 FBP_API bench_device_fn fbp_bench_cuda;
 
 const struct bench_device *fbp_bench_cuda(void)
 {
-    static const struct fbp_s4_kernels s4 = {s4_describe, s4_occupancy, s4_run};
     static const struct bench_device functions = {
-        .limits = limits, .time = time_stage, .s0_code = s0_code, .s1 = &cuda_s1, .s4 = &s4};
+        .limits = limits, .time = time_stage, .s0_code = s0_code, .s1 = &cuda_s1, .s4 = &cuda_s4};
 
     return &functions;
 }

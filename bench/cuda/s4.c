@@ -25,11 +25,11 @@ static size_t cores_of(int major, int minor)
     return 0;
 }
 
-fbp_status cuda_s4_describe(int ordinal, struct fbp_s4_gpu *out)
+static fbp_status describe(int index, struct fbp_s4_gpu *out)
 {
     gpuDeviceProp_t p;
 
-    CUDA_TRY(gpuGetDeviceProperties(&p, ordinal));
+    CUDA_TRY(gpuGetDeviceProperties(&p, cuda_ordinal(index)));
     *out = (struct fbp_s4_gpu){.capability = (unsigned)(10 * p.major + p.minor),
                                .processors = (size_t)p.multiProcessorCount,
                                .cores = cores_of(p.major, p.minor),
@@ -169,12 +169,12 @@ static fbp_status run_there(const struct fbp_s4_arguments *a, const struct there
     return time_launches(a, t, kernel, block, object, out);
 }
 
-fbp_status cuda_s4_run(int ordinal, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
-                       unsigned block, double *object, struct fbp_s4_launch *out)
+static fbp_status run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                      unsigned block, double *object, struct fbp_s4_launch *out)
 {
     struct there t = {0};
 
-    CUDA_TRY(gpuSetDevice(ordinal));
+    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
     FBP_TRY(alloc_there(a, &t));
     const fbp_status st = run_there(a, &t, kernel, block, object, out);
     (void)gpuFree(t.memory);
@@ -210,14 +210,13 @@ static fbp_status count(const struct fbp_s4_arguments *a, enum fbp_s4_kernel ker
     return st;
 }
 
-fbp_status cuda_s4_occupancy(int ordinal, const struct fbp_s4_arguments *a,
-                             enum fbp_s4_kernel kernel, unsigned block,
-                             struct fbp_s4_occupancy *out)
+static fbp_status occupancy(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                            unsigned block, struct fbp_s4_occupancy *out)
 {
     gpuFuncAttributes attributes;
     int blocks;
 
-    CUDA_TRY(gpuSetDevice(ordinal));
+    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
     CUDA_TRY(gpuFuncGetAttributes(&attributes, cuda_s4_kernel(kernel, false)));
     CUDA_TRY(gpuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, cuda_s4_kernel(kernel, false),
                                                           (int)block, 0));
@@ -227,3 +226,5 @@ fbp_status cuda_s4_occupancy(int ordinal, const struct fbp_s4_arguments *a,
     out->threads = (size_t)blocks * block;
     return count(a, kernel, block, &out->resident);
 }
+
+const struct fbp_s4_kernels cuda_s4 = {describe, occupancy, run};

@@ -10,13 +10,8 @@ FBP_BEGIN
  *  a table of the threads that each multiprocessor has, (…, now, most); NULL: there is none. */
 const void *cuda_s4_kernel(enum fbp_s4_kernel kernel, bool counted);
 
-/** The slots of struct fbp_s4_kernels, for a device by CUDA's number. */
-fbp_status cuda_s4_describe(int ordinal, struct fbp_s4_gpu *out);
-fbp_status cuda_s4_occupancy(int ordinal, const struct fbp_s4_arguments *a,
-                             enum fbp_s4_kernel kernel, unsigned block,
-                             struct fbp_s4_occupancy *out);
-fbp_status cuda_s4_run(int ordinal, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
-                       unsigned block, double *object, struct fbp_s4_launch *out);
+/** The slots (s4.c). */
+extern const struct fbp_s4_kernels cuda_s4;
 FBP_END
 
 #endif /* FBP_BENCH_CUDA_S4_H */

@@ -1,5 +1,5 @@
 /** @file s3_plan.h  The variants of S3: what is decided and written without a context (s3_plan.c,
- * s3_text.c, s3_cost.c; internal, pure).
+ * s3_text.c; internal, pure).
  *
  * What each variant packs is read from Table 2 of the paper.  A draws N K passes, B and C a quarter
  * of them, D and E a sixteenth.  Packing views takes .3 s in A and B, .6 s from C on: there four
@@ -102,8 +102,6 @@ const char *gl_s3_cover_text(void);
  *  become fp16. */
 void gl_s3_weigh_text(unsigned views, char *out);
 void gl_s3_convolve_text(unsigned views, bool half, char *out);
-
-/* s3_cost.c */
 
 void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out);
 

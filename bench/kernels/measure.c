@@ -8,9 +8,6 @@
 #include "base/base.h"
 #include "base/math.h"
 #include "base/system.h"
-#include "bench/common/batch.h"
-#include "bench/common/device.h"
-#include "bench/common/gpu_limit.h"
 #include "bench/common/modules.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
@@ -63,6 +60,89 @@ struct trial {
     struct fbp_slab slab;
     void *raw, *filtered, *volume;
 };
+
+/* Ceilings of a GPU that a kernel is compared with. */
+
+enum { TAP_BYTES = 4 * sizeof(float) };
+
+static double fetches(const struct gpu_kernel *k, const struct fbp_limits *l)
+{
+    const double rates[3][2] = {{l->texture_r16f, l->texture_r32f},
+                                {l->texture_rg16f, l->texture_rg32f},
+                                {l->texture_rgba16f, l->texture_rgba32f}};
+
+    return rates[k->channels / 2][k->bits == 32];
+}
+
+/* Of plane integrals: the taps of an update from shared memory, those of some frames by one load.
+ */
+static double loads_of_planes(const struct fbp_job *job, const struct fbp_limits *l, char *what,
+                              size_t n)
+{
+    static const size_t taps[] = {[FBP_INTERPOLATION_LINEAR] = 2,
+                                  [FBP_INTERPOLATION_NEAREST] = 1,
+                                  [FBP_INTERPOLATION_CUBIC] = 4};
+    const double loads[3] = {l->load_4, l->load_8, l->load_16};
+    const size_t bytes = taps[job->epr.interpolation] * sizeof(float);
+    const size_t frames = gpu_planes_of(job, fbp_channels(job)).frames;
+    const size_t together = frames % 4 == 0 ? 4 : frames % 2 == 0 ? 2 : 1;
+
+    snprintf(what, n, "loads of %zu bytes an update, by %zu", bytes, together * sizeof(float));
+    return loads[together / 2] / (double)bytes;
+}
+
+/*
+ * From a texture: one fetch serves the voxels of an orbit, one a channel.  From plain memory: the
+ * four fp32 taps of an update, as many of them a load as voxels are served by one; a kernel that
+ * keeps taps from voxel to voxel may do more.  Shared memory is the first cache's, and as fast.
+ */
+static double kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
+                           size_t n)
+{
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+    const double loads[3] = {limits->load_4, limits->load_8, limits->load_16};
+
+    if (k->planes)
+        return loads_of_planes(job, limits, what, n);
+    if (k->channels) {
+        snprintf(what, n, "bilinear fetches of %d fp%d", k->channels, k->bits);
+        return k->channels * fetches(k, limits);
+    }
+    snprintf(what, n, "loads of 16 bytes an update, by %zu", k->symmetric_views * sizeof(float));
+    return loads[k->symmetric_views / 2] / TAP_BYTES;
+}
+
+/* Batches of views, or of random numbers. */
+
+struct filling {
+    const struct fbp_job *job;
+    const struct fbp_batch *batch;
+    const float *views;
+    float *raw;
+};
+
+static void fill_view(void *user, size_t k, int worker)
+{
+    const struct filling *f = user;
+    const struct fbp_job *job = f->job;
+    const size_t nc = job->panel.n_columns, n = f->batch->load_rows * nc;
+    const size_t row = fbp_batch_view(job, f->batch, k) * job->panel.n_rows + f->batch->load_row0;
+    uint32_t x = 0x9e3779b9u * (uint32_t)(k + 1);
+
+    (void)worker;
+    if (f->views)
+        memcpy(f->raw + k * n, f->views + row * nc, n * sizeof *f->raw);
+    for (size_t i = 0; !f->views && i < n; i++)
+        f->raw[k * n + i] = fbp_bench_sample(fbp_bench_next(&x));
+}
+
+static void fill(const struct fbp_job *job, const struct fbp_batch *batch, const float *views,
+                 fbp_pool *pool, float *raw)
+{
+    struct filling f = {job, batch, views, raw};
+
+    fbp_pool_for(pool, batch->n_views, fill_view, &f);
+}
 
 /* Tiles and windows of the job's kernel, which kernels of GPUs have. */
 static int shapes_of(const struct fbp_backend *backend, const struct fbp_job *job)
@@ -317,10 +397,11 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
 static fbp_status load(fbp_bench *b, struct trial *t, const float *views)
 {
     const struct fbp_backend *be = t->backend;
-    const bool straight = views && be->can.own_memory && fbp_bench_as_is(t->job, &t->batch);
+    const bool straight = views && be->can.own_memory && t->batch.n_views == t->job->n_views &&
+                          t->batch.load_rows == t->job->panel.n_rows; /* a batch of whole views */
 
     if (!straight)
-        fbp_bench_fill(t->job, &t->batch, views, b->pool, b->raw);
+        fill(t->job, &t->batch, views, b->pool, b->raw);
     if (be->can.own_memory) {
         FBP_TRY(be->memory.upload(t->dev, t->raw, straight ? views : b->raw,
                                   fbp_raw_samples(t->job, &t->batch)));
@@ -482,7 +563,7 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
                      b->backend->name, out->kernel));
     if (b->has_limits)
         out->limit_gups =
-            1e-9 * gpu_kernel_limit(&tables.job, &b->info.limits, out->limit, sizeof out->limit);
+            1e-9 * kernel_limit(&tables.job, &b->info.limits, out->limit, sizeof out->limit);
     out->n_shapes = shapes_of(b->backend, &tables.job);
     FBP_TRY_GOTO(trial_open(b, &tables.job, &t));
     FBP_TRY_GOTO(measure(b, &t, out));

@@ -2,6 +2,7 @@
 #include "bench/pipeline/player.h"
 #include "recon.h"
 
+#include "base/math.h"
 #include "base/system.h"
 
 #include <stdlib.h>
@@ -259,12 +260,6 @@ static int run_ordinary(struct follow_bench *b)
     return rc;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int measure(struct follow_bench *b)
 {
     const size_t n = b->args->runs;
@@ -281,8 +276,8 @@ static int measure(struct follow_bench *b)
         rc = into_memory(b, &b->memory[i]);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = into_file(b, &b->file[i]);
-    qsort(b->memory, n, sizeof *b->memory, by_size);
-    qsort(b->file, n, sizeof *b->file, by_size);
+    fbp_sort(b->memory, n);
+    fbp_sort(b->file, n);
     return rc;
 }
 

@@ -1,6 +1,6 @@
 #include "bench/predict/cluster_text.h"
 
-#include "cli.h"
+#include "bench/common/bench.h"
 
 #include <stdio.h>
 
@@ -84,26 +84,22 @@ static void json_row(cJSON *list, const struct cluster_time *r)
 {
     const struct fbp_predicted *t = &r->times;
     cJSON *out = cJSON_CreateObject();
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {{"nodes", (double)r->nodes},
-                   {"ranks", (double)r->ranks},
-                   {"slabs", (double)r->slabs},
-                   {"view_ranks", (double)r->view_ranks},
-                   {"open", r->open},
-                   {"read", t->read},
-                   {"upload", t->upload},
-                   {"filter", t->filter},
-                   {"backproject", t->backproject},
-                   {"fetch", t->fetch},
-                   {"sum", r->sum},
-                   {"write", t->write},
-                   {"total", t->total},
-                   {"gups", t->gups}};
+    const struct bench_number numbers[] = {{"nodes", (double)r->nodes},
+                                           {"ranks", (double)r->ranks},
+                                           {"slabs", (double)r->slabs},
+                                           {"view_ranks", (double)r->view_ranks},
+                                           {"open", r->open},
+                                           {"read", t->read},
+                                           {"upload", t->upload},
+                                           {"filter", t->filter},
+                                           {"backproject", t->backproject},
+                                           {"fetch", t->fetch},
+                                           {"sum", r->sum},
+                                           {"write", t->write},
+                                           {"total", t->total},
+                                           {"gups", t->gups}};
 
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cJSON_AddNumberToObject(out, numbers[i].name, numbers[i].value);
+    bench_json_numbers(out, numbers, sizeof numbers / sizeof *numbers);
     cJSON_AddStringToObject(out, "binds", r->binds);
     cJSON_AddItemToArray(list, out);
 }

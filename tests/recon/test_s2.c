@@ -3,9 +3,10 @@
  * copies overlap, the volume has the same bits, and those of an ordinary reconstruction; what does
  * not fit, or fails, is said in a sentence.
  */
-#include "devices/mock/mock.h"
+#include "bench/common/chart.h"
 #include "bench/papers/ino2010/measure.h"
 #include "bench/papers/ino2010/s2.h"
+#include "devices/mock/mock.h"
 #include "recon/fixture.h"
 
 #include <dirent.h>
@@ -381,14 +382,17 @@ TEST(boxes_of_the_paper)
 
 TEST(charts_are_drawn)
 {
-    const struct fbp_s2_series series[] = {{"now", {10, NAN, 30}, false},
-                                           {"published", {1, 2, 4}, true}};
-    const struct fbp_s2_chart charts[2] = {{"views a second", series, 2, true},
-                                           {"speed-up", series, 2, false}};
-    const struct fbp_s2_chart none[2] = {{"nothing", NULL, 0, true}, {"nothing", NULL, 0, false}};
+    static const double x[] = {1, 2, 4}, now[] = {10, NAN, 30}, published[] = {1, 2, 4};
+    const struct bench_series series[] = {{.name = "now", .x = x, .y = now, .n = 3},
+                                          {"published", x, published, 3, true, false, 1}};
+    const struct bench_chart charts[2] = {
+        {"views/s", "C", true, true, true, true, series, 2},
+        {.title = "speed-up", .x_name = "C", .series = series, .n = 2}};
+    const struct bench_chart none[2] = {
+        {.title = "nothing", .log_y = true, .ticks_at_points = true}, {.title = "nothing"}};
     char *path = temporary("s2.svg"), text[20000];
 
-    OK(fbp_s2_draw(path, "Fig. 3", charts));
+    OK(bench_chart_draw(path, "Fig. 3", charts, 2));
     FILE *f = not_null(fopen(path, "r"));
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
     (void)fclose(f);
@@ -399,8 +403,8 @@ TEST(charts_are_drawn)
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf"));
     assert_contains(text, "</svg>");
-    OK(fbp_s2_draw(path, "Fig. 3", none));
-    assert_int_equal(fbp_s2_draw("/nowhere/s2.svg", "Fig. 3", charts), FBP_ERR_IO);
+    OK(bench_chart_draw(path, "Fig. 3", none, 2));
+    assert_int_equal(bench_chart_draw("/nowhere/s2.svg", "Fig. 3", charts, 2), FBP_ERR_IO);
     (void)remove(path);
     free(path);
 }

@@ -4,19 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int path_of(char *out, size_t n, const char *folder, const char *name)
-{
-    if (snprintf(out, n, "%s/%s", folder, name) >= (int)n)
-        return cli_error("%s: the name is too long: choose another --pictures", folder);
-    return 0;
-}
-
 static int draw_fig5(const struct s3_job *job, const char *folder)
 {
     static const char *const names[S3_VARIANTS] = {"A, published", "B, published", "C, published",
                                                    "D, published", "E, published"};
     struct fbp_s3_bar bars[2 * S3_VARIANTS + S3_COMPETITORS + 2];
-    char path[600], now[S3_VARIANTS][40];
+    char path[BENCH_PATH], now[S3_VARIANTS][40];
     double least = INFINITY;
     size_t n = 0;
 
@@ -35,7 +28,7 @@ static int draw_fig5(const struct s3_job *job, const char *folder)
     }
     if (isfinite(least))
         bars[n++] = (struct fbp_s3_bar){"early kill, now", least, false};
-    if (path_of(path, sizeof path, folder, "S3-fig5.svg"))
+    if (bench_picture(path, folder, "S3-fig5.svg"))
         return 1;
     return fbp_s3_draw(path, job->size == S3_PAPER_SIZE && job->views == S3_PAPER_VIEWS, bars, n) ==
                    FBP_OK
@@ -53,9 +46,9 @@ static int draw_projection(const float *voxels, const struct fbp_scan *scan, con
         .type = FBP_F32,
         .spacing_mm = {1, 1, 1}};
     fbp_source *source = NULL;
-    char path[600];
+    char path[BENCH_PATH];
 
-    if (path_of(path, sizeof path, folder, name))
+    if (bench_picture(path, folder, name))
         return 1;
     fbp_status st = fbp_source_memory(&source, voxels, &info);
     if (st == FBP_OK)

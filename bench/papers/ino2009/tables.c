@@ -6,17 +6,9 @@
 
 enum { LABEL = 28, COLUMN = 8 };
 
-static void cell(double v, int decimals)
-{
-    if (isfinite(v))
-        printf(" %*.*f", COLUMN, decimals, v);
-    else
-        printf(" %*s", COLUMN, "-");
-}
-
 static void seconds(double v)
 {
-    cell(v, fabs(v) < 0.001 ? 6 : fabs(v) < 0.1 ? 4 : fabs(v) < 10 ? 3 : 1);
+    bench_cell(COLUMN, fabs(v) < 0.001 ? 6 : fabs(v) < 0.1 ? 4 : fabs(v) < 10 ? 3 : 1, v);
 }
 
 static void heads(const char *title, const char *published)
@@ -47,7 +39,7 @@ static void row(const struct s3_job *job, const char *text, size_t published, si
 {
     printf("%-*s", LABEL, text);
     for (int i = 0; i < S3_VARIANTS; i++)
-        cell(published == NOTHING ? NAN : number(&s3_published[i], published), 1);
+        bench_cell(COLUMN, 1, published == NOTHING ? NAN : number(&s3_published[i], published));
     printf(" |");
     for (int i = 0; i < S3_VARIANTS; i++) {
         const struct s3_result *r = &job->results[i];
@@ -58,17 +50,17 @@ static void row(const struct s3_job *job, const char *text, size_t published, si
 
 static void one_decimal(double v)
 {
-    cell(v, 1);
+    bench_cell(COLUMN, 1, v);
 }
 
 static void no_decimals(double v)
 {
-    cell(v, 0);
+    bench_cell(COLUMN, 0, v);
 }
 
 static void two_decimals(double v)
 {
-    cell(v, fabs(v) < 1 ? 4 : 2);
+    bench_cell(COLUMN, fabs(v) < 1 ? 4 : 2, v);
 }
 
 static void print_table1(const struct s3_job *job)
@@ -135,7 +127,7 @@ static void print_table2(const struct s3_job *job)
         seconds);
     printf("%-*s", LABEL, "views/s");
     for (int i = 0; i < S3_VARIANTS; i++)
-        cell(S3_PAPER_VIEWS / s3_published[i].total, 1);
+        bench_cell(COLUMN, 1, S3_PAPER_VIEWS / s3_published[i].total);
     printf(" |");
     for (int i = 0; i < S3_VARIANTS; i++)
         one_decimal(job->results[i].done ? (double)job->views / job->results[i].total : NAN);
@@ -204,7 +196,7 @@ static void print_rates(const struct s3_job *job, bool is_paper, const char *mem
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         printf("%-*s", LABEL, rows[k].text ? rows[k].text : memory);
         for (size_t i = 0; i < S3_VARIANTS; i++)
-            cell(is_paper ? number(&s3_published[i], rows[k].published) : NAN, 1);
+            bench_cell(COLUMN, 1, is_paper ? number(&s3_published[i], rows[k].published) : NAN);
         printf(" |");
         for (size_t i = 0; i < S3_VARIANTS; i++) {
             const struct s3_result *r = &job->results[i];

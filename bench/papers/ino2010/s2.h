@@ -108,25 +108,6 @@ FBP_MUST_CHECK fbp_status fbp_s2_compare(fbp_s2 *s2, struct fbp_s2_error *out);
  * of the last run is replaced. */
 FBP_MUST_CHECK fbp_status fbp_s2_reconstruct(fbp_s2 *s2, size_t n_devices, struct fbp_s2_time *out);
 
-/** A line of a chart: values for 1, 2 and 4 devices, NaN where there is none. */
-struct fbp_s2_series {
-    const char *name;
-    double value[3];
-    bool published; /**< drawn dashed */
-};
-
-/** One of two charts side by side. */
-struct fbp_s2_chart {
-    const char *title;
-    const struct fbp_s2_series *series;
-    size_t n;
-    bool logarithmic;
-};
-
-/** Draw two charts over the number of devices as one SVG.  @return FBP_ERR_IO, FBP_ERR_NOMEM. */
-FBP_MUST_CHECK fbp_status fbp_s2_draw(const char *path, const char *title,
-                                      const struct fbp_s2_chart charts[2]);
-
 FBP_END
 
 #endif /* FBP_BENCH_PAPERS_INO2010_S2_H */

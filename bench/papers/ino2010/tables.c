@@ -5,18 +5,10 @@
 
 enum { LABEL = 26, COLUMN = 9, WIDE = 13 };
 
-static void cell(double v, int width, int decimals)
-{
-    if (isfinite(v))
-        printf(" %*.*f", width, decimals, v);
-    else
-        printf(" %*s", width, "-");
-}
-
 /* As many decimals as tell something. */
 static void seconds(double v)
 {
-    cell(v, COLUMN, v < 0.1 ? 4 : v < 10 ? 3 : v < 100 ? 2 : 1);
+    bench_cell(COLUMN, v < 0.1 ? 4 : v < 10 ? 3 : v < 100 ? 2 : 1, v);
 }
 
 /* A row of Table 2: the published seconds in struct s2_published, and those of now in struct
@@ -54,8 +46,9 @@ static void print_row(const struct s2_result *r, const struct row *row)
 {
     printf("%-*s", LABEL, row->text);
     for (size_t i = 0; i < S2_COUNTS; i++)
-        cell(row->published == NOTHING ? NAN : number(r->of, row->published + i * sizeof(double)),
-             COLUMN, 1);
+        bench_cell(COLUMN, 1,
+                   row->published == NOTHING ? NAN
+                                             : number(r->of, row->published + i * sizeof(double)));
     printf(" |");
     for (size_t i = 0; i < S2_COUNTS; i++) {
         const double now =
@@ -83,7 +76,7 @@ static void print_rates(const struct s2_result *r)
             const struct s2_rates one =
                 i < S2_COUNTS ? s2_published_rates(r->of, i) : s2_result_rates(r, i - S2_COUNTS);
             printf("%s", i == S2_COUNTS ? " |" : "");
-            cell(number(&one, rates[k].at), COLUMN, k < 3 ? 2 : 0);
+            bench_cell(COLUMN, k < 3 ? 2 : 0, number(&one, rates[k].at));
         }
         putchar('\n');
     }
@@ -166,10 +159,10 @@ static void print_now(const struct s2_result *r, const char *what, double views)
 
     snprintf(text, sizeof text, "%s, %zu^3", what, r->size);
     printf("%-*s", LABEL, text);
-    cell(s2_normalised(views, gbytes), WIDE, 1);
-    cell(views, WIDE, 1);
-    cell(gbytes > 0 ? gbytes : NAN, WIDE, 1);
-    cell(gbytes > 0 ? 2e-12 * r->limits.fma : NAN, WIDE, 3);
+    bench_cell(WIDE, 1, s2_normalised(views, gbytes));
+    bench_cell(WIDE, 1, views);
+    bench_cell(WIDE, 1, gbytes > 0 ? gbytes : NAN);
+    bench_cell(WIDE, 3, gbytes > 0 ? 2e-12 * r->limits.fma : NAN);
     putchar('\n');
 }
 
@@ -182,10 +175,10 @@ void s2_print_table3(const struct s2_result *results, size_t n)
     for (size_t i = 0; i < sizeof table3 / sizeof *table3; i++) {
         snprintf(text, sizeof text, "%s, %zu^3", table3[i].text, table3[i].size);
         printf("%-*s", LABEL, text);
-        cell(table3[i].normalised, WIDE, 1);
-        cell(table3[i].views, WIDE, 1);
-        cell(table3[i].gbytes, WIDE, 1);
-        cell(table3[i].tflops, WIDE, 3);
+        bench_cell(WIDE, 1, table3[i].normalised);
+        bench_cell(WIDE, 1, table3[i].views);
+        bench_cell(WIDE, 1, table3[i].gbytes);
+        bench_cell(WIDE, 3, table3[i].tflops);
         putchar('\n');
     }
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 #include "bench/papers/okitsu2008/text.h"
 
 #include "base/system.h"
-#include "bench/common/device.h"
+#include "bench/common/modules.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The ladder of Table 4: the job again and again, each time by another kernel. */
 #include "bench/papers/okitsu2008/text.h"
 
-#include "bench/common/device.h"
 #include "bench/common/modules.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Figures 1 to 5: times, their trend, acceleration; slices and profiles of GS, CM and CS. */
+#include "bench/common/chart.h"
 #include "bench/papers/qiao2015/text.h"
 #include "picture/draw.h"
 
@@ -8,17 +9,10 @@
 
 enum { MOST_SERIES = 12 };
 
-static int path_of(char *out, size_t n, const char *folder, const char *name)
-{
-    if (snprintf(out, n, "%s/%s", folder, name) >= (int)n)
-        return cli_error("%s: the name is too long: choose another --pictures", folder);
-    return 0;
-}
-
 /* Lines of a chart over the sizes, and their numbers. */
 struct lines {
     double x[MOST_SERIES][S4_SIZES], y[MOST_SERIES][S4_SIZES];
-    struct fbp_s4_series series[MOST_SERIES];
+    struct bench_series series[MOST_SERIES];
     size_t n;
 };
 
@@ -27,12 +21,12 @@ static size_t next_line(struct lines *l, const char *name, size_t n, bool publis
 {
     const size_t at = l->n++;
 
-    l->series[at] = (struct fbp_s4_series){.name = name,
-                                           .x = l->x[at],
-                                           .y = l->y[at],
-                                           .n = n,
-                                           .published = published,
-                                           .colour = colour};
+    l->series[at] = (struct bench_series){.name = name,
+                                          .x = l->x[at],
+                                          .y = l->y[at],
+                                          .n = n,
+                                          .published = published,
+                                          .colour = colour};
     return at;
 }
 
@@ -84,13 +78,13 @@ static void add_reference(struct lines *l, size_t from, const char *name)
 static int draw_lines(const struct lines *l, const char *folder, const char *name,
                       const char *title, const char *y, const char *x, bool log_x)
 {
-    const struct fbp_s4_chart chart = {
+    const struct bench_chart chart = {
         .title = y, .x_name = x, .log_x = log_x, .log_y = true, .series = l->series, .n = l->n};
-    char path[600];
+    char path[BENCH_PATH];
 
-    if (path_of(path, sizeof path, folder, name))
+    if (bench_picture(path, folder, name))
         return 1;
-    return fbp_s4_draw(path, title, &chart, 1) == FBP_OK ? 0 : cli_fail();
+    return bench_chart_draw(path, title, &chart, 1) == FBP_OK ? 0 : cli_fail();
 }
 
 static int draw_times(const struct s4_job *job, const char *folder)
@@ -172,11 +166,11 @@ static int write_sheet(const struct s4_row *r, const char *folder, const char *n
                        const struct fbp_tile *tiles, size_t n, const char *title)
 {
     const struct fbp_sheet_params p = {.n = {r->size, r->size}, .title = title};
-    char path[600];
+    char path[BENCH_PATH];
 
     if (n == 0)
         return 0;
-    if (path_of(path, sizeof path, folder, name))
+    if (bench_picture(path, folder, name))
         return 1;
     return fbp_sheet_write(path, tiles, n, &p) == FBP_OK ? 0 : cli_fail();
 }
@@ -232,8 +226,8 @@ enum { CHARTS = 3, PROFILES = 4 };
 struct profiles {
     size_t n;
     double *x, *y; /* [n], [CHARTS][PROFILES][n] */
-    struct fbp_s4_series series[CHARTS][PROFILES];
-    struct fbp_s4_chart charts[CHARTS];
+    struct bench_series series[CHARTS][PROFILES];
+    struct bench_chart charts[CHARTS];
 };
 
 /* The line of a way in a chart, minus `less` unless that is NULL. */
@@ -245,13 +239,13 @@ static void add_profile(struct profiles *p, size_t chart, const char *name, int 
 
     for (size_t i = 0; i < p->n; i++)
         y[i] = (double)values[i] - (less ? (double)less[i] : 0);
-    p->series[chart][at] = (struct fbp_s4_series){.name = name,
-                                                  .x = p->x,
-                                                  .y = y,
-                                                  .n = p->n,
-                                                  .published = colour == 5,
-                                                  .bare = true,
-                                                  .colour = colour};
+    p->series[chart][at] = (struct bench_series){.name = name,
+                                                 .x = p->x,
+                                                 .y = y,
+                                                 .n = p->n,
+                                                 .published = colour == 5,
+                                                 .bare = true,
+                                                 .colour = colour};
 }
 
 static void add_profiles(const struct s4_row *r, struct profiles *p)
@@ -265,7 +259,7 @@ static void add_profiles(const struct s4_row *r, struct profiles *p)
 
     for (size_t k = 0; k < CHARTS; k++)
         p->charts[k] =
-            (struct fbp_s4_chart){.title = titles[k], .x_name = "voxel", .series = p->series[k]};
+            (struct bench_chart){.title = titles[k], .x_name = "voxel", .series = p->series[k]};
     for (size_t k = 0; k < there; k++) {
         const float *row = slice_of(r, ways[k]) + middle;
         const int colour = ways[k] == S4_WAYS ? 5 : ways[k] == S4_CM ? 1 : ways[k] == S4_CS ? 2 : 0;
@@ -283,15 +277,16 @@ static int draw_profiles(const struct s4_row *r, const char *folder)
     const size_t n = r->size;
     double *memory = calloc((1 + CHARTS * PROFILES) * n, sizeof *memory);
     struct profiles p = {.n = n, .x = memory, .y = memory + n};
-    char path[600];
+    char path[BENCH_PATH];
 
     if (!memory)
         return cli_error("not enough memory for a chart");
     for (size_t i = 0; i < n; i++)
         p.x[i] = (double)i + 1;
     add_profiles(r, &p);
-    int rc = path_of(path, sizeof path, folder, "S4-fig5.svg");
-    if (rc == 0 && fbp_s4_draw(path, "Fig. 5: profiles of the slices", p.charts, CHARTS) != FBP_OK)
+    int rc = bench_picture(path, folder, "S4-fig5.svg");
+    if (rc == 0 &&
+        bench_chart_draw(path, "Fig. 5: profiles of the slices", p.charts, CHARTS) != FBP_OK)
         rc = cli_fail();
     free(memory);
     return rc;

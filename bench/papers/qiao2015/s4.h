@@ -136,27 +136,6 @@ FBP_MUST_CHECK fbp_status fbp_s4_compare(fbp_s4 *s, struct fbp_s4_error *out);
 double fbp_s4_operations(size_t size, size_t views);
 double fbp_s4_operations_printed(size_t size, size_t views);
 
-/** Points of a line in a chart. */
-struct fbp_s4_series {
-    const char *name;
-    const double *x, *y; /**< [n]; a point that is not finite is left out */
-    size_t n;
-    bool published; /**< dashed, with open points */
-    bool bare;      /**< a line without points */
-    int colour;     /**< 0 to 5: those of one sort share one */
-};
-
-struct fbp_s4_chart {
-    const char *title, *x_name;
-    bool log_x, log_y;
-    const struct fbp_s4_series *series;
-    size_t n;
-};
-
-/** Draw charts side by side as SVG. */
-FBP_MUST_CHECK fbp_status fbp_s4_draw(const char *path, const char *title,
-                                      const struct fbp_s4_chart *charts, size_t n);
-
 FBP_END
 
 #endif /* FBP_BENCH_PAPERS_QIAO2015_S4_H */

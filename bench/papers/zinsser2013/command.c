@@ -1,5 +1,4 @@
 /* fbp bench zinsser2013: kernels and whole calls (Tables I to III), or copies (section V). */
-#include "bench/common/device.h"
 #include "bench/common/jobs.h"
 #include "bench/common/memory.h"
 #include "bench/common/modules.h"

@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
-#include "bench/common/device.h"
 #include "bench/common/memory.h"
 #include "bench/common/modules.h"
 #include "bench/common/truth.h"

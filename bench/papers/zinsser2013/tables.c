@@ -39,15 +39,6 @@ static double limit(const struct s1_job *job, size_t i)
     return *(const double *)(const void *)((const char *)&job->limits + table1[i].at);
 }
 
-/* A number, or a dash for NAN: unknown. */
-static void cell(int width, int decimals, double v)
-{
-    if (isnan(v))
-        printf(" %*s", width, "-");
-    else
-        printf(" %*.*f", width, decimals, v);
-}
-
 /* Members that were not measured are 0. */
 static double known(double v)
 {
@@ -69,8 +60,8 @@ void s1_print_table1(const struct s1_job *job)
     for (size_t i = 0; i < sizeof table1 / sizeof *table1; i++) {
         printf("%-*s", LABEL, table1[i].text);
         for (size_t k = 0; k < 4; k++)
-            cell(12, 1, known(table1[i].card[k]));
-        cell(12, 1, known(1e-9 * table1[i].unit * limit(job, i)));
+            bench_cell(12, 1, known(table1[i].card[k]));
+        bench_cell(12, 1, known(1e-9 * table1[i].unit * limit(job, i)));
         putchar('\n');
     }
     printf("Today's limits are measured; the published ones are the makers'.\n");
@@ -158,11 +149,11 @@ int s1_print_row(const struct s1_job *job, const struct s1_result *r, bool json)
     } else {
         printf(" %-35s |", r->best ? "today's best" : "tried once");
     }
-    cell(6, 3, known(all->occupancy));
-    cell(4, 0, known(all->registers));
+    bench_cell(6, 3, known(all->occupancy));
+    bench_cell(4, 0, known(all->registers));
     for (int part = 0; part < FBP_S1_PARTS; part++)
-        cell(7, r->part[part].seconds < 0.1 ? 2 : 1, known(1e3 * r->part[part].seconds));
-    cell(6, 1, known(all->gups));
+        bench_cell(7, r->part[part].seconds < 0.1 ? 2 : 1, known(1e3 * r->part[part].seconds));
+    bench_cell(6, 1, known(all->gups));
     putchar('\n');
     fflush(stdout);
     return 0;
@@ -216,10 +207,10 @@ int s1_print_call(const struct s1_job *job, const struct s1_call *call, bool jso
         return bench_json_add(root);
     }
     printf("%-*s %5zu^3", LABEL, call->text, call->size);
-    cell(9, call->seconds < 0.5 ? 4 : 2, call->seconds);
-    cell(9, call->gups < 10 ? 2 : 1, call->gups);
-    cell(11, 4, call->rmse_hu);
-    cell(11, 4, call->exact_hu);
+    bench_cell(9, call->seconds < 0.5 ? 4 : 2, call->seconds);
+    bench_cell(9, call->gups < 10 ? 2 : 1, call->gups);
+    bench_cell(11, 4, call->rmse_hu);
+    bench_cell(11, 4, call->exact_hu);
     putchar('\n');
     fflush(stdout);
     return 0;
@@ -267,8 +258,8 @@ int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *
             bench_json_numbers(root, &(struct bench_number){lines[i].key, lines[i].today}, 1);
         } else {
             printf("%-*s", LABEL, lines[i].text);
-            cell(12, lines[i].published < 10 ? 3 : 1, lines[i].published);
-            cell(12, lines[i].today < 10 ? 3 : 1, lines[i].today);
+            bench_cell(12, lines[i].published < 10 ? 3 : 1, lines[i].published);
+            bench_cell(12, lines[i].today < 10 ? 3 : 1, lines[i].today);
             putchar('\n');
         }
     fflush(stdout);

@@ -7,7 +7,7 @@
 #include "base/cache.h"
 #include "base/math.h"
 #include "base/system.h"
-#include "bench/common/device.h"
+#include "bench/common/modules.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"

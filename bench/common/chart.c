@@ -1,5 +1,6 @@
-/* Figures of S4: charts side by side, of lines over linear or logarithmic axes. */
-#include "bench/papers/qiao2015/s4.h"
+/* Charts side by side as SVG: lines over linear or logarithmic axes.  Called by
+ * bench/papers/ino2010/pictures.c and bench/papers/qiao2015/pictures.c. */
+#include "bench/common/chart.h"
 
 #include "base/base.h"
 #include "picture/draw.h"
@@ -21,7 +22,7 @@ struct axis {
 
 /* One chart, and where it is. */
 struct chart {
-    const struct fbp_s4_chart *c;
+    const struct bench_chart *c;
     double left;
     struct axis x, y;
 };
@@ -52,7 +53,7 @@ static bool is_on(const struct axis *a, double v)
     return isfinite(v) && (v > 0 || !a->log);
 }
 
-static bool is_drawn(const struct chart *d, const struct fbp_s4_series *s, size_t i)
+static bool is_drawn(const struct chart *d, const struct bench_series *s, size_t i)
 {
     return is_on(&d->x, s->x[i]) && is_on(&d->y, s->y[i]);
 }
@@ -114,15 +115,18 @@ static void draw_axis(FILE *f, const struct chart *d, bool up)
 {
     static const double steps[] = {1, 2, 5};
     const struct axis *a = up ? &d->y : &d->x;
+    const bool own = d->c->ticks_at_points && !up;
     const bool wide = floor(a->hi) - ceil(a->lo) >= 2;
 
-    for (double e = floor(a->lo); a->log && e <= a->hi; e++)
+    for (double e = floor(a->lo); a->log && !own && e <= a->hi; e++)
         for (size_t k = 0; k < (wide ? 1 : 3); k++) {
             const double v = steps[k] * pow(10, e);
             if (log10(v) >= a->lo - 1e-9 && log10(v) <= a->hi + 1e-9)
                 draw_tick(f, d, up, v);
         }
-    if (a->log)
+    for (size_t i = 0; own && d->c->n && i < d->c->series->n; i++)
+        draw_tick(f, d, up, d->c->series->x[i]);
+    if (a->log || own)
         return;
     const double want = (a->hi - a->lo) / 6, ten = pow(10, floor(log10(want)));
     const double step = want / ten > 5   ? 10 * ten
@@ -133,19 +137,27 @@ static void draw_axis(FILE *f, const struct chart *d, bool up)
         draw_tick(f, d, up, i * step);
 }
 
-static void draw_points(FILE *f, const struct chart *d, const struct fbp_s4_series *s,
+static void draw_points(FILE *f, const struct chart *d, const struct bench_series *s,
                         const char *colour)
 {
-    for (size_t i = 0; i < s->n && !s->bare; i++)
-        if (is_drawn(d, s, i))
-            fprintf(f,
-                    "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.4\" fill=\"%s\" "
-                    "stroke=\"%s\"><title>%s: %.6g at %.6g</title></circle>\n",
-                    x_of(d, s->x[i]), y_of(d, s->y[i]), s->published ? "#ffffff" : colour, colour,
-                    s->name, s->y[i], s->x[i]);
+    char value[40];
+
+    for (size_t i = 0; i < s->n && !s->bare; i++) {
+        if (!is_drawn(d, s, i))
+            continue;
+        fprintf(f,
+                "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.4\" fill=\"%s\" "
+                "stroke=\"%s\"><title>%s: %.6g at %.6g</title></circle>\n",
+                x_of(d, s->x[i]), y_of(d, s->y[i]), s->published ? "#ffffff" : colour, colour,
+                s->name, s->y[i], s->x[i]);
+        snprintf(value, sizeof value, s->y[i] >= 999.5 ? "%.0f" : "%.3g", s->y[i]);
+        if (d->c->values)
+            fbp_svg_text(f, x_of(d, s->x[i]) + 8, y_of(d, s->y[i]) + (s->colour % 2 ? 14 : -7),
+                         "class=\"small\"", value);
+    }
 }
 
-static void draw_series(FILE *f, const struct chart *d, const struct fbp_s4_series *s)
+static void draw_series(FILE *f, const struct chart *d, const struct bench_series *s)
 {
     const char *colour = colours[s->colour % COLOURS];
     char pen = 'M';
@@ -163,7 +175,7 @@ static void draw_series(FILE *f, const struct chart *d, const struct fbp_s4_seri
 
 static void draw_key(FILE *f, const struct chart *d, size_t at)
 {
-    const struct fbp_s4_series *s = &d->c->series[at];
+    const struct bench_series *s = &d->c->series[at];
     const double x = d->left + (at % 2 ? CHART / 2.0 : 0);
     const size_t line = at / 2; /* two a line */
     const double y = BOTTOM + 58 + KEY * (double)line;
@@ -201,8 +213,8 @@ static int height_of(const struct page *p)
     return BOTTOM + 70 + KEY * (int)((most + 1) / 2);
 }
 
-fbp_status fbp_s4_draw(const char *path, const char *title, const struct fbp_s4_chart *charts,
-                       size_t n)
+fbp_status bench_chart_draw(const char *path, const char *title, const struct bench_chart *charts,
+                            size_t n)
 {
     struct page p = {.title = title, .n = n};
 
