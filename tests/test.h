@@ -151,6 +151,10 @@ static inline fbp_plan *create_plan(const struct fbp_scan *scan,
     return plan;
 }
 
+/** No plan is made: this status, and the message has this part. */
+#define assert_no_plan(scan, params, status, part) \
+    assert_fails(fbp_plan_create(&(fbp_plan *){NULL}, scan, params), status, part)
+
 /** Write an array, all at once. */
 static inline void save_array(const char *path, const struct fbp_array_info *info,
                               const struct fbp_sink_params *params, const void *values)

@@ -1,11 +1,9 @@
 /*
  * The kernel of plane integrals, every variant against a plain loop in double precision, on guarded
- * buffers: random, steep, axis-parallel and far views.  `--bench` prints updates a second; another
- * argument is the seed.  Of the type VALUE: PLANES and PLANES_FN are the kernel's, TABLE its member
- * of struct fbp_bp_dsp, TOLERANCE is what the sum of n views may be wrong by, and LOOSE how exactly
- * u is known.
+ * buffers: random, steep, axis-parallel and far views.  An argument is the seed.  Of the type
+ * VALUE: PLANES and PLANES_FN are the kernel's, TABLE its member of struct fbp_bp_dsp, TOLERANCE is
+ * what the sum of n views may be wrong by, and LOOSE how exactly u is known.
  */
-#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 #include "filter/filter.h"
@@ -193,24 +191,7 @@ static int check_bits(PLANES_FN *fn, enum fbp_interpolation how, const char *nam
     return 1;
 }
 
-static double bench(PLANES_FN *fn, enum fbp_interpolation how, int narrow)
-{
-    enum { REPEATS = 8000 };
-    static struct views v;
-    VALUE block[BLOCK] = {0};
-
-    srand(1);
-    make_views(&v, how, VIEWS, 112, narrow);
-    const double start = fbp_seconds();
-    for (int i = 0; i < REPEATS; i++)
-        fn(block, i % 16 * EDGE, &v.planes);
-    const double seconds = fbp_seconds() - start;
-    release(&v.memory);
-    return 1e-9 * BLOCK * VIEWS * REPEATS / seconds;
-}
-
-static int test_one(const char *level, unsigned flags, enum fbp_interpolation how, unsigned seed,
-                    bool timed)
+static int test_one(const char *level, unsigned flags, enum fbp_interpolation how, unsigned seed)
 {
     struct fbp_bp_dsp dsp;
     char name[40];
@@ -219,19 +200,16 @@ static int test_one(const char *level, unsigned flags, enum fbp_interpolation ho
     PLANES_FN *fn = dsp.TABLE[how];
     snprintf(name, sizeof name, "%s %s", level, fbp_interpolation_name(how));
     const int bad = check(fn, how, name, seed) | check_bits(fn, how, name);
-    printf("%-16s %s", name, bad ? "FAIL" : "ok");
-    if (timed)
-        printf("  GUPS: windows of 8 %.3f, of 16 %.3f", bench(fn, how, 1), bench(fn, how, 0));
-    putchar('\n');
+    printf("%-16s %s\n", name, bad ? "FAIL" : "ok");
     return bad;
 }
 
-static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+static int test(const char *name, unsigned flags, unsigned seed)
 {
     int bad = 0;
 
     for (int how = 0; how <= FBP_INTERPOLATION_LAST; how++)
-        bad |= test_one(name, flags, (enum fbp_interpolation)how, seed, timed);
+        bad |= test_one(name, flags, (enum fbp_interpolation)how, seed);
     return bad;
 }
 

@@ -1,9 +1,8 @@
 /*
  * Every backprojection kernel variant against C, on guarded buffers: random, adversarial and edge
- * lines.  `--bench` prints updates a second of the same cases; another argument is the seed.
+ * lines.  An argument is the seed.
  */
 #include "backend/cpu/simd.h"
-#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 
@@ -197,63 +196,14 @@ static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
     return 0;
 }
 
-static double bench_column(fbp_bp_column_fn *fn, float dv)
-{
-    enum { N = 512, REPEATS = 4000 };
-    static float dst[N];
-    const struct columns m = make_columns(N);
-    struct guarded memory = m.memory;
-    struct fbp_bp_column c[FBP_COLUMN_VIEWS];
-
-    for (size_t k = 0; k < FBP_COLUMN_VIEWS; k++) {
-        c[k] = make_column(&m, N, 255, 0);
-        c[k].dv = dv;
-        c[k].v0 = dv < 1 || dv > 1 ? 0.3f : 255 - (float)c[k].row;
-        c[k].aligned = true;
-        c[k].z0 = 0;
-        c[k].z1 = N;
-    }
-    const double start = fbp_seconds();
-    for (int i = 0; i < REPEATS; i++)
-        fn(dst, 0, N, 255, c, FBP_COLUMN_VIEWS, m.stride);
-    const double seconds = fbp_seconds() - start;
-    release(&memory);
-    return 1e-9 * N * FBP_COLUMN_VIEWS * REPEATS / seconds;
-}
-
-static double bench(fbp_bp_matrix_fn *fn)
-{
-    enum { N = 512, LINES = 64, REPEATS = 400 };
-    static float dst[N];
-    struct view v = make_view(512, 512);
-    struct fbp_bp_line lines[LINES];
-
-    for (int i = 0; i < LINES; i++) {
-        lines[i] = make_line(&v, N, 0);
-        lines[i].v1 = 0;
-    }
-    const double start = fbp_seconds();
-    for (int i = 0; i < REPEATS * LINES; i++)
-        fn(dst, 0, N, v.origin, v.stride, &lines[i % LINES]);
-    const double seconds = fbp_seconds() - start;
-    release(&v.memory);
-    return 1e-9 * N * LINES * REPEATS / seconds;
-}
-
-static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+static int test(const char *name, unsigned flags, unsigned seed)
 {
     struct fbp_bp_dsp dsp;
 
     fbp_bp_dsp_init(&dsp, flags);
     fbp_bp_matrix_fn *matrix = dsp.matrix[FBP_INTERPOLATION_LINEAR];
     const int bad = check(matrix, name, seed) | check_column(dsp.column, name, seed);
-    printf("%-8s %s", name, bad ? "FAIL" : "ok");
-    if (timed)
-        printf("  GUPS: matrix %.3f, column %.3f (dv 0.95), %.3f (1.1), %.3f (2.5), %.3f (rows are "
-               "slices)",
-               bench(matrix), bench_column(dsp.column, 0.95f), bench_column(dsp.column, 1.1f),
-               bench_column(dsp.column, 2.5f), bench_column(dsp.column, 1));
-    putchar('\n');
+    printf("%-8s %s\n", name, bad ? "FAIL" : "ok");
     return bad;
 }
 

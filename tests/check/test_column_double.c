@@ -1,9 +1,8 @@
 /*
- * Columns of pictures in double, every variant against a plain loop on guarded buffers.  `--bench`
- * prints updates a second; another argument is the seed.
+ * Columns of pictures in double, every variant against a plain loop on guarded buffers.  An
+ * argument is the seed.
  */
 #include "backend/cpu/simd.h"
-#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 
@@ -77,22 +76,7 @@ static bool same_in_parts(fbp_bp_column_double_fn *fn, const struct views *v)
     return memcmp(whole, parts, v->rows * sizeof *whole) == 0;
 }
 
-static double bench(fbp_bp_column_double_fn *fn)
-{
-    enum { REPEATS = 40000, ROWS = 128 };
-    struct views v;
-    double dst[ROWS] = {0};
-
-    make_views(&v, VIEWS, ROWS);
-    const double start = fbp_seconds();
-    for (int i = 0; i < REPEATS; i++)
-        fn(dst, ROWS, v.view, VIEWS, v.stride);
-    const double seconds = fbp_seconds() - start;
-    release(&v.memory);
-    return 1e-9 * ROWS * VIEWS * REPEATS / seconds;
-}
-
-static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+static int test(const char *name, unsigned flags, unsigned seed)
 {
     struct fbp_bp_dsp dsp;
     int bad = 0;
@@ -106,10 +90,7 @@ static int test(const char *name, unsigned flags, unsigned seed, bool timed)
         bad = !(worst_of(fn, &v) < 1e-14) || !same_in_parts(fn, &v);
         release(&v.memory);
     }
-    printf("%-8s %s", name, bad ? "FAIL" : "ok");
-    if (timed)
-        printf("  GUPS %.2f", bench(fn));
-    putchar('\n');
+    printf("%-8s %s\n", name, bad ? "FAIL" : "ok");
     return bad;
 }
 

@@ -1,75 +1,57 @@
 /*
  * Every variant of the loops over detector rows against C, on guarded buffers of random sizes:
- * equal bit for bit, but for `convolve`, which fuses products and sums.  `--bench` prints samples
- * (taps) a second; another argument is the seed.
+ * equal bit for bit, but for `convolve`, which fuses products and sums.  An argument is
+ * the seed.
  */
 #include "backend/cpu/simd.h"
-#include "base/system.h"
+#include "check/guarded.h"
 #include "check/levels.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-/* n floats that end at an unmapped page. */
-struct guarded {
-    char *base;
-    size_t bytes, n;
+/* n random floats that end at an unmapped page. */
+struct line {
+    struct guarded memory;
+    size_t n;
     float *data;
 };
 
-static float uniform(void)
+static struct line random_line(size_t n)
 {
-    return 2 * (float)rand() / (float)RAND_MAX - 1;
-}
+    const struct guarded g = guarded(n);
 
-static struct guarded guarded(size_t n)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t size = (n * sizeof(float) + page - 1) / page * page;
-    struct guarded g = {.bytes = size + page, .n = n};
-
-    g.base = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (g.base == MAP_FAILED || mprotect(g.base + size, page, PROT_NONE) != 0)
-        abort();
-    g.data = (float *)(void *)(g.base + size) - n;
     for (size_t i = 0; i < n; i++)
-        g.data[i] = uniform();
-    return g;
+        g.data[i] = uniform(-1, 1);
+    return (struct line){g, n, g.data};
 }
 
-static void release(struct guarded *g)
-{
-    munmap(g->base, g->bytes);
-}
-
-static int same(const struct guarded *a, const struct guarded *b)
+static int same(const struct line *a, const struct line *b)
 {
     return memcmp(a->data, b->data, a->n * sizeof(float)) == 0;
 }
 
-static struct guarded copy(const struct guarded *g)
+static struct line copy(const struct line *g)
 {
-    struct guarded out = guarded(g->n);
+    struct line out = random_line(g->n);
     memcpy(out.data, g->data, g->n * sizeof(float));
     return out;
 }
 
 static int check_rows(const struct fbp_line_dsp *c, const struct fbp_line_dsp *dsp, size_t n)
 {
-    struct guarded in[3] = {guarded(n), guarded(n), guarded(n)};
-    struct guarded a = guarded(n), b = guarded(n);
+    struct line in[3] = {random_line(n), random_line(n), random_line(n)};
+    struct line a = random_line(n), b = random_line(n);
 
     c->weigh(in[0].data, in[1].data, in[2].data, n, a.data);
     dsp->weigh(in[0].data, in[1].data, in[2].data, n, b.data);
     const int bad = !same(&a, &b) || c->peak(in[0].data, n) != dsp->peak(in[0].data, n);
     for (int k = 0; k < 3; k++)
-        release(&in[k]);
-    release(&a);
-    release(&b);
+        release(&in[k].memory);
+    release(&a.memory);
+    release(&b.memory);
     return bad;
 }
 
@@ -78,14 +60,14 @@ static int check_transpose(const struct fbp_line_dsp *c, const struct fbp_line_d
 {
     const size_t rows = 1 + (size_t)rand() % 40;
     const size_t stride = rand() % 2 ? (rows + 15) / 16 * 16 : rows + (size_t)rand() % 20;
-    struct guarded in = guarded(rows * n), a = guarded(n * stride), b = copy(&a);
+    struct line in = random_line(rows * n), a = random_line(n * stride), b = copy(&a);
 
     c->transpose(in.data, rows, n, a.data, stride);
     dsp->transpose(in.data, rows, n, b.data, stride);
     const int bad = !same(&a, &b);
-    release(&in);
-    release(&a);
-    release(&b);
+    release(&in.memory);
+    release(&a.memory);
+    release(&b.memory);
     return bad;
 }
 
@@ -94,7 +76,7 @@ static int check_convolve(const struct fbp_line_dsp *dsp, size_t n)
 {
     const size_t S = rand() % 3 ? (size_t)rand() % n : n - 1, lanes = dsp->lanes;
     const size_t zeros = FBP_CONVOLVE_COLUMNS;
-    struct guarded x = guarded(n * lanes), taps = guarded(2 * (S + zeros) + 1), out = copy(&x);
+    struct line x = random_line(n * lanes), taps = random_line(2 * (S + zeros) + 1), out = copy(&x);
     const float *centre = taps.data + zeros + S;
     double worst = 0;
 
@@ -109,9 +91,9 @@ static int check_convolve(const struct fbp_line_dsp *dsp, size_t n)
             const double d = fabs(sum - (double)out.data[c * lanes + l]);
             worst = d > worst || isnan(d) ? d : worst;
         }
-    release(&x);
-    release(&taps);
-    release(&out);
+    release(&x.memory);
+    release(&taps.memory);
+    release(&out.memory);
     /* n products below 1, each rounded to 2^-24 of a partial sum of the size of sqrt(n). */
     return !(worst < 1e-6 * (double)n);
 }
@@ -134,52 +116,13 @@ static int check(const struct fbp_line_dsp *dsp, const char *name, unsigned seed
     return 0;
 }
 
-enum { N = 512, S = 256, STRIDE = 640, REPEATS = 20 };
-
-static void convolve_lines(const struct fbp_line_dsp *dsp, const float *in, const float *k,
-                           float *out)
-{
-    for (int i = 0; i < REPEATS; i++)
-        dsp->convolve(in, k + FBP_CONVOLVE_COLUMNS + S, S, N, out);
-}
-
-static void transpose_view(const struct fbp_line_dsp *dsp, const float *in, const float *k,
-                           float *out)
-{
-    for (size_t r = 0; r < N; r += 16)
-        dsp->transpose(in, 16, N, out + 48 + r, STRIDE);
-}
-
-/* [10^9 a second]: products of S0's kernel (256 taps a side, rows of 512), samples transposed. */
-static void bench(const struct fbp_line_dsp *dsp)
-{
-    struct guarded in = guarded(N * 16), k = guarded(2 * (S + FBP_CONVOLVE_COLUMNS) + 1);
-    struct guarded out = guarded(N * STRIDE);
-    const double products = (double)N * (2 * S + 1) - (double)S * (S + 1);
-    double best[2] = {1e9, 1e9};
-
-    for (int i = 0; i < 60; i++) {
-        const double start = fbp_seconds();
-        (i % 2 ? transpose_view : convolve_lines)(dsp, in.data, k.data, out.data);
-        best[i % 2] = fmin(best[i % 2], fbp_seconds() - start);
-    }
-    printf("  1e9/s: convolve %.1f products, transpose %.2f samples",
-           1e-9 * products * (double)dsp->lanes * REPEATS / best[0], 1e-9 * N * N / best[1]);
-    release(&in);
-    release(&k);
-    release(&out);
-}
-
-static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+static int test(const char *name, unsigned flags, unsigned seed)
 {
     struct fbp_line_dsp dsp;
 
     fbp_line_dsp_init(&dsp, flags);
     const int bad = check(&dsp, name, seed);
-    printf("%-8s %s", name, bad ? "FAIL" : "ok");
-    if (timed)
-        bench(&dsp);
-    putchar('\n');
+    printf("%-8s %s\n", name, bad ? "FAIL" : "ok");
     return bad;
 }
 

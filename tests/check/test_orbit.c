@@ -1,9 +1,8 @@
 /*
- * Every orbit kernel against C, on guarded buffers: random, adversarial and edge orbits.  `--bench`
- * prints updates a second of the same kernels; another argument is the seed.
+ * Every orbit kernel against C, on guarded buffers: random, adversarial and edge orbits.  An
+ * argument is the seed.
  */
 #include "backend/cpu/simd.h"
-#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 
@@ -115,28 +114,7 @@ static int check(const struct fbp_bp_dsp *dsp, size_t k, const char *level, unsi
     return 0;
 }
 
-static double bench(const struct fbp_bp_dsp *dsp, size_t k, float dv)
-{
-    enum { N = 256, REPEATS = 20000 };
-    const size_t turns = turns_of(k);
-    const struct packed p = make_packed((size_t)(dv * N) + 4, turns);
-    struct guarded dst = guarded(N * turns), memory = p.memory;
-    struct fbp_bp_rot o = make_orbit(&p, N, 0);
-
-    for (size_t i = 0; i < turns; i++) {
-        o.v0[i] = o.v_lo + 1.3f;
-        o.dv[i] = dv;
-    }
-    const double start = fbp_seconds();
-    for (int i = 0; i < REPEATS; i++)
-        kernel_of(dsp, k)(dst.data, N, 0, &o, p.stride);
-    const double seconds = fbp_seconds() - start;
-    release(&dst);
-    release(&memory);
-    return 1e-9 * N * (double)(turns * turns) * REPEATS / seconds;
-}
-
-static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+static int test(const char *name, unsigned flags, unsigned seed)
 {
     struct fbp_bp_dsp dsp;
     int failed = 0;
@@ -144,11 +122,7 @@ static int test(const char *name, unsigned flags, unsigned seed, bool timed)
     fbp_bp_dsp_init(&dsp, flags);
     for (size_t k = 0; k < N_KERNELS; k++) {
         const int bad = check(&dsp, k, name, seed);
-        printf("%-8s %-8s %s", name, names[k], bad ? "FAIL" : "ok");
-        if (timed)
-            printf("  GUPS: %.3f (dv 0.95), %.3f (2.5)", bench(&dsp, k, 0.95f),
-                   bench(&dsp, k, 2.5f));
-        putchar('\n');
+        printf("%-8s %-8s %s\n", name, names[k], bad ? "FAIL" : "ok");
         failed |= bad;
     }
     return failed;

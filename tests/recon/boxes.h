@@ -174,18 +174,4 @@ static inline void draw_box(unsigned *state, const size_t n[3], size_t roi[3][2]
     }
 }
 
-/** Rows of the box that differ from the volume's. */
-static inline void assert_box(const char *what, const float *box, const float *whole,
-                              const size_t n[3], const size_t r[3][2])
-{
-    size_t i = 0;
-
-    for (size_t z = r[2][0]; z < r[2][1]; z++)
-        for (size_t y = r[1][0]; y < r[1][1]; y++, i += r[0][1] - r[0][0])
-            if (memcmp(box + i, whole + (z * n[1] + y) * n[0] + r[0][0],
-                       (r[0][1] - r[0][0]) * sizeof *box) != 0)
-                fail_msg("%s: %zu:%zu,%zu:%zu,%zu:%zu: row y = %zu, z = %zu is not the volume's",
-                         what, r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], y, z);
-}
-
 #endif /* FBP_TESTS_BOXES_H */

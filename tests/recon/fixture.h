@@ -135,15 +135,15 @@ static inline void count_photons(struct fbp_scan *scan, float *p, const float *m
     scan->bad_pixels = mask ? write_array("mask.mha", nc, nr, 1, mask) : NULL;
 }
 
-/** Reconstruct into a file; the status of the run. */
+/** Reconstruct into a file; the status of the plan or of its run. */
 static inline fbp_status reconstruct_to(const struct fbp_scan *scan,
                                         const struct fbp_recon_params *params, const char *output,
                                         struct fbp_report *report)
 {
-    fbp_plan *plan = create_plan(scan, params);
-    const fbp_status st = fbp_plan_run(plan, output, report);
-    fbp_plan_destroy(&plan);
-    return st;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
+    const fbp_status st = fbp_plan_create(&plan, scan, params);
+
+    return st == FBP_OK ? fbp_plan_run(plan, output, report) : st;
 }
 
 /** Reconstruct; values [z][y][x], free() them. */
@@ -220,6 +220,22 @@ static inline double psnr_db(const float *a, const float *b, size_t n)
         peak = fmax(peak, fabs((double)b[i]));
     }
     return sum == 0 ? 999 : 20 * log10(peak / sqrt(sum / (double)n));
+}
+
+/** The box r of a volume of n voxels has the bits of the whole volume; a value takes `size` bytes.
+ */
+static inline void assert_box(const char *what, size_t size, const void *box, const void *whole,
+                              const size_t n[3], const size_t r[3][2])
+{
+    const size_t row = (r[0][1] - r[0][0]) * size;
+    const char *at = box;
+
+    for (size_t z = r[2][0]; z < r[2][1]; z++)
+        for (size_t y = r[1][0]; y < r[1][1]; y++, at += row)
+            if (memcmp(at, (const char *)whole + ((z * n[1] + y) * n[0] + r[0][0]) * size, row) !=
+                0)
+                fail_msg("%s: %zu:%zu,%zu:%zu,%zu:%zu: row y = %zu, z = %zu is not the volume's",
+                         what, r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], y, z);
 }
 
 #endif /* FBP_TESTS_FIXTURE_H */

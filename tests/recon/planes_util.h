@@ -114,16 +114,42 @@ static inline struct fbp_scan planes_scan(double (*direction)[3], size_t n)
     return scan;
 }
 
-/** The directions of a set; free(*out). */
+/** View k with other samples: n_columns of them `step` apart, from `first` on, along its direction
+ *  times `side`, 1 or -1. */
+static inline void resample_view(struct fbp_scan *scan, size_t k, double side, double step,
+                                 double first)
+{
+    const double *u = scan->views[k].u, tau = sqrt(dot3(u, u)) * side;
+    const double n[3] = {u[0] / tau, u[1] / tau, u[2] / tau};
+
+    fbp_plane_view(n, step, first, scan->panel.n_columns, &scan->views[k]);
+}
+
+/** Every third view gets samples that are closer, as those of larger gradients are. */
+static inline void shrink_steps(struct fbp_scan *scan)
+{
+    for (size_t k = 0; k < scan->n_views; k += 3)
+        for (int i = 0; i < 3; i++)
+            scan->views[k].u[i] *= .9;
+}
+
+/** Directions of any set; free(*out). */
+static inline size_t make_directions(const struct fbp_directions *d, double (**out)[3])
+{
+    size_t count;
+
+    OK(fbp_directions_make(d, NULL, &count));
+    *out = calloc(count, sizeof **out);
+    OK(fbp_directions_make(d, *out, NULL));
+    return count;
+}
+
+/** The directions of a set about z; free(*out). */
 static inline size_t directions_of(enum fbp_direction_set set, size_t n, double (**out)[3])
 {
     const struct fbp_directions d = {.struct_size = sizeof d, .set = set, .n = {n}};
-    size_t count;
 
-    OK(fbp_directions_make(&d, NULL, &count));
-    *out = calloc(count, sizeof **out);
-    OK(fbp_directions_make(&d, *out, NULL));
-    return count;
+    return make_directions(&d, out);
 }
 
 static inline struct fbp_scan rings_scan(size_t rings)
@@ -142,11 +168,7 @@ static inline struct fbp_scan grid_scan(size_t n_theta, size_t n_phi, enum fbp_p
     const struct fbp_directions d = {
         .struct_size = sizeof d, .set = FBP_SET_LINEAR_ANGLE, .pole = pole, .n = {n_theta, n_phi}};
     double(*direction)[3];
-    size_t count;
-
-    OK(fbp_directions_make(&d, NULL, &count));
-    direction = calloc(count, sizeof *direction);
-    OK(fbp_directions_make(&d, direction, NULL));
+    const size_t count = make_directions(&d, &direction);
     const struct fbp_scan scan = planes_scan(direction, count);
     free(direction);
     return scan;
@@ -165,11 +187,11 @@ static inline void turn_scan(struct fbp_scan *scan)
     }
 }
 
-/** Samples [view][S], each the mean of `points` within its bin. */
-static inline float *plane_samples(const struct fbp_scan *scan, const struct solid *s, int points)
+/** Samples [view][S] in double, each the mean of `points` within its bin; free() them. */
+static inline double *exact_samples(const struct fbp_scan *scan, const struct solid *s, int points)
 {
     const size_t S = scan->panel.n_columns;
-    float *out = calloc(scan->n_views * S, sizeof *out);
+    double *out = calloc(scan->n_views * S, sizeof *out);
 
     for (size_t k = 0; k < scan->n_views; k++) {
         const struct fbp_view *v = &scan->views[k];
@@ -182,9 +204,21 @@ static inline float *plane_samples(const struct fbp_scan *scan, const struct sol
                     s, n,
                     dot3(v->d, n) +
                         ((double)c - ((double)S - 1) / 2 + (i + .5) / points - .5) * tau);
-            out[k * S + c] = (float)(sum / points);
+            out[k * S + c] = sum / points;
         }
     }
+    return out;
+}
+
+/** exact_samples() in float. */
+static inline float *plane_samples(const struct fbp_scan *scan, const struct solid *s, int points)
+{
+    AUTO_FREE double *exact = exact_samples(scan, s, points);
+    const size_t n = scan->n_views * scan->panel.n_columns;
+    float *out = calloc(n, sizeof *out);
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = (float)exact[i];
     return out;
 }
 
@@ -242,28 +276,100 @@ struct settings {
     double cutoff;
 };
 
-static inline float *volume_by(const struct fbp_scan *scan, const float *views, const char *device,
-                               const struct settings *s)
+/** The volumes [channel][z][y][x] of views of this type by these parameters, on two threads unless
+ *  they say how many; free() them. */
+static inline void *planes_volume(const struct fbp_scan *scan, enum fbp_type type,
+                                  const void *views, const struct fbp_recon_params *params)
 {
-    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+    struct fbp_recon_params p = *params;
+    struct fbp_grid grid;
+    size_t n = scan->panel.n_rows;
 
-    OK(fbp_reconstruct(scan,
-                       fbp_recon_params(.device = device, .filter = s->filter, .cutoff = s->cutoff,
-                                        .precision = FBP_PRECISION_EXACT, .n_threads = 2),
-                       FBP_F32, views, out, NULL));
+    p.struct_size = sizeof p;
+    p.n_threads = p.n_threads ? p.n_threads : 2;
+    OK(fbp_grid_resolve(&p.volume, scan, &grid));
+    for (int i = 0; i < 3; i++)
+        n *= p.box[i][1] ? p.box[i][1] - p.box[i][0] : grid.n[i];
+    void *out = not_null(calloc(n, fbp_type_size(type)));
+    OK(fbp_reconstruct(scan, &p, type, views, out, NULL));
     return out;
 }
 
-/** Greatest difference, as part of the peak of a. */
-static inline double difference(const float *a, const float *b, size_t n)
+static inline float *volume_by(const struct fbp_scan *scan, const float *views, const char *device,
+                               const struct settings *s)
 {
-    double most = 0, peak = 0;
+    return planes_volume(scan, FBP_F32, views,
+                         fbp_recon_params(.device = device, .filter = s->filter,
+                                          .cutoff = s->cutoff, .precision = FBP_PRECISION_EXACT));
+}
+
+/** How far apart two volumes are: |a - b| / |a|, and the greatest difference as part of the peak
+ *  of a. */
+struct distance {
+    double rms, most;
+};
+
+static inline struct distance distance(enum fbp_type type, const void *a, const void *b, size_t n)
+{
+    double wrong = 0, all = 0, most = 0, peak = 0;
 
     for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-        peak = fmax(peak, fabs((double)a[i]));
+        const double x = type == FBP_F64 ? ((const double *)a)[i] : (double)((const float *)a)[i];
+        const double y = type == FBP_F64 ? ((const double *)b)[i] : (double)((const float *)b)[i];
+        wrong += (x - y) * (x - y);
+        all += x * x;
+        most = fmax(most, fabs(x - y));
+        peak = fmax(peak, fabs(x));
     }
-    return most / peak;
+    return (struct distance){sqrt(wrong / all), most / peak};
+}
+
+static inline double difference(const float *a, const float *b, size_t n)
+{
+    return distance(FBP_F32, a, b, n).most;
+}
+
+static inline double difference_double(const double *a, const double *b, size_t n)
+{
+    return distance(FBP_F64, a, b, n).most;
+}
+
+/** Voxels that differ by more than `part` of the peak of a. */
+static inline size_t count_off(const float *a, const float *b, size_t n, double part)
+{
+    double peak = 0;
+    size_t off = 0;
+
+    for (size_t i = 0; i < n; i++)
+        peak = fmax(peak, fabs((double)a[i]));
+    for (size_t i = 0; i < n; i++)
+        off += !(fabs((double)a[i] - (double)b[i]) <= part * peak);
+    return off;
+}
+
+/** Write views [view][S] of doubles to a file of floats or doubles. */
+static inline void write_planes(const char *path, enum fbp_type type, const struct fbp_scan *scan,
+                                const double *views)
+{
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {scan->panel.n_columns, 1, scan->n_views}, .type = type};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .type = type};
+
+    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
+    OK(fbp_sink_write(sink, 0, scan->n_views, FBP_F64, views));
+    OK(fbp_sink_finish(sink));
+}
+
+/** A volume of a file whose values have this type, in double; free() it. */
+static inline double *read_planes(const char *path, enum fbp_type type)
+{
+    CLEANUP(fbp_source_close) fbp_source *source = open_source(path, NULL);
+    const struct fbp_array_info *info = fbp_source_info(source);
+    double *out = not_null(calloc(info->n[0] * info->n[1] * info->n[2], sizeof *out));
+
+    assert_int_equal(info->type, type);
+    OK(fbp_source_read(source, 0, info->n[2], 0, info->n[1], FBP_F64, out));
+    return out;
 }
 
 #endif /* FBP_TESTS_PLANES_UTIL_H */

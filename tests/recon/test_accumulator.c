@@ -1,8 +1,6 @@
 /* Views of plane integrals one by one: together they are what they are at once. */
 #include "recon/planes_util.h"
 
-#include "base/system.h"
-
 static const char *const devices[] = {"cpu", "ref", "mock", "gl", "cuda"};
 
 /* Views in the order 0, 25, 50 …, from the first to the last. */
@@ -108,8 +106,7 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
 
     assert_int_not_equal(fbp_accumulator_create(&accumulator, scan, p), FBP_OK);
     assert_null(accumulator);
-    if (!strstr(fbp_message(), says))
-        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
+    assert_says(says);
 }
 
 TEST(what_cannot_be_added_is_refused)
@@ -142,32 +139,4 @@ TEST(what_cannot_be_added_is_refused)
     refused(&scan, NULL, "kind parallel");
 }
 
-/* `--bench`: the time of a view of 112 samples into 64^3 voxels. */
-static void bench(void)
-{
-    const struct solid solid = ball_of_planes(2);
-    AUTO_CLEAR struct fbp_scan scan = rings_scan(18);
-    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
-    double least = INFINITY, sum = 0;
-    CLEANUP(fbp_accumulator_destroy) fbp_accumulator *accumulator = NULL;
-
-    OK(fbp_accumulator_create(&accumulator, &scan, fbp_recon_params(.device = "cpu")));
-    for (size_t k = 0; k < scan.n_views; k++) {
-        const double start = fbp_seconds();
-        OK(fbp_accumulator_add(accumulator, k, views + k * PLANES_S));
-        const double seconds = fbp_seconds() - start;
-        least = fmin(least, seconds);
-        sum += seconds;
-    }
-    printf("a view into 64^3: least %.3f ms, mean %.3f ms\n", 1e3 * least,
-           1e3 * sum / (double)scan.n_views);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
-        bench();
-        return 0;
-    }
-    return run_file_tests(argc, argv, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -46,7 +46,7 @@ static void check_boxes(struct side *s, const struct scan_case *c, unsigned *see
         assert_true(s->backend->volume_bytes(job, &slab) <= s->backend->volume_bytes(job, &all));
         reconstruct_slab(s, &slab, part);
         check_statistics(s, part, slab.nz * fbp_slab_slice(&slab));
-        assert_box(c->kernel, part, whole, job->grid.n, (const size_t(*)[2])box);
+        assert_box(c->kernel, sizeof *part, part, whole, job->grid.n, (const size_t(*)[2])box);
     }
 }
 

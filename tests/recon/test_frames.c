@@ -197,17 +197,6 @@ static int stop(void *user, const struct fbp_progress *p)
     return p->slabs_done >= 3;
 }
 
-static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params *p, const char *path,
-                      struct fbp_report *report)
-{
-    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
-    fbp_status st = fbp_plan_create(&plan, scan, p);
-
-    if (st == FBP_OK)
-        st = fbp_plan_run(plan, path, report);
-    return st;
-}
-
 /* A scan whose series is in a file. */
 static struct fbp_scan scan_of_file(float **series)
 {
@@ -257,7 +246,7 @@ TEST(files_are_series)
             p.output.type = FBP_U8;
             p.output.range[1] = 1;
         }
-        const fbp_status st = run(&scan, &p, path, &report);
+        const fbp_status st = reconstruct_to(&scan, &p, path, &report);
         if (!has_no_place && st != FBP_OK)
             fail_msg("%s: %s", path, fbp_message());
         if (has_no_place &&
@@ -284,10 +273,10 @@ static void check_resumed(struct fbp_recon_params p)
     p.n_threads = 2;
     p.tuning.slab_slices = 6;
     p.callbacks.progress = stop;
-    assert_int_equal(run(&scan, &p, path, &report), FBP_ERR_CANCELLED);
+    assert_int_equal(reconstruct_to(&scan, &p, path, &report), FBP_ERR_CANCELLED);
     p.callbacks.progress = NULL;
     p.output.resume = true;
-    OK(run(&scan, &p, path, &report));
+    OK(reconstruct_to(&scan, &p, path, &report));
     assert_true(report.slabs_resumed >= 3);
     check_file(path, &scan.volume, wanted);
     free(series);

@@ -54,31 +54,6 @@ static void give_weights(struct fbp_scan *scan, double *weights)
     scan->plane_weights = weights;
 }
 
-static double *volume_of(const struct fbp_scan *scan, struct fbp_recon_params p,
-                         const double *views)
-{
-    size_t n = scan->panel.n_rows;
-
-    for (int i = 0; i < 3; i++)
-        n *= p.box[i][1] ? p.box[i][1] - p.box[i][0] : scan->volume.n[i];
-    double *out = calloc(n, sizeof *out);
-    p.struct_size = sizeof p;
-    p.n_threads = p.n_threads ? p.n_threads : 2;
-    OK(fbp_reconstruct(scan, &p, FBP_F64, views, out, NULL));
-    return out;
-}
-
-static double differ(const double *a, const double *b, size_t n)
-{
-    double most = 0, peak = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(a[i] - b[i]));
-        peak = fmax(peak, fabs(b[i]));
-    }
-    return most / peak;
-}
-
 static const struct {
     const char *device, *kernel;
 } computers[] = {{"ref", "matrix"}, {"cpu", "planes"}, {"cpu", "matrix"}, {"cuda", "planes"}};
@@ -97,7 +72,7 @@ static void check_row(const struct table_row *row)
                                            .tuning.kernel = computers[d].kernel,
                                            .filter = row->filter,
                                            .cutoff = row->cutoff};
-        AUTO_FREE double *volume = volume_of(&scan, p, views);
+        AUTO_FREE double *volume = planes_volume(&scan, FBP_F64, views, &p);
         for (size_t i = 0; i < TABLE_VOXELS; i++) {
             const size_t x = (5 * i + 1) % N, y = (3 * i + 2) % N, z = (7 * i + 4 * (i / N)) % N;
             const double error = volume[(z * N + y) * N + x] - row->value[i];
@@ -149,14 +124,14 @@ TEST(all_agree_with_the_reference)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = ways[i];
         p.device = "ref";
-        AUTO_FREE double *wanted = volume_of(&scan, p, views);
+        AUTO_FREE double *wanted = planes_volume(&scan, FBP_F64, views, &p);
         for (size_t d = 1; d < N_COMPUTERS && usable(computers[d].device); d++) {
             p.device = computers[d].device;
             p.tuning.kernel = computers[d].kernel;
             if (p.epr.periodic && strcmp(p.device, "cuda") == 0) /* which lacks it */
                 continue;
-            AUTO_FREE double *got = volume_of(&scan, p, views);
-            const double error = differ(got, wanted, n);
+            AUTO_FREE double *got = planes_volume(&scan, FBP_F64, views, &p);
+            const double error = difference_double(wanted, got, n);
             if (!(error <= 1e-12))
                 fail_msg("way %zu, kernel %s: %g of the peak", i, p.tuning.kernel, error);
         }
@@ -182,12 +157,12 @@ TEST(no_division_changes_a_bit)
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         struct fbp_recon_params p = {.device = computers[d].device,
                                      .tuning.kernel = computers[d].kernel};
-        AUTO_FREE double *wanted = volume_of(&scan, p, views);
+        AUTO_FREE double *wanted = planes_volume(&scan, FBP_F64, views, &p);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             p = ways[i];
             p.device = computers[d].device;
             p.tuning.kernel = computers[d].kernel;
-            AUTO_FREE double *got = volume_of(&scan, p, views);
+            AUTO_FREE double *got = planes_volume(&scan, FBP_F64, views, &p);
             for (size_t k = 0; k < n; k++)
                 if (!(p.output.fill && got[k] == 0) &&
                     memcmp(&got[k], &wanted[k], sizeof *got) != 0)
@@ -207,40 +182,15 @@ TEST(a_box_has_the_bits_of_the_whole)
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         struct fbp_recon_params p = {.device = computers[d].device,
                                      .tuning.kernel = computers[d].kernel};
-        AUTO_FREE double *whole = volume_of(&scan, p, views);
+        AUTO_FREE double *whole = planes_volume(&scan, FBP_F64, views, &p);
         memcpy(p.box, roi, sizeof roi);
         p.tuning.slab_slices = 4;
-        double *box = volume_of(&scan, p, views), *at = box;
+        AUTO_FREE double *box = planes_volume(&scan, FBP_F64, views, &p);
+        const size_t part = (size_t)15 * 4 * 11, all = n[0] * n[1] * n[2];
         for (size_t f = 0; f < 2; f++)
-            for (size_t z = 2; z < 13; z++)
-                for (size_t y = 5; y < 9; y++, at += 15)
-                    assert_memory_equal(at, whole + ((f * n[2] + z) * n[1] + y) * n[0] + 3,
-                                        15 * sizeof *at);
-        free(box);
+            assert_box(p.device, sizeof *box, box + f * part, whole + f * all, n, roi);
     }
     free(views);
-}
-
-static void write_views(const char *path, enum fbp_type type, const struct fbp_scan *scan,
-                        const double *views)
-{
-    const struct fbp_array_info info = {
-        .struct_size = sizeof info, .n = {S, 1, scan->n_views}, .type = type};
-    const struct fbp_sink_params params = {.struct_size = sizeof params, .type = type};
-
-    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
-    OK(fbp_sink_write(sink, 0, scan->n_views, FBP_F64, views));
-    OK(fbp_sink_finish(sink));
-}
-
-static double *volume_in(const char *path, enum fbp_type type)
-{
-    double *out = calloc((size_t)N * N * N, sizeof *out);
-
-    CLEANUP(fbp_source_close) fbp_source *src = open_source(path, NULL);
-    assert_int_equal(fbp_source_info(src)->type, type);
-    OK(fbp_source_read(src, 0, N, 0, N, FBP_F64, out));
-    return out;
 }
 
 /* From files to files, through a mask, a limit of memory and an interrupted run. */
@@ -250,10 +200,11 @@ TEST(files_hold_doubles)
     double first_mm;
     AUTO_CLEAR struct fbp_scan scan = small_scan(false, &first_mm);
     AUTO_FREE double *views = samples_of(&scan, first_mm);
-    AUTO_FREE double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
+    AUTO_FREE double *wanted =
+        planes_volume(&scan, FBP_F64, views, fbp_recon_params(.device = "cpu"));
     AUTO_FREE char *projections = temporary("double-views.npy");
 
-    write_views(projections, FBP_F64, &scan, views);
+    write_planes(projections, FBP_F64, &scan, views);
     scan.projections = projections;
     fbp_plan *plan = create_plan(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE));
     assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
@@ -261,7 +212,7 @@ TEST(files_hold_doubles)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         AUTO_REMOVE char *path = temporary(names[i]);
         OK(fbp_plan_run(plan, path, NULL));
-        AUTO_FREE double *got = volume_in(path, FBP_F64);
+        AUTO_FREE double *got = read_planes(path, FBP_F64);
         assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
     }
     fbp_plan_destroy(&plan);
@@ -269,7 +220,7 @@ TEST(files_hold_doubles)
     OK(reconstruct_to(&scan,
                       fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output.type = FBP_F32),
                       path, NULL));
-    AUTO_FREE double *rounded = volume_in(path, FBP_F32);
+    AUTO_FREE double *rounded = read_planes(path, FBP_F32);
     for (size_t i = 0; i < (size_t)N * N * N; i++)
         assert_true(rounded[i] == (double)(float)wanted[i]);
     remove(path);
@@ -287,21 +238,21 @@ TEST(other_views_become_doubles)
     struct fbp_report report = {.struct_size = sizeof report};
     AUTO_FREE char *path = temporary("float-views.npy"), *volume = temporary("float-volume.npy");
 
-    write_views(path, FBP_F32, &scan, views);
+    write_planes(path, FBP_F32, &scan, views);
     for (size_t i = 0; i < n; i++)
         views[i] = (double)(float)views[i];
     scan.projections = path;
     OK(reconstruct_to(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), volume, NULL));
-    double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
-    AUTO_FREE double *got = volume_in(volume, FBP_F64);
+    double *wanted = planes_volume(&scan, FBP_F64, views, fbp_recon_params(.device = "cpu"));
+    AUTO_FREE double *got = read_planes(volume, FBP_F64);
     assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
     views[5 * S + 7] = NAN;
     OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), FBP_F64, views, got, &report));
     assert_int_equal(report.not_finite, 1);
     views[5 * S + 7] = views[5 * S + 6] + (views[5 * S + 8] - views[5 * S + 6]) / 2;
     free(wanted);
-    wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
-    assert_true(differ(got, wanted, (size_t)N * N * N) < 1e-14);
+    wanted = planes_volume(&scan, FBP_F64, views, fbp_recon_params(.device = "cpu"));
+    assert_true(difference_double(wanted, got, (size_t)N * N * N) < 1e-14);
     remove(path);
     remove(volume);
     free(wanted);

@@ -55,7 +55,7 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_string_equal(info->kernel, c->kernel);
     AUTO_FREE float *box = run_plan(plan, memory, &report);
-    assert_box(c->kernel, box, whole, c->grid.n, info->box);
+    assert_box(c->kernel, sizeof *box, box, whole, c->grid.n, info->box);
     assert_report(&report, box, grid_size(&info->volume), p.output.fill);
     assert_work(c, info, scan->n_views);
     assert_true(told.done == info->updates && told.total == info->updates);
@@ -203,7 +203,7 @@ TEST(integers_are_the_volumes)
     memcpy(p.box, roi, sizeof roi);
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &p);
     AUTO_FREE float *box = run_plan(plan, false, NULL);
-    assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->box);
+    assert_box("uint16", sizeof *box, box, whole, scan.volume.n, fbp_plan_info(plan)->box);
 }
 
 /* Stop after the first slab. */

@@ -9,83 +9,29 @@
     fbp_recon_params(.epr.stages = n, .epr.image_oversampling = columns, .n_threads = 2, \
                      .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__)
 
-static float *by_params(const struct fbp_scan *scan, const float *views,
-                        const struct fbp_recon_params *params)
-{
-    struct fbp_grid grid;
-
-    OK(fbp_grid_resolve(&params->volume, scan, &grid));
-    float *out = calloc(grid_size(&grid), sizeof *out);
-    OK(fbp_reconstruct(scan, params, FBP_F32, views, out, NULL));
-    return out;
-}
-
-/* |a - b| / |a| */
-static double apart(const float *a, const float *b, size_t n)
-{
-    double wrong = 0, all = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        wrong += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-        all += (double)a[i] * (double)a[i];
-    }
-    return sqrt(wrong / all);
-}
-
-/* Within these of one stage, with one column of a picture a voxel and with two. */
-static void expect_near(const struct fbp_scan *scan, const char *what, const double most[2])
-{
-    const struct solid solid = ball_of_planes(2);
-    AUTO_FREE float *views = plane_samples(scan, &solid, 1);
-    AUTO_FREE float *one = by_params(scan, views, STAGES(1, 0, .device = "cpu"));
-
-    for (size_t columns = 1; columns <= 2; columns++) {
-        AUTO_FREE float *two = by_params(scan, views, STAGES(2, columns, .device = "cpu"));
-        const double error = apart(one, two, grid_size(&scan->volume));
-        if (!(error <= most[columns - 1]))
-            fail_msg("%s, %zu columns a voxel: %.5f from one stage, expected %.5f", what, columns,
-                     error, most[columns - 1]);
-    }
-}
-
-static const double usual[2] = {.003, .001};
-
-TEST(two_stages_are_as_one)
-{
-    static const char *const names[] = {"z", "x", "y"};
-
-    for (int pole = 0; pole < 3; pole++) {
-        AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
-        expect_near(&scan, names[pole], usual);
-    }
-}
-
-/* No axis of the grid: there is an interpolation along the axis, too. */
-TEST(an_axis_may_lie_anywhere)
-{
-    static const double most[2] = {.0045, .0013};
-    AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-
-    turn_scan(&scan);
-    expect_near(&scan, "a turned axis", most);
-}
-
 /* Other numbers of samples, starts and steps of each view; a volume beside the middle, its voxels
- * no cubes; rings at the pole; few directions on the other side. */
+ * no cubes; rings at the pole; few directions on the other side.  How near they are for usual
+ * views: stages_double. */
 TEST(views_and_volume_may_be_any)
 {
+    const struct solid solid = ball_of_planes(2);
     AUTO_CLEAR struct fbp_scan scan = grid_scan(15, 14, FBP_POLE_Z);
 
     scan.panel.n_columns = 131;
     scan.volume = (struct fbp_grid){{50, 37, 41}, {.031, .036, .042}, {.21, -.13, .08}};
     for (size_t k = 0; k < scan.n_views; k++) {
-        const double step = PLANES_STEP * (1 - .2 * (double)(k % 5) / 4), side = k % 7 ? 1 : -1;
-        const double n[3] = {side * scan.views[k].u[0] / PLANES_STEP,
-                             side * scan.views[k].u[1] / PLANES_STEP,
-                             side * scan.views[k].u[2] / PLANES_STEP};
-        fbp_plane_view(n, step, -(65 + .3 * (double)(k % 3)) * step, 131, &scan.views[k]);
+        const double step = PLANES_STEP * (1 - .2 * (double)(k % 5) / 4);
+        resample_view(&scan, k, k % 7 ? 1 : -1, step, -(65 + .3 * (double)(k % 3)) * step);
     }
-    expect_near(&scan, "uneven views", usual);
+    AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
+    AUTO_FREE float *one = planes_volume(&scan, FBP_F32, views, STAGES(1, 0, .device = "cpu"));
+    for (size_t columns = 1; columns <= 2; columns++) {
+        AUTO_FREE float *two =
+            planes_volume(&scan, FBP_F32, views, STAGES(2, columns, .device = "cpu"));
+        const double error = distance(FBP_F32, one, two, grid_size(&scan.volume)).rms;
+        if (!(error <= (columns == 1 ? .003 : .001)))
+            fail_msg("%zu columns a voxel: %.5f from one stage", columns, error);
+    }
 }
 
 /* Amplitudes are those of one stage, and so right: an ellipsoid from many directions. */
@@ -98,9 +44,9 @@ TEST(amplitudes_are_right)
     for (int i = 0; i < 2; i++) {
         const double cutoff = i ? .5 : 1;
         AUTO_FREE float *volume =
-            by_params(&scan, views,
-                      fbp_recon_params(.epr.stages = 2, .device = "cpu", .n_threads = 2,
-                                       .filter = FBP_FILTER_HANN, .cutoff = cutoff));
+            planes_volume(&scan, FBP_F32, views,
+                          fbp_recon_params(.epr.stages = 2, .device = "cpu", .n_threads = 2,
+                                           .filter = FBP_FILTER_HANN, .cutoff = cutoff));
         const struct amplitude a = amplitude_of(&scan.volume, volume, &solid);
         if (!(fabs(a.mean - 1) <= 2e-3 && a.outside <= (i ? .0014 : .0046)))
             fail_msg("cut-off %g: mean inside %.5f, rms outside %.5f", cutoff, a.mean, a.outside);
@@ -117,13 +63,13 @@ TEST(oversampling_goes_with_it)
     AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
 
     AUTO_FREE float *one =
-        by_params(&scan, views, STAGES(1, 0, .device = "cpu", .epr.oversampling = 2));
+        planes_volume(&scan, FBP_F32, views, STAGES(1, 0, .device = "cpu", .epr.oversampling = 2));
     for (size_t columns = 1; columns <= 4; columns++) {
-        float *two =
-            by_params(&scan, views, STAGES(2, columns, .device = "cpu", .epr.oversampling = 2));
-        float *ref =
-            by_params(&scan, views, STAGES(2, columns, .device = "ref", .epr.oversampling = 2));
-        assert_true(apart(one, two, size) < (columns > 1 ? .001 : .003));
+        float *two = planes_volume(&scan, FBP_F32, views,
+                                   STAGES(2, columns, .device = "cpu", .epr.oversampling = 2));
+        float *ref = planes_volume(&scan, FBP_F32, views,
+                                   STAGES(2, columns, .device = "ref", .epr.oversampling = 2));
+        assert_true(distance(FBP_F32, one, two, size).rms < (columns > 1 ? .001 : .003));
         assert_true(difference(ref, two, size) < 3e-6);
         free(two);
         free(ref);
@@ -142,17 +88,19 @@ TEST(splines_go_with_it)
     AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
 
     for (size_t i = 0; i < 2; i++) {
-        float *one =
-            by_params(&scan, views, STAGES(1, 0, .device = "ref", .epr.interpolation = kinds[i]));
-        float *two =
-            by_params(&scan, views, STAGES(2, 0, .device = "ref", .epr.interpolation = kinds[i]));
+        float *one = planes_volume(&scan, FBP_F32, views,
+                                   STAGES(1, 0, .device = "ref", .epr.interpolation = kinds[i]));
+        float *two = planes_volume(&scan, FBP_F32, views,
+                                   STAGES(2, 0, .device = "ref", .epr.interpolation = kinds[i]));
         const double errors[2] = {error_of(&scan.volume, one, &solid),
                                   error_of(&scan.volume, two, &solid)};
-        if (!(errors[1] <= 1.02 * errors[0] && apart(one, two, size) <= (i ? .001 : .02)))
+        if (!(errors[1] <= 1.02 * errors[0] &&
+              distance(FBP_F32, one, two, size).rms <= (i ? .001 : .02)))
             fail_msg("%s: errors %.5f, %.5f", fbp_interpolation_name(kinds[i]), errors[0],
                      errors[1]);
         free(one);
-        one = by_params(&scan, views, STAGES(2, 0, .device = "cpu", .epr.interpolation = kinds[i]));
+        one = planes_volume(&scan, FBP_F32, views,
+                            STAGES(2, 0, .device = "cpu", .epr.interpolation = kinds[i]));
         assert_true(difference(two, one, size) < 3e-6);
         free(one);
         free(two);
@@ -170,8 +118,8 @@ TEST(large_voxels_are_computed_too)
     for (size_t i = 0; i < 2; i++) {
         const double d = voxels[i] * PLANES_STEP;
         scan.volume = (struct fbp_grid){.n = {9, 9, 9}, .voxel_mm = {d, d, d}};
-        AUTO_FREE float *two = by_params(&scan, views, STAGES(2, 1, .device = "cpu"));
-        AUTO_FREE float *ref = by_params(&scan, views, STAGES(2, 1, .device = "ref"));
+        AUTO_FREE float *two = planes_volume(&scan, FBP_F32, views, STAGES(2, 1, .device = "cpu"));
+        AUTO_FREE float *ref = planes_volume(&scan, FBP_F32, views, STAGES(2, 1, .device = "ref"));
         assert_true(difference(ref, two, 9 * 9 * 9) < 3e-6);
     }
 }
@@ -185,16 +133,17 @@ TEST(bits_do_not_depend_on_the_division)
         AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, poles[p]);
         const size_t size = grid_size(&scan.volume);
         AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
-        AUTO_FREE float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
+        AUTO_FREE float *wanted =
+            planes_volume(&scan, FBP_F32, views, STAGES(2, 0, .device = "cpu"));
         for (int i = 0; i < 6; i++) {
             struct fbp_recon_params params = *STAGES(2, 0, .device = i == 5 ? "mock:0,1" : "cpu");
             params.n_threads = i % 2 ? 1 : 3;
             params.tuning.batch_views = i ? 5 : 0;
             params.tuning.slab_slices = i > 1 ? 7 : 0;
-            AUTO_FREE float *out = by_params(&scan, views, &params);
+            AUTO_FREE float *out = planes_volume(&scan, FBP_F32, views, &params);
             assert_memory_equal(out, wanted, size * sizeof *out);
         }
-        AUTO_FREE float *ref = by_params(&scan, views, STAGES(2, 0, .device = "ref"));
+        AUTO_FREE float *ref = planes_volume(&scan, FBP_F32, views, STAGES(2, 0, .device = "ref"));
         assert_true(difference(ref, wanted, size) < 2e-6);
     }
 }
@@ -229,16 +178,13 @@ TEST(a_part_has_the_bits_of_the_whole)
     const struct solid solid = ellipsoid_of_planes();
     AUTO_CLEAR struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     AUTO_FREE float *views = plane_samples(&scan, &solid, 1);
-    AUTO_FREE float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
-    AUTO_FREE float *box = calloc(20 * 10 * 14, sizeof *box);
+    AUTO_FREE float *wanted = planes_volume(&scan, FBP_F32, views, STAGES(2, 0, .device = "cpu"));
+    const size_t roi[3][2] = {{11, 31}, {40, 50}, {33, 47}};
+    AUTO_FREE float *box =
+        planes_volume(&scan, FBP_F32, views,
+                      STAGES(2, 0, .device = "cpu", .box = {{11, 31}, {40, 50}, {33, 47}}));
 
-    OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .box = {{11, 31}, {40, 50}, {33, 47}}),
-                       FBP_F32, views, box, NULL));
-    for (size_t z = 0; z < 14; z++)
-        for (size_t y = 0; y < 10; y++)
-            assert_memory_equal(box + (z * 10 + y) * 20,
-                                wanted + ((z + 33) * PLANES_N + y + 40) * PLANES_N + 11,
-                                20 * sizeof *box);
+    assert_box("a box", sizeof *box, box, wanted, scan.volume.n, roi);
 }
 
 /* A plan that is run twice, and one whose views have samples that are no numbers. */
@@ -256,7 +202,7 @@ TEST(a_plan_runs_again)
     struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
     fbp_sink *sink;
 
-    AUTO_FREE float *wanted = by_params(&scan, views, &params);
+    AUTO_FREE float *wanted = planes_volume(&scan, FBP_F32, views, &params);
     CLEANUP(fbp_source_close) fbp_source *source = memory_source(views, &info);
     params.input.source = source;
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &params);
@@ -277,32 +223,23 @@ TEST(a_plan_runs_again)
     }
 }
 
-/* Refused, with this sentence. */
-static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                    fbp_status how, const char *sentence)
-{
-    fbp_plan *plan = NULL;
-
-    assert_int_equal(fbp_plan_create(&plan, scan, params), how);
-    assert_string_equal(fbp_message(), sentence);
-}
-
 TEST(what_has_no_planes_is_refused)
 {
     AUTO_DROP struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
     AUTO_FREE float *views = calloc(rings.n_views * PLANES_S, sizeof *views);
 
     rings.projections = write_array("rings.mha", PLANES_S, 1, rings.n_views, views);
-    refused(
+    assert_no_plan(
         &rings, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
         "geometry: two stages need directions in planes through one axis, at least 3 in each, but "
         "these 208 directions lie in 93 planes; use one stage, or resample the rings (--angles "
         "18)");
     circle.projections = write_array("circle.mha", circle.panel.n_columns, circle.panel.n_rows,
                                      circle.n_views, views);
-    refused(&circle, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
-            "stages: two stages need plane integrals (kind planes), but this scan is of kind cone; "
-            "omit stages");
+    assert_no_plan(
+        &circle, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
+        "stages: two stages need plane integrals (kind planes), but this scan is of kind cone; "
+        "omit stages");
 }
 
 /* The table of what else two stages do not go with. */
@@ -317,27 +254,29 @@ TEST(what_they_lack_is_said)
     char sentence[300];
 
     scan.projections = write_array("grid.mha", PLANES_S, 1, scan.n_views, views);
-    refused(
+    assert_no_plan(
         &scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
         "stages: two stages need all views at once, which excludes --follow; omit one of the two");
-    refused(
+    assert_no_plan(
         &scan, STAGES(2, 0, .device = "cpu", .input.follow = true, .epr.angles = 18),
         FBP_ERR_UNSUPPORTED,
         "angles: resampling needs all views at once, so it excludes --follow; omit one of the two");
     for (size_t i = 0; i < 2; i++) {
         snprintf(sentence, sizeof sentence, no_kernel, kernels[i]);
-        refused(&scan, STAGES(2, 0, .device = "cpu", .tuning.kernel = kernels[i]),
-                FBP_ERR_UNSUPPORTED, sentence);
+        assert_no_plan(&scan, STAGES(2, 0, .device = "cpu", .tuning.kernel = kernels[i]),
+                       FBP_ERR_UNSUPPORTED, sentence);
     }
-    refused(&scan, STAGES(2, 5, .device = "cpu"), FBP_ERR_INVALID,
-            "picture_oversampling: found 5, expected a whole number from 1 to 4, or 0 for the "
-            "default");
-    refused(&scan, STAGES(3, 0, .device = "cpu"), FBP_ERR_INVALID,
-            "stages: found 3, expected 1 or 2, or 0 for the default");
+    assert_no_plan(
+        &scan, STAGES(2, 5, .device = "cpu"), FBP_ERR_INVALID,
+        "picture_oversampling: found 5, expected a whole number from 1 to 4, or 0 for the "
+        "default");
+    assert_no_plan(&scan, STAGES(3, 0, .device = "cpu"), FBP_ERR_INVALID,
+                   "stages: found 3, expected 1 or 2, or 0 for the default");
     scan.filtered = 1;
-    refused(&scan, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
-            "stages: two stages need unfiltered views, but these views are already filtered; omit "
-            "stages");
+    assert_no_plan(
+        &scan, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
+        "stages: two stages need unfiltered views, but these views are already filtered; omit "
+        "stages");
 }
 
 TEST_MAIN(NULL, NULL)

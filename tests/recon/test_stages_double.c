@@ -8,22 +8,12 @@
 #include "geometry/view.h"
 #include "pipeline/job.h"
 
-/* Of the soft ball, [view][S]. */
+/* Views of the soft ball, [view][S]. */
 static double *samples_of(const struct fbp_scan *scan)
 {
     const struct solid solid = ball_of_planes(2);
-    const size_t S = scan->panel.n_columns;
-    double *out = calloc(scan->n_views * S, sizeof *out);
 
-    for (size_t k = 0; k < scan->n_views; k++) {
-        const struct fbp_view *v = &scan->views[k];
-        const double tau = sqrt(dot3(v->u, v->u));
-        const double n[3] = {v->u[0] / tau, v->u[1] / tau, v->u[2] / tau};
-        for (size_t c = 0; c < S; c++)
-            out[k * S + c] =
-                plane_integral(&solid, n, dot3(v->d, n) + ((double)c - ((double)S - 1) / 2) * tau);
-    }
-    return out;
+    return exact_samples(scan, &solid, 1);
 }
 
 #define STAGES(n, on, ...)                                                             \
@@ -33,59 +23,23 @@ static double *samples_of(const struct fbp_scan *scan)
         .n_threads = 2, .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__           \
     }
 
-static size_t size_of(const struct fbp_scan *scan, const struct fbp_recon_params *p)
-{
-    size_t n = 1;
-
-    for (int i = 0; i < 3; i++)
-        n *= p->box[i][1] ? p->box[i][1] - p->box[i][0] : scan->volume.n[i];
-    return n;
-}
-
+/* A volume in double. */
 static double *volume_of(const struct fbp_scan *scan, const double *views,
                          struct fbp_recon_params p)
 {
-    double *out = calloc(size_of(scan, &p), sizeof *out);
-
-    OK(fbp_reconstruct(scan, &p, FBP_F64, views, out, NULL));
-    return out;
+    return planes_volume(scan, FBP_F64, views, &p);
 }
 
-/* |a - b| / |a| */
-static double apart(const double *a, const double *b, size_t n)
-{
-    double wrong = 0, all = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        wrong += (a[i] - b[i]) * (a[i] - b[i]);
-        all += a[i] * a[i];
-    }
-    return sqrt(wrong / all);
-}
-
-/* Greatest difference, as part of the peak of a. */
-static double peak_apart(const double *a, const double *b, size_t n)
-{
-    double most = 0, peak = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(a[i] - b[i]));
-        peak = fmax(peak, fabs(a[i]));
-    }
-    return most / peak;
-}
-
-/* A volume in float, of the same views. */
+/* A volume that is computed in float, of the same views. */
 static double *in_float(const struct fbp_scan *scan, const double *views, struct fbp_recon_params p)
 {
-    const size_t n = size_of(scan, &p), n_samples = scan->n_views * scan->panel.n_columns;
-    AUTO_FREE float *samples = calloc(n_samples, sizeof *samples),
-                    *volume = calloc(n, sizeof *volume);
+    const size_t n = grid_size(&scan->volume), n_samples = scan->n_views * scan->panel.n_columns;
+    AUTO_FREE float *samples = calloc(n_samples, sizeof *samples);
     double *out = calloc(n, sizeof *out);
 
     for (size_t i = 0; i < n_samples; i++)
         samples[i] = (float)views[i];
-    OK(fbp_reconstruct(scan, &p, FBP_F32, samples, volume, NULL));
+    AUTO_FREE float *volume = planes_volume(scan, FBP_F32, samples, &p);
     for (size_t i = 0; i < n; i++)
         out[i] = (double)volume[i];
     return out;
@@ -102,7 +56,8 @@ static void check_axis(struct fbp_scan *scan, const char *what, const double mos
     for (size_t columns = 1; columns <= 2; columns++) {
         const struct fbp_recon_params p = STAGES(2, "cpu", .epr.image_oversampling = columns);
         AUTO_FREE double *two = volume_of(scan, views, p), *single = in_float(scan, views, p);
-        const double error = apart(one, two, n), rounding = peak_apart(two, single, n);
+        const double error = distance(FBP_F64, one, two, n).rms;
+        const double rounding = difference_double(two, single, n);
         if (!(error <= most[columns - 1] && rounding <= 1e-6 && rounding > 1e-9))
             fail_msg("%s, %zu columns a voxel: %.5f from one stage, %.2g from float", what, columns,
                      error, rounding);
@@ -132,9 +87,7 @@ static struct fbp_scan small_scan(int pole, double **views)
         turn_scan(&scan);
     scan.panel.n_columns = 50;
     for (size_t k = 0; k < scan.n_views; k++) {
-        const double n[3] = {scan.views[k].u[0] / PLANES_STEP, scan.views[k].u[1] / PLANES_STEP,
-                             scan.views[k].u[2] / PLANES_STEP};
-        fbp_plane_view(n, 2.2 * PLANES_STEP, -25.3 * 2.2 * PLANES_STEP, 50, &scan.views[k]);
+        resample_view(&scan, k, 1, 2.2 * PLANES_STEP, -25.3 * 2.2 * PLANES_STEP);
     }
     scan.volume = (struct fbp_grid){
         .n = {23, 18, 37}, .voxel_mm = {.07, .09, .05}, .centre_mm = {.03, -.05, .08}};
@@ -173,7 +126,7 @@ TEST(kernels_agree_with_the_reference)
                 p.device = "cpu";
                 p.tuning.kernel = kernels[k];
                 AUTO_FREE double *got = volume_of(&scan, views, p);
-                const double error = peak_apart(wanted, got, n);
+                const double error = difference_double(wanted, got, n);
                 if (!(error <= 1e-12))
                     fail_msg("pole %d, way %zu, %s: %g of the peak", pole, i, p.tuning.kernel,
                              error);
@@ -296,25 +249,13 @@ TEST(rings_go_through_in_double)
         q = p;
         q.epr.stages = 1;
         AUTO_FREE double *one = volume_of(&scan, views, q);
-        const double rounding = peak_apart(two, single, n);
-        if (!(apart(one, two, n) <= .001 && peak_apart(ref, two, n) <= 1e-12 && rounding <= 1e-6 &&
-              rounding > 1e-9))
+        const double rounding = difference_double(two, single, n);
+        if (!(distance(FBP_F64, one, two, n).rms <= .001 &&
+              difference_double(ref, two, n) <= 1e-12 && rounding <= 1e-6 && rounding > 1e-9))
             fail_msg("%s: %.5f from one stage, %.2g from ref, %.2g from float",
-                     fbp_ring_interpolation_name(ways[i]), apart(one, two, n),
-                     peak_apart(ref, two, n), rounding);
+                     fbp_ring_interpolation_name(ways[i]), distance(FBP_F64, one, two, n).rms,
+                     difference_double(ref, two, n), rounding);
     }
-}
-
-static void write_views(const char *path, const struct fbp_scan *scan, const double *views)
-{
-    const struct fbp_array_info info = {.struct_size = sizeof info,
-                                        .n = {scan->panel.n_columns, 1, scan->n_views},
-                                        .type = FBP_F64};
-    const struct fbp_sink_params params = {.struct_size = sizeof params, .type = FBP_F64};
-
-    CLEANUP(fbp_sink_close) fbp_sink *sink = create_sink(path, &info, &params);
-    OK(fbp_sink_write(sink, 0, scan->n_views, FBP_F64, views));
-    OK(fbp_sink_finish(sink));
 }
 
 /* From file to file; little memory makes many slabs, of the same bits. */
@@ -327,9 +268,8 @@ TEST(files_hold_doubles)
     uint64_t hash[2];
 
     scan.projections = temporary("stages-views.npy");
-    write_views(scan.projections, &scan, views);
+    write_planes(scan.projections, FBP_F64, &scan, views);
     AUTO_FREE double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .tuning.kernel = NULL));
-    AUTO_FREE double *got = calloc(grid_size(&scan.volume), sizeof *got);
     fbp_plan *plan = create_plan(&scan, &small);
     assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
@@ -338,11 +278,8 @@ TEST(files_hold_doubles)
     assert_true(seconds > 0);
     OK(fbp_plan_run(plan, path, NULL));
     fbp_plan_destroy(&plan);
-    fbp_source *source = open_source(path, NULL);
-    assert_int_equal(fbp_source_info(source)->type, FBP_F64);
-    OK(fbp_source_read(source, 0, PLANES_N, 0, PLANES_N, FBP_F64, got));
+    AUTO_FREE double *got = read_planes(path, FBP_F64);
     assert_memory_equal(got, wanted, grid_size(&scan.volume) * sizeof *got);
-    fbp_source_close(&source);
     for (int little = 0; little < 2; little++) {
         struct fbp_report report = {.struct_size = sizeof report};
         struct fbp_recon_params p = small;
