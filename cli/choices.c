@@ -1,12 +1,167 @@
-/* Implementation of choices.h: lists of permitted option values, from the library's names. */
+/* Implementation of choices.h: lists of permitted option values, and file name extensions, from the
+ * tables of names and formats of the library. Called by option tables, checks and help texts. */
 #include "choices.h"
-#include "formats.h"
 
+#include "fbp/array.h"
 #include "fbp/fbp.h"
+#include "fbp/geometry_file.h"
 
 #include "array/file/bytes.h"
 #include "geometry/directions.h"
 #include "geometry/kind.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* A function that returns one of a format's lists of extensions, such as ".mha .mhd". */
+typedef const char *list_fn(const struct fbp_array_format *format);
+
+static const char *list_read(const struct fbp_array_format *f)
+{
+    return f->read;
+}
+
+static const char *list_files(const struct fbp_array_format *f)
+{
+    return f->written;
+}
+
+/* Extensions of outputs with one file per volume or, if there are none, with one file per slice. */
+static const char *list_written(const struct fbp_array_format *f)
+{
+    return *f->written ? f->written : f->slices;
+}
+
+static const char *list_compressed(const struct fbp_array_format *f)
+{
+    return f->compressed;
+}
+
+/* True if the path ends in one of the extensions, such as ".mha .mhd".  `inside`: also if the path
+ * has the form FILE:ARRAY with such a FILE. */
+static bool ends_in(const char *path, const char *extensions, bool inside)
+{
+    const size_t length = strlen(path);
+    char member[24];
+
+    for (const char *p = extensions; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
+            return true;
+        snprintf(member, sizeof member, "%.*s:", (int)n, p);
+        if (inside && strcasestr(path, member))
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+static bool is_listed(const char *path, list_fn *list)
+{
+    for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
+        if (ends_in(path, list(*f), (*f)->has_members))
+            return true;
+    return false;
+}
+
+bool cli_is_volume(const char *path)
+{
+    return is_listed(path, list_written);
+}
+
+static const char *list_folders(const struct fbp_array_format *f)
+{
+    return f->folders ? f->written : "";
+}
+
+bool cli_is_volume_folder(const char *path)
+{
+    return is_listed(path, list_folders);
+}
+
+bool cli_can_compress(const char *path)
+{
+    return is_listed(path, list_compressed);
+}
+
+/* Write the extensions of all formats to buf[n], separated by ", "; `last`: separator before the
+ * last extension, such as " or ". */
+static void list_extensions(list_fn *list, const char *last, char *buf, size_t n)
+{
+    size_t at = 0, before = 0, length = 0;
+    const char *name = "";
+
+    buf[0] = '\0';
+    for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
+        for (const char *p = list(*f); *p && at < n;) {
+            name = p;
+            length = strcspn(p, " ");
+            before = at;
+            at += (size_t)snprintf(buf + at, n - at, "%s%.*s", at ? ", " : "", (int)length, p);
+            p += length + strspn(p + length, " ");
+        }
+    if (before > 0 && at < n)
+        snprintf(buf + before, n - before, "%s%.*s", last, (int)length, name);
+}
+
+const char *cli_volumes(void)
+{
+    static char text[300];
+
+    list_extensions(list_written, " or ", text, sizeof text);
+    return text;
+}
+
+const char *cli_packed(void)
+{
+    static char text[120];
+
+    list_extensions(list_compressed, " or ", text, sizeof text);
+    return text;
+}
+
+char *cli_with_formats(const char *text, char *buf, size_t n)
+{
+    static const struct {
+        const char *key;
+        list_fn *list;
+    } keys[] = {
+        {"{read}", list_read}, {"{written}", list_files}, {"{compressed}", list_compressed}};
+    size_t at = 0;
+
+    buf[0] = '\0';
+    while (*text && at + 1 < n) {
+        size_t i = 0;
+        while (i < 3 && strncmp(text, keys[i].key, strlen(keys[i].key)) != 0)
+            i++;
+        if (i == 3) {
+            buf[at++] = *text++;
+            buf[at] = '\0';
+            continue;
+        }
+        list_extensions(keys[i].list, ", ", buf + at, n - at);
+        at += strlen(buf + at);
+        text += strlen(keys[i].key);
+    }
+    return buf;
+}
+
+enum { MOST_FORMATS = 64 };
+
+const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n)
+{
+    static struct fbp_geometry_format_info formats[MOST_FORMATS];
+    static size_t known;
+
+    if (known == 0) {
+        formats[0].struct_size = sizeof *formats;
+        known = fbp_geometry_formats(formats, MOST_FORMATS);
+        known = known < MOST_FORMATS ? known : MOST_FORMATS;
+    }
+    *n = known;
+    return formats;
+}
 
 const char *choices_kind(size_t i)
 {

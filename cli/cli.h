@@ -1,6 +1,5 @@
 /** @file cli.h  Functions that all commands of fbp and fbp-bench share: error messages, JSON
- * output, checks of file names, short texts.  Implemented in cli.c; cli_scan_in_folder() in
- * folder.c. */
+ * output, checks of file names and of outputs, short texts.  Implemented in cli.c. */
 #ifndef FBP_CLI_CLI_H
 #define FBP_CLI_CLI_H
 
@@ -29,6 +28,15 @@ int cli_json_save(cJSON *root, const char *path, bool replace);
  *  if out of memory. */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
+/** A member of a JSON object; key NULL: end of a list. */
+struct cli_number {
+    const char *key;
+    double value;
+};
+/** Add numbers to an object: cli_json_add(object, {"rmse", 0.1}, {"max", 2}). */
+#define cli_json_add(object, ...) \
+    cli_json_add_all(object, (const struct cli_number[]){__VA_ARGS__, {NULL, 0}})
+void cli_json_add_all(cJSON *object, const struct cli_number *numbers);
 
 bool cli_ends_with(const char *text, const char *end);
 /** True if the output is a pattern with one file per slice, such as "out/%04d.png". */
@@ -57,5 +65,28 @@ double cli_degrees(double rad);
 unsigned cli_flips(bool u, bool v, bool direction);
 /** Peak resident set of this process so far [bytes]. */
 uint64_t cli_peak_bytes(void);
+
+/** Inputs and outputs of one command; paths and `scan` may be NULL. */
+struct cli_files {
+    bool force;                  /**< outputs may replace inputs */
+    const struct fbp_scan *scan; /**< input, with all files of the scan */
+    const char *inputs[4];       /**< inputs: arrays, or any other files */
+    const char *outputs[8];      /**< files, or patterns such as "out/%04d.png" */
+    const char *volume;          /**< output; the library itself protects its inputs */
+};
+
+/** Option table row of --force, for the member f of struct S. */
+// clang-format off
+#define FORCE_OPTION(S, f)                                                                        \
+    OPT(S, f, .name = "force",                                                                    \
+        .help = "also write over an input file, or into a folder or series of input files")
+// clang-format on
+
+/**
+ * Check that no output replaces an input file or becomes part of an input folder or input pattern
+ * (unless `force`), and that no two outputs are the same file (always).
+ * @return 0, or 1 after an error message.
+ */
+int cli_check_files(const struct cli_files *files);
 
 #endif /* FBP_CLI_CLI_H */

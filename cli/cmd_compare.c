@@ -25,31 +25,6 @@ static const struct opt table[] = {
 };
 #undef C
 
-static int print_json(const struct fbp_comparison *c)
-{
-    cJSON *root = cJSON_CreateObject();
-
-    cJSON_AddNumberToObject(root, "rmse", c->rmse);
-    cJSON_AddNumberToObject(root, "nrmse", c->nrmse);
-    cJSON_AddNumberToObject(root, "max", c->max);
-    cJSON_AddNumberToObject(root, "psnr_db", c->psnr_db);
-    cJSON_AddNumberToObject(root, "mean_a", c->mean_a);
-    cJSON_AddNumberToObject(root, "mean_b", c->mean_b);
-    cJSON_AddNumberToObject(root, "count", (double)c->count);
-    cJSON_AddNumberToObject(root, "not_finite", (double)c->not_finite);
-    return cli_json(root, false);
-}
-
-static int print_text(const struct fbp_comparison *c)
-{
-    printf("rmse     %.6g\nnrmse    %.6g\nmax      %.6g\npsnr_db  %.6g\n", c->rmse, c->nrmse,
-           c->max, c->psnr_db);
-    printf("mean_a   %.6g\nmean_b   %.6g\ncount    %zu\n", c->mean_a, c->mean_b, c->count);
-    if (c->not_finite > 0)
-        printf("excluded %zu (NaN, or the same infinity, in both)\n", c->not_finite);
-    return 0;
-}
-
 /* Read the unit that the file `path` names; "" if there is none. */
 static void unit_of(const char *path, char unit[16])
 {
@@ -60,23 +35,11 @@ static void unit_of(const char *path, char unit[16])
     fbp_source_close(&source);
 }
 
-/* Print a warning if the units differ, because values are compared without conversion. */
-static void warn_of_units(const struct compare_args *a)
-{
-    char of[2][16] = {"", ""};
-
-    unit_of(a->a, of[0]);
-    unit_of(a->b, of[1]);
-    if (of[0][0] && of[1][0] && strcmp(of[0], of[1]) != 0)
-        say_warning(
-            false, "%s has the unit %s, but %s has %s; the numbers are compared without conversion",
-            say_name(a->a), say_name(of[0]), say_name(a->b), say_name(of[1]));
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct compare_args a = {.tolerance = -1};
     struct fbp_comparison c = {.struct_size = sizeof c};
+    char unit[2][16] = {"", ""};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)
@@ -85,10 +48,28 @@ static int run(const struct command *self, int argc, char **argv)
         return 1;
     if (fbp_array_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
         return cli_fail();
-    warn_of_units(&a);
+    unit_of(a.a, unit[0]);
+    unit_of(a.b, unit[1]);
+    if (unit[0][0] && unit[1][0] && strcmp(unit[0], unit[1]) != 0)
+        say_warning(
+            false, "%s has the unit %s, but %s has %s; the numbers are compared without conversion",
+            say_name(a.a), say_name(unit[0]), say_name(a.b), say_name(unit[1]));
     cli_warn_missing(a.a, false);
     cli_warn_missing(a.b, false);
-    rc = a.json ? print_json(&c) : print_text(&c);
+    if (a.json) {
+        cJSON *root = cJSON_CreateObject();
+        cli_json_add(root, {"rmse", c.rmse}, {"nrmse", c.nrmse}, {"max", c.max},
+                     {"psnr_db", c.psnr_db}, {"mean_a", c.mean_a}, {"mean_b", c.mean_b},
+                     {"count", (double)c.count}, {"not_finite", (double)c.not_finite});
+        rc = cli_json(root, false);
+    } else {
+        printf("rmse     %.6g\nnrmse    %.6g\nmax      %.6g\npsnr_db  %.6g\n", c.rmse, c.nrmse,
+               c.max, c.psnr_db);
+        printf("mean_a   %.6g\nmean_b   %.6g\ncount    %zu\n", c.mean_a, c.mean_b, c.count);
+        if (c.not_finite > 0)
+            printf("excluded %zu (NaN, or the same infinity, in both)\n", c.not_finite);
+        rc = 0;
+    }
     if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* true for NaN */
         rc = cli_error("%s: the rmse %.6g against %s exceeds the tolerance %.6g", a.a, c.rmse, a.b,
                        a.tolerance);

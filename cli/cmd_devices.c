@@ -26,8 +26,8 @@ static int print_json(const struct fbp_device_info *d, size_t n)
         cJSON_AddBoolToObject(one, "usable", d[i].reason[0] == '\0');
         cJSON_AddStringToObject(one, "reason", d[i].reason);
         cJSON_AddStringToObject(one, "driver", d[i].driver);
-        cJSON_AddNumberToObject(one, "memory_bytes", (double)d[i].memory_bytes);
-        cJSON_AddNumberToObject(one, "free_bytes", (double)d[i].free_bytes);
+        cli_json_add(one, {"memory_bytes", (double)d[i].memory_bytes},
+                     {"free_bytes", (double)d[i].free_bytes});
         cJSON_AddStringToObject(one, "bus_id", d[i].bus_id);
         if (d[i].numa_node >= 0)
             cJSON_AddNumberToObject(one, "numa_node", d[i].numa_node);

@@ -1,6 +1,6 @@
 /* Command `fbp info`: prints the contents of an array, a scan or a geometry file. */
-#include "bench_program.h"
 #include "cli.h"
+#include "program.h"
 #include "say.h"
 
 #include "fbp/geometry_file.h"
@@ -320,15 +320,6 @@ static int file_info(const struct info_args *a)
     return known || st == FBP_ERR_UNSUPPORTED ? cli_error("%s", why) : cli_fail();
 }
 
-/* RabbitCT data set (.rctd) or result (.rct): run `fbp-bench rabbitct info`. */
-static int rabbitct_info(const struct info_args *a)
-{
-    char *words[] = {"rabbitct", "info", "--", (char *)(uintptr_t)a->file};
-    char *with_json[] = {"rabbitct", "info", "--json", "--", (char *)(uintptr_t)a->file};
-
-    return a->json ? bench_program_run(5, with_json) : bench_program_run(4, words);
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct info_args a = {0};
@@ -336,8 +327,12 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct"))
-        return rabbitct_info(&a);
+    if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct")) {
+        /* data set or result of RabbitCT: run `fbp-bench rabbitct info` */
+        char *file = (char *)(uintptr_t)a.file;
+        char *words[] = {"rabbitct", "info", a.json ? "--json" : "--", a.json ? "--" : file, file};
+        return program_start_bench(4 + a.json, words);
+    }
     return cli_ends_with(a.file, ".json") ? scan_info(&a) : file_info(&a);
 }
 

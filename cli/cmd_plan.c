@@ -1,8 +1,305 @@
-/* Command `fbp plan`: prints the plan of a reconstruction (memory, slabs, time), then stops. */
+/* Command `fbp plan`: prints the plan of a reconstruction (memory, slabs, time) as text lines or as
+ * JSON, then stops. fbp recon --plan, report.c and fbp-bench call the functions plan_…(), too. */
 #include "recon.h"
+#include "say.h"
 #include "team.h"
 
+#include "base/text.h"
+#include "pipeline/plan.h"
+
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+
+char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p)
+{
+    char devices[40] = "";
+
+    if (p->n_devices > 1)
+        snprintf(devices, sizeof devices, ", %zu devices", p->n_devices);
+    snprintf(buf, n, "%s, kernel %s%s%s%s, %d thread%s", p->backend, p->kernel, *p->isa ? ", " : "",
+             p->isa, devices, p->n_threads, p->n_threads == 1 ? "" : "s");
+    return buf;
+}
+
+static bool is_box(const struct fbp_plan_summary *p)
+{
+    return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
+}
+
+static const char *how_often_filtered(const struct fbp_plan_summary *p)
+{
+    if (p->shares_views)
+        return "each filtered once, by one of the devices, and copied to the others";
+    if (p->keeps_views)
+        return p->n_devices > 1 ? "filtered by each device, and kept there"
+                                : "filtered once, and kept on the device";
+    return p->n_slabs > 1 ? "filtered again for each slab that needs their rows" : "filtered once";
+}
+
+void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
+{
+    struct plan_line *line = &out->lines[out->n < PLAN_LINES ? out->n++ : PLAN_LINES - 1];
+    va_list ap;
+
+    line->name = name;
+    va_start(ap, fmt);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
+    vsnprintf(line->text, sizeof line->text, fmt, ap);
+    va_end(ap);
+}
+
+/* Lines about the volume, its box, part and region, and the filter. */
+static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
+{
+    const double *c = p->volume.centre_mm;
+    char a[120];
+
+    plan_put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume),
+             c[0], c[1], c[2]);
+    if (p->time_points > 1)
+        plan_put(out, "frames", "%zu volumes of that size, each from one row of the views",
+                 p->time_points);
+    if (is_box(p))
+        plan_put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
+                 p->box[0][0], p->box[0][1], p->box[1][0], p->box[1][1], p->box[2][0],
+                 p->box[2][1]);
+    if (p->n_parts)
+        plan_put(out, "part",
+                 "%zu of %zu; slabs, writing, memory, work and time below are those of this part",
+                 p->part, p->n_parts);
+    if (p->region_voxels)
+        plan_put(
+            out, "region",
+            "%.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates and %.3g "
+            "%% of the detector rows",
+            100 * recon_region_share(p), p->region_slices[0], p->region_slices[1] - 1,
+            100 * p->region_saves_updates, 100 * p->region_saves_rows);
+    if (p->prepared[0])
+        plan_put(out, "prepared", "%s", say_name(p->prepared));
+    plan_put(out, "weights", "%s", p->weights);
+    if (p->fft_length)
+        plan_put(out, "filter", "by FFT of length %zu", p->fft_length);
+    else
+        plan_put(out, "filter", "%s", p->filtered ? "none" : "in space");
+}
+
+/* Lines about device, slabs and batches, and how often views are read. */
+static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
+{
+    char a[120];
+
+    plan_put(out, "device", "%s", plan_device(a, sizeof a, p));
+    plan_put(out, "slabs", "%zu of at most %zu slices", p->n_slabs, p->slab_slices);
+    if (p->follows)
+        plan_put(out, "batches", "the views that have arrived, at most %zu", p->batch_views);
+    else
+        plan_put(out, "batches", "%zu of at most %zu views", p->n_batches, p->batch_views);
+    if (p->ahead_bytes)
+        plan_put(
+            out, "ahead",
+            "%zu detector rows of all views, in %zu band%s; %s of line integrals are stored %s",
+            p->ahead_rows, p->ahead_bands, p->ahead_bands == 1 ? "" : "s",
+            fbp_bytes_text(a, sizeof a, p->ahead_bytes),
+            p->ahead_in_file ? "in a scratch file" : "in memory");
+    plan_put(out, "reading", "%s; a detector row is read %.3g times",
+             fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
+    if (p->scratch_bytes)
+        plan_put(out, "views",
+                 "filtered once, into a scratch file of %s, from which each row is read %.3g times",
+                 fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
+    else if (p->n_pictures)
+        plan_put(out, "views",
+                 "filtered once, and summed into %zu images of %zu x %zu pixels: %.4g giga-updates",
+                 p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
+    else
+        plan_put(out, "views", "%s", how_often_filtered(p));
+}
+
+/* Lines about bytes written, memory, and voxel updates. */
+static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
+{
+    char a[120], b[120];
+
+    plan_put(out, "writing", "%s", fbp_bytes_text(a, sizeof a, p->output_bytes));
+    if (p->memory_limit > 0)
+        plan_put(out, "memory", "%s predicted; the limit is %s",
+                 fbp_bytes_text(a, sizeof a, p->memory_bytes),
+                 fbp_bytes_text(b, sizeof b, p->memory_limit));
+    else
+        plan_put(out, "memory", "%s predicted", fbp_bytes_text(a, sizeof a, p->memory_bytes));
+    if (p->device_bytes)
+        plan_put(out, "on device",
+                 "%s per device, without the driver's own context (some 300 MiB on a GPU)",
+                 fbp_bytes_text(a, sizeof a, p->device_bytes));
+    plan_put(out, "work", "%.4g giga-updates (voxels x %s", (double)p->updates * 1e-9,
+             p->n_pictures ? "images) in the second stage" : "views)");
+}
+
+void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
+{
+    out->n = 0;
+    put_volume(out, p);
+    put_parts(out, p);
+    put_costs(out, p);
+}
+
+void plan_print_lines(const struct plan_lines *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        printf("%-9s %s\n", l->lines[i].name, l->lines[i].text);
+}
+
+static void json_predicted(cJSON *root, const struct fbp_predicted *t)
+{
+    cJSON *out = cJSON_AddObjectToObject(root, "predicted");
+
+    cJSON_AddNumberToObject(out, "read", t->read);
+    cJSON_AddNumberToObject(out, "upload", t->upload);
+    cJSON_AddNumberToObject(out, "filter", t->filter);
+    cJSON_AddNumberToObject(out, "share", t->share);
+    cJSON_AddNumberToObject(out, "backproject", t->backproject);
+    cJSON_AddNumberToObject(out, "fetch", t->fetch);
+    cJSON_AddNumberToObject(out, "write", t->write);
+    cJSON_AddNumberToObject(out, "total", t->total);
+    cJSON_AddNumberToObject(out, "gups", t->gups);
+}
+
+/* JSON members: device, kernel, volume, box and region. */
+static void json_work(cJSON *root, const struct fbp_plan_summary *p)
+{
+    cJSON_AddStringToObject(root, "device", p->backend);
+    recon_json_kernel(root, p);
+    cli_json_sizes(root, "size", p->volume.n, 3);
+    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
+    if (is_box(p))
+        recon_json_box(root, p);
+    if (p->region_voxels)
+        recon_json_region(root, p);
+}
+
+static void json_counts(cJSON *root, const struct fbp_plan_summary *p)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } counts[] = {
+        {"slabs", offsetof(struct fbp_plan_summary, n_slabs)},
+        {"slab_slices", offsetof(struct fbp_plan_summary, slab_slices)},
+        {"batches", offsetof(struct fbp_plan_summary, n_batches)},
+        {"batch_views", offsetof(struct fbp_plan_summary, batch_views)},
+        {"fft_length", offsetof(struct fbp_plan_summary, fft_length)},
+        {"devices", offsetof(struct fbp_plan_summary, n_devices)},
+        {"memory_bytes", offsetof(struct fbp_plan_summary, memory_bytes)},
+        {"memory_limit", offsetof(struct fbp_plan_summary, memory_limit)},
+        {"device_bytes", offsetof(struct fbp_plan_summary, device_bytes)},
+        {"input_bytes", offsetof(struct fbp_plan_summary, input_bytes)},
+        {"output_bytes", offsetof(struct fbp_plan_summary, output_bytes)},
+        {"updates", offsetof(struct fbp_plan_summary, updates)},
+        {"frames", offsetof(struct fbp_plan_summary, time_points)},
+        {"pictures", offsetof(struct fbp_plan_summary, n_pictures)},
+        {"picture_updates", offsetof(struct fbp_plan_summary, picture_updates)},
+        {"ahead_bytes", offsetof(struct fbp_plan_summary, ahead_bytes)},
+        {"ahead_rows", offsetof(struct fbp_plan_summary, ahead_rows)},
+        {"ahead_bands", offsetof(struct fbp_plan_summary, ahead_bands)},
+        {"ahead_in_file", offsetof(struct fbp_plan_summary, ahead_in_file)},
+    };
+    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        cJSON_AddNumberToObject(root, counts[i].key,
+                                (double)*(const size_t *)((const char *)p + counts[i].offset));
+}
+
+cJSON *plan_json(const struct fbp_plan_summary *p, double seconds)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    json_work(root, p);
+    json_counts(root, p);
+    cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
+    cJSON_AddNumberToObject(root, "scratch_bytes", (double)p->scratch_bytes);
+    cJSON_AddNumberToObject(root, "scratch_reads", p->scratch_reads);
+    cJSON_AddBoolToObject(root, "keeps_views", p->keeps_views);
+    cJSON_AddBoolToObject(root, "shares_views", p->shares_views);
+    cJSON_AddNumberToObject(root, "expected_seconds", seconds);
+    if (p->predicted.total > 0)
+        json_predicted(root, &p->predicted);
+    return root;
+}
+
+static fbp_status part_of(const fbp_plan *plan, size_t k, struct fbp_part *out)
+{
+    *out = (struct fbp_part){.struct_size = sizeof *out};
+    return fbp_plan_part(plan, k, out);
+}
+
+int recon_print_parts(const fbp_plan *plan)
+{
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    struct fbp_part part;
+
+    for (size_t k = 1; k <= p->n_parts; k++) {
+        if (part_of(plan, k, &part) != FBP_OK)
+            return cli_fail();
+        printf("%-9s %zu of %zu%s: slices %zu to %zu, %.4g giga-updates\n", "part", k, p->n_parts,
+               k == p->part ? " (this one)" : "", part.slices[0], part.slices[1] - 1,
+               (double)part.updates * 1e-9);
+    }
+    return 0;
+}
+
+int recon_json_parts(cJSON *root, const fbp_plan *plan)
+{
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    cJSON *list;
+
+    if (p->n_parts == 0)
+        return 0;
+    cJSON_AddNumberToObject(root, "part", (double)p->part);
+    list = cJSON_AddArrayToObject(root, "parts");
+    for (size_t k = 1; k <= p->n_parts; k++) {
+        struct fbp_part part;
+        if (part_of(plan, k, &part) != FBP_OK)
+            return cli_fail();
+        cJSON *one = cJSON_CreateObject(), *runs = cJSON_AddArrayToObject(one, "slices");
+        cJSON *run = cJSON_CreateArray();
+        for (size_t i = 0; i < 2; i++)
+            cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i]));
+        cJSON_AddItemToArray(runs, run);
+        cJSON_AddNumberToObject(one, "updates", (double)part.updates);
+        cJSON_AddItemToArray(list, one);
+    }
+    return 0;
+}
+
+static int print_json(const fbp_plan *plan, double seconds)
+{
+    cJSON *root = plan_json(fbp_plan_info(plan), seconds);
+
+    if (recon_json_parts(root, plan) != 0) {
+        cJSON_Delete(root);
+        return 1;
+    }
+    return cli_json(root, false);
+}
+
+int plan_print(const fbp_plan *plan, bool json)
+{
+    static struct plan_lines lines;
+    double seconds;
+    char a[40];
+
+    if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
+        return cli_fail();
+    if (json)
+        return print_json(plan, seconds);
+    plan_tell(fbp_plan_info(plan), &lines);
+    plan_put(&lines, "time", "about %s", cli_seconds(a, sizeof a, seconds));
+    plan_print_lines(&lines);
+    return recon_print_parts(plan);
+}
 
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),

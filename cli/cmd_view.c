@@ -1,11 +1,27 @@
-/* Command `fbp view`: draws a picture of a volume, writes an HTML page, or serves the page. */
-#include "view.h"
-
-#include "files.h"
+/* Command `fbp view`: draws a picture of a volume, writes an HTML page with a viewer, or serves
+ * that page and full slices to a browser (--serve). */
+#include "cli.h"
+#include "page/page.h"
 #include "say.h"
+#include "serve/server.h"
+#include "serve/slices.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Limits of --page-size, its default, and the part that texts, scripts and histogram use [bytes]. A
+ * browser holds the whole page as one text. */
+#define PAGE_LEAST (256. * 1024)
+#define PAGE_MOST  (384. * 1024 * 1024)
+enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
+
+struct view_args {
+    const char *volume, *output, *device;
+    double window[2], turn_deg;
+    size_t slice[3], frame, page_bytes, port; /* not given: SIZE_MAX, SIZE_MAX, 0, 0 */
+    bool mip, serve, force, quiet, json;
+};
 
 #define V struct view_args
 static const struct opt table[] = {
@@ -45,70 +61,166 @@ static const struct opt table[] = {
 };
 #undef V
 
-static int report(const struct view_args *a, const double shown[2])
+/* Parameters of the page: volume, first slice, grey window, size. */
+static struct page_wish wish_of(const struct view_args *a)
 {
-    if (a->json) {
-        cJSON *root = cJSON_CreateObject();
-        cJSON_AddStringToObject(root, "volume", a->volume);
-        cJSON_AddStringToObject(root, "output", a->output);
-        cli_json_numbers(root, "window", shown, 2);
-        return cli_json(root, false);
+    const size_t bytes = a->page_bytes ? a->page_bytes : PAGE_BYTES;
+
+    return (struct page_wish){.volume = {.name = a->volume,
+                                         .frame = a->frame,
+                                         .bytes = bytes - FRAME_BYTES,
+                                         .slice = a->slice[0] == SIZE_MAX ? NULL : a->slice,
+                                         .quiet = a->quiet},
+                              .window = {a->window[0], a->window[1]},
+                              .mip = a->mip};
+}
+
+/* Title of the page: the name of the file, without its folder. */
+static const char *title_of(const struct view_args *a)
+{
+    const char *slash = strrchr(a->volume, '/');
+
+    return slash && slash[1] ? slash + 1 : a->volume;
+}
+
+/* JSON object with the names of volume and output. */
+static cJSON *begin_json(const struct view_args *a)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "volume", a->volume);
+    cJSON_AddStringToObject(root, "output", a->output);
+    return root;
+}
+
+static int view_page(const struct view_args *a)
+{
+    const struct page_wish wish = wish_of(a);
+    struct page page = {.title = title_of(a)};
+    static struct reduced reduced;
+    fbp_source *volume;
+
+    if (fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
+        return cli_fail();
+    int rc = page_view(&page, volume, &wish, &reduced);
+    if (rc == 0)
+        rc = page_save(&page, a->output);
+    if (rc == 0 && a->json) {
+        cJSON *root = begin_json(a);
+        cli_json_sizes(root, "join", reduced.k, 3);
+        cli_json_sizes(root, "samples", reduced.bins, 3);
+        cJSON_AddNumberToObject(root, "frames", (double)reduced.frames);
+        rc = cli_json(root, false);
+    } else if (rc == 0 && !a->quiet) {
+        printf("%s", say_name(a->output));
+        if (!reduced_is_whole(&reduced))
+            printf(": means of %zu x %zu x %zu voxels", reduced.k[0], reduced.k[1], reduced.k[2]);
+        putchar('\n');
     }
-    if (!a->quiet)
-        printf("%s\n", say_name(a->output));
-    return 0;
+    page_clear(&page);
+    reduced_clear(&reduced);
+    fbp_source_close(&volume);
+    return rc;
 }
 
-static bool is_page(const struct view_args *a)
+/* Data of the server's callback: the finished page, and the slices of its volume. */
+struct volume_server {
+    struct markup text;
+    struct slices slices;
+};
+
+static void release_slice(struct answer *a)
 {
-    return a->serve || cli_ends_with(a->output, ".html");
+    slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
 }
 
-static int check_serve(const struct command *self, const struct view_args *a)
+/* Answer a request: path "": the page; "slice?plane=P&index=I&frame=F": float32 values. */
+static void answer(void *user, const struct http_request *request, struct answer *out)
 {
-    if (!a->serve && a->port > 0)
-        return opt_usage(self, "--port needs --serve");
-    if (!a->serve && !a->output)
-        return opt_usage(self, "-o FILE.png or FILE.html is missing, or --serve");
-    if (a->serve && a->output)
-        return opt_usage(self, "--serve writes no file; omit -o");
-    if (a->serve && a->json)
-        return opt_usage(self, "--serve prints only an address; omit --json");
-    if (!a->serve && !is_page(a) && !cli_ends_with(a->output, ".png"))
-        return opt_usage(self, "-o: expected a name that ends in .png or .html, got \"%s\"",
-                         a->output);
-    return OPT_GO_ON;
+    struct volume_server *v = user;
+    const struct reduced *r = v->slices.r;
+    const char *query = request->query;
+    size_t plane, index, frame, n;
+
+    if (!*request->path) {
+        *out = (struct answer){.status = 200,
+                               .type = "text/html; charset=utf-8",
+                               .bytes = v->text.bytes,
+                               .n = v->text.n};
+        return;
+    }
+    if (strcmp(request->path, "slice") != 0) {
+        answer_text(out, 404, "No such page.\n");
+        return;
+    }
+    if (!http_number(query, "plane", 2, &plane) ||
+        !http_number(query, "frame", r->frames - 1, &frame) ||
+        !http_number(query, "index", r->n[3 - reduced_axes[plane][0] - reduced_axes[plane][1]] - 1,
+                     &index)) {
+        answer_text(out, 400,
+                    "Expected slice?plane=P&index=I&frame=F, with numbers inside the volume.\n");
+        return;
+    }
+    float *values = slices_get(&v->slices, (int)plane, index, r->first_frame + frame, &n);
+    if (!values) {
+        answer_text(out, 500, "%s\n", *fbp_message() ? fbp_message() : "out of memory");
+        return;
+    }
+    *out = (struct answer){.status = 200,
+                           .type = "application/octet-stream",
+                           .bytes = values,
+                           .n = n * sizeof *values,
+                           .release = release_slice,
+                           .user = &v->slices};
 }
 
-static int check(const struct command *self, const struct view_args *a)
+/* Serve the page until Ctrl-C; returns the exit status. */
+static int view_serve(const struct view_args *a)
 {
-    const bool on_cpu = strcmp(a->device, "auto") == 0 || strcmp(a->device, "cpu") == 0;
-    const int rc = check_serve(self, a);
+    struct server server = {.socket = -1, .answer = answer};
+    struct volume_server v = {0};
+    struct page_wish wish = wish_of(a);
+    struct page page = {.title = title_of(a), .served = true};
+    struct markup policy = {0};
+    static struct reduced reduced;
+    fbp_source *volume = NULL;
 
-    if (rc != OPT_GO_ON)
-        return rc;
-    if (a->window[0] >= a->window[1])
-        return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a->window[0],
-                         a->window[1]);
-    if (is_page(a) && (a->turn_deg != 0 || !on_cpu))
-        return opt_usage(
-            self, "--turn and --device apply to PNG files only; omit them, or give -o FILE.png");
-    if (!is_page(a) && a->page_bytes > 0)
-        return opt_usage(
-            self, "--page-size applies to HTML pages, but \"%s\" is a PNG file; omit --page-size",
-            a->output);
-    if (!a->mip && a->turn_deg != 0)
-        return opt_usage(self,
-                         "--turn: only projections can be turned, not slices; give --mip, too");
-    if (!a->mip && !on_cpu)
-        return opt_usage(
-            self,
-            "--device %s: slices are always drawn by the CPU; give --mip, too, or omit --device",
-            a->device);
-    return OPT_GO_ON;
+    /* the port first, because it can be in use, and reading the volume takes long */
+    int rc = server_open(&server, (unsigned)a->port);
+    if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0) {
+        slices_cost(fbp_source_info(volume), wish.slice_cost);
+        rc = page_view(&page, volume, &wish, &reduced);
+    }
+    if (rc == 0) {
+        page_policy(&policy, true);
+        page_put(&v.text, &page);
+        page_clear(&page);
+        if (v.text.failed || policy.failed)
+            rc = cli_error("%s: out of memory for the page; give a smaller --page-size", a->volume);
+    }
+    if (rc == 0) {
+        slices_open(&v.slices, &reduced);
+        server.policy = policy.bytes;
+        server.user = &v;
+        if (!a->quiet)
+            fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
+        printf("http://127.0.0.1:%u/%s/\n", server.port, server.token);
+        (void)!fflush(stdout); /* scripts read the address while the server runs */
+        rc = server_run(&server);
+        slices_close(&v.slices);
+    }
+    markup_clear(&v.text);
+    markup_clear(&policy);
+    page_clear(&page);
+    reduced_clear(&reduced);
+    fbp_source_close(&volume);
+    server_close(&server);
+    return rc;
 }
 
-static int draw(const struct view_args *a)
+static int view_picture(const struct view_args *a)
 {
     double shown[2];
     struct fbp_picture_params p =
@@ -124,7 +236,50 @@ static int draw(const struct view_args *a)
         memcpy(p.slice, a->slice, sizeof p.slice);
     if (fbp_picture_write(a->volume, a->output, &p) != FBP_OK)
         return cli_fail();
-    return report(a, shown);
+    if (a->json) {
+        cJSON *root = begin_json(a);
+        cli_json_numbers(root, "window", shown, 2);
+        return cli_json(root, false);
+    }
+    if (!a->quiet)
+        printf("%s\n", say_name(a->output));
+    return 0;
+}
+
+static int check(const struct command *self, const struct view_args *a, bool is_page)
+{
+    const bool on_cpu = strcmp(a->device, "auto") == 0 || strcmp(a->device, "cpu") == 0;
+
+    if (!a->serve && a->port > 0)
+        return opt_usage(self, "--port needs --serve");
+    if (!a->serve && !a->output)
+        return opt_usage(self, "-o FILE.png or FILE.html is missing, or --serve");
+    if (a->serve && a->output)
+        return opt_usage(self, "--serve writes no file; omit -o");
+    if (a->serve && a->json)
+        return opt_usage(self, "--serve prints only an address; omit --json");
+    if (!is_page && !cli_ends_with(a->output, ".png"))
+        return opt_usage(self, "-o: expected a name that ends in .png or .html, got \"%s\"",
+                         a->output);
+    if (a->window[0] >= a->window[1])
+        return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a->window[0],
+                         a->window[1]);
+    if (is_page && (a->turn_deg != 0 || !on_cpu))
+        return opt_usage(
+            self, "--turn and --device apply to PNG files only; omit them, or give -o FILE.png");
+    if (!is_page && a->page_bytes > 0)
+        return opt_usage(
+            self, "--page-size applies to HTML pages, but \"%s\" is a PNG file; omit --page-size",
+            a->output);
+    if (!a->mip && a->turn_deg != 0)
+        return opt_usage(self,
+                         "--turn: only projections can be turned, not slices; give --mip, too");
+    if (!a->mip && !on_cpu)
+        return opt_usage(
+            self,
+            "--device %s: slices are always drawn by the CPU; give --mip, too, or omit --device",
+            a->device);
+    return OPT_GO_ON;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -132,9 +287,10 @@ static int run(const struct command *self, int argc, char **argv)
     struct view_args a = {
         .window = {NAN, NAN}, .slice = {SIZE_MAX, 0, 0}, .frame = SIZE_MAX, .device = "auto"};
     int rc = opt_parse(self, &a, argc, argv);
+    const bool is_page = a.serve || (a.output && cli_ends_with(a.output, ".html"));
 
     if (rc == OPT_GO_ON)
-        rc = check(self, &a);
+        rc = check(self, &a, is_page);
     if (rc != OPT_GO_ON)
         return rc;
     if (cli_is_scan(a.volume))
@@ -145,7 +301,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (cli_check_files(&(struct cli_files){
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
-    return is_page(&a) ? view_page(&a) : draw(&a);
+    return is_page ? view_page(&a) : view_picture(&a);
 }
 
 const struct command cmd_view = {

@@ -1,6 +1,11 @@
-/* The table of all commands of fbp; main() passes it to program_main(). */
-#include "bench_program.h"
+/* The table of all commands of fbp, which main.c passes to program_main(), and the start of the
+ * program fbp-bench for `fbp bench`, `fbp rabbitct` and `fbp info FILE.rct`. */
 #include "program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 extern const struct command cmd_simulate, cmd_recon, cmd_plan, cmd_compare, cmd_view, cmd_info,
     cmd_init, cmd_devices, cmd_geometry_show, cmd_geometry_check, cmd_geometry_convert;
@@ -21,6 +26,30 @@ const struct program program_fbp = {
     .commands = all,
     // NOLINTNEXTLINE(bugprone-sizeof-expression): a table of pointers
     .n_commands = sizeof all / sizeof *all,
-    .is_other = bench_program_has,
-    .run_other = bench_program_run,
+    .starts_bench = true,
 };
+
+int program_start_bench(int argc, char **argv)
+{
+    static const char name[] = "fbp-bench";
+    char path[4096], **words = calloc((size_t)argc + 2, sizeof *words);
+
+    if (!words)
+        return cli_error("out of memory for the arguments of fbp-bench; close other programs");
+    words[0] = path;
+    memcpy(words + 1, argv, (size_t)argc * sizeof *words);
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    errno = ENOENT;
+    if (slash && (size_t)(slash + 1 - path) + sizeof name <= sizeof path) {
+        memcpy(slash + 1, name, sizeof name);
+        execv(path, words);
+    }
+    const int error = errno;
+    free(words);
+    if (error == ENOENT)
+        return cli_error("the program fbp-bench is not installed in the folder of fbp; install the "
+                         "package fbp-bench, or build fbp from source with -DFBP_BENCH=ON");
+    return cli_error("%s: cannot be started: %s; reinstall fbp-bench", path, strerror(error));
+}

@@ -4,9 +4,25 @@
 #ifndef FBP_CLI_GEOMETRY_CHECK_H
 #define FBP_CLI_GEOMETRY_CHECK_H
 
-#include "geometry_flips.h"
+#include "cli.h"
 
 #include "geometry/directions.h"
+
+/**
+ * Effect of one combination of flips.  A flipped geometry assigns wrong rays to the object's
+ * points.  If one motion of the whole object (a rotation about the axis, possibly with mirrors)
+ * moves every point onto its assigned rays, the object appears sharp in another pose; otherwise it
+ * appears blurred.  flips_of() searches the best motion for sample points of the field of view.
+ */
+struct flip {
+    unsigned flips;             /**< flags of enum fbp_flip */
+    double turn_rad;            /**< rotation of the object about the axis, after mirrors */
+    bool mirrored, upside_down; /**< mirrored across, along the axis */
+    double rms_mm, max_mm;      /**< distance of points from their rays: rms, greatest */
+    bool sharp;                 /**< max_mm is below a quarter voxel: invisible in the data */
+};
+
+enum { N_FLIPS = 7 };
 
 /** Least and greatest value of a coordinate over the views, with the indices of these views. */
 struct span {
@@ -53,14 +69,6 @@ struct check {
  *  cutoff: of the filter of plane integrals; path: file name for error messages.
  *  @return 0, or 1 after an error message. */
 int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff, struct check *c);
-/** Compute c->planes from c->facts, c->grid and c->planes.cutoff.  @return as check_geometry(). */
-int check_planes(const struct fbp_scan *scan, struct check *c);
-/** Print the results for plane integrals as text, or as JSON; returns the exit status. */
-int check_planes_text(const struct fbp_scan *scan, const struct check *c);
-int check_planes_json(const struct fbp_scan *scan, const struct check *c);
-
-/** Append a warning; ignored after MAX_WARNINGS.  Implemented in geometry_warn.c. */
-void check_warn(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** Print all results as text, or as JSON; returns the exit status. */
 int check_print_text(const struct fbp_scan *scan, const struct check *c);

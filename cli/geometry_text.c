@@ -243,6 +243,50 @@ static void print_flips(const struct fbp_scan *scan, const struct check *c)
                    i ? "middle" : "axis", c->flip[i], i ? "rows" : "columns");
 }
 
+static void print_meridians(const struct fbp_meridian_planes *m)
+{
+    if (m->n)
+        printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions; "
+               "--stages 2 is possible\n",
+               m->n, m->axis[0], m->axis[1], m->axis[2], m->most);
+    else
+        printf("meridians   none: the directions do not share planes through one axis\n");
+}
+
+static int check_planes_text(const struct fbp_scan *scan, const struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    char grid[120];
+
+    printf("scan        plane integrals, %zu views of %zu samples, %.6g mm apart\n", scan->n_views,
+           scan->panel.n_columns, f->spacing_mm);
+    printf("directions  %zu different ones; each point of the sphere is at most %.3g degrees from "
+           "one, typically %.3g\n",
+           f->n_angles, cli_degrees(f->direction_gap_rad) / 2, cli_degrees(f->step_rad[1]) / 2);
+    printf("            at cut-off %.3g, small objects have no streaks within %.4g mm\n",
+           c->planes.cutoff, f->alias_free_mm / c->planes.cutoff);
+    if (f->n_angles < scan->n_views)
+        printf("            %zu of %zu occur twice, or together with the opposite direction\n",
+               scan->n_views - f->n_angles, scan->n_views);
+    printf("            the volume's %.5g mm need %.0f directions at cut-off %.3g",
+           2 * c->planes.reach_mm, c->planes.needed, c->planes.cutoff);
+    if ((double)f->n_angles < c->planes.needed)
+        printf("; expect streaks farther away, or use a cut-off of %.2g or less",
+               floor(100 * c->planes.enough_at) / 100);
+    putchar('\n');
+    printf("weights     %s\n", c->planes.weights);
+    print_meridians(&c->planes.meridians);
+    printf("samples     from %.6g to %.6g mm; the field of view has a radius of %.5g mm\n",
+           f->edge_mm[0], f->edge_mm[1], f->fov_radius_mm);
+    printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
+           scan->volume.n[0] ? "" : ", derived from the samples");
+    printf("            extends %.5g mm from the centre: %s\n", f->volume_radius_mm,
+           f->volume_inside ? "seen by every view" : "its corners are not seen by every view");
+    for (size_t i = 0; i < c->n_warnings; i++)
+        printf("warning     %s\n", say_name(c->warnings[i]));
+    return 0;
+}
+
 int check_print_text(const struct fbp_scan *scan, const struct check *c)
 {
     if (!fbp_kind_has_lines(scan->kind))
@@ -349,6 +393,41 @@ static void add_volume(cJSON *root, const struct check *c)
     cJSON_AddNumberToObject(root, "fov_radius_mm", f->fov_radius_mm);
     cli_json_numbers(root, "fov_z_mm", f->fov_half_height_mm, 2);
     cJSON_AddBoolToObject(root, "volume_inside", f->volume_inside);
+}
+
+static int check_planes_json(const struct fbp_scan *scan, const struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
+    cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
+    cJSON_AddNumberToObject(root, "samples", (double)scan->panel.n_columns);
+    cJSON_AddNumberToObject(root, "spacing_mm", f->spacing_mm);
+    cli_json_numbers(root, "samples_mm", f->edge_mm, 2);
+    cJSON_AddNumberToObject(root, "directions", (double)f->n_angles);
+    cJSON_AddNumberToObject(root, "directions_needed", c->planes.needed);
+    cJSON_AddNumberToObject(root, "cutoff", c->planes.cutoff);
+    cJSON_AddNumberToObject(root, "alias_free_mm", f->alias_free_mm / c->planes.cutoff);
+    cJSON_AddNumberToObject(root, "hole_deg", cli_degrees(f->direction_gap_rad));
+    cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
+    cJSON_AddStringToObject(root, "weights", c->planes.weights);
+    cJSON_AddNumberToObject(root, "weights_sum", c->planes.sum);
+    cJSON_AddNumberToObject(root, "meridians", (double)c->planes.meridians.n);
+    if (c->planes.meridians.n)
+        cli_json_numbers(root, "meridians_axis", c->planes.meridians.axis, 3);
+    cli_json_sizes(root, "size", c->grid.n, 3);
+    cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", c->grid.centre_mm, 3);
+    cJSON_AddNumberToObject(root, "volume_radius_mm", f->volume_radius_mm);
+    cJSON_AddNumberToObject(root, "fov_radius_mm", f->fov_radius_mm);
+    cJSON_AddBoolToObject(root, "volume_inside", f->volume_inside);
+    if (c->error[0])
+        cJSON_AddStringToObject(root, "error", c->error);
+    cJSON *list = cJSON_AddArrayToObject(root, "warnings");
+    for (size_t i = 0; i < c->n_warnings; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(c->warnings[i]));
+    return cli_json(root, false);
 }
 
 int check_print_json(const struct fbp_scan *scan, const struct check *c)

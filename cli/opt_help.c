@@ -1,6 +1,6 @@
 /* Output of --help, --help-all and --version, from the option tables (opt.h). Called by opt.c and
  * program.c. */
-#include "formats.h"
+#include "choices.h"
 #include "words.h"
 
 #include "fbp/types.h"

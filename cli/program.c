@@ -1,20 +1,59 @@
-/* The main function that fbp and fbp-bench share: finds the command that the command line names,
- * runs it, prints help and messages about unknown commands, and returns the exit status. */
+/* The main function that fbp and fbp-bench share (called by their main.c): finds the command that
+ * the command line names, runs it, prints help and messages about unknown commands, handles
+ * signals, and returns the exit status. */
 #include "program.h"
-
 #include "manual/manual.h"
 #include "say.h"
-#include "signals.h"
 #include "team.h"
 #include "words.h"
 
+#include "fbp/types.h"
+
 #include "base/sandbox.h"
+#include "base/threads.h"
 
 #include <malloc.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Number of the first signal; 0: none. Atomic, because all threads read it. */
+static atomic_int received;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
+
+static void on_signal(int number)
+{
+    int none = 0;
+
+    if (!atomic_compare_exchange_strong(&received, &none, number))
+        _exit(128 + number);
+    fbp_stop();
+}
+
+void signals_start(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    /* SA_RESTART: blocked system calls continue; their callers end by themselves or check the flag.
+     */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, was;
+
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] != SIGHUP || sigaction(SIGHUP, NULL, &was) != 0 || was.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+int signals_status(void)
+{
+    const int number = atomic_load(&received);
+
+    return number ? 128 + number : 0;
+}
 
 static const struct program *program;
 
@@ -30,33 +69,23 @@ static void help_all(FILE *f)
             program->more);
 }
 
-/* Number of words in `words` ("geometry show": 2) if argv begins with them, else 0. */
-static int match(const char *words, int argc, char **argv)
-{
-    int n = 0;
-
-    for (const char *at = words; *at; n++) {
-        const size_t len = strcspn(at, " ");
-        if (n >= argc || strlen(argv[n]) != len || strncmp(argv[n], at, len) != 0)
-            return 0;
-        at += len + strspn(at + len, " ");
-    }
-    return n;
-}
-
-/* Index of the command that argv begins with; n_commands: none. *n_words: words of its name. */
+/* Index of the command whose name or alias argv begins with; n_commands: none. *n_words: number of
+ * words of the name, such as 2 for "geometry show". */
 static size_t find_command(int argc, char **argv, int *n_words)
 {
-    size_t i = 0;
-
-    for (; i < n_commands; i++) {
-        *n_words = match(commands[i]->name, argc, argv);
-        if (!*n_words && commands[i]->alias)
-            *n_words = match(commands[i]->alias, argc, argv);
-        if (*n_words)
-            break;
-    }
-    return i;
+    for (size_t i = 0; i < n_commands; i++)
+        for (int k = 0; k < 2; k++) {
+            const char *at = k ? commands[i]->alias : commands[i]->name;
+            for (*n_words = 0; at && *at && *n_words < argc; ++*n_words) {
+                const size_t len = strcspn(at, " ");
+                if (strlen(argv[*n_words]) != len || strncmp(argv[*n_words], at, len) != 0)
+                    break;
+                at += len + strspn(at + len, " ");
+            }
+            if (at && !*at)
+                return i;
+        }
+    return n_commands;
 }
 
 static const char *command_name(const void *list, size_t i)
@@ -65,40 +94,30 @@ static const char *command_name(const void *list, size_t i)
     return commands[i]->name;
 }
 
-/* Is `word` the first word of a command name with two words, such as "geometry"? */
-static bool is_group(const char *word)
+/* Does command i belong to the group `word`, as "geometry show" belongs to "geometry"? */
+static bool is_in_group(size_t i, const char *word)
 {
     const size_t len = strlen(word);
 
-    for (size_t i = 0; i < n_commands; i++)
-        if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
-            return true;
-    return false;
+    return strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ';
+}
+
+static bool is_group(const char *word)
+{
+    size_t i = 0;
+
+    while (i < n_commands && !is_in_group(i, word))
+        i++;
+    return i < n_commands;
 }
 
 static void list_group(FILE *f, const char *word)
 {
-    const size_t len = strlen(word);
-
     for (size_t i = 0; i < n_commands; i++)
-        if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
+        if (is_in_group(i, word))
             fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
-    if (!program->run_other) /* fbp-bench, whose commands are all in groups */
+    if (!program->starts_bench) /* fbp-bench, whose commands are all in groups */
         fputs(program->more, f);
-}
-
-/* Write the commands of a group to buf: "fbp geometry show, fbp geometry check". Returns buf. */
-static const char *name_group(char *buf, size_t n, const char *word)
-{
-    const size_t len = strlen(word);
-    size_t used = 0;
-
-    buf[0] = '\0';
-    for (size_t i = 0; i < n_commands && used < n; i++)
-        if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
-            used += (size_t)snprintf(buf + used, n - used, "%sfbp %s", used ? ", " : "",
-                                     commands[i]->name);
-    return buf;
 }
 
 /* Kind of the first word of a command line: WORD_HELP for --help, -h, -help or help; WORD_VERSION
@@ -117,32 +136,24 @@ static bool is_help(const char *word)
     return kind_of(word) == WORD_HELP;
 }
 
-/* Report that the first word is a file or folder, because the command is missing. */
-static int is_a_file(const char *path, bool folder)
+/* Report that argv[0] names a group ("geometry"), but argv[1] is missing or no command of the
+ * group; or print the help of the group. */
+static int unknown_in_group(int argc, char **argv)
 {
-    cli_error(folder ? "%s is a folder, not a command; fbp init FOLDER writes a scan file for it; "
-                       "see fbp --help"
-                     : "%s is a file, not a command; fbp info FILE describes it, fbp recon "
-                       "reconstructs a scan; see fbp --help",
-              path);
-    return OPT_USAGE;
-}
+    char names[300] = "";
 
-/* argv[0] names a group ("geometry"), but argv[1] is missing or unknown: report it, or print the
- * help of the group. */
-static int unknown_of_group(int argc, char **argv)
-{
-    char there[300];
-
-    name_group(there, sizeof there, argv[0]);
     if (argc > 1 && is_help(argv[1])) {
         list_group(stdout, argv[0]);
         return OPT_DONE;
     }
+    for (size_t i = 0, used = 0; i < n_commands && used < sizeof names; i++)
+        if (is_in_group(i, argv[0]))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%sfbp %s",
+                                     used ? ", " : "", commands[i]->name);
     if (argc > 1 && argv[1][0] != '-' && access(argv[1], F_OK) != 0)
-        cli_error("unknown command \"%s %s\"; expected one of: %s", argv[0], argv[1], there);
+        cli_error("unknown command \"%s %s\"; expected one of: %s", argv[0], argv[1], names);
     else
-        cli_error("%s: incomplete command; expected one of: %s", argv[0], there);
+        cli_error("%s: incomplete command; expected one of: %s", argv[0], names);
     return OPT_USAGE;
 }
 
@@ -162,25 +173,36 @@ static const char *later_command(int argc, char **argv)
 static int unknown_command(int argc, char **argv)
 {
     if (is_group(argv[0]))
-        return unknown_of_group(argc, argv);
+        return unknown_in_group(argc, argv);
     const char *meant = word_command(argv[0] + strspn(argv[0], "-"));
     const char *near =
         meant || argv[0][0] == '-' ? meant : opt_nearest(argv[0], command_name, NULL, n_commands);
     struct stat info;
-    if (stat(argv[0], &info) == 0)
-        return is_a_file(argv[0], S_ISDIR(info.st_mode));
+    if (stat(argv[0], &info) == 0) {
+        cli_error(S_ISDIR(info.st_mode)
+                      ? "%s is a folder, not a command; fbp init FOLDER writes a scan file for it; "
+                        "see fbp --help"
+                      : "%s is a file, not a command; fbp info FILE describes it, fbp recon "
+                        "reconstructs a scan; see fbp --help",
+                  argv[0]);
+        return OPT_USAGE;
+    }
     const char *what = argv[0][0] == '-' ? "option" : "command", *later = later_command(argc, argv);
-    if (later) {
+    if (later)
         cli_error(
             "options follow the command; expected fbp %s … %s, got \"%s\" first; see fbp --help",
             later, argv[0], argv[0]);
-        return OPT_USAGE;
-    }
-    if (near)
+    else if (near)
         cli_error("unknown %s \"%s\"; did you mean fbp %s?; see fbp --help", what, argv[0], near);
     else
         cli_error("unknown %s \"%s\"; see fbp --help", what, argv[0]);
     return OPT_USAGE;
+}
+
+/* Is this the first word of a command that the program fbp-bench runs? */
+static bool is_of_bench(const char *word)
+{
+    return program->starts_bench && (strcmp(word, "bench") == 0 || strcmp(word, "rabbitct") == 0);
 }
 
 static int help(int argc, char **argv)
@@ -188,8 +210,8 @@ static int help(int argc, char **argv)
     const int first = argc > 0 && strcmp(argv[0], "--man") == 0;
     int n_words;
 
-    if (argc > first && program->run_other && program->is_other(argv[first]))
-        return program->run_other(argc + 1, argv - 1);
+    if (argc > first && is_of_bench(argv[first]))
+        return program_start_bench(argc + 1, argv - 1);
     const int made = manual_run(argc, argv);
     if (made != OPT_GO_ON)
         return made;
@@ -208,20 +230,6 @@ static int help(int argc, char **argv)
     return OPT_DONE;
 }
 
-/* Is --json among the words? Checked before they are parsed, because usage errors are JSON as well.
- */
-static bool wants_object(int argc, char **argv)
-{
-    bool is_given = false;
-
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const size_t len = strcspn(argv[i], "=");
-        is_given =
-            is_given || (len == strlen("--json") && strncasecmp(argv[i], "--json", len) == 0);
-    }
-    return is_given;
-}
-
 static int run(int argc, char **argv)
 {
     int n_words;
@@ -237,32 +245,18 @@ static int run(int argc, char **argv)
         opt_version(stdout);
         return OPT_DONE;
     }
-    if (program->run_other && program->is_other(argv[0]))
-        return program->run_other(argc, argv);
+    if (is_of_bench(argv[0]))
+        return program_start_bench(argc, argv);
     const size_t i = find_command(argc, argv, &n_words);
     if (i == n_commands)
         return unknown_command(argc, argv);
     return commands[i]->run(commands[i], argc - n_words, argv + n_words);
 }
 
-/* Finish output and team; returns the exit status. Rank 0 prints a failure before it waits for the
- * other ranks: if one of them was killed, the launcher soon ends this process as well. */
-static int end(int rc)
-{
-    const bool at_once = rc != 0 && say_failed() && team_is_first();
-
-    if (!at_once)
-        rc = team_end(rc);
-    rc = say_close(rc);
-    (void)fflush(stdout);
-    if (at_once)
-        rc = team_end(rc);
-    team_leave();
-    return rc;
-}
-
 int program_main(const struct program *p, int argc, char **argv)
 {
+    bool json = false; /* --json is given: messages about wrong usage are then JSON, too */
+
     program = p;
     commands = p->commands;
     n_commands = p->n_commands;
@@ -272,8 +266,20 @@ int program_main(const struct program *p, int argc, char **argv)
     say_open_streams();
     say_watch_memory();
     signals_start();
-    say_open(wants_object(argc - 1, argv + 1));
-    int rc = end(run(argc - 1, argv + 1));
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        json = json || (strncasecmp(argv[i], "--json", 6) == 0 && strchr("=", argv[i][6]));
+    say_open(json);
+    int rc = run(argc - 1, argv + 1);
+    /* Rank 0 prints a failure before it waits for the other ranks: if one of them was killed, the
+     * launcher soon ends this process as well. */
+    const bool print_first = rc != 0 && say_failed() && team_is_first();
+    if (!print_first)
+        rc = team_end(rc);
+    rc = say_close(rc);
+    (void)fflush(stdout);
+    if (print_first)
+        rc = team_end(rc);
+    team_leave();
     if (rc != 0 && signals_status())
         rc = signals_status();
     return say_close_output(rc);

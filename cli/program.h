@@ -1,24 +1,37 @@
-/** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, each a table of
- * commands. */
+/** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, signals that stop a
+ * command, and the start of fbp-bench. Implemented in program.c and commands.c; signals_status() is
+ * called by progress callbacks and by the server of fbp view. */
 #ifndef FBP_CLI_PROGRAM_H
 #define FBP_CLI_PROGRAM_H
 
 #include "cli.h"
 
+/** A program: the texts of its help, and its commands. */
 struct program {
     const char *title; /**< first line of the help */
     const char *more;  /**< last lines of the help */
     const struct command *const *commands;
     size_t n_commands;
-    /** Is this first word a command of another program? NULL: never. */
-    bool (*is_other)(const char *word);
-    /** Replace this process by that program; returns an exit status only after a failure. */
-    int (*run_other)(int argc, char **argv);
+    bool starts_bench; /**< the commands "bench" and "rabbitct" start the program fbp-bench */
 };
 
 extern const struct program program_fbp;
 
 /** Find and run the command that argv names; returns the exit status. */
 int program_main(const struct program *program, int argc, char **argv);
+
+/** Replace this process by fbp-bench, from the folder of the running executable, with the arguments
+ *  argv[argc].  Returns only after a failure: 1, after an error message. */
+int program_start_bench(int argc, char **argv);
+
+/**
+ * Handle SIGINT, SIGTERM and SIGHUP (SIGHUP unless it is ignored, as under nohup). The first signal
+ * makes every call of the library return early, and the command cleans up; the second one ends the
+ * process at once. SIGXFSZ is ignored: a write beyond the limit of file size then fails.
+ */
+void signals_start(void);
+
+/** Exit status after a signal: 128 + number of the first signal; 0: no signal was received. */
+int signals_status(void);
 
 #endif /* FBP_CLI_PROGRAM_H */

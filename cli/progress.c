@@ -1,8 +1,8 @@
 /* The progress bar of a reconstruction on standard error, and the callbacks of the library that
  * draw it, print log lines and stop the run after Ctrl-C. */
+#include "program.h"
 #include "recon.h"
 #include "say.h"
-#include "signals.h"
 #include "team.h"
 
 #include "base/system.h"

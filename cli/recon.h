@@ -4,8 +4,7 @@
 #ifndef FBP_CLI_RECON_H
 #define FBP_CLI_RECON_H
 
-#include "adjust.h"
-#include "choices.h"
+#include "geometry.h"
 
 #include "backend/backend.h"
 #include "filter/filter.h"

@@ -1,8 +1,9 @@
 /* Checks of the options of fbp recon and fbp plan against each other, before anything is loaded.
  * The functions return OPT_GO_ON, or an exit status after an error was reported. */
-#include "formats.h"
+#include "choices.h"
 #include "recon.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -97,6 +98,83 @@ bool recon_is_picture(const struct recon_args *a)
     const struct opt_range *r = a->slice.given ? &a->slice : &a->roi[2];
 
     return r->given && r->end == r->first + 1 && is_png(a);
+}
+
+/* Environment variables of batch systems with the number of a task in a job array. */
+static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
+                                     "SGE_TASK_ID"};
+
+/* Read a text of n digits as a number; false: the text contains other characters or is too long. */
+static bool read_number(const char *text, size_t n, size_t *out)
+{
+    char digits[20];
+    char *end;
+
+    if (n == 0 || n >= sizeof digits || strspn(text, "0123456789") < n)
+        return false;
+    memcpy(digits, text, n);
+    digits[n] = '\0';
+    *out = (size_t)strtoull(digits, &end, 10);
+    return *end == '\0';
+}
+
+/* Set the part from the environment. Values that are not numbers are skipped: SGE sets "undefined"
+ * outside a job array. */
+static int take_index(struct recon_args *a)
+{
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        const char *text = getenv(arrays[i]);
+        if (!text || !read_number(text, strlen(text), &a->p.cluster.part))
+            continue;
+        if (a->p.cluster.part >= 1 && a->p.cluster.part <= a->p.cluster.n_parts)
+            return OPT_GO_ON;
+        return cli_error(
+            "--part %s: %s is %s, but parts count from 1; submit a job array of tasks 1 to %zu",
+            a->part, arrays[i], text, a->p.cluster.n_parts);
+    }
+    return cli_error("--part %s: none of the variables %s, %s, %s and %s is a number; run fbp in a "
+                     "job array, or give the part, such as --part 1/%zu",
+                     a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.cluster.n_parts);
+}
+
+/* Name of a requested output that needs the whole volume; NULL: none. */
+static const char *whole_only(const struct recon_args *a)
+{
+    return a->sweep              ? "--sweep"
+           : a->preview          ? "--preview"
+           : a->report           ? "--report"
+           : recon_is_picture(a) ? "a picture"
+                                 : NULL;
+}
+
+int recon_choose_part(const struct command *self, struct recon_args *a)
+{
+    const char *slash = a->part ? strchr(a->part, '/') : NULL;
+    const size_t n = slash ? (size_t)(slash - a->part) : 0;
+
+    if (!a->part)
+        return OPT_GO_ON;
+    const bool found = n == 4 && memcmp(a->part, "auto", n) == 0;
+    if (!slash || (!found && !read_number(a->part, n, &a->p.cluster.part)) ||
+        !read_number(slash + 1, strlen(slash + 1), &a->p.cluster.n_parts) ||
+        a->p.cluster.n_parts == 0)
+        return opt_usage(
+            self, "--part: expected PART/NUMBER OF PARTS, such as 3/16 or auto/16, got \"%s\"",
+            a->part);
+    if (whole_only(a))
+        return opt_usage(self,
+                         "--part: %s needs the whole volume; omit it, and run fbp view when all "
+                         "parts are complete",
+                         whole_only(a));
+    if (isinf(a->p.output.range[0]))
+        return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
+                               "range, such as --output-range 0,0.05");
+    if (found)
+        return take_index(a);
+    if (a->p.cluster.part < 1 || a->p.cluster.part > a->p.cluster.n_parts)
+        return cli_error("--part %s does not exist; parts count from 1 to %zu", a->part,
+                         a->p.cluster.n_parts);
+    return OPT_GO_ON;
 }
 
 static int check_sweep(const struct command *self, const struct recon_args *a)

@@ -1,7 +1,9 @@
-/* fbp recon --sweep: reconstructs slices for each value of a geometry parameter and computes their
- * scores. Called by cmd_recon.c; sweep_result.c writes the results. */
+/* fbp recon --sweep: reconstructs slices for each value of a geometry parameter, computes their
+ * scores, and writes a contact sheet, a curve of the scores, and the best value. cmd_recon.c calls
+ * sweep_parse() and sweep_run(). */
+#include "sweep.h"
+
 #include "say.h"
-#include "sweep_state.h"
 
 #include "analysis/score.h"
 #include "base/system.h"
@@ -16,6 +18,83 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+/* State of a running sweep. */
+struct sweep {
+    struct recon_args *args;
+    struct sweep_range *range;
+    struct fbp_scan scan;
+    struct fbp_view *views; /* views with the current value and all other options applied */
+    struct fbp_source *source;
+    struct fbp_grid grid; /* grid of the slices */
+    size_t slice, shown;  /* index of the slice in the sheet: in the volume, in `grid` */
+    double present;       /* the scan's value of the parameter */
+    double radius_mm;     /* least field of view radius over all values */
+    float *slices;        /* [grid.n[2]][ny][nx], for the current value */
+    size_t reduce, w, h;  /* voxels per picture pixel along x and y; picture size */
+    float *pictures;      /* [range->n][h][w] */
+    double *scores;       /* [range->n] */
+    double best, seconds; /* best value; duration */
+    bool at_end;          /* the best value is at an end of the range */
+};
+
+const char *const sweep_scores[] = {"sharpness", "negativity", NULL};
+
+static bool find_parameter(const char *name, size_t n, enum fbp_adjust *out)
+{
+    static const char other[] = "center";
+
+    for (size_t i = 0; i < FBP_ADJUSTS; i++)
+        if (strlen(fbp_adjust_name(i)) == n && strncmp(fbp_adjust_name(i), name, n) == 0) {
+            *out = (enum fbp_adjust)i;
+            return true;
+        }
+    *out = FBP_ADJUST_CENTRE;
+    return n == sizeof other - 1 && strncmp(other, name, n) == 0;
+}
+
+bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
+{
+    const char *equals = strchr(text, '=');
+    double v[3];
+
+    *out = (struct sweep_range){0};
+    if (!equals || !find_parameter(text, (size_t)(equals - text), &out->parameter)) {
+        size_t len = (size_t)snprintf(why, n, "expected NAME=FROM:TO:STEP with a NAME of");
+        for (size_t i = 0; i < FBP_ADJUSTS && len < n; i++)
+            len += (size_t)snprintf(why + len, n - len, "%s %s", i ? "," : "", fbp_adjust_name(i));
+        return false;
+    }
+    const char *at = equals + 1;
+    for (int i = 0; i < 3; i++) { /* decimal numbers, although strtod() also reads "inf" */
+        char *end = NULL;
+        v[i] = *at && strchr("+-.0123456789", *at) ? strtod(at, &end) : NAN;
+        if (!end || end == at || *end != (i < 2 ? ':' : '\0') || !isfinite(v[i])) {
+            snprintf(why, n, "expected three numbers FROM:TO:STEP after %.*s",
+                     (int)(equals - text + 1), text);
+            return false;
+        }
+        at = end + 1;
+    }
+    if (!(v[2] > 0 && v[1] > v[0])) {
+        snprintf(why, n, "expected FROM below TO and a positive STEP");
+        return false;
+    }
+    const double count = floor((v[1] - v[0]) / v[2] + 1e-9) + 1;
+    if (count < 2 || count > SWEEP_MOST) {
+        snprintf(why, n, "the range contains %.6g values, expected 2 to %d; choose another STEP",
+                 count, SWEEP_MOST);
+        return false;
+    }
+    *out = (struct sweep_range){out->parameter, v[0], v[1], v[2], (size_t)count};
+    return true;
+}
+
+double sweep_value(const struct sweep_range *r, size_t i)
+{
+    const double value = r->from + (double)i * r->step;
+    return fabs(value) < 1e-9 * r->step ? 0 : value;
+}
 
 /* LONGEST: greatest side of a stored picture [pixels], the size in the contact sheet. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
@@ -92,27 +171,8 @@ static int find_radius(struct sweep *s)
     return 0;
 }
 
-/* Check that the pictures of all values and the sheet fit into --memory, before the
- * reconstructions. */
-static int check_memory(const struct sweep *s)
-{
-    const struct fbp_sheet_params p = {.n = {s->w, s->h}, .title = ""};
-    const size_t pictures = s->range->n * s->w * s->h * sizeof *s->pictures;
-    const size_t sheet = fbp_sheet_bytes(s->range->n, LABEL_LINES, &p);
-    char needs[24], limit[24];
-    struct rusage now;
-
-    if (s->args->p.memory_bytes == 0 || getrusage(RUSAGE_SELF, &now) != 0)
-        return 0;
-    const size_t all = (size_t)now.ru_maxrss * 1024 + growth + pictures + sheet;
-    if (all <= s->args->p.memory_bytes)
-        return 0;
-    return cli_error("--sweep: %zu images and the contact sheet need %s, more than --memory %s; "
-                     "sweep fewer values, give a smaller --size, or raise --memory",
-                     s->range->n, fbp_bytes_text(needs, sizeof needs, all),
-                     fbp_bytes_text(limit, sizeof limit, s->args->p.memory_bytes));
-}
-
+/* Allocate buffers for slices, pictures and scores, after a check that the pictures of all values
+ * and the sheet fit into --memory. */
 static int allocate(struct sweep *s)
 {
     const size_t *n = s->grid.n, longest = n[0] > n[1] ? n[0] : n[1];
@@ -120,17 +180,25 @@ static int allocate(struct sweep *s)
     s->reduce = (longest + LONGEST - 1) / LONGEST;
     s->w = (n[0] + s->reduce - 1) / s->reduce;
     s->h = (n[1] + s->reduce - 1) / s->reduce;
-    if (check_memory(s) != 0)
-        return 1;
+    const size_t pictures = s->range->n * s->w * s->h * sizeof *s->pictures;
+    const struct fbp_sheet_params p = {.n = {s->w, s->h}, .title = ""};
+    const size_t all =
+        cli_peak_bytes() + growth + pictures + fbp_sheet_bytes(s->range->n, LABEL_LINES, &p);
+    char needs[24], limit[24];
+    if (s->args->p.memory_bytes > 0 && all > s->args->p.memory_bytes)
+        return cli_error("--sweep: %zu images and the contact sheet need %s, more than --memory "
+                         "%s; sweep fewer values, give a smaller --size, or raise --memory",
+                         s->range->n, fbp_bytes_text(needs, sizeof needs, all),
+                         fbp_bytes_text(limit, sizeof limit, s->args->p.memory_bytes));
     s->slices = malloc(n[0] * n[1] * n[2] * sizeof *s->slices);
-    s->pictures = malloc(s->range->n * s->w * s->h * sizeof *s->pictures);
+    s->pictures = malloc(pictures);
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
         return cli_error("out of memory for the sweep; close other programs");
     /* Touch all pages: plans count resident memory, and the first plan must count the same as the
      * last. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
-    memset(s->pictures, 0, s->range->n * s->w * s->h * sizeof *s->pictures);
+    memset(s->pictures, 0, pictures);
     return 0;
 }
 
@@ -167,25 +235,21 @@ static void take_score(struct sweep *s, size_t i)
             (double)n[2];
 }
 
-/* Size of objects in the slice with this value, relative to the scan's value. */
-static double magnified(const struct sweep *s, double value)
-{
-    return s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
-           : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
-                                                   : 1;
-}
-
 /* Reconstruct the slices for one value. */
-static int reconstruct(struct sweep *s, double value)
+static int reconstruct_value(struct sweep *s, double value)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
     fbp_status st = scan_with(s, value, &scan);
 
+    /* size of objects in the slice with this value, relative to the scan's value */
+    const double magnification = s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
+                                 : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
+                                                                         : 1;
     scan.volume = s->grid;
     for (int i = 0; i < 2; i++) /* constant width of edges in voxels for all magnifications */
-        scan.volume.voxel_mm[i] *= magnified(s, value);
+        scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
     s->args->p.callbacks.log = NULL; /* print notes of the plan only for the first value */
@@ -213,7 +277,7 @@ static int reconstruct_all(struct sweep *s)
                  sweep_value(s->range, i), i + 1, s->range->n);
         if (visible)
             say_bar(bar);
-        rc = reconstruct(s, sweep_value(s->range, i));
+        rc = reconstruct_value(s, sweep_value(s->range, i));
         if (rc == 0) {
             keep_picture(s, i);
             take_score(s, i);
@@ -244,59 +308,196 @@ static int place_range(struct sweep *s)
     return 0;
 }
 
-static int check_scan(const struct sweep *s)
+/* Load the scan, check the range, choose the volume (that of the scan without the sweep), and
+ * allocate the buffers. */
+static int prepare(struct sweep *s)
 {
-    const double ends[] = {s->range->from, sweep_value(s->range, s->range->n - 1)};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct fbp_grid all;
 
+    if (recon_load(s->args, &s->scan) != 0 || centre_find(s->args, &s->scan) != 0 ||
+        place_range(s) != 0)
+        return 1;
     if (s->scan.filtered)
         return cli_error("--sweep needs unfiltered views; give the scan before filtering");
     for (int i = 0; i < FBP_ADJUSTS; i++)
         if (i != (int)s->range->parameter && !isnan(s->args->adjust[i]) &&
             adjust_check_value("--", &s->scan, (enum fbp_adjust)i, s->args->adjust[i]) != 0)
             return 1;
+    const double ends[] = {s->range->from, sweep_value(s->range, s->range->n - 1)};
     for (int i = 0; i < 2; i++)
         if (adjust_check_value("--sweep ", &s->scan, s->range->parameter, ends[i]) != 0)
             return 1;
-    return 0;
-}
-
-/* Choose the volume: that of the scan without the sweep. Also allocates s->views. */
-static int choose_volume(struct sweep *s, struct fbp_grid *all)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    *all = s->scan.volume;
     s->views = malloc(s->scan.n_views * sizeof *s->views);
     if (!s->views)
         return cli_error("out of memory for the views; close other programs");
     if (scan_with(s, NAN, &scan) != FBP_OK ||
         fbp_adjust_get(&scan, s->range->parameter, &s->present) != FBP_OK)
         return cli_fail();
-    return recon_grid(s->args, &scan, all);
-}
-
-static int prepare(struct sweep *s)
-{
-    struct fbp_grid all;
-    int rc = recon_load(s->args, &s->scan);
-
-    if (rc == 0)
-        rc = centre_find(s->args, &s->scan);
-    if (rc == 0)
-        rc = place_range(s);
-    if (rc == 0)
-        rc = check_scan(s);
-    if (rc == 0)
-        rc = choose_volume(s, &all);
-    if (rc != 0)
-        return rc;
+    if (recon_grid(s->args, &scan, &all) != 0)
+        return 1;
     choose_slices(s, &all);
     s->args->p.volume = (struct fbp_grid){0};
-    rc = find_radius(s);
-    if (rc == 0 && fbp_source_open(&s->source, s->scan.projections, &s->scan.raw) != FBP_OK)
-        rc = cli_fail();
+    if (find_radius(s) != 0)
+        return 1;
+    if (fbp_source_open(&s->source, s->scan.projections, &s->scan.raw) != FBP_OK)
+        return cli_fail();
     s->args->p.input.source = s->source;
-    return rc == 0 ? allocate(s) : rc;
+    return allocate(s);
+}
+
+static size_t nearest(const struct sweep *s)
+{
+    return (size_t)lrint((s->best - s->range->from) / s->range->step);
+}
+
+static int write_sheet(const struct sweep *s)
+{
+    const char *name = fbp_adjust_name(s->range->parameter);
+    const struct fbp_grid *g = &s->grid;
+    struct fbp_tile *tiles = calloc(s->range->n, sizeof *tiles);
+    char(*labels)[64] = calloc(s->range->n, sizeof *labels), title[200];
+    struct fbp_sheet_params p = {.n = {s->w, s->h}, .title = title};
+    int rc = tiles && labels
+                 ? 0
+                 : cli_error("out of memory for the contact sheet; close other programs");
+
+    for (size_t i = 0; rc == 0 && i < s->range->n; i++) {
+        snprintf(labels[i], sizeof labels[i], "%s %.7g\n%.5g", name, sweep_value(s->range, i),
+                 s->scores[i]);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is no error */
+        tiles[i] = (struct fbp_tile){s->pictures + i * s->w * s->h, labels[i], i == nearest(s)};
+    }
+    snprintf(title, sizeof title, "%s by %s, best %.7g, slice %zu, z = %.5g mm", name,
+             sweep_scores[s->args->score], s->best, s->slice,
+             fbp_grid_coordinate(g, 2, (double)s->shown));
+    if (rc == 0 && fbp_sheet_write(s->args->output, tiles, s->range->n, &p) != FBP_OK)
+        rc = cli_fail();
+    free(tiles);
+    free(labels);
+    return rc;
+}
+
+static int write_curve(const struct sweep *s, const double *x)
+{
+    char title[200], x_name[60];
+    const struct fbp_curve c = {.title = title,
+                                .x_name = x_name,
+                                .y_name = sweep_scores[s->args->score],
+                                .x = x,
+                                .y = s->scores,
+                                .n = s->range->n,
+                                .best = s->best};
+
+    snprintf(x_name, sizeof x_name, "%s [%s]", fbp_adjust_name(s->range->parameter),
+             fbp_adjust_unit(s->range->parameter));
+    snprintf(title, sizeof title, "%s by %s", fbp_adjust_name(s->range->parameter),
+             sweep_scores[s->args->score]);
+    return fbp_curve_svg(&c, s->args->curve) == FBP_OK ? 0 : cli_fail();
+}
+
+/* Print the best value and the other geometry options, in a form that fbp recon and fbp geometry
+ * convert accept. */
+static void print_options(const struct sweep *s)
+{
+    const struct recon_args *a = s->args;
+
+    printf("%s%s%s", a->flip_u ? " --flip-u" : "", a->flip_v ? " --flip-v" : "",
+           a->reverse ? " --reverse" : "");
+    for (int i = 0; i < FBP_ADJUSTS; i++)
+        if (i == (int)s->range->parameter || !isnan(a->adjust[i]))
+            printf(" --%s %.7g", fbp_adjust_name((size_t)i),
+                   i == (int)s->range->parameter ? s->best : a->adjust[i]);
+}
+
+/* Difference between best and mean score, as a fraction of the best score. */
+static double spread_of(const struct sweep *s)
+{
+    const double best = s->scores[nearest(s)];
+    double sum = 0;
+
+    for (size_t i = 0; i < s->range->n; i++)
+        sum += s->scores[i];
+    return fabs(best - sum / (double)s->range->n) / fabs(best);
+}
+
+static void print_table(const struct sweep *s)
+{
+    const char *name = fbp_adjust_name(s->range->parameter);
+    char head[40], t[24];
+
+    snprintf(head, sizeof head, "%s [%s]", name, fbp_adjust_unit(s->range->parameter));
+    printf("%-16s %s\n", head, sweep_scores[s->args->score]);
+    for (size_t i = 0; i < s->range->n; i++)
+        printf("%-16.7g %.6g%s\n", sweep_value(s->range, i), s->scores[i],
+               i == nearest(s) ? "  *" : "");
+    printf("best %s: %.7g %s, in slice %zu; %zu slices in %s\n", name, s->best,
+           fbp_adjust_unit(s->range->parameter), s->slice, s->range->n * s->grid.n[2],
+           cli_seconds(t, sizeof t, s->seconds));
+    if (spread_of(s) < 0.002)
+        printf("the scores differ by only %.2g %%, so the best value is uncertain; sweep another "
+               "slice\n",
+               100 * spread_of(s));
+    if (s->at_end)
+        printf("the best value is at the end of the range; extend the range, because the true "
+               "value may lie beyond it\n");
+    const size_t rival = fbp_score_rival(s->scores, s->range->n);
+    if (rival < s->range->n)
+        printf("the score has a second maximum at %.7g, nearly as high; compare the images before "
+               "you use the best value\n",
+               sweep_value(s->range, rival));
+    printf("use it:");
+    print_options(s);
+    printf("\nto store it: fbp geometry convert %s", say_name(s->args->scan));
+    print_options(s);
+    puts(" -o FILE.json");
+}
+
+static int print_json(const struct sweep *s, const double *x)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "parameter", fbp_adjust_name(s->range->parameter));
+    cJSON_AddStringToObject(root, "unit", fbp_adjust_unit(s->range->parameter));
+    cJSON_AddStringToObject(root, "score", sweep_scores[s->args->score]);
+    cli_json_numbers(root, "values", x, s->range->n);
+    cli_json_numbers(root, "scores", s->scores, s->range->n);
+    cJSON_AddNumberToObject(root, "best", s->best);
+    cJSON_AddBoolToObject(root, "at_end", s->at_end);
+    cJSON_AddNumberToObject(root, "spread", spread_of(s));
+    const size_t rival = fbp_score_rival(s->scores, s->range->n);
+    if (rival < s->range->n)
+        cJSON_AddNumberToObject(root, "rival", sweep_value(s->range, rival));
+    cli_json_add(root, {"slice", (double)s->slice},
+                 {"z_mm", fbp_grid_coordinate(&s->grid, 2, (double)s->shown)},
+                 {"seconds", s->seconds});
+    cJSON_AddStringToObject(root, "output", s->args->output);
+    return cli_json(root, false);
+}
+
+static int sweep_finish(struct sweep *s)
+{
+    double *x = calloc(s->range->n, sizeof *x);
+    int rc = x ? 0 : cli_error("out of memory for the sweep; close other programs");
+
+    for (size_t i = 0; x && i < s->range->n; i++)
+        x[i] = sweep_value(s->range, i);
+    s->best = s->range->from + s->range->step * fbp_score_peak(s->scores, s->range->n, &s->at_end);
+    if (rc == 0 && !isfinite(s->best))
+        rc =
+            cli_error("--sweep: the slices of all values are empty; sweep another slice (--slice)");
+    free(s->slices);
+    s->slices = NULL;
+    if (rc == 0)
+        rc = write_sheet(s);
+    if (rc == 0 && s->args->curve)
+        rc = write_curve(s, x);
+    if (rc == 0 && s->args->json)
+        rc = print_json(s, x);
+    else if (rc == 0 && !s->args->quiet)
+        print_table(s);
+    free(x);
+    return rc;
 }
 
 int sweep_run(struct recon_args *args, struct sweep_range *range)

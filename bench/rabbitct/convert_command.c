@@ -1,5 +1,5 @@
 #include "bench/rabbitct/text.h"
-#include "files.h"
+#include "cli.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "bench/common/bench.h"
 #include "bench/rabbitct/text.h"
-#include "files.h"
+#include "cli.h"
 #include "recon.h"
 #include "say.h"
 

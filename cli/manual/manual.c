@@ -1,8 +1,223 @@
-/* `fbp help` with --commands, --man or --completion: chooses the printer (page.c, bash.c, zsh.c,
- * fish.c).  program.c calls manual_run(). */
+/* `fbp help` with --commands, --man or --completion: prints man pages in the macros of man(7), and
+ * calls the printers of completion scripts (completion.c).  program.c calls manual_run(). */
 #include "manual/manual.h"
 
+#include "fbp/types.h"
+
+#include <ctype.h>
+#include <stdint.h>
 #include <string.h>
+
+/* Decode the UTF-8 character at *at, and advance *at past it. */
+static uint32_t next_character(const char **at)
+{
+    const unsigned char *p = (const unsigned char *)*at;
+    uint32_t c = *p;
+    int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
+
+    c &= more == 0 ? 0xff : 0x3fu >> more;
+    for (p++; more > 0 && (*p & 0xc0) == 0x80; more--, p++)
+        c = c << 6 | (*p & 0x3f);
+    *at = (const char *)p;
+    return c;
+}
+
+/* Print text with all roff requests and escapes disabled; a minus can be copied to a shell. */
+static void put(FILE *f, const char *text)
+{
+    bool at_start = true;
+
+    while (*text) {
+        const uint32_t c = next_character(&text);
+        if (at_start && (c == '.' || c == '\''))
+            fputs("\\&", f);
+        if (c == '\\')
+            fputs("\\e", f);
+        else if (c == '-')
+            fputs("\\-", f);
+        else if (c == '\'')
+            fputs("\\(aq", f);
+        else if (c == '^')
+            fputs("\\(ha", f);
+        else if (c == '~')
+            fputs("\\(ti", f);
+        else if (c == '`')
+            fputs("\\(ga", f);
+        else if (c >= 0x80)
+            fprintf(f, "\\[u%04X]", (unsigned)c);
+        else
+            fputc((int)c, f);
+        at_start = c == '\n';
+    }
+}
+
+static void put_line(FILE *f, const char *text)
+{
+    put(f, text);
+    fputc('\n', f);
+}
+
+/* Print the lines of a paragraph with a break between them. */
+static void put_lines(FILE *f, const char *text)
+{
+    char line[OPT_ABOUT];
+
+    while (*text) {
+        const size_t n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        put_line(f, line);
+        text += n;
+        if (*text++ == '\0')
+            break;
+        fputs(".br\n", f);
+    }
+}
+
+/* Print a page's name: fbp-recon for "recon", fbp-geometry-show for "geometry show". */
+static void put_page_name(FILE *f, const char *command)
+{
+    fputs("fbp\\-", f);
+    for (const char *p = command; *p; p++)
+        fputs(*p == ' ' || *p == '-' ? "\\-" : (char[]){*p, '\0'}, f);
+}
+
+/* Print the title, in capitals; without a date, because every build must print the same page. */
+static void put_title(FILE *f, const char *command)
+{
+    fputs(command ? ".TH FBP\\-" : ".TH FBP", f);
+    for (const char *p = command ? command : ""; *p; p++)
+        if (*p == ' ' || *p == '-')
+            fputs("\\-", f);
+        else
+            fputc(toupper((unsigned char)*p), f);
+    fprintf(f, " 1 \"\" \"fbp %s\" \"fbp manual\"\n.SH NAME\n", fbp_version());
+}
+
+/* Print a reference such as ".BR fbp-recon (1)"; command NULL: to fbp. */
+static void put_reference(FILE *f, const char *command, const char *behind)
+{
+    fputs(".BR ", f);
+    if (command)
+        put_page_name(f, command);
+    else
+        fputs("fbp", f);
+    fprintf(f, " (1)%s\n", behind);
+}
+
+static void put_option(FILE *f, const struct opt *o)
+{
+    char about[OPT_ABOUT];
+
+    fputs(".TP\n", f);
+    if (o->positional) {
+        fputs("\\fI", f);
+    } else {
+        fputs("\\fB", f);
+        if (o->letter)
+            fprintf(f, "\\-%c\\fR, \\fB", o->letter);
+        fputs("\\-\\-", f);
+    }
+    put(f, o->name);
+    fputs("\\fR", f);
+    if (!o->positional && opt_takes_value(o) && o->arg) {
+        fputs(" \\fI", f);
+        put(f, o->arg);
+        fputs("\\fR", f);
+    }
+    fputc('\n', f);
+    put_line(f, opt_about(o, about, sizeof about));
+    if (o->fallback) {
+        fputs(".br\nDefault: ", f);
+        put_line(f, o->fallback);
+    }
+}
+
+static void put_options(FILE *f, const struct command *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < c->n_opts; i++)
+        if (c->opts[i].positional) {
+            fputs(any ? "" : ".SH ARGUMENTS\n", f);
+            put_option(f, &c->opts[i]);
+            any = true;
+        }
+    fputs(".SH OPTIONS\n", f);
+    for (size_t i = 0; i < c->n_opts; i++)
+        if (!c->opts[i].positional)
+            put_option(f, &c->opts[i]);
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow the help\n", f);
+    if (c->groups)
+        fputs(".TP\n\\fB\\-\\-help\\-all\\fR\nshow all options, also the rare ones\n", f);
+}
+
+static void put_status(FILE *f)
+{
+    fputs(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed; one line on standard error states the "
+          "reason.\n.TP\n2\nWrong usage.\n",
+          f);
+}
+
+static void put_example(FILE *f, const char *text)
+{
+    fputs(".SH EXAMPLES\n.nf\n", f);
+    put(f, text);
+    fputs(".fi\n", f);
+}
+
+static void page_of_command(FILE *f, const struct command *c)
+{
+    put_title(f, c->name);
+    put_page_name(f, c->name);
+    fputs(" \\- ", f);
+    put_line(f, c->summary);
+    fputs(".SH SYNOPSIS\n\\fBfbp ", f);
+    put(f, c->name);
+    fputs("\\fR ", f);
+    put_line(f, c->usage);
+    if (c->about) {
+        fputs(".SH DESCRIPTION\n", f);
+        put_lines(f, c->about);
+    }
+    put_options(f, c);
+    put_status(f);
+    if (c->examples)
+        put_example(f, c->examples);
+    fputs(".SH SEE ALSO\n", f);
+    put_reference(f, NULL, "");
+}
+
+static void page_of_fbp(FILE *f)
+{
+    put_title(f, NULL);
+    fputs(
+        "fbp \\- filtered backprojection, from measured projections to a volume\n"
+        ".SH SYNOPSIS\n\\fBfbp\\fR \\fICOMMAND\\fR [\\fIarguments\\fR]\n"
+        ".SH DESCRIPTION\nReconstructs volumes from X\\-ray projections of cone, fan and parallel "
+        "beams, on CPUs and GPUs.\nValues are in 1/mm, or in Hounsfield units.\n"
+        ".SH COMMANDS\n",
+        f);
+    for (size_t i = 0; i < n_commands; i++) {
+        fputs(".TP\n", f);
+        put_reference(f, commands[i]->name, "");
+        put_line(f, commands[i]->summary);
+    }
+    put_status(f);
+    put_example(f, "  fbp simulate --size 128 --views 180 -o scan.json\n"
+                   "  fbp recon scan.json -o volume.mha\n"
+                   "  fbp view volume.mha -o volume.png --window 0,0.4\n");
+    fputs(".SH SEE ALSO\n", f);
+    for (size_t i = 0; i < n_commands; i++)
+        put_reference(f, commands[i]->name, i + 1 < n_commands ? " ," : "");
+}
+
+void manual_page(FILE *f, const struct command *command)
+{
+    if (command)
+        page_of_command(f, command);
+    else
+        page_of_fbp(f);
+}
 
 static int usage(void)
 {

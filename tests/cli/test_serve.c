@@ -3,7 +3,7 @@
 #include "page/page.h"
 #include "serve/server.h"
 #include "serve/slices.h"
-#include "signals.h"
+#include "program.h"
 #include "test.h"
 
 #include <arpa/inet.h>

@@ -7,7 +7,7 @@
 #include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/text.h"
-#include "formats.h"
+#include "choices.h"
 
 #include <sys/stat.h>
 

@@ -1,14 +1,49 @@
-/* Composes a page from its template, style, scripts and parts, and saves it.  view_page.c,
- * view_serve.c, recon_report.c and report_failed.c call it. */
+/* Composes HTML pages from templates, style, scripts and parts (fbp view, fbp recon --report), and
+ * saves them. cmd_view.c and report.c call page_put() and page_save(); viewer.c calls page_fill().
+ */
 #include "page/page.h"
+#include "cli.h"
 
 #include "array/file/outfile.h"
-#include "cli.h"
-#include "page/page_fill.h"
-#include "page/page_texts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const struct page_text *page_text_of(const char *name)
+{
+    const struct page_text *t = page_texts;
+
+    while (strcmp(t->name, name) != 0)
+        t++;
+    return t;
+}
+
+static const struct markup *value_of(const struct page_slot *slots, const char *key, size_t n)
+{
+    static const struct markup none = {0};
+
+    for (; slots->key; slots++)
+        if (strlen(slots->key) == n && strncmp(slots->key, key, n) == 0)
+            return slots->value;
+    return &none;
+}
+
+void page_fill(struct markup *out, const char *template, const struct page_slot *slots)
+{
+    size_t all = strlen(template);
+
+    for (const struct page_slot *slot = slots; slot->key; slot++)
+        all += slot->value->n;
+    markup_reserve(out, all);
+    for (const char *open; (open = strstr(template, "{{")); template = strstr(open, "}}") + 2) {
+        const struct markup *value = value_of(slots, open + 2, strcspn(open + 2, "}"));
+        markup_add(out, template, (size_t)(open - template));
+        if (value->n)
+            markup_add(out, value->bytes, value->n);
+        out->failed |= value->failed;
+    }
+    markup_put(out, template);
+}
 
 /* Order matters: each script uses those before it. */
 static const char *const scripts[] = {"samples.js", "picture.js", "shown.js", "address.js",

@@ -1,0 +1,738 @@
+/* The HTML page of fbp recon --report: viewer, warnings, settings with their reasons, drawings,
+ * times, inputs; or of a failed run, the error and what was known before. Called by cmd_recon.c. */
+#include "report.h"
+#include "cli.h"
+#include "program.h"
+#include "say.h"
+
+#include "commit.h"
+#include "fbp/version.h"
+
+#include "array/file/outfile.h"
+#include "base/text.h"
+#include "geometry/kind.h"
+#include "picture/draw.h"
+#include "pipeline/plan.h"
+#include "scan/file/scan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 16 << 20, LEAST_PAGE = 256 << 10, DRAWING = 4 << 20 };
+
+/* Append a blank and a word, quoted for a shell if necessary. */
+static void add_word(char *out, size_t room, const char *word)
+{
+    size_t n = strlen(out);
+    const bool plain =
+        *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-+=./:,@%^")] == '\0';
+
+    n += (size_t)snprintf(out + n, room - n, plain ? " %s" : " '", word);
+    for (; !plain && *word && n + 8 < room; word++)
+        n += (size_t)snprintf(out + n, room - n, *word == '\'' ? "'\\''" : "%c", *word);
+    if (!plain && n + 2 < room)
+        snprintf(out + n, room - n, "'");
+}
+
+void report_begin(struct recon_report *report, int argc, char **argv)
+{
+    const size_t room = sizeof report->command - 8;
+
+    *report = (struct recon_report){.began = (double)time(NULL)};
+    snprintf(report->command, room, "fbp recon");
+    for (int i = 0; i < argc; i++) {
+        if (strlen(report->command) + 4 * strlen(argv[i]) + 8 > room) {
+            snprintf(report->command + strlen(report->command), sizeof " …", " …");
+            break;
+        }
+        add_word(report->command, room, argv[i]);
+    }
+    say_remember();
+}
+
+/* Create a hidden temporary folder beside the report, for drawings, which are written to files. */
+static int make_folder(struct recon_report *report, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const int n = snprintf(report->folder, sizeof report->folder, "%.*s.fbp-report-XXXXXX",
+                           slash ? (int)(slash - path + 1) : 0, path);
+
+    if (n < 0 || (size_t)n >= sizeof report->folder || !mkdtemp(report->folder)) {
+        report->folder[0] = '\0';
+        return cli_error("%s: cannot create a temporary folder beside it: %s", path,
+                         strerror(errno));
+    }
+    return 0;
+}
+
+int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan)
+{
+    if (make_folder(report, a->report) != 0)
+        return 1;
+    snprintf(report->timeline, sizeof report->timeline, "%s/timeline.svg", report->folder);
+    if (a->timeline)
+        snprintf(report->timeline, sizeof report->timeline, "%s", a->timeline);
+    fbp_plan_timeline(plan, report->timeline);
+    return 0;
+}
+
+void report_end(struct recon_report *report)
+{
+    static const char *const names[] = {"timeline.svg", "geometry.svg"};
+    char path[4200];
+
+    for (size_t i = 0; *report->folder && i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", report->folder, names[i]);
+        (void)unlink(path);
+    }
+    if (*report->folder)
+        (void)rmdir(report->folder);
+    report->folder[0] = '\0';
+}
+
+/* Read a whole file of at most `most` bytes. *n: its size. Returns NULL if the file is larger or
+ * cannot be read. */
+static char *read_file(const char *path, size_t most, size_t *n)
+{
+    struct stat info;
+    FILE *f = stat(path, &info) == 0 ? fopen(path, "rb") : NULL;
+
+    *n = f ? (size_t)info.st_size : 0;
+    char *bytes = f && *n <= most ? malloc(*n + 1) : NULL;
+    if (bytes && fread(bytes, 1, *n, f) != *n) {
+        free(bytes);
+        bytes = NULL;
+    }
+    if (f)
+        (void)fclose(f);
+    return bytes;
+}
+
+/* Embed an image file or, if it is too large, a line with its size and the text `otherwise`. */
+static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
+                     const char *otherwise)
+{
+    char size[24];
+    size_t n;
+    char *bytes = read_file(path, DRAWING, &n);
+
+    if (bytes) {
+        markup_put(m, "<div class=\"drawing\">");
+        markup_image(m, type, bytes, n, alt);
+        markup_put(m, "</div>\n");
+    } else {
+        markup_printf(m, "<p class=\"facts\">The preview has %s: %s.</p>\n",
+                      fbp_bytes_text(size, sizeof size, n), otherwise);
+    }
+    free(bytes);
+}
+
+static void put_list(struct markup *m, const char *class, const cJSON *list)
+{
+    const cJSON *line;
+
+    if (!list || !list->child)
+        return;
+    markup_printf(m, "<ul class=\"%s\">\n", class);
+    cJSON_ArrayForEach(line, list)
+    {
+        markup_put(m, "<li>");
+        markup_escaped(m, line->valuestring);
+        markup_put(m, "</li>\n");
+    }
+    markup_put(m, "</ul>\n");
+}
+
+void report_said(struct markup *m, const struct recon_result *result)
+{
+    const cJSON *warnings = say_remembered(true), *notes = say_remembered(false);
+    char line[300];
+
+    markup_put(m, "<section aria-label=\"Warnings\">\n");
+    put_list(m, "warnings", warnings);
+    if (!warnings || !warnings->child)
+        markup_put(m, "<p class=\"facts\">No warnings.</p>\n");
+    put_list(m, "notes", notes);
+    if (result && recon_note(result, 0, line, sizeof line)) {
+        markup_put(m, "<ul class=\"notes\">\n");
+        for (size_t i = 0; recon_note(result, i, line, sizeof line); i++) {
+            markup_put(m, "<li>");
+            markup_escaped(m, line);
+            markup_put(m, "</li>\n");
+        }
+        markup_put(m, "</ul>\n");
+    }
+    markup_put(m, "</section>\n");
+}
+
+static void put_result(struct markup *m, const struct recon_args *a,
+                       const struct recon_result *result)
+{
+    const struct fbp_report *r = &result->report;
+    char t[24];
+
+    markup_put(m, "<p>");
+    markup_escaped(m, recon_is_file(a->output) ? a->output : "values");
+    if (recon_had_all(a, result))
+        markup_say(m, ": nothing remained to be computed");
+    else
+        markup_say(m, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min, r->max, r->mean,
+                   result->plan->unit, cli_seconds(t, sizeof t, r->total), r->gups);
+    if (strcmp(a->output, "hash:") == 0)
+        markup_printf(m, "; hash %016" PRIx64, r->hash);
+    markup_put(m, "</p>\n");
+}
+
+/* Add a viewer of the stored volume, the picture of the slice, or a line about why there is
+ * neither. */
+static int put_volume(struct page *page, const struct recon_args *a,
+                      const struct recon_result *result)
+{
+    char written[4200];
+    const size_t share = a->p.memory_bytes / 10;
+    const struct page_wish wish = {.volume = {.name = a->output,
+                                              .frame = SIZE_MAX,
+                                              .bytes = !share || share > PAGE ? PAGE
+                                                       : share < LEAST_PAGE   ? LEAST_PAGE
+                                                                              : share,
+                                              .quiet = a->quiet},
+                                   .window = {NAN, NAN}};
+    static struct reduced reduced;
+    fbp_source *volume;
+
+    if (recon_is_picture(a)) {
+        put_file(&page->before, a->output, "image/png", "the slice", "too large for this page");
+        return 0;
+    }
+    if (!recon_is_file(a->output)) {
+        markup_put(&page->before, "<p class=\"facts\">No values were stored, so this page has no "
+                                  "slices and no histogram; -o FILE stores them.</p>\n");
+        return 0;
+    }
+    cli_written(written, sizeof written, a->output,
+                result->plan->volume.n[2] *
+                    (result->plan->time_points > 1 ? result->plan->time_points : 1));
+    const fbp_status st = fbp_source_open(&volume, written, NULL);
+    if (st == FBP_ERR_UNSUPPORTED) { /* a file without a header */
+        markup_put(&page->before,
+                   "<p class=\"facts\">A file of this format cannot be read without a description, "
+                   "so this page has no slices and no histogram.</p>\n");
+        return 0;
+    }
+    if (st != FBP_OK)
+        return cli_fail();
+    const int rc = page_view(page, volume, &wish, &reduced);
+    reduced_clear(&reduced);
+    fbp_source_close(&volume);
+    return rc;
+}
+
+fbp_status report_geometry(struct markup *m, const struct recon_report *report,
+                           const struct fbp_scan *scan, const struct fbp_plan_summary *p)
+{
+    char path[4200], line[400];
+
+    snprintf(path, sizeof path, "%s/geometry.svg", report->folder);
+    const fbp_status st = fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path);
+    if (st != FBP_OK)
+        return st;
+    markup_put(m, "<section aria-label=\"Geometry\">\n<h2>Geometry</h2>\n");
+    put_file(m, path, "image/svg+xml", "the set-up from above and from the side",
+             "fbp geometry show writes this drawing to a separate file");
+    if (p->facts->n_angles > 2 && fbp_kind_has_lines(scan->kind)) {
+        const double *e = p->facts->method_error;
+        markup_printf(
+            m,
+            "<p class=\"facts\">Errors of the method: the mean of a small ball deviates by "
+            "%+.2f %% in the middle, %+.2f %% at the rim, %+.2f %% at the top and %+.2f %% at "
+            "the bottom of the volume.</p>\n",
+            100 * e[0], 100 * e[1], 100 * e[2], 100 * e[3]);
+    }
+    for (size_t i = 0; fbp_geometry_remark(p->facts, i, line, sizeof line); i++) {
+        markup_put(m, "<p class=\"facts\">");
+        markup_escaped(m, line);
+        markup_put(m, "</p>\n");
+    }
+    markup_put(m, "</section>\n");
+    return FBP_OK;
+}
+
+static void put_seconds(struct markup *m, const char *name, double seconds)
+{
+    char t[24];
+
+    markup_printf(m, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", name,
+                  cli_seconds(t, sizeof t, seconds));
+}
+
+static void put_times(struct markup *m, const struct recon_report *report,
+                      const struct fbp_report *r)
+{
+    markup_put(m, "<section aria-label=\"Times\">\n<h2>Time</h2>\n");
+    put_file(m, report->timeline, "image/svg+xml", "when each stage worked",
+             "--timeline FILE.svg writes this drawing to a separate file");
+    markup_put(m, "<table class=\"card\"><tbody>\n");
+    put_seconds(m, "all", r->total);
+    put_seconds(m, "opening", r->open);
+    put_seconds(m, "reading", r->read);
+    put_seconds(m, "filtering", r->filter);
+    put_seconds(m, "backprojecting", r->backproject);
+    put_seconds(m, "writing", r->write);
+    put_seconds(m, "finishing the file", r->finish);
+    put_seconds(m, "waiting for input", r->waiting_read);
+    put_seconds(m, "waiting for output", r->waiting_write);
+    markup_put(m, "</tbody></table>\n<p class=\"facts\">The stages overlap.</p>\n</section>\n");
+}
+
+int report_write(struct recon_report *report, const struct recon_args *a,
+                 const struct fbp_scan *scan, const struct recon_result *result)
+{
+    char title[600];
+    struct page page = {.title = title};
+
+    report->written = true;
+    snprintf(title, sizeof title, "Reconstruction of %.500s", a->scan);
+    report_said(&page.before, result);
+    put_result(&page.before, a, result);
+    int rc = put_volume(&page, a, result);
+    report_chosen(&page.after, a, result->plan);
+    if (rc == 0 && report_geometry(&page.after, report, scan, result->plan) != FBP_OK)
+        rc = cli_fail();
+    put_times(&page.after, report, &result->report);
+    report_inputs(&page.after, a, scan);
+    report_again(&page.after, report, result->plan);
+    if (rc == 0)
+        rc = page_save(&page, a->report);
+    page_clear(&page);
+    return rc;
+}
+
+enum { WHY = 600 };
+
+/* Append what makes the kernel fast, one phrase per part of its name. */
+static void say_kernel(char *why, const char *name)
+{
+    static const struct {
+        const char *word, *text;
+    } parts[] = {
+        {"rot90", "voxels a quarter of a turn apart share an interpolation"},
+        {"rot180", "voxels half a turn apart share an interpolation"},
+        {"column", "the detector column of a voxel does not depend on z"},
+        {"planes", "backprojects plane integrals in cubes of voxels"},
+        {"matrix", "uses a 3x4 matrix per view, for every geometry"},
+    };
+    size_t n = strlen(why);
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i].word) && n < WHY)
+            n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
+}
+
+static void why_device(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const bool given = a->p.device && strcmp(a->p.device, "auto") != 0;
+
+    snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best usable one",
+             a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
+             a->p.n_threads ? "; --threads" : "");
+    say_kernel(why, p->kernel);
+}
+
+static void why_volume(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const bool size = a->size[0] > 0, voxel = a->voxel[0] > 0;
+
+    (void)p;
+    snprintf(why, WHY, "size: %s; voxels: %s; centre: %s",
+             size              ? "--size"
+             : a->scans_volume ? "the scan's"
+                               : "covers the field of view",
+             voxel             ? "--voxel"
+             : size            ? "chosen to keep the extent"
+             : a->scans_volume ? "the scan's"
+                               : "the pixel size, scaled to the axis",
+             isnan(a->volume_centre[0]) ? "the scan's" : "--volume-centre");
+}
+
+static void why_weights(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const struct fbp_geometry_facts *f = p->facts;
+    size_t n = 0;
+
+    if (fbp_kind_has_lines(a->kind))
+        n = (size_t)snprintf(why, WHY, "the views cover %.6g degrees, of %.6g that are needed%s; ",
+                             cli_degrees(f->arc_rad), cli_degrees(f->needed_rad),
+                             f->offset ? ", with an offset panel" : "");
+    snprintf(why + n, WHY - n, "window %s%s",
+             a->p.filter ? "by --filter" : "ram-lak, because no --filter was given",
+             a->p.cutoff > 0 ? ", cut off by --cutoff" : "");
+}
+
+static void why_filter(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    snprintf(why, WHY, "%s",
+             p->filtered ? "the scan file states that the views are already filtered"
+             : p->fft_length
+                 ? "rows are padded with zeros, so that the convolution does not wrap around"
+             : a->p.filtering.half_width ? "--half-width"
+             : a->p.filtering.spatial    ? "--spatial"
+                                         : "the device's own choice");
+}
+
+static void why_slabs(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    snprintf(why, WHY, "%s",
+             a->p.tuning.slab_slices ? "--slab"
+             : p->n_slabs > 1 ? "limited by the memory of the host or the device; does not change "
+                                "any bit of the result"
+                              : "the whole volume fits into memory");
+}
+
+static void why_batches(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "%s",
+             a->p.tuning.batch_views ? "--batch"
+             : a->p.input.follow     ? "--follow"
+                                     : "read, filtered and backprojected at the same time");
+}
+
+static void why_memory(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    char peak[24];
+
+    (void)p;
+    snprintf(why, WHY, "limit: %s; greatest so far: %s",
+             a->p.memory_bytes ? "--memory" : "80 % of the free memory",
+             fbp_bytes_text(peak, sizeof peak, cli_peak_bytes()));
+}
+
+static void why_box(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "%s", a->roi[0].given ? "--roi" : "--slice");
+}
+
+static void why_region(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "--region %s", a->p.region.shape ? a->p.region.shape : "");
+}
+
+static void why_prepared(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const bool given[] = {a->prepare != NULL, a->rings != NULL,
+                          !isnan(a->correct.beam_hardening[0]), !isnan(a->paganin[0])};
+    static const char *const options[] = {"--prepare", "--rings", "--beam-hardening", "--paganin"};
+    size_t n = 0;
+
+    (void)p;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (given[i])
+            n += (size_t)snprintf(why + n, WHY - n, "%s, ", options[i]);
+    snprintf(why + n, WHY - n, "%s", n ? "or from the scan file" : "the scan's");
+}
+
+static void why_views(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and saves time" : "",
+             a->p.epr.stages == 2 ? "--stages 2" : "");
+}
+
+/* The reason of a line of a plan; "": the line follows from other lines. */
+static void find_why(char why[WHY], const char *name, const struct recon_args *a,
+                     const struct fbp_plan_summary *p)
+{
+    static const struct {
+        const char *name;
+        void (*say)(char *why, const struct recon_args *a, const struct fbp_plan_summary *p);
+    } reasons[] = {{"volume", why_volume},     {"of", why_box},          {"region", why_region},
+                   {"prepared", why_prepared}, {"weights", why_weights}, {"filter", why_filter},
+                   {"device", why_device},     {"slabs", why_slabs},     {"batches", why_batches},
+                   {"views", why_views},       {"memory", why_memory}};
+
+    why[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(name, reasons[i].name) == 0)
+            reasons[i].say(why, a, p);
+}
+
+static void put_row(struct markup *m, const char *name, const char *text, const char *why)
+{
+    markup_put(m, "<tr><th scope=\"row\">");
+    markup_escaped(m, name);
+    markup_put(m, "</th><td>");
+    markup_escaped(m, text);
+    markup_put(m, "</td><td>");
+    markup_escaped(m, why);
+    markup_put(m, "</td></tr>\n");
+}
+
+/* Rows that are not decisions of the plan: rotation axis and unit of the values. */
+static void put_values(struct markup *m, const struct recon_args *a,
+                       const struct fbp_plan_summary *p)
+{
+    char text[160];
+
+    if (a->has_centre) {
+        snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
+                 a->centre.sure ? "" : ", which is not reliable");
+        put_row(m, "axis", text, "--centre auto: opposite views agree best");
+    }
+    if (a->p.mu_water > 0 && a->water[3] > 0) {
+        snprintf(text, sizeof text, "%s, water is %.6g 1/mm, deviation %.3g", p->unit,
+                 a->found.mean, a->found.sd);
+        put_row(m, "values", text, "--hu-from-roi: the mean value in the sphere");
+    } else {
+        snprintf(text, sizeof text, "%s", p->unit);
+        put_row(m, "values", text,
+                a->p.mu_water > 0 ? "--hu" : "from the calibration of the views");
+    }
+}
+
+void report_chosen(struct markup *m, const struct recon_args *a,
+                   const struct fbp_plan_summary *plan)
+{
+    static struct plan_lines lines;
+    char why[WHY];
+
+    markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>Chosen settings, and "
+                  "why</h2>\n<table class=\"chosen\"><thead><tr><th></th><th "
+                  "scope=\"col\">What</th><th scope=\"col\">Why</th></tr></thead>\n<tbody>\n");
+    plan_tell(plan, &lines);
+    for (size_t i = 0; i < lines.n; i++) {
+        find_why(why, lines.lines[i].name, a, plan);
+        put_row(m, lines.lines[i].name, lines.lines[i].text, why);
+    }
+    put_values(m, a, plan);
+    markup_put(m, "</tbody></table>\n</section>\n");
+}
+
+static void put_time(char *buf, size_t n, time_t t)
+{
+    struct tm utc;
+
+    if (!gmtime_r(&t, &utc) || strftime(buf, n, "%Y-%m-%d %H:%M:%S UTC", &utc) == 0)
+        snprintf(buf, n, "?");
+}
+
+/* stat() of a file, also of the file in "FILE:DATA SET"; false: a pattern or a missing file. */
+static bool find_file(const char *path, struct stat *out)
+{
+    char file[4096];
+    size_t n = strlen(path);
+
+    if (stat(path, out) == 0)
+        return true;
+    while (n > 0 && n < sizeof file) {
+        while (n > 0 && path[n - 1] != ':')
+            n--;
+        if (n == 0)
+            return false;
+        memcpy(file, path, --n);
+        file[n] = '\0';
+        if (stat(file, out) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_input(struct markup *m, const char *role, const char *path)
+{
+    struct stat info;
+    char size[24], when[40];
+
+    if (!path)
+        return;
+    markup_printf(m, "<tr><th scope=\"row\">%s</th><td>", role);
+    markup_escaped(m, path);
+    markup_put(m, "</td><td>");
+    if (!find_file(path, &info))
+        markup_put(m, "several files");
+    else if (S_ISDIR(info.st_mode))
+        markup_put(m, "a folder");
+    else {
+        put_time(when, sizeof when, info.st_mtime);
+        markup_printf(m, "%s, of %s", fbp_bytes_text(size, sizeof size, (uint64_t)info.st_size),
+                      when);
+    }
+    markup_put(m, "</td></tr>\n");
+}
+
+void report_inputs(struct markup *m, const struct recon_args *a, const struct fbp_scan *scan)
+{
+    struct stat info;
+
+    markup_put(m, "<section aria-label=\"Inputs\">\n<h2>Files that were read</h2>\n<table "
+                  "class=\"card\"><tbody>\n");
+    put_input(m, "scan", a->scan);
+    for (size_t i = 0; i < scan->n_files; i++)
+        put_input(m, "geometry", scan->files[i]);
+    put_input(m, "projections", scan->projections);
+    put_input(m, "dark", scan->dark);
+    put_input(m, "flat", scan->flat);
+    put_input(m, "bad pixels", scan->bad_pixels);
+    put_input(m, "reference", scan->reference);
+    put_input(m, "profile", scan->preparation ? scan->preparation->profile : NULL);
+    if (a->p.region.shape && stat(a->p.region.shape, &info) == 0)
+        put_input(m, "region", a->p.region.shape);
+    put_input(m, "response", a->p.epr.response);
+    markup_put(m, "</tbody></table>\n");
+    markup_printf(m, "<p class=\"facts\">%s beam: %zu views of %zu x %zu pixels",
+                  fbp_kind_name(scan->kind), scan->n_views, scan->panel.n_columns,
+                  scan->panel.n_rows);
+    if (scan->every > 1 || scan->bin > 1)
+        markup_printf(m, ", from %zu of %zu x %zu", scan->stored_views, scan->stored.n_columns,
+                      scan->stored.n_rows);
+    markup_put(m, ".</p>\n</section>\n");
+}
+
+static void put_device(struct markup *m, const char *name, const char *text, const char *driver)
+{
+    markup_put(m, "<tr><th scope=\"row\">device</th><td>");
+    markup_say(m, "%s: %s%s%s", name, text, *driver ? ", driver " : "", driver);
+    markup_put(m, "</td></tr>\n");
+}
+
+/* The name of the processor, from /proc/cpuinfo. */
+static void put_processor(struct markup *m, const char *name)
+{
+    static const char key[] = "model name";
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char line[300] = "";
+
+    while (f && fgets(line, sizeof line, f) && strncmp(line, key, strlen(key)) != 0)
+        line[0] = '\0';
+    if (f)
+        (void)fclose(f);
+    line[strcspn(line, "\n")] = '\0';
+    const char *colon = strchr(line, ':');
+    if (colon)
+        put_device(m, name, colon + 1 + strspn(colon + 1, " "), "");
+}
+
+/* The devices that computed. fbp_devices() starts all drivers, so it is called only after a run on
+ * a GPU. */
+static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
+{
+    enum { MOST = 16 };
+    const bool is_host = strcmp(p->backend, "cpu") == 0 || strcmp(p->backend, "ref") == 0 ||
+                         strcmp(p->backend, "mock") == 0;
+    struct fbp_device_info *all = is_host ? NULL : calloc(MOST, sizeof *all);
+    size_t n = 0;
+
+    if (is_host)
+        put_processor(m, p->backend);
+    if (all) {
+        all[0].struct_size = sizeof *all;
+        n = fbp_devices(all, MOST);
+    }
+    for (size_t i = 0; i < n && i < MOST; i++)
+        if (strncmp(all[i].name, p->backend, strlen(p->backend)) == 0 && !all[i].reason[0])
+            put_device(m, all[i].name, all[i].text, all[i].driver);
+    free(all);
+}
+
+void report_again(struct markup *m, const struct recon_report *report,
+                  const struct fbp_plan_summary *plan)
+{
+    char folder[4096], when[40];
+    struct utsname system = {0};
+
+    markup_put(m, "<section aria-label=\"Again\">\n<h2>How to repeat this run</h2>\n<pre>");
+    if (getcwd(folder, sizeof folder))
+        markup_say(m, "cd %s\n", folder);
+    markup_escaped(m, report->command);
+    markup_put(m, "</pre>\n<table class=\"card\"><tbody>\n");
+    put_time(when, sizeof when, (time_t)report->began);
+    markup_printf(m, "<tr><th scope=\"row\">begun</th><td>%s</td></tr>\n", when);
+    markup_put(m, "<tr><th scope=\"row\">program</th><td>");
+    markup_say(m, "fbp %s, library %s, commit %s", FBP_VERSION, fbp_version(), FBP_COMMIT);
+    markup_put(m, "</td></tr>\n");
+    if (uname(&system) == 0) {
+        markup_put(m, "<tr><th scope=\"row\">system</th><td>");
+        markup_say(m, "%s %s, %s", system.sysname, system.release, system.machine);
+        markup_put(m, "</td></tr>\n");
+    }
+    if (plan)
+        put_devices(m, plan);
+    markup_put(
+        m, "</tbody></table>\n<p class=\"facts\">The same command on the same files gives the same "
+           "values, bit for bit, with the same release, kind of device and instruction set; the "
+           "numbers of threads and slabs and the memory limits do not matter.</p>\n</section>\n");
+}
+
+/* Is there no file, or an older page of fbp, which may be replaced? */
+static bool is_free(const char *path)
+{
+    static const char mark[] = "<meta name=\"generator\" content=\"fbp ";
+    char head[4096] = "";
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return true;
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+    if (f)
+        (void)fclose(f);
+    head[n] = '\0';
+    return strstr(head, mark) != NULL;
+}
+
+static void put_failure(struct markup *m, const struct recon_report *report)
+{
+    markup_put(m, "<section aria-label=\"Failure\">\n<h2>This run failed</h2>\n"
+                  "<p class=\"problem\" role=\"alert\">");
+    markup_escaped(m, say_first_error());
+    markup_printf(m, "</p>\n<p class=\"facts\">%s</p>\n</section>\n",
+                  report->computed ? "The volume was already complete, and has been kept."
+                                   : "This run wrote no volume.");
+}
+
+/* Add the sections for which data exist. Further errors are ignored. */
+static void put_known(struct markup *m, const struct recon_report *report,
+                      const struct recon_args *a, const struct fbp_scan *scan,
+                      const struct fbp_plan_summary *plan)
+{
+    struct markup drawing = {0};
+
+    if (plan)
+        report_chosen(m, a, plan);
+    else
+        markup_put(m, "<p class=\"facts\">The run failed before any settings were chosen.</p>\n");
+    if (plan && *report->folder && report_geometry(&drawing, report, scan, plan) == FBP_OK &&
+        drawing.bytes)
+        markup_add(m, drawing.bytes, drawing.n);
+    markup_clear(&drawing);
+    if (scan)
+        report_inputs(m, a, scan);
+    report_again(m, report, plan);
+}
+
+void report_failed(struct recon_report *report, const struct recon_args *a,
+                   const struct fbp_scan *scan, const struct fbp_plan_summary *plan)
+{
+    char title[600];
+    struct page page = {.title = title};
+    struct markup text = {0};
+
+    if (report->written || signals_status() != 0 || (!a->loaded && !is_free(a->report)))
+        return;
+    snprintf(title, sizeof title, "Failed: reconstruction of %.500s", a->scan);
+    put_failure(&page.before, report);
+    report_said(&page.before, NULL);
+    put_known(&page.after, report, a, scan, plan);
+    page_put(&text, &page);
+    page_clear(&page);
+    const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;
+    (void)saved; /* the error of the run was already reported */
+    markup_clear(&text);
+}
