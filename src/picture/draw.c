@@ -506,6 +506,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     size_t bytes;
     fbp_status st;
 
+    fbp_message_clear();
     FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)p->n[0]));
     FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)p->n[1]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", p->lo));
