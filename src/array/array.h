@@ -13,17 +13,18 @@
 
 /* formats.c: the table of formats, and the choice of a format by name */
 
-/** Entry i of the table of formats; NULL beyond the last entry. */
+/** Entry i of the table of formats; NULL if i is beyond the last entry. */
 const struct fbp_format *fbp_format_at(size_t i);
 
-/** Format that reads a file with this extension; NULL: no format has the extension. */
+/** Format that reads files with the extension of `path`; NULL: no format does. */
 const struct fbp_format *fbp_format_of_name(const char *path);
 
-/** Format of a folder that holds one array; NULL: not a folder, or no such format. */
+/** Format that reads the folder `path` as one array (OME-Zarr); NULL: `path` is no folder, or no
+ * format reads it. */
 const struct fbp_format *fbp_format_of_folder(const char *path);
 
-/** Format that writes a file, or an array in a file, of this name; NULL: none. *n: length of the
- *  file's part of the name. */
+/** Format that writes an output of this name, which may be "FILE:ARRAY"; NULL: no format does. *n:
+ * length of FILE in `path`. */
 const struct fbp_sink_format *fbp_format_to_write(const char *path, size_t *n);
 
 /** Format of an output with one file per slice, "out/slice_%04d.tif" or "slice.png"; NULL: the name
@@ -43,7 +44,7 @@ bool fbp_formats_add(const struct fbp_format *format);
 /** Requested properties of an output. */
 struct fbp_write_mode {
     bool parts;    /**< several processes write the output */
-    bool compress; /**< samples are compressed, if the format supports compression */
+    bool compress; /**< true: samples are compressed, if the format supports compression */
 };
 
 /**
@@ -61,16 +62,16 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
 enum fbp_source_use {
     FBP_SOURCE_WHOLE,
     FBP_SOURCE_GROWING,   /**< the file is still being written */
-    FBP_SOURCE_LIST,      /**< the file is a list of numbers: one dimension is enough */
-    FBP_SOURCE_IMAGINARY, /**< imaginary parts of complex samples; other types are refused */
+    FBP_SOURCE_LIST,      /**< a list of numbers: one dimension is accepted */
+    FBP_SOURCE_IMAGINARY, /**< imaginary parts of complex samples */
 };
 
 /** fbp_source_open() with an intended use. */
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
                               enum fbp_source_use use);
 
-/** Mean of all slices, [row][column]. FBP_ERR_IO also if the file has changed since it was
- *  opened. */
+/** Compute the mean image of all views of a source, mean[row][column]. FBP_ERR_IO: a file could not
+ * be read, or has changed since the source was opened. */
 fbp_status fbp_source_mean(fbp_source *source, double *mean);
 
 /**
@@ -81,7 +82,8 @@ fbp_status fbp_source_mean(fbp_source *source, double *mean);
  */
 fbp_status fbp_source_wrap_set_up(fbp_source *src, fbp_source *below);
 
-/** Fills in a source that reads from `below`; `what`: its parameters. */
+/** Function that fills in `src`, a new source that reads from the source `below`; `what`:
+ * parameters of the new source. */
 typedef fbp_status fbp_source_set_up(fbp_source *src, const void *what, fbp_source *below);
 
 /**
@@ -95,10 +97,9 @@ typedef fbp_status fbp_source_set_up(fbp_source *src, const void *what, fbp_sour
 fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const void *what,
                            fbp_source *below, bool owned);
 
-/**
- * Wrap a source that must be read in order, each view once. The new source keeps the stored views
- * in memory; threads can then read them in any order. below, owned: as for fbp_source_wrap().
- */
+/** Wrap a source whose views must be read in order (a compressed file). The new source stores the
+ * views that were read in memory, and threads can then read them in any order. below, owned: see
+ * fbp_source_wrap(). */
 fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned);
 
 /** Memory that fbp_source_hold() needs in addition to the memory of `below` [bytes]. */
@@ -114,17 +115,18 @@ uint64_t fbp_hold_bytes(const fbp_source *below);
 fbp_status fbp_hold_fill(fbp_source *src, size_t n, fbp_idle_fn *idle, void *user);
 
 /**
- * Fill in src, whose path is a pattern, or a folder with one file per view (source_stack.c).
+ * Fill in a source with one file per view (source_stack.c). src->path: a folder of files, or a
+ * pattern.
  *
- * raw: the files have no headers; n[2] is the number of files or 0. All files are opened once; of a
- * growing source only the first file, if it has a header.
+ * raw: description of files without headers; raw->n[2]: number of files, 0: not stated. All files
+ * are opened once, except in a growing source: of that, only the first file, if it has a header.
  */
 fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw);
 
 /* sink.c: outputs */
 
-/** Samples of a sink in the caller's memory, float or double according to its info; NULL for other
- *  sinks. Code that fills them without fbp_sink_write() calls fbp_sink_mark() afterwards. */
+/** Address of the slices that a sink stores in the caller's memory, as float or double; NULL: the
+ * sink stores them elsewhere. After writing there directly, call fbp_sink_mark(). */
 void *fbp_sink_samples(const fbp_sink *sink);
 /** Record slices [z0, z0 + nz) as written. */
 void fbp_sink_mark(fbp_sink *sink, size_t z0, size_t nz);
@@ -133,14 +135,15 @@ const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 /** The slices that one of several processes writes into a shared output, in any order, at any
  *  time. */
 struct fbp_sink_share {
-    size_t part, n_parts;      /**< for names and messages; parts are counted from 1 */
-    const unsigned char *mine; /**< [info->n[2]] 1: this process writes the slice */
+    size_t part, n_parts; /**< number of this process, from 1; number of processes */
+    const unsigned char
+        *mine; /**< [info->n[2]] table of slices; 1: this process writes the slice */
     /** This process is the first of several that start together. If fbp_sink_params.resume is
      *  set, it resumes files of an earlier run under the name, else it removes them. Other
      *  processes resume an output that several processes began, and refuse one that a single
      *  process began. */
     bool first;
-    bool led; /**< another process is the first, and it alone publishes, when all have finished */
+    bool led; /**< the process with `first` alone publishes the output */
 };
 
 /**
@@ -160,35 +163,36 @@ struct fbp_sink_probe {
     char text[200];
 };
 void fbp_sink_probe(const fbp_sink *s, struct fbp_sink_probe *out);
-/** Whether this process can read the probe of another process. Waits some seconds for slow file
- *  systems. */
+/** Whether this process can read the probe file of another process: both then use the same file
+ * system. Waits up to three seconds for slow file systems. */
 bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe);
 
 /** Number of slices that other processes still have to write after this sink is finished; 0: the
  *  output is published. */
 size_t fbp_sink_missing(const fbp_sink *sink);
 
-/** Message about a failure that does not affect the finished output; NULL: none. Owned by the
- *  sink. */
+/** Message about a failure that does not affect the finished output, such as a temporary file that
+ * could not be removed; NULL: none. Owned by the sink. */
 const char *fbp_sink_note(const fbp_sink *sink);
 
-/** Requirements of an output, in addition to the memory of slices: all that a plan asks. Every
- * output takes slices in any order, from several threads. */
+/** Memory and slice boundaries that an output needs. A plan asks for them before the output is
+ * opened. */
 struct fbp_output_needs {
-    size_t layer; /**< slices per layer of files; slabs do not split a layer; 0: no restriction */
+    size_t layer;          /**< slices per layer of chunk files; 0: no layers */
     uint64_t writer_bytes; /**< greatest memory per thread that writes slices [bytes] */
     uint64_t level_bytes;  /**< fbp_sink_params.level_bytes */
 };
 
-/** Requirements of an output of this name (NULL: unknown) with n voxels x, y, z; limit: memory of
- *  the machine [bytes]. */
+/** Get the needs of an output of n voxels x, y, z. path: name of the output, NULL: unknown; limit:
+ * memory of the machine [bytes]. */
 void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, bool compress,
                       uint64_t limit, struct fbp_output_needs *out);
 
-/** Invalidate all slices: closing the sink then removes its files. */
+/** Declare all written slices invalid: closing the sink then removes its files. */
 void fbp_sink_forget(fbp_sink *sink);
 
-/** Number of slices that a resumed run would find if the sink were closed now; 0 for NULL. */
+/** Number of slices that a later run with --resume would find if this sink were closed now; sink
+ * NULL: 0. */
 size_t fbp_sink_resumable(fbp_sink *sink);
 
 /*

@@ -15,7 +15,8 @@ struct sums {
     double difference, square_b, a, b, max, peak_b;
 };
 
-/* Get the elements [*x0, *x1) of row y that lie in the cylinder. */
+/* Get the elements [*x0, *x1) of row y that lie inside the cylinder of this radius [mm]; radius <=
+ * 0: all elements. */
 static void inside(const double spacing[2], const size_t n[3], size_t y, double radius, size_t *x0,
                    size_t *x1)
 {
@@ -35,8 +36,8 @@ static void inside(const double spacing[2], const size_t n[3], size_t y, double 
     *x1 = (size_t)fmax(0, fmin((double)n[0], floor(middle + half) + 1));
 }
 
-/* Add elements to the sums. Elements that are NaN in both arrays, or the same infinity, count as
- * equal and are excluded from the sums; NaN in only one array makes the results NaN. */
+/* Add n elements of both arrays to the sums. NaN in both arrays, and the same infinity in both,
+ * count as equal and are left out of the sums; NaN in only one array makes the results NaN. */
 static void add(struct sums *s, const double *a, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -91,7 +92,7 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
         goto fail;
     }
 
-    /* Several rows per call, because each call has a constant cost in many formats. */
+    /* Several rows are read per call, because each call has a constant cost in many formats. */
     const size_t row = n[0] * sizeof(double), fit = row < BYTES_AT_ONCE ? BYTES_AT_ONCE / row : 1;
     const size_t most = fit < n[1] ? fit : n[1];
     FBP_TRY_GOTO(fbp_alloc((void **)&rows_a, most * row, "rows"));

@@ -25,8 +25,8 @@
 struct entry {
     char *path;
     const struct fbp_format *format; /* NULL: unknown */
-    int error;                       /* errno of stat(), for example of a broken link; 0: none */
-    const char *kind;                /* "a folder", "a device" …; NULL: a regular file */
+    int error;        /* errno of stat() for this file, for example of a broken link; 0: none */
+    const char *kind; /* kind of the entry, such as "a folder"; NULL: a regular file */
 };
 
 struct listing {
@@ -42,8 +42,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Split "views/p_*.tif" into folder (malloc'ed) and *name (the rest), if no file has this name.
- * NULL: not such a name. '?' and ':' belong to names of arrays inside files. */
+/* Split "views/p_*.tif" into folder (malloc'ed) and *name (the pattern), if no file has the whole
+ * name. NULL: no such pattern. Names with ':' describe arrays inside files. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -58,7 +58,7 @@ static char *split_glob(const char *path, const char **name)
     return NULL;
 }
 
-/* Whether the path is a folder of files, or "views/p_*.tif". */
+/* Whether a path is a folder of files, or a shell pattern such as "views/p_*.tif". */
 static bool names_folder(const char *path)
 {
     const char *name;
@@ -104,7 +104,8 @@ fail:
     return st;
 }
 
-/* Find the most frequent format. If two formats are equally frequent, the user must decide. */
+/* Find the most frequent format of the listed files. FBP_ERR_INVALID if two formats are equally
+ * frequent. */
 static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                          const struct fbp_format **out)
 {
@@ -143,14 +144,13 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
         folder, l->n_files);
 }
 
-/* Whether an entry is a subfolder among headerless files (format NULL). Subfolders have no format
- * either, and are not views. */
+/* Whether an entry is a subfolder among headerless files (format NULL), which is not a view. */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
 }
 
-/* Write the note, "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
+/* Print a note such as "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
  * folder) ignored". Other files are counted; of folders and devices, the first is named. */
 static void describe(struct fbp_file_names *s, const char *folder, const struct listing *l,
                      const struct fbp_format *format)
@@ -210,8 +210,8 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
     FBP_TRY_GOTO(
         fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
 
-    /* All files of the format must be readable views: if one is missing, all later views would get
-     * wrong indices. */
+    /* All files of the chosen format must be readable: if one were left out, all later views would
+     * get wrong indices. */
     for (size_t i = 0; i < l.n; i++) {
         struct entry *e = &l.entries[i];
         if (e->format != format)
@@ -293,8 +293,8 @@ fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering 
     return st;
 }
 
-/* Return only errors that may hide files of a folder. Other errors of a folder are reported when it
- * is opened for reading. */
+/* Pass on only errors that may hide files of a folder; others are reported when the folder is
+ * opened for reading. */
 static fbp_status unless_unseen(fbp_status st)
 {
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
@@ -377,9 +377,9 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     if (!same)
         goto fail;
 
-    /* Criteria for a pattern: a file of its series, or a stack of its format. For a folder: a file
-     * of its format, a file that makes the format of a single file ambiguous, or any file if its
-     * files are headerless. */
+    /* A new file joins a pattern if it matches the pattern, or is a stack of the same format. It
+     * joins a folder if it has the format of the folder's files, makes the format of a single file
+     * ambiguous, or if the files are headerless. */
     const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
     if (!names.list)
         *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||
@@ -426,8 +426,8 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array)
     return watch->status;
 }
 
-/* Hash the path of an array independently of its spelling and the current folder. After an existing
- * file or folder, the name may continue with a data set or a placeholder for a number. */
+/* Hash the path of an array independently of its spelling and of the current folder. After the name
+ * of an existing file or folder, a data set or a placeholder may follow. */
 static uint64_t hash_name(uint64_t h, const char *name)
 {
     char part[PATH_MAX], real[PATH_MAX];
@@ -458,7 +458,7 @@ fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
     return FBP_OK;
 }
 
-/* Whether a file lies in a folder, which would be replaced as a whole. */
+/* Whether a file lies inside a folder, which would be replaced as a whole. */
 static bool lies_in(const char *file, const char *folder)
 {
     char *a = realpath(file, NULL), *b = realpath(folder, NULL);
@@ -472,7 +472,8 @@ static bool lies_in(const char *file, const char *folder)
 
 fbp_status fbp_input_has(const char *input, const char *file, bool *is)
 {
-    enum { MOST_MISSING = 10000 }; /* a pattern may describe more files than exist */
+    /* greatest number of consecutive missing files; a pattern may describe more files than exist */
+    enum { MOST_MISSING = 10000 };
     struct fbp_files files = {.path = input};
     size_t missing = 0; /* number of consecutive missing files */
     fbp_status st = FBP_OK;
@@ -520,7 +521,8 @@ fbp_status fbp_inputs_add_array(struct fbp_inputs *s, const char *path, const st
     return st;
 }
 
-/* Check whether writing a file would replace one of the inputs, or be read as one of them. */
+/* Check whether writing `file` would replace one of the inputs, or would later be read as one of
+ * them. */
 static fbp_status compare_file(const struct fbp_inputs *s, const char *file, bool *hit)
 {
     *hit = false;
@@ -529,8 +531,8 @@ static fbp_status compare_file(const struct fbp_inputs *s, const char *file, boo
     return FBP_OK;
 }
 
-/* compare_file() for an output: for itself and its existing files; for a pattern without numbers,
- * all files that match it. */
+/* compare_file() for an output: for its name and its existing files. If the name is a stack such as
+ * "out/%04d.tif", for all files that match it. */
 static fbp_status compare_output(const struct fbp_inputs *s, const char *output, bool *is_there,
                                  bool *hit)
 {
@@ -575,7 +577,7 @@ static fbp_status compare_output(const struct fbp_inputs *s, const char *output,
         free(path);
     }
     if (st == FBP_OK && !*hit && (!dir || errno != 0))
-        st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", output, strerror(errno));
+        st = fbp_fail_list(output);
     if (dir)
         closedir(dir);
     return st;

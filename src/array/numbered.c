@@ -16,7 +16,7 @@ enum { MOST = 8, NAME = 256, DECIMALS = 1, STAMPS = 2 };
 
 static const char figures[] = "0123456789";
 
-/* One number of a name: value * 10^-digits. */
+/* A number of a file name: value * 10^-digits. */
 struct number {
     long long value;
     int digits, length; /* decimals; characters in the path */
@@ -35,13 +35,13 @@ struct table {
     size_t n, m; /* number of files; numbers per name */
 };
 
-/* One of the numbers, in the names of all files. */
+/* One of the numbers in the names, for all files. */
 struct column {
     size_t at;
     bool differs;      /* it differs in all names */
-    long long step;    /* greatest common divisor of all differences */
+    long long step;    /* greatest common divisor of all differences between consecutive files */
     long long missing; /* multiples of `step` without a file */
-    int rank;          /* 0: steps of 1; 1: greater steps; 2: neither */
+    int rank;          /* 0: steps of 1; 1: greater steps; 2: decimals, dates, gaps */
 };
 
 static bool is_digit(char c)
@@ -76,7 +76,8 @@ static size_t stamp_length(const char *p)
     return timed ? (size_t)(end - p) : n;
 }
 
-/* Parse the number at p, which may begin with '-'; returns its length, or 0. */
+/* Parse the number at p, a part of `name`, which may begin with '-'; returns its length, 0: no
+ * number. */
 static size_t read_number(const char *name, const char *p, unsigned how, struct number *out)
 {
     const bool decimals = how & DECIMALS;
@@ -102,7 +103,8 @@ static size_t read_number(const char *name, const char *p, unsigned how, struct 
     return (size_t)out->length;
 }
 
-/* Parse all numbers of a name, at most MOST; rest: the name with '#' in place of each number. */
+/* Parse all numbers of a name, at most MOST; rest: the name with '#' in place of each number.
+ * Returns the count. */
 static size_t read_name(const char *name, unsigned how, struct number v[MOST], char rest[NAME])
 {
     size_t n = 0, used = 0;
@@ -128,7 +130,7 @@ void fbp_number_skeleton(const char *name, char *out)
     (void)read_name(name, DECIMALS | STAMPS, v, out);
 }
 
-/* Compare by one number; column MOST: by all numbers in turn. */
+/* Compare two files by one number; column MOST: by all numbers in turn. */
 static int by_number(const void *a, const void *b, void *column)
 {
     const struct entry *x = a, *y = b;
@@ -150,8 +152,8 @@ static long long ten_to(int n)
     return llround(pow(10, n));
 }
 
-/* Give all numbers of a column the same number of decimals; false if they are a counter after a
- * point, such as "1.8", "1.9", "1.10", or have too many digits. */
+/* Give all numbers of column c the same number of decimals. false if digits after the point are a
+ * counter, such as "1.8", "1.9", "1.10", or if a number has too many digits. */
 static bool level_decimals(const struct table *t, size_t c)
 {
     long long low = INT64_MAX, high = 0;
@@ -205,7 +207,8 @@ static bool read_table(struct table *t, unsigned how)
     return t->m > 0;
 }
 
-/* Write a sentence that lists the missing numbers: "19, 40 to 41, ...". */
+/* Print a sentence with the missing numbers, such as "2 files are missing, numbers 19, 40".
+ */
 static void describe_gaps(const struct table *t, const struct column *c, char *text, size_t n)
 {
     const int digits = t->files[0].v[c->at].digits;
@@ -231,8 +234,7 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
     snprintf(text + used, n - used, "; the angle of each view follows from its file number");
 }
 
-/* Order the files by the number that counts them, or by all numbers in turn, and describe the
- * numbers. */
+/* Order the files by the number that counts them, or by all numbers in turn, and fill in *out. */
 static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
 {
     struct column columns[MOST], *best = NULL;
@@ -276,7 +278,7 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
 
         for (size_t i = 1; i < t->n; i++)
             falls |= files[i].v[c->at].value < files[i - 1].v[c->at].value;
-        /* a first number that repeats may be the number of a group */
+        /* If the first number repeats, it may be the number of a group of files. */
         if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: the order of the files is ambiguous, because the numbers %.*s and "

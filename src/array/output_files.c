@@ -75,7 +75,7 @@ struct fbp_file_name fbp_file_name(const char *format, ...)
     return name;
 }
 
-/* Check that a file can be a temporary file of fbp, and is not an input. */
+/* Check that an existing file can be a temporary file of fbp, and is not an input. */
 static fbp_status check_file(struct fbp_output *o, const struct stat *st, const char *path)
 {
     const char *strange = S_ISLNK(st->st_mode)    ? "it is a link"
@@ -98,7 +98,7 @@ static int open_retry(const char *path, int flags)
     return fd;
 }
 
-/* Report the reason why open_retry() failed. */
+/* Fail with the reason why open_retry() could not open a file. */
 static fbp_status cannot_open(const char *path)
 {
     const int error = errno;
@@ -118,14 +118,14 @@ fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
 
     *named = false;
     if (fstat(fd, &a) < 0)
-        return fbp_part_cannot("look at", path);
+        return fbp_part_cannot("examine", path);
     if (lstat(path, &b) < 0)
-        return errno == ENOENT || errno == ENOTDIR ? FBP_OK : fbp_part_cannot("look at", path);
+        return errno == ENOENT || errno == ENOTDIR ? FBP_OK : fbp_part_cannot("examine", path);
     *named = a.st_ino == b.st_ino && a.st_dev == b.st_dev;
     return FBP_OK;
 }
 
-/* Check a locked file, which must begin like a journal, or be empty. */
+/* Check an open, locked file: it must begin like a journal of fbp, or be empty. */
 static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, bool *left,
                                 bool *made)
 {
@@ -134,7 +134,7 @@ static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, 
     struct stat st;
 
     if (fstat(fd, &st) < 0)
-        return fbp_part_cannot("look at", path);
+        return fbp_part_cannot("examine", path);
     FBP_TRY(check_file(o, &st, path));
     const size_t n = (uint64_t)st.st_size < sizeof text ? (size_t)st.st_size : sizeof text - 1;
     FBP_TRY(fbp_read_at(fd, path, 0, text, n));
@@ -174,8 +174,8 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
         }
 
         if (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-            /* A manifest, or a journal that becomes one, is locked for moments; a journal for a
-             * whole run. */
+            /* A manifest, or a journal that becomes one, is locked only for moments; the journal of
+             * a single process is locked during its whole run. */
             const ssize_t n = pread(*fd, text, sizeof text - 1, 0);
 
             if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
@@ -211,7 +211,7 @@ fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours)
     struct stat st;
 
     if (lstat(path, &st) < 0)
-        return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
+        return errno == ENOENT ? FBP_OK : fbp_part_cannot("examine", path);
     FBP_TRY(check_file(o, &st, path));
     if (!ours && st.st_size > 0)
         return fbp_part_refuse(path, "it has no journal");
@@ -236,7 +236,7 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
     *fd = open_retry(path, O_RDWR);
     if (*fd < 0)
         return errno == ENOENT ? FBP_OK : cannot_open(path);
-    st = fstat(*fd, &is) < 0 ? fbp_part_cannot("look at", path) : check_file(o, &is, path);
+    st = fstat(*fd, &is) < 0 ? fbp_part_cannot("examine", path) : check_file(o, &is, path);
     if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: belongs to another user; start again without --resume, or choose "
@@ -261,7 +261,8 @@ static const char *behind_version(const char *line)
 
 void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
 {
-    /* Version 3: output of several processes. Version 1 had no line "publish". */
+    /* Version 3 is an output of several processes, version 2 one of a single process. Version 1 had
+     * no line "publish". */
     snprintf(line, FBP_JOURNAL_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
              o->shared ? 3 : 2, (unsigned long long)o->sink.fingerprint, o->sink.info.n[0],
              o->sink.info.n[1], o->sink.info.n[2], o->part_offset);
@@ -285,7 +286,7 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     fbp_journal_first(o, line);
     const char *old = behind_version(text), *ours = behind_version(line);
-    /* A first line without an end was cut off by a kill. */
+    /* A first line without a newline was cut off by a kill. */
     const bool none = !strchr(text, '\n') || strncmp(old, "lock ", 5) == 0;
     *found = !none && strncmp(old, ours, strlen(ours)) == 0;
     free(text);
@@ -310,7 +311,7 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
 {
     unsigned long long first, n, h;
 
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
+    /* NOLINTNEXTLINE(cert-err34-c): the next checks refuse numbers that are too large */
     if (sscanf(line, "%llu %llu %16llx", &first, &n, &h) != 3 || first >= o->sink.info.n[2] ||
         n > o->sink.info.n[2] - first)
         return false;
@@ -320,7 +321,7 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
     return true;
 }
 
-/* Mark the slices of all journal lines whose samples are stored. */
+/* Mark the slices that the journal lists and PATH.part contains. */
 static fbp_status resume_journal(struct fbp_output *o)
 {
     char *text = NULL, *line, *newline;
@@ -419,7 +420,7 @@ fbp_status fbp_output_lock_second(struct fbp_output *o)
     if (!o->lock_path)
         return FBP_OK;
     FBP_TRY(fbp_part_lock(o, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
-    if (left) /* the journal belongs to another output of that name and is not changed */
+    if (left) /* The journal belongs to another output, whose name it has, and is not changed. */
         return FBP_OK;
     if (ftruncate(o->lock_fd, 0) < 0)
         return fbp_fail_write(o->lock_path, errno, 0);
@@ -439,7 +440,7 @@ void fbp_output_unlock_second(struct fbp_output *o)
     o->lock_fd = -1;
 }
 
-/* Begin or resume an output of this process alone, whose journal is locked. left: an earlier run
+/* Begin or resume an output of a single process, whose journal is locked. left: an earlier run
  * wrote the journal. */
 static fbp_status begin_alone(struct fbp_output *o, bool left)
 {
@@ -457,11 +458,11 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
     if (!found)
         FBP_TRY(o->store->clear(o, left));
     FBP_TRY(fbp_output_clear_beside(o, left));
-    if (!found) { /* otherwise a failure from here on must not remove files that can be resumed */
+    if (!found) {           /* a failure now removes new files only */
         o->log_made = true; /* the files that it lists are removed */
         if (stack)
             FBP_TRY(fbp_stack_check_room(o, o->log_fd));
-        /* The journal is created first: a kill can then never leave a PATH.part without a
+        /* The journal is created before PATH.part: a kill then never leaves a PATH.part without a
          * journal. */
         FBP_TRY(fbp_journal_create(o));
         if (!stack)
@@ -478,7 +479,8 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
     return stack ? fbp_stack_clear_missing(o) : FBP_OK;
 }
 
-/* Rename the slices of a stack whose run was stopped while it renamed them. */
+/* Complete the renaming of a stack's slices, if an earlier run was stopped during it.
+ */
 static fbp_status finish_names(struct fbp_output *o)
 {
     unsigned long long n[3] = {0};
@@ -487,7 +489,7 @@ static fbp_status finish_names(struct fbp_output *o)
     size_t bytes = 0;
 
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &bytes));
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is not a size */
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size of a volume */
     if (sscanf(behind_version(text), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3 ||
         !strstr(text, "\npublish\n"))
         n[2] = 0;
@@ -542,14 +544,16 @@ size_t fbp_output_kept(struct fbp_sink *s)
 
 void fbp_output_close(struct fbp_sink *s)
 {
-    const bool own = s->process == getpid(); /* otherwise the files belong to the parent process */
+    const bool own =
+        s->process == getpid(); /* false in a forked process, whose parent owns the files */
     struct fbp_output *o = s->files;
 
     if (!o)
         return;
-    /* Remove unfinished files while they are locked, before another process can own them. */
+    /* Remove unfinished files while their lock is held, before another process can use them. */
     if (own && o->owned && !s->finished && fbp_sink_resumable(s) == 0) {
-        if (o->store->remove(o)) /* the journal proves that PATH.part belongs to fbp */
+        if (o->store->remove(
+                o)) /* removed last, because the journal proves that PATH.part belongs to fbp */
             unlink(o->log);
     } else if (own && !o->owned && o->log_made) {
         unlink(o->log);

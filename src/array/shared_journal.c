@@ -32,9 +32,9 @@ static const char boundary_end[] = ".edges", refresh_end[] = ".look";
 
 /* --- Boundary blocks --- */
 
-/* A run of slices in bytes of PATH.part, [a, b), and its whole blocks, [lo, hi); lo == hi: none,
- * and the run is shorter than two blocks. The boundary file stores 2 blocks per run, from byte
- * `kept` on. */
+/* A run of slices as bytes [a, b) of PATH.part, and the whole blocks [lo, hi) in it; lo == hi: the
+ * run contains no whole block. The boundary file stores up to 2 blocks per run, from byte `kept`
+ * on. */
 struct span {
     uint64_t a, b, lo, hi, kept;
 };
@@ -78,14 +78,14 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
     if (o->block && e->runs[i].z0 + e->runs[i].nz == o->sink.info.n[2])
-        out.hi = out.b; /* no other process writes after the last slice */
+        out.hi = out.b; /* at the end of the volume, no other process writes into the same layer */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
 }
 
-/* Find the file and position of byte `at`, and the number of contiguous bytes of [at, at + n)
- * there; n 0: `at` lies in no run. */
+/* Find the file and position that store byte `at` of PATH.part, and how many bytes of [at, at + n)
+ * are contiguous there; n 0: `at` lies in no run of this process. */
 static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {
@@ -112,7 +112,7 @@ bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, 
     return p.n > 0 && p.fd != o->fd;
 }
 
-/* Whether the boundary file is long enough to contain its bytes of these slices. */
+/* Whether the boundary file is long enough for its bytes of slices [z0, z0 + nz). */
 static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {
     const uint64_t a = o->part_offset + z0 * (uint64_t)o->sink.slice_bytes;
@@ -132,7 +132,7 @@ static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, siz
     return end == 0 || (e->fd >= 0 && fstat(e->fd, &st) == 0 && (uint64_t)st.st_size >= end);
 }
 
-/* Write bytes [at, at + n) of PATH.part to the files of a process that store them, or read them
+/* Write bytes [at, at + n) of PATH.part to the files in which a process stores them, or read them
  * from there. */
 static fbp_status transfer(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                            char *data, size_t n, bool write)
@@ -199,7 +199,8 @@ fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e,
 int fbp_peer_remove_journal(const char *journal)
 {
     const char *const ends[] = {boundary_end, refresh_end, ""}; /* the journal is removed last */
-    char name[PATH_MAX + sizeof boundary_end]; /* on the stack, because memory may be exhausted */
+    char name[PATH_MAX +
+              sizeof boundary_end]; /* an array on the stack, because memory may be exhausted */
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(name, sizeof name, "%s%s", journal, ends[i]);
@@ -237,7 +238,8 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(o->log, errno, 0);
 
-    /* A block is a page, or larger if the caches of a network file system are not coherent. */
+    /* A block is a page, or larger if the file system reports larger blocks: caches of network file
+     * systems are not coherent within a block. */
     e->block = given ? strtoull(given, NULL, 10) : 0;
     if (e->block == 0)
         e->block = fstat(o->fd >= 0 ? o->fd : o->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
@@ -266,7 +268,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     return FBP_OK;
 }
 
-/* Open a file of another process. *fd -1: it was removed in the meantime, or is a link. */
+/* Open a file of another process. *fd -1: the file was removed in the meantime, or is a link. */
 static fbp_status open_peer(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -275,20 +277,20 @@ static fbp_status open_peer(const char *path, int *fd)
                : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
 }
 
-/* Parse the lines before "begin"; false: they are incomplete. */
+/* Parse the lines of a journal before "begin"; false: they are incomplete. */
 static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
 {
     const size_t n = o->sink.info.n[2];
     unsigned long long block, z0, nz;
     const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
 
-    /* NOLINTNEXTLINE(cert-err34-c): no block that is too large is whole */
+    /* NOLINTNEXTLINE(cert-err34-c): a block size that is too large contains no whole block */
     if (!begin || sscanf(at, " by %127[^\n] part %*u of %*u stripe %llu", p->who, &block) != 2 ||
         block == 0)
         return false;
     p->boundary.block = block;
     for (at = strstr(at, "\nslices "); at && at < begin; at = strstr(at + 1, "\nslices ")) {
-        /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
+        /* NOLINTNEXTLINE(cert-err34-c): the next checks refuse numbers that are too large */
         if (sscanf(at, " slices %llu %llu", &z0, &nz) != 2 || z0 >= n || nz > n - z0 ||
             p->boundary.n_runs > n / 2)
             return false;
@@ -317,7 +319,8 @@ static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
  * then returns the newest contents. p->text NULL: it was removed in the meantime. */
 static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
 {
-    const size_t most = o->sink.info.n[2] / 2 + 1; /* greatest number of runs: every other slice */
+    const size_t most =
+        o->sink.info.n[2] / 2 + 1; /* greatest number of runs of slices: every other slice */
     size_t n = 0;
     int fd;
 
@@ -325,13 +328,13 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
     if (fd < 0)
         return FBP_OK;
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    /* Read by descriptor, because the name may be removed at any time. */
+    /* The open file is read, because its name may be removed at any time. */
     const fbp_status st = fbp_read_open_text(fd, p->path, FBP_JOURNAL_MOST_BYTES, &p->text, &n);
     close(fd);
     FBP_TRY(st);
     FBP_TRY(
         fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
-    if (!parse_description(o, p)) { /* its process ended before the line "begin" */
+    if (!parse_description(o, p)) { /* the process of this journal ended before it wrote "begin" */
         p->boundary.n_runs = 0;
         p->lines = p->text + strlen(p->text);
     }
@@ -352,7 +355,8 @@ static void clear_peer(struct fbp_peer *p)
     *p = (struct fbp_peer){.boundary.fd = -1};
 }
 
-/* Parse the name of a file beside the manifest; false: it is not a journal. */
+/* Parse the name of a file beside the manifest, such as "v.mha.part.log.3of16.1a2b3c4d"; false: not
+ * a journal. */
 static bool is_journal(const char *manifest, const char *file, size_t *part, size_t *n_parts)
 {
     const char *base = fbp_base_name(manifest);
@@ -363,7 +367,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 
     if (strncmp(file, base, n) != 0 || file[n] != '.')
         return false;
-    /* NOLINTNEXTLINE(cert-err34-c): numbers that are too large belong to no part */
+    /* NOLINTNEXTLINE(cert-err34-c): no part has a number that is too large */
     if (sscanf(file + n + 1, "%luof%lu.%8x%n", &a, &b, &hex, &end) != 3 || end == 0)
         return false;
     *part = a;
@@ -374,7 +378,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
 {
     struct fbp_output *o = w->output;
-    /* A single process that takes over the output holds the manifest as its own journal. */
+    /* A single process that takes over a shared output holds the manifest as its own journal. */
     const char *manifest = o->shared ? o->shared->manifest : o->log;
     struct fbp_peer *p = &w->peer;
     const struct dirent *e = NULL;
@@ -386,8 +390,7 @@ bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
         char *folder = fbp_path_join(o->path, ".");
         w->dir = folder ? opendir(folder) : NULL;
         if (!w->dir)
-            *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path,
-                           strerror(errno));
+            *st = fbp_fail_list(o->path);
         free(folder);
         p->boundary.fd = -1;
         w->begun = true;
@@ -407,7 +410,7 @@ bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
         clear_peer(p);
     }
     if (*st == FBP_OK && errno != 0)
-        *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path, strerror(errno));
+        *st = fbp_fail_list(o->path);
     if (*st == FBP_OK && w->manifest) {
         w->manifest = false;
         *st = read_manifest(o, p);
@@ -429,7 +432,7 @@ bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *p, const char **
     while ((newline = strchr(*at, '\n'))) {
         const char *begin = *at;
         const size_t n = (size_t)(newline - begin);
-        char line[96]; /* a copy, because sscanf() scans to the end of its text */
+        char line[96]; /* a copy of one line, because sscanf() reads to the end of its text */
 
         *at = newline + 1;
         if (n >= sizeof line)

@@ -59,7 +59,7 @@ static uint64_t identity_of(struct fbp_output *o)
  * journal. */
 static fbp_status check_file(struct fbp_output *o)
 {
-    /* FUSE, CIFS, SMB: inode numbers differ between machines or mounts. */
+    /* FUSE, CIFS and SMB2: inode numbers differ between machines or mounts. */
     static const unsigned others[] = {0x65735546u, 0xff534d42u, 0xfe534d42u};
     struct fbp_peers w = {.output = o, .own = true};
     unsigned long long identity;
@@ -80,7 +80,7 @@ static fbp_status check_file(struct fbp_output *o)
         bool other = false;
 
         for (const char *at = p->lines; at < p->synced; at = strchr(at, '\n') + 1)
-            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large matches no file */
+            /* NOLINTNEXTLINE(cert-err34-c): no file has an identity that is too large */
             if (sscanf(at, "file 0 %16llx", &identity) == 1)
                 other |= identity != identity_of(o);
         for (const char *at = p->lines; st == FBP_OK && other && fbp_peer_next(o, p, &at, &line);) {
@@ -102,7 +102,7 @@ static fbp_status check_file(struct fbp_output *o)
 
 /* --- Names of a complete output --- */
 
-/* Whether the output has its final name, according to the text of a manifest. */
+/* Find whether the output has its final name, according to the text of a manifest. */
 static fbp_status find_named(struct fbp_output *o, const char *text, bool *named)
 {
     char line[LINE] = "\nnamed\n";
@@ -189,7 +189,8 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
 
-/* Format the line "complete" with the output's size and time; false: there is no output. */
+/* Print the line "complete" with the size and the time of the output; false: the output does not
+ * exist. */
 static bool describe_output(struct fbp_output *o, char line[LINE])
 {
     struct stat st;
@@ -201,8 +202,8 @@ static bool describe_output(struct fbp_output *o, char line[LINE])
     return true;
 }
 
-/* Whether a manifest or record states that the output is complete, and its size and time still
- * agree. */
+/* Whether a manifest or record states that the output is complete, and its size and time have not
+ * changed since. */
 static bool is_complete(struct fbp_output *o, const char *text)
 {
     char line[LINE];
@@ -210,7 +211,7 @@ static bool is_complete(struct fbp_output *o, const char *text)
     return strstr(text, "\ncomplete ") && describe_output(o, line) && strstr(text, line);
 }
 
-/* Whether a complete output with a record of the same settings exists. */
+/* Whether the output exists and has a record that it is complete with the same settings. */
 static bool is_recorded(struct fbp_output *o)
 {
     char first[FBP_JOURNAL_LINE], text[RECORD] = "";
@@ -250,11 +251,10 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
 
     if (o->store->settle)
         FBP_TRY(o->store->settle(o));
-    bool recorded = o->shared->own.first; /* processes that start together end together */
+    bool recorded = o->shared->own.first; /* MPI ranks end together */
     if (!recorded) {
         if (!describe_output(o, line))
-            return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", o->path,
-                            strerror(errno));
+            return fbp_fail_status(o->path);
         fbp_journal_first(o, record);
         strcat(record, line + 1); /* record already ends with a newline */
         recorded = setxattr(o->layout.data_path, ATTRIBUTE, record, strlen(record), 0) == 0;
@@ -288,13 +288,13 @@ static void complete(struct fbp_output *o, int manifest)
 struct manifest {
     int fd;        /* descriptor; locked */
     bool left;     /* it existed before */
-    bool shared;   /* it describes an output of several processes */
-    bool ours;     /* it describes this output, written by the same release */
-    bool alone;    /* it describes this output, written by one process */
+    bool shared;   /* the manifest describes an output of several processes */
+    bool ours;     /* the manifest describes this output, written by the same release of fbp */
+    bool alone;    /* the manifest describes this output, written by a single process */
     bool publish;  /* all slices were stored, and renaming had begun */
     bool named;    /* the output has its final name */
     bool complete; /* the output is complete and unchanged */
-    bool old;      /* record of a complete output that has changed since, or has other settings */
+    bool old;      /* record of a complete output that was changed later, or has other settings */
 };
 
 /* Read all members except `fd` and `left`. */
@@ -323,13 +323,14 @@ static fbp_status read_manifest(struct fbp_output *o, struct manifest *m)
     return st;
 }
 
-/* Turn the locked journal of one process into a manifest. Only one byte changes, the version: after
- * a kill the file is either the one or the other. */
+/* Turn the locked journal of a single process into a manifest. Only the version, one byte, changes:
+ * after a kill the file is one or the other. */
 static fbp_status share_journal(int fd, const char *path)
 {
     const size_t at = strlen("fbp-journal ");
 
-    if (fcntl(fd, F_SETFL, 0) < 0) /* with O_APPEND, every write goes to the end of the file */
+    if (fcntl(fd, F_SETFL, 0) <
+        0) /* O_APPEND must be off, because it moves every write to the end of the file. */
         return fbp_fail_write(path, errno, 0);
     FBP_TRY(fbp_write_at(fd, path, at, &FBP_PART_MANIFEST[at], 1));
     if (fcntl(fd, F_SETFL, O_APPEND) < 0)
@@ -345,8 +346,8 @@ static fbp_status refuse_running(struct fbp_output *o, const struct fbp_peer *p)
         p->part, p->n_parts, p->who[0] ? p->who : "another process");
 }
 
-/* Remove the journals of all processes. The processes must have ended. A journal that stays would
- * add its slices to this output. */
+/* Remove the journals of all processes, which must have ended. A remaining journal would add its
+ * slices to a new output. */
 static fbp_status drop_peers(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
@@ -372,12 +373,13 @@ static fbp_status clear_old(struct fbp_output *o, bool ours)
     return o->store->clear(o, ours);
 }
 
-/* Check that the manifest belongs to this output. Otherwise it is rewritten or refused. */
+/* Check that the manifest belongs to this output. A manifest of an older, finished output is
+ * rewritten, any other is refused. */
 static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;
     char line[FBP_JOURNAL_LINE];
-    bool there = true; /* PATH.part exists; always true for a stack */
+    bool there = true; /* whether PATH.part exists; always true for a stack */
     struct stat st;
 
     fbp_journal_first(o, line);
@@ -388,7 +390,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_stat(o->part, &st, &there));
 
-    /* This is the first process, or the manifest belongs to an older, finished output. */
+    /* This process is the first, or the manifest belongs to an older, finished output: begin a new
+     * one. */
     if (!m->left || m->old || (m->publish && !m->ours && !there)) {
         if (ftruncate(m->fd, 0) < 0)
             return fbp_fail_write(path, errno, 0);
@@ -415,8 +418,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
             "another release of fbp; remove this file and %s, or choose another name",
             o->part, path);
 
-    /* A process was publishing. It may have stopped before or after the renaming, or another
-     * program may have removed samples since. */
+    /* An earlier process was publishing, and was stopped before or after the renaming, or another
+     * program has removed samples since. */
     bool lost = !there, published = m->publish;
     if (m->complete) {
         lost = false;
@@ -440,9 +443,10 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     return ftruncate(m->fd, (off_t)strlen(line)) == 0 ? FBP_OK : fbp_fail_write(path, errno, 0);
 }
 
-/* --- Recovery: slices that ended processes stored without "synced" --- */
+/* --- Recovery: slices that ended processes stored without a line "synced" --- */
 
-/* Recover slices of this process from a journal. scratch: FBP_WRITE_BUFFER_BYTES. */
+/* Recover the slices of this process from the journal of an ended process. scratch: buffer of
+ * FBP_WRITE_BUFFER_BYTES. */
 static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, void *scratch)
 {
     struct fbp_peer_line line;
@@ -513,12 +517,11 @@ static fbp_status open_part(struct fbp_output *o)
     FBP_TRY(st);
     const bool known = o->block || fstat(o->fd, &is) == 0;
     if (o->block || (known && (uint64_t)is.st_size >= fbp_output_part_bytes(o)))
-        return check_file(o); /* before samples are written to a wrong file */
+        return check_file(o); /* checked before samples are written to a wrong file */
     if (journals == 0)
         return o->store->reserve(o);
     if (!known)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", o->part,
-                        strerror(errno));
+        return fbp_fail_status(o->part);
     return fbp_fail(FBP_ERR_IO,
                     "%s: is too short, because another program changed it while the output was "
                     "written; restore it and continue, or remove %s* and start again",
@@ -542,7 +545,7 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
         return FBP_OK;
     if (fbp_output_is_stack(o))
         FBP_TRY(fbp_stack_check_others(o));
-    while (fbp_peers_next(&w, &st)) { /* no running process may own slices of this process */
+    while (fbp_peers_next(&w, &st)) { /* A running process must not own slices of this process. */
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
@@ -553,8 +556,8 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
                 fbp_sink_mark(&o->sink, line.z0, line.nz);
     }
     FBP_TRY(st);
-    if (!fbp_output_is_stack(
-            o)) /* after the journals: PATH.part then contains the samples that they list */
+    /* PATH.part is opened after the journals are read: it then has the samples that they list. */
+    if (!fbp_output_is_stack(o))
         FBP_TRY(open_part(o));
     return fbp_peers_begin_journal(o);
 }
@@ -577,7 +580,8 @@ fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_sh
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_part_spare(o, o->part));
     FBP_TRY(fbp_part_lock(o, o->shared->manifest, true, true, &m.fd, &m.left, &made));
-    st = fbp_output_lock_second(o); /* no process writes these files under another name */
+    st =
+        fbp_output_lock_second(o); /* another process may write the same files under another name */
     if (st == FBP_OK) {
         fbp_output_unlock_second(o);
         st = join(o, &m);
@@ -631,7 +635,7 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
     o->log_fd = -1;
     o->log_made = false;
     fbp_output_unlock_second(o);
-    if (!share) { /* one process resumes an output of several, as part 1 of 1 */
+    if (!share) { /* a single process resumes an output of several processes as part 1 of 1 */
         FBP_TRY(fbp_alloc((void **)&o->sink.mine, o->sink.info.n[2], "a table of slices"));
         memset(o->sink.mine, 1, o->sink.info.n[2]);
     }
@@ -645,7 +649,7 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 static fbp_status publish(struct fbp_output *o, int manifest)
 {
     struct fbp_peers w = {.output = o, .own = true};
-    unsigned char *done = NULL; /* 1 for each slice that is complete in PATH.part */
+    unsigned char *done = NULL; /* [slice] 1: the slice is complete in PATH.part */
     char text[LINE] = "publish\n";
     struct fbp_peer_line line;
     void *scratch = NULL;
@@ -654,8 +658,7 @@ static fbp_status publish(struct fbp_output *o, int manifest)
 
     if (!fbp_output_is_stack(o)) {
         if (fstat(o->fd, &is) < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", o->part,
-                            strerror(errno));
+            return fbp_fail_status(o->part);
         snprintf(text, sizeof text, "publish %llu\n", (unsigned long long)is.st_ino);
     }
     FBP_TRY(fbp_append(manifest, o->shared->manifest, text));
@@ -689,7 +692,7 @@ fail:
     return st;
 }
 
-/* Check that PATH.part was renamed to the output's name; it no longer has its temporary name. */
+/* Check that PATH.part, which another process has renamed, has the final name of the output. */
 static fbp_status check_renamed(struct fbp_output *o)
 {
     bool named = true;
@@ -717,7 +720,7 @@ static fbp_status finish(struct fbp_output *o)
     if (j->complete)
         return FBP_OK;
 
-    /* The slices of this process are synced to disk; then the journal gets its line "synced". */
+    /* Sync the slices of this process to disk; then append the line "synced" to its journal. */
     FBP_TRY(o->store->sync(o));
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_sync_file(j->boundary.fd, j->boundary.path));
@@ -737,7 +740,7 @@ static fbp_status finish(struct fbp_output *o)
         if (st != FBP_OK)
             goto fail;
     }
-    if (fd < 0) { /* another process has published: the manifest is removed last */
+    if (fd < 0) { /* another process has published the output */
         if (unpublished)
             return fbp_fail(
                 FBP_ERR_IO,
@@ -766,7 +769,8 @@ static fbp_status finish(struct fbp_output *o)
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
     } else if (fbp_output_is_stack(o) || unpublished) {
-        /* A small file that a kill during publication may have left. */
+        /* The small file beside the samples may remain from a process that was killed during
+         * publication. */
         const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
 
         FBP_TRY_GOTO(check_file(o));
@@ -779,7 +783,7 @@ static fbp_status finish(struct fbp_output *o)
         FBP_TRY_GOTO(fbp_output_excuse(o, st));
         complete(o, fd);
         fbp_sync_folder(o->path);
-    } else { /* the process that renamed it ended before it removed its files */
+    } else { /* the process that renamed PATH.part ended before it removed the journals */
         FBP_TRY_GOTO(check_renamed(o));
         complete(o, fd);
     }
@@ -813,8 +817,8 @@ static size_t kept_shared(struct fbp_sink *s)
     return n;
 }
 
-/* Whether any process has recorded slices: its journal exists, or the manifest was the journal of
- * one process. */
+/* Whether any process has recorded slices in a journal of its own, or a single process in the
+ * manifest. */
 static bool has_slices(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o, .manifest = true};
@@ -845,7 +849,7 @@ static void leave(struct fbp_output *o)
     free(o->log);
     o->log = NULL;
 
-    /* The last process to leave an output without slices removes it. */
+    /* If no process has recorded slices, the last process to leave removes the output. */
     before = fbp_cancel_scope(&deaf);
     if (fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {
         if (!has_slices(o)) {
@@ -894,7 +898,7 @@ static const struct fbp_sink_calls shared_calls = {
     .close = close_shared,
 };
 
-/* --- Probes: whether two processes share a file system --- */
+/* --- Probes: whether two processes use the same file system --- */
 
 void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 {

@@ -34,33 +34,35 @@ struct fbp_slice_run {
     size_t z0, nz;
 };
 
-/** Slices of a process, and its file of boundary blocks. */
+/** The slices of a process, and its file of boundary blocks. */
 struct fbp_boundary {
-    struct fbp_slice_run *runs; /**< runs of slices, separated by slices of other processes */
+    struct fbp_slice_run
+        *runs; /**< runs of consecutive slices; slices of other processes separate them */
     size_t n_runs;
-    uint64_t block; /**< bytes of a block: the unit that only one process writes */
+    uint64_t block; /**< size of a block, which only one process writes [bytes] */
     char *path;
     int fd; /**< -1: no such file, for example of a stack */
 };
 
 struct fbp_shared_output {
-    struct fbp_sink_share own; /**< copy of the parameters without `mine`, see struct fbp_sink */
-    char *manifest;            /**< name of the manifest */
+    struct fbp_sink_share
+        own; /**< parameters of this process; the member `mine` is not set, see struct fbp_sink */
+    char *manifest; /**< name of the manifest */
     struct fbp_boundary boundary;
-    uint64_t begin; /**< byte in the journal of its first line of slices */
+    uint64_t begin; /**< byte of the first line of slices in the journal of this process */
     bool joined;    /**< the manifest describes this output */
     bool complete;  /**< all slices are stored under their final names */
 };
 
 /* shared_output.c: joining, resuming and finishing */
 
-/** Open all files, and mark the slices that are stored according to the journals of other
- *  processes. */
+/** Open all files of a shared output, and mark the slices that journals of other processes list as
+ * stored. */
 fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_share *share);
 
-/** If the journal, which an earlier run left and this process has locked, is a manifest that is not
- *  resumed, check that no process of that output runs, and remove its files. The record of a
- *  complete output is only emptied. *is_shared: it is a manifest, and is resumed. */
+/** Prepare to begin a new output if the locked journal of an earlier run is a manifest that is not
+ * resumed: check that none of its processes runs, and remove their files. A record of a complete
+ * output is only emptied. *is_shared: the journal is a manifest, and is resumed. */
 fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared);
 
 /**
@@ -76,29 +78,29 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 
 /* shared_journal.c: boundary blocks */
 
-/** Fill in the runs of slices with mine[n] = 1. */
+/** Fill in the runs of slices z with mine[z] = 1; n: number of slices. */
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out);
 void fbp_boundary_clear(struct fbp_boundary *boundary);
 
-/** Store bytes of this process at their position: in PATH.part, or in the file of boundary
- *  blocks. */
+/** Store bytes of this process at byte `at` of PATH.part, or in its file of boundary blocks. */
 fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n);
 
-/** Read bytes [at, at + n) of the process that owns `boundary`, as that process stored them. */
+/** Read bytes [at, at + n) of PATH.part as the process that owns `boundary` stored them. */
 fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *boundary, uint64_t at,
                             void *out, size_t n);
 
 /** Whether the first byte of slice z is in the boundary file instead of PATH.part. */
 bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z);
 
-/** Copy the bytes of slices [z0, z0 + nz) that are in the boundary file to PATH.part. scratch:
- *  FBP_WRITE_BUFFER_BYTES. */
+/** Copy the bytes of slices [z0, z0 + nz) that are in a boundary file to PATH.part. scratch: buffer
+ * of FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
                              size_t nz, void *scratch);
 
 /* shared_journal.c: journals */
 
-/** A running process of this output, or the files of one that has ended. */
+/** Journal and boundary file of a process of the output, which may run or have ended.
+ */
 struct fbp_peer {
     char *path; /**< path of its journal */
     size_t part, n_parts;
@@ -107,7 +109,7 @@ struct fbp_peer {
     struct fbp_boundary boundary;
     char *text;         /**< text of the journal */
     const char *lines;  /**< first line of slices */
-    const char *synced; /**< end of the lines whose samples are on disk */
+    const char *synced; /**< end of the lines whose samples are on disk, within `text` */
 };
 
 /** A journal line that lists slices. */
@@ -117,38 +119,37 @@ struct fbp_peer_line {
     bool synced;
 };
 
-/** Create and lock the journal of this process, write its first line, and create its boundary
- *  file. */
+/** Create, lock and begin the journal of this process, and create its boundary file. */
 fbp_status fbp_peers_begin_journal(struct fbp_output *o);
 
 /** Iterator over the journals beside the manifest: initialize .output, .own and .manifest, and
  *  the status to FBP_OK. */
 struct fbp_peers {
     struct fbp_output *output;
-    bool own; /**< include the journal of this sink */
-    bool
-        manifest; /**< include, at last and as part 0, slices of a single process in the manifest */
+    bool own;      /**< include the journal of this sink */
+    bool manifest; /**< include the slices in the manifest, as part 0 */
     bool begun;
     DIR *dir;
     struct fbp_peer peer; /**< current journal */
     const char *at;       /**< next line of the current journal */
 };
 
-/** Get the next journal; false: no more, or *st, which the loop body may set, is an error. The loop
- *  must run until false. */
+/** Get the next journal. false: no more journals, or *st is an error, which the loop body may also
+ * set. The loop must run until false. */
 bool fbp_peers_next(struct fbp_peers *peers, fbp_status *st);
 
-/** Get the next line of slices from all journals. */
+/** Get the next line of slices of all journals; false: no more lines, or *st is an error. */
 bool fbp_peers_next_line(struct fbp_peers *peers, struct fbp_peer_line *line, fbp_status *st);
 
-/** Get the next line of slices at *at, which is initially peer->lines; false: no more. Lines whose
- *  boundary blocks are lost or truncated are skipped: their slices are computed again. */
+/** Get the next line of slices of one journal. *at: position in its text, initially peer->lines;
+ * false: no more lines. Lines whose boundary blocks are lost or truncated are skipped: their slices
+ * are computed again. */
 bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *peer, const char **at,
                    struct fbp_peer_line *out);
 
-/** Create and remove a file beside a journal. A network file system that caches the names in a
- *  folder then reads them again; otherwise two processes that end at the same time could miss each
- *  other's journals. */
+/** Create and remove a file beside a journal. A network file system then reads the names in the
+ * folder again; otherwise two processes that end at the same time could miss each other's journals.
+ */
 void fbp_peers_refresh(const char *journal);
 
 /** Remove a journal and its boundary file; returns 0, or an errno. */

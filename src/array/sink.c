@@ -63,7 +63,7 @@ static void close_hash(struct fbp_sink *s)
 
 /* --- Opening --- */
 
-/* Choose the kind of sink that a name describes. */
+/* Choose the kind of sink by the name of the output, or by `format` if it is given. */
 static const struct fbp_sink_calls *kind_of(const char *path, const struct fbp_sink_format *format)
 {
     static const struct fbp_sink_calls null = {.bytes = sizeof(struct fbp_sink),
@@ -99,7 +99,8 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
         calls->needs(n, type, compress, limit, out);
 }
 
-/* Set the type of the stored samples: floats, or integers that represent a range of values. */
+/* Set the type of the stored samples: floats, or integers that represent a range of values.
+ * *fingerprint is extended by the type and the range. */
 static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_request *rq,
                             uint64_t *fingerprint)
 {
@@ -255,22 +256,25 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
-/* Write slices of doubles for FBP_F64, else of floats. */
+/* Write slices whose precision is that of the sink: doubles for FBP_F64, else floats. */
 static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     FBP_TRY(fbp_check_process(s->process, "output"));
     if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
-        return fbp_fail(
-            FBP_ERR_INVALID, "output: slices from %zu on (%zu of them) of %zu cannot be written%s",
-            z0, nz, s->info.n[2], s->finished ? ", because the output is already finished" : "");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: slices from %zu on (%zu of them) of %zu cannot be written%s; "
+                        "write each slice of the volume before the output "
+                        "is finished",
+                        z0, nz, s->info.n[2],
+                        s->finished ? ", because the output is already finished" : "");
     if (nz == 0)
         return FBP_OK;
-    if (!s->fingerprint) /* otherwise finished slices are kept for resumption */
+    if (!s->fingerprint) /* a resumable run is not cancelled here: finished slices are kept */
         FBP_TRY(fbp_check_cancelled());
     return s->calls->write(s, z0, nz, data);
 }
 
-/* Convert values of the other precision, one slice at a time to save memory, and write them. */
+/* Write slices of the other precision, converted one slice at a time to save memory. */
 static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const bool to_double = s->info.type == FBP_F64;
@@ -305,7 +309,7 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, enum fbp_type type,
 fbp_status fbp_sink_finish(fbp_sink *s)
 {
     FBP_REQUIRE(s);
-    size_t n = 0, first = 0; /* slices of this process that were not written */
+    size_t n = 0, first = 0; /* slices of this process that are missing */
 
     fbp_message_clear();
     FBP_TRY(fbp_check_process(s->process, "output"));

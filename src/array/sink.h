@@ -36,29 +36,32 @@ struct fbp_shared_output;
 struct fbp_sink_request {
     const char *path;
     const struct fbp_sink_params *params;
-    const struct fbp_sink_format *format; /**< format of the file; NULL: chosen by the name */
+    const struct fbp_sink_format *format; /**< format of the output; NULL: chosen by the name */
     const void *context;                  /**< argument of format->layout_with() */
     const struct fbp_sink_share *share;   /**< slices of this process; NULL: all slices */
 };
 
-/** Functions of a kind of sink. NULL: nothing to do, or 0. */
+/** Functions of a kind of sink. NULL: nothing to do, or the result is 0. */
 struct fbp_sink_calls {
     size_t bytes; /**< size of the kind's struct */
-    /** Adds to the requirements of an output of n voxels x, y, z; limit: memory of the machine
-     *  [bytes]. */
+    /** Adds the needs of an output of n voxels x, y, z to *out; limit: memory of the machine
+     * [bytes]. */
     void (*needs)(const size_t n[3], enum fbp_type type, bool compress, uint64_t limit,
                   struct fbp_output_needs *out);
-    /** Opens a sink whose base is complete. After a failure the sink is closed like any other. */
+    /** Opens a sink whose struct fbp_sink is filled in. After a failure the sink is closed like any
+     * other. */
     fbp_status (*open)(struct fbp_sink *s, const struct fbp_sink_request *rq);
-    /** Samples in the caller's memory; *device: device that owns the memory, NULL: the host. */
+    /** Address of the samples in the caller's memory; *device: device that owns the memory, NULL:
+     * the host. */
     void *(*memory)(const struct fbp_sink *s, struct fbp_device_memory **device);
-    /** Stores slices and marks them; data: double for FBP_F64, else float. */
+    /** Stores slices and marks them as written; data: double for FBP_F64, else float. */
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
     fbp_status (*finish)(struct fbp_sink *s); /**< all slices of this process are written */
-    size_t (*kept)(struct fbp_sink *s);       /**< fbp_sink_resumable() of an unfinished sink */
+    size_t (*kept)(struct fbp_sink *s);       /**< slices that a resumed run would find */
     size_t (*missing)(const struct fbp_sink *s);
     uint64_t (*hash)(const struct fbp_sink *s);
-    void (*close)(struct fbp_sink *s); /**< removes unfinished files; frees members of the kind */
+    void (*close)(
+        struct fbp_sink *s); /**< removes unfinished files, and frees the members of the kind */
 };
 
 /** Members that all sinks have. */
@@ -70,15 +73,15 @@ struct fbp_sink {
     unsigned char *have;  /**< [info.n[2]] 1: the slice is written */
     size_t n_have;
     unsigned char *mine;  /**< [info.n[2]] 1: this process writes the slice; NULL: all slices */
-    uint64_t clipped;     /**< number of values outside the range of info.type */
-    uint64_t fingerprint; /**< hash of all settings that the samples depend on; 0: not resumable */
+    uint64_t clipped;     /**< number of values that were clipped to the range of info.type */
+    uint64_t fingerprint; /**< hash of all settings of the samples; 0: not resumable */
     pid_t process;        /**< process that opened the sink */
     bool finished;
     struct fbp_output *files; /**< files of the output; NULL: it has none */
     char *note; /**< message about a failure that does not affect the output; NULL: none */
 };
 
-/** Tables that sink.c chooses by the name of the output. */
+/** Tables of the sinks with files; sink.c chooses one by the name of the output. */
 extern const struct fbp_sink_calls fbp_sink_file, fbp_sink_stack, fbp_sink_chunks;
 
 /**
@@ -89,12 +92,13 @@ fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_a
                             const struct fbp_sink_params *params,
                             const struct fbp_sink_format *format, const void *context);
 
-/** Allocate a sink of this kind for the type and sizes of `info`; after a failure *out may need
- *  fbp_sink_close(). what: its name in messages. */
+/** Allocate a sink with this table for the type and sizes of `info`; after a failure *out may need
+ * fbp_sink_close(). what: name of the sink in messages. */
 fbp_status fbp_sink_create(struct fbp_sink **out, const struct fbp_sink_calls *calls,
                            const struct fbp_array_info *info, const char *what);
 
-/** Bytes of a slice in the memory passed to fbp_sink_write(): double for FBP_F64, else float. */
+/** Bytes of a slice in the memory passed to fbp_sink_write(): of doubles for FBP_F64, else of
+ * floats. */
 static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
 {
     const size_t size = s->info.type == FBP_F64 ? sizeof(double) : sizeof(float);
@@ -102,7 +106,7 @@ static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
     return s->info.n[0] * s->info.n[1] * size;
 }
 
-/** fbp_sink_mark(), with the number of values that were clipped. */
+/** Mark slices as written, and add to the number of clipped values. */
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
 
 /*
@@ -117,7 +121,8 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  *  NULL: not checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
-/** First bytes of a journal that is only a lock, and of the manifest of a shared output. */
+/** First bytes of a journal that only locks a name, and of the manifest of a shared output.
+ */
 #define FBP_PART_LOCK     "fbp-journal 2 lock "
 #define FBP_PART_MANIFEST "fbp-journal 3 "
 
@@ -135,23 +140,25 @@ fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bool wait, int *fd,
                          bool *left, bool *made);
 
-/** Whether `path` is still the name of the open file fd. */
+/** Find whether `path` is still the name of the open file fd. */
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
 
 /** Remove a temporary file if it is `ours` or empty; refuse any other file. o: output whose inputs
  *  are spared; NULL: they are not compared. */
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours);
 
-/** Create a file for reading and writing; refuse an existing file. */
+/** Create a temporary file for reading and writing; refuse an existing file. */
 fbp_status fbp_part_create(const char *path, int *fd);
 
-/** Open a file of an earlier run; *fd -1: it does not exist. */
+/** Open a temporary file of an earlier run; *fd -1: it does not exist. */
 fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd);
 
-/** Fail with "PATH: is there and was not left by fbp (WHY)": FBP_ERR_INVALID. */
+/** Fail with FBP_ERR_INVALID and the message that an existing file is not a temporary file of fbp;
+ * why: the reason. */
 fbp_status fbp_part_refuse(const char *path, const char *why);
 
-/** Fail with "PATH: cannot WHAT: …" by errno, with the remedy: FBP_ERR_IO. */
+/** Fail with FBP_ERR_IO and the message "PATH: cannot WHAT: …" with errno and a remedy.
+ */
 fbp_status fbp_part_cannot(const char *what, const char *path);
 
 fbp_status fbp_part_rename(const char *from, const char *to);
@@ -164,31 +171,33 @@ struct fbp_file_name fbp_file_name(const char *format, ...) __attribute__((forma
 
 /* output_files.c: sinks with files */
 
-/** How a kind of sink stores samples until the output is complete. */
+/** Functions by which a kind of sink stores samples until the output is complete. */
 struct fbp_store {
-    /** Writes or reads bytes [at, at + n) of PATH.part; for chunks, bytes of level 0. NULL: each
-     *  slice is a file. */
+    /** Writes (put) or reads (get) bytes [at, at + n) of PATH.part; for chunks, bytes of level 0.
+     * NULL: the output has one file per slice. */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     fbp_status (*get)(struct fbp_output *o, uint64_t at, void *out, size_t n);
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-    /** Counts slices that were recovered or written; NULL: nothing depends on that. */
+    /** Counts slices that were recovered or written, to complete layers of chunks; NULL: not
+     * needed. */
     fbp_status (*count)(struct fbp_output *o, size_t z0, size_t nz);
-    /** Whether slices are stored with this hash. scratch: FBP_WRITE_BUFFER_BYTES. */
+    /** Whether slices with this hash are stored. boundary: see fbp_output_hash(); scratch: buffer
+     * of FBP_WRITE_BUFFER_BYTES. */
     bool (*has)(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                 uint64_t hash, void *scratch);
-    /** Creates PATH.part, or opens an existing one; o->fd -1: it does not exist. */
+    /** Creates PATH.part, or opens an existing one; then o->fd -1 means that it does not exist. */
     fbp_status (*open)(struct fbp_output *o, bool create);
     /** Removes the temporary samples of an earlier run, if they are `ours` or empty. */
     fbp_status (*clear)(struct fbp_output *o, bool ours);
     /** Removes the temporary samples; false: some still exist. */
     bool (*remove)(struct fbp_output *o);
-    /** Reserves disk space for all samples, or checks it. A full disk is thus reported before any
-     *  computation. */
+    /** Reserves disk space for all samples, or compares it with the free space: a full disk is
+     * reported before any computation. */
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
     fbp_status (*publish)(struct fbp_output *o); /**< gives complete samples their names */
-    /** For several processes: checks that all samples still exist; completes a publication that was
-     *  interrupted after the output had its name. NULL: nothing to do. */
+    /** For shared outputs. check(): all samples still exist. settle(): completes a publication that
+     * was interrupted after the output had its name. NULL: nothing to do. */
     fbp_status (*check)(struct fbp_output *o);
     fbp_status (*settle)(struct fbp_output *o);
     void (*close)(struct fbp_output *o); /**< frees members of the kind; NULL */
@@ -198,30 +207,33 @@ struct fbp_store {
 struct fbp_output {
     struct fbp_sink sink;
     const struct fbp_store *store;
-    /** store->put(), or for a shared output a function that separates boundary blocks. */
+    /** store->put(), or for a shared output fbp_boundary_put(), which stores boundary blocks
+     * elsewhere */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     struct fbp_shared_output *shared; /**< NULL: one process writes the output */
     /** Parameters of the sink while it is opened, which list the inputs; else NULL. */
     const struct fbp_sink_params *params;
-    bool resume;   /**< continue the files of an earlier run */
-    bool compress; /**< the samples are compressed when all are written */
-    bool passing; /**< temporary file that is read back and removed: no sync to disk is necessary */
-    bool owned;   /**< this sink may keep or remove the temporary files */
+    bool resume;    /**< continue the files of an earlier run */
+    bool compress;  /**< The samples are compressed when all of them are written. */
+    bool passing;   /**< The file is read again and removed: it is not synced. */
+    bool owned;     /**< This sink may keep or remove the temporary files. */
     bool log_made;  /**< this sink may remove the journal */
     bool lock_made; /**< this sink may remove the second lock */
-    bool published; /**< the output has its final name; later errors go to sink.note */
+    bool published; /**< The output has its final name; later errors go to sink.note. */
     char *path, *part, *log;
-    /** Journal of another name under which the same files could be written: the data file of a
-     *  separate header, a pattern without padding; NULL: none. */
+    /** Second journal, under another name that leads to the same files: the data file of a separate
+     * header, or a pattern without padding; NULL: none. */
     char *lock_path;
     char *folder; /**< folder of a stack; NULL: another kind */
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
     int log_fd, lock_fd;
-    uint64_t block;     /**< bytes of a layer of chunks, which one process writes; 0: no chunks */
-    size_t part_offset; /**< byte of the first sample in PATH.part */
+    uint64_t
+        block; /**< bytes of a layer of chunks, which one process writes at a time; 0: no chunks */
+    size_t part_offset;                   /**< byte of the first sample in PATH.part */
     const struct fbp_sink_format *format; /**< NULL: a stack */
-    struct fbp_layout layout;             /**< of a stack only data_path: its first slice */
+    struct fbp_layout
+        layout; /**< names and header of the output; a stack only has data_path, its first slice */
 };
 
 /** Whether each slice is a file of its own. */
@@ -230,39 +242,41 @@ static inline bool fbp_output_is_stack(const struct fbp_output *o)
     return !o->store->put;
 }
 
-/** Functions of all tables of sinks with files. */
+/** Functions that the tables of all sinks with files contain. */
 fbp_status fbp_output_finish(struct fbp_sink *s);
 size_t fbp_output_kept(struct fbp_sink *s);
 void fbp_output_close(struct fbp_sink *s);
 
-/** Set the members of a new sink that must not be 0. */
+/** Set the members of a new sink with files whose initial value is not 0. */
 void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
                       const struct fbp_sink_request *rq);
 
-/** Set format, names and layout of an output that is a file or a folder of chunks, and check them.
- *  check: refuses a name that is in use and cannot be replaced. */
+/** Choose format, names and layout of an output that is a file or a folder of chunks, and check
+ * them. check: function that refuses a name which is in use and cannot be replaced. */
 fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
                                 fbp_status (*check)(const char *path));
 
-/** Check a series of volumes, which not all formats can store. */
+/** Check that the output can store the frames of a series; has_place: its format can. */
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place);
 
 /** Set o->part and o->log, beside o->path. If o->path is a link, replace it by its target, whose
  *  name must end in one of `extensions` (NULL: links are not followed). */
 fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions);
 
-/** Lock an output whose file names are set, and open its temporary files. On resumption, mark the
- *  stored slices. */
+/** Lock an output whose names are set, and open its temporary files. If it is resumed, mark the
+ * stored slices. */
 fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq);
 
-/** After publication, move the message of a failure to sink.note and return FBP_OK. */
+/** Turn a failure after publication into a note: its message moves to sink.note, and the result is
+ * FBP_OK. */
 fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st);
 
 /** Lock o->lock_path, if it is set. */
 fbp_status fbp_output_lock_second(struct fbp_output *o);
 void fbp_output_unlock_second(struct fbp_output *o);
 
-/** Remove the files that publication of one file creates, if they are `ours` or empty. */
+/** Remove the temporary files that publication of a single file creates, if they are `ours` or
+ * empty. */
 fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours);
 
 /** Size of the complete PATH.part [bytes]. */
@@ -271,15 +285,16 @@ uint64_t fbp_output_part_bytes(struct fbp_output *o);
 /** Write the header of the format to PATH.part. */
 fbp_status fbp_output_write_header(struct fbp_output *o);
 
-/** Store slices in PATH.part, unchanged or converted to integers (store->write). */
+/** Write slices to PATH.part as floats, or converted to integers; the function store->write of
+ * single files. */
 fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
 
-/** Hash slices [z0, z0 + nz) of PATH.part. For a shared output, boundary blocks are read from the
- *  process that owns `boundary` (NULL: none). scratch: FBP_WRITE_BUFFER_BYTES. */
+/** Hash slices [z0, z0 + nz) of PATH.part. boundary: blocks of the process that wrote them to a
+ * shared output, NULL: none. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
                            size_t nz, void *scratch, uint64_t *hash);
 
-/** Whether PATH.part has slices with this hash (store->has). */
+/** Whether PATH.part contains slices with this hash; the function store->has of single files. */
 bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                     uint64_t hash, void *scratch);
 
@@ -290,35 +305,36 @@ void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE]);
 /** Empty the journal, and write its first line. */
 fbp_status fbp_journal_create(struct fbp_output *o);
 
-/** Whether the journal belongs to this output; FBP_ERR_INVALID if it belongs to other settings. */
+/** Find whether the journal belongs to this output; FBP_ERR_INVALID if it belongs to one with other
+ * settings. */
 fbp_status fbp_journal_find(struct fbp_output *o, bool *found);
 
-/** Append a line for slices [z0, z0 + nz) with the hash of their stored bytes. */
+/** Append a line for slices [z0, z0 + nz) to the journal; hash: of their stored bytes. */
 fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash);
 
-/** Parse such a line; false: not such a line, or slices that do not exist. */
+/** Parse a line of slices in a journal; false: another line, or slices that do not exist. */
 bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t *nz,
                       uint64_t *hash);
 
-/* sink_stack.c: stacks, which shared_output.c also finishes */
+/* sink_stack.c: functions for outputs with one file per slice, which shared_output.c also calls */
 
-/** "out/slice_0007.tif" plus the suffix `end`: ".part" or "". */
+/** Name of slice z, such as "out/slice_0007.tif", with the suffix `end`: ".part" or "". */
 struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end);
 
-/** Check that the disk of an open file has space for all slices. */
+/** Check that the disk of the open file fd has space for all slices of the stack. */
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);
 
-/** Check that no slices of another, larger volume exist under this name. */
+/** Check that no slices of another, larger volume exist under the pattern of this stack. */
 fbp_status fbp_stack_check_others(struct fbp_output *o);
 
-/** Remove temporary slices that this process has still to write. */
+/** Remove temporary files of slices that this process has not written yet. */
 fbp_status fbp_stack_clear_missing(struct fbp_output *o);
 
 /** Rename the first n slices to their final names; some may be renamed already. *gone: some slices
  *  do not exist. */
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone);
 
-/** Hash of all values, independent of the order of writing.  Only for "hash:". */
+/** Hash of all values of a sink "hash:", independent of the order of writing. */
 uint64_t fbp_sink_hash(const fbp_sink *sink);
 
 #endif /* FBP_SRC_ARRAY_SINK_H */

@@ -20,7 +20,7 @@
 struct memory_sink {
     struct fbp_sink sink;
     void *samples;
-    struct fbp_device_memory *device; /* access to `samples` on a device; NULL: host memory */
+    struct fbp_device_memory *device; /* access to `samples` in device memory; NULL: host memory */
 };
 
 static void *memory_of(const struct fbp_sink *s, struct fbp_device_memory **device)
@@ -94,14 +94,15 @@ fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type, co
 struct called_sink {
     struct fbp_sink sink;
     struct fbp_sink_functions callback;
-    pthread_mutex_t turn; /* held in begin(), end(), and write() unless concurrent */
-    bool asked, begun;    /* begin() was called; begin() succeeded, and end() was not called yet */
-    fbp_status status;    /* status of begin(), and its message */
+    pthread_mutex_t
+        turn;          /* held during begin() and end(), and during write() unless `concurrent` */
+    bool asked, begun; /* begin() was called; begin() succeeded without end() */
+    fbp_status status; /* status of begin(), and its message */
     char message[FBP_WHY_BYTES + 100];
 };
 
-/* Call begin() before the first slice; c->turn is held. After a failure every writer gets the same
- * message, because the run may report the status of any of them. */
+/* Call begin() before the first slice; c->turn is held. After a failure every writing thread gets
+ * the same message, because the run may report the status of any thread. */
 static fbp_status begin(struct called_sink *c)
 {
     char why[FBP_WHY_BYTES] = "";
@@ -118,7 +119,8 @@ static fbp_status begin(struct called_sink *c)
     } else if (c->status != FBP_OK) {
         fbp_message_adopt(c->message);
     } else if (!c->begun) {
-        return fbp_fail(FBP_ERR_IO, "output: the output has already ended");
+        return fbp_fail(FBP_ERR_IO, "output: slices were written after the output had ended; "
+                                    "write all slices before the sink is finished");
     }
     return c->status;
 }

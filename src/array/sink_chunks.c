@@ -39,30 +39,32 @@ struct chunks {
     struct fbp_levels levels;
     int compression;    /* zlib level; 0: chunks are not compressed */
     size_t chunk_bytes; /* bytes of a plain chunk */
-    size_t threads;     /* greatest number of threads that raise or pack a layer */
-    unsigned char *done[FBP_LEVELS_MOST]; /* RAISED, PACKED per layer; under the sink's lock */
-    size_t *put;                          /* number of slices written into each layer of level 0 */
-    unsigned char *halves[FBP_LEVELS_MOST]; /* layers that this process raised into each layer */
-    pthread_mutex_t turn;                   /* held while a layer is raised and packed */
-    pthread_mutex_t unpacking;              /* held while a chunk is decompressed */
+    size_t
+        threads; /* greatest number of threads that reduce ("raise") or compress ("pack") a layer */
+    unsigned char *done[FBP_LEVELS_MOST]; /* [layer] RAISED | PACKED; under the sink's lock */
+    size_t *put; /* [layer of level 0] number of slices that were written */
+    unsigned char
+        *halves[FBP_LEVELS_MOST]; /* [layer] layers of the level before that were raised */
+    pthread_mutex_t turn;         /* held while a layer is raised and packed */
+    pthread_mutex_t unpacking;    /* held while a chunk is decompressed */
 };
 
 /* --- Memory --- */
 
 enum {
     MOST_THREADS = 8,
-    MOST_EDGE = 512,     /* voxels per edge: 1 GiB of float64; other readers stop at 2 GiB */
+    MOST_EDGE =
+        512, /* greatest edge of a chunk [voxels]: 1 GiB of float64; other readers stop at 2 GiB */
     MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
 
 /* Bytes of memory. */
 struct memory {
-    uint64_t chunk; /* a plain chunk */
-    uint64_t
-        unpacking; /* decompression of a packed chunk, some of whose slices are written again */
-    /* Per thread that raises a layer (a chunk, the means of four chunks, and a packed chunk that is
-     * read) or packs it (a chunk, plain and packed). */
+    uint64_t chunk;     /* a plain chunk */
+    uint64_t unpacking; /* decompression of a packed chunk of which some slices are written again */
+    /* Memory per thread that raises a layer (a chunk, the means of four chunks, a packed chunk) or
+     * packs it (a chunk, plain and packed). */
     uint64_t thread;
 };
 
@@ -73,14 +75,14 @@ static struct memory size_up(const size_t n[3], enum fbp_type type, bool compres
     const char *given = fbp_environment(FBP_ENV_CHUNK);
     const unsigned long edge = given ? strtoul(given, NULL, 10) : 0;
 
-    /* An even number, because pairs of samples must lie in one chunk. */
+    /* The edge is even, because pairs of samples must lie in one chunk. */
     fbp_levels_make(n, edge >= 2 && edge <= MOST_EDGE ? (size_t)edge / 2 * 2 : FBP_CHUNK_EDGE, l);
     const uint64_t chunk = l->chunk[0] * l->chunk[1] * l->chunk[2] * fbp_type_size(type);
     const uint64_t packed = compressed ? compressBound(chunk) + ZLIB_BYTES : 0;
     return (struct memory){chunk, compressed ? chunk + packed : 0, 2 * chunk + packed};
 }
 
-/* Number of threads that can raise or pack a layer within `bytes` of memory. */
+/* Number of threads that can raise or pack a layer within this memory [bytes]. */
 static size_t threads_in(const struct memory *m, uint64_t bytes)
 {
     const uint64_t n = bytes > m->unpacking ? (bytes - m->unpacking) / m->thread : 0;
@@ -105,7 +107,7 @@ static void needs(const size_t n[3], enum fbp_type type, bool compress, uint64_t
 
 enum { NAME_BYTES = 120 };
 
-/* A chunk, and the names of its files in the folder: "L/Z/Y/X" for the packed file. */
+/* A chunk, and the names of its plain and packed files in the folder, such as "L/Z/Y/X". */
 struct chunk {
     size_t k[3]; /* index x, y, z in its level */
     char plain[NAME_BYTES], packed[NAME_BYTES];
@@ -149,7 +151,7 @@ static int open_in(const struct chunks *c, const char *name, int flags)
     return fd;
 }
 
-/* Open a file; a missing file is created, together with its folders. */
+/* Open a file in the folder; a missing file is created, together with its folders. */
 static fbp_status create(const struct chunks *c, const char *name, int *fd)
 {
     char folder[NAME_BYTES];
@@ -170,7 +172,7 @@ static fbp_status close_written(const struct chunks *c, int fd, const char *name
     return close(fd) < 0 && st == FBP_OK ? cannot(c, "close", name) : st;
 }
 
-/* Write a whole file under a temporary name, and rename it. */
+/* Write a whole file of the folder under a temporary name, and rename it. */
 static fbp_status replace(const struct chunks *c, const char *name, const void *data, size_t n)
 {
     char other[NAME_BYTES + 5];
@@ -197,7 +199,7 @@ static fbp_status read_packed(const struct chunks *c, const struct chunk *k, voi
     if (fd < 0)
         return cannot(c, "open", k->packed);
     if (fstat(fd, &is) < 0) {
-        st = cannot(c, "look at", k->packed);
+        st = cannot(c, "examine", k->packed);
         goto fail;
     }
     if ((uint64_t)is.st_size <= compressBound(c->chunk_bytes)) {
@@ -216,8 +218,8 @@ fail:
     return st;
 }
 
-/* Open a plain chunk, which is decompressed first if it is packed. create_it: create a missing
- * one; otherwise *fd is -1 if it is missing. */
+/* Open a plain chunk; a packed chunk is decompressed first. create_it: a missing chunk is created;
+ * otherwise *fd is then -1. */
 static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool create_it, int *fd)
 {
     fbp_status st = FBP_OK;
@@ -248,15 +250,15 @@ static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool creat
     if (*fd < 0)
         FBP_TRY(create(c, k->plain, fd));
     if (fstat(*fd, &is) < 0)
-        return cannot(c, "look at", k->plain);
+        return cannot(c, "examine", k->plain);
     /* Samples of a chunk beyond the end of the volume are 0. */
     return (size_t)is.st_size >= c->chunk_bytes || ftruncate(*fd, (off_t)c->chunk_bytes) == 0
                ? FBP_OK
                : cannot(c, "enlarge", k->plain);
 }
 
-/* FBP_ERR_IO if a chunk that was written, packed or plain, does not exist or has another size.
- * remedy: end of the message, after "or remove PATH.part"; NULL: "* and start again". */
+/* Fail with FBP_ERR_IO if a chunk that was written, packed or plain, does not exist or has another
+ * size. remedy: end of the message after "or remove PATH.part"; NULL: "* and start again". */
 static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
 {
     const char *const names[] = {k->plain, k->packed};
@@ -267,7 +269,7 @@ static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, con
     for (size_t i = 0; i < (c->compression ? 2 : 1) && !there; i++) {
         there = fstatat(c->out.fd, names[i], &is, AT_SYMLINK_NOFOLLOW) == 0;
         if (!there && errno != ENOENT && errno != ENOTDIR)
-            return cannot(c, "look at", names[i]);
+            return cannot(c, "examine", names[i]);
         fits = there && (i == 0 ? (uint64_t)is.st_size == c->chunk_bytes
                                 : is.st_size > 0 && (uint64_t)is.st_size <= most);
     }
@@ -303,15 +305,15 @@ struct box {
     bool write;
 };
 
-/* Copy the samples that a box and a chunk have in common. piece: buffer of one chunk. */
+/* Copy the samples that a box and a chunk have in common. piece: buffer of the size of a chunk. */
 static fbp_status copy_common(struct chunks *c, const struct box *b, const struct chunk *chunk,
                               char *piece)
 {
     const struct fbp_levels *l = &c->levels;
     const size_t *edge = l->chunk, size = fbp_type_size(c->out.sink.info.type);
-    size_t at[3], n[3]; /* the common samples, relative to the chunk */
+    size_t at[3], n[3]; /* first and number of common samples per axis, relative to the chunk */
     size_t from[3];     /* first common sample, relative to the box */
-    size_t inside[3];   /* samples of the chunk that lie in the volume */
+    size_t inside[3];   /* samples of the chunk that lie inside the volume */
     fbp_status st;
     int fd = -1;
 
@@ -329,7 +331,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
 
-    /* Partial rows are copied one by one; whole rows of a slice, or of all slices, are copied
+    /* Parts of rows are copied one by one; whole rows of a slice, or of all slices, are copied
      * together. */
     const bool whole = n[0] == inside[0];
     const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
@@ -359,8 +361,8 @@ fail:
     return fd < 0 ? st : close_written(c, fd, chunk->plain, st);
 }
 
-/* Copy n bytes in boxes of greatest possible size: a part of a row, whole rows of a slice, or whole
- * slices. */
+/* Copy n bytes from byte `at` of level 0 on, in boxes of greatest possible size: a part of a row,
+ * whole rows of a slice, or whole slices. */
 static fbp_status copy(struct chunks *c, uint64_t at, char *data, size_t n, bool write)
 {
     const size_t size = fbp_type_size(c->out.sink.info.type), nx = c->out.sink.info.n[0],
@@ -407,15 +409,15 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
 
 /* --- Layers --- */
 
-/* A layer that several threads raise or pack. An item is a column of chunks of one layer; for
- * raising, of the next level's layer. */
+/* A layer that several threads raise or pack. An item is a column of chunks: of this layer, or for
+ * raising, of the layer in the next level. */
 struct work {
     struct chunks *chunks;
     size_t level, layer;
     void *buffers[MOST_THREADS];
 };
 
-/* Number of voxels of chunk k along an axis of n voxels. */
+/* Number of voxels that chunk k has along an axis of n voxels. */
 static size_t voxels_in(size_t n, size_t chunk, size_t k)
 {
     const size_t left = n - k * chunk;
@@ -423,7 +425,8 @@ static size_t voxels_in(size_t n, size_t chunk, size_t k)
     return left < chunk ? left : chunk;
 }
 
-/* Write half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. */
+/* Write half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. Callback of
+ * a thread pool. */
 static fbp_status raise_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
@@ -462,7 +465,7 @@ fail:
     return fd < 0 ? st : close_written(c, fd, up.plain, st);
 }
 
-/* Compress a plain chunk into a file beside it. */
+/* Compress a plain chunk into a packed file beside it. Callback of a thread pool. */
 static fbp_status pack_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
@@ -477,7 +480,7 @@ static fbp_status pack_column(void *user, size_t item, int worker)
     return replace(c, k.packed, packed, n);
 }
 
-/* Raise or pack a layer (RAISED, PACKED), and record it. */
+/* Raise or pack a layer (what: RAISED or PACKED), and record that. */
 static fbp_status do_layer(struct chunks *c, size_t level, size_t layer, unsigned char what)
 {
     const bool raise = what == RAISED;
@@ -502,7 +505,8 @@ fail:
         fbp_free(w.buffers[i]);
     FBP_TRY(st);
 
-    /* Only after all chunks are packed: after a kill, each chunk exists plain or packed. */
+    /* Plain files are removed only after all chunks are packed: after a kill, each chunk exists
+     * plain or packed. */
     for (size_t i = 0; !raise && i < items; i++)
         unlinkat(c->out.fd, chunk_of(c, level, layer, i).plain, 0);
     pthread_mutex_lock(&c->out.sink.lock);
@@ -510,12 +514,12 @@ fail:
     pthread_mutex_unlock(&c->out.sink.lock);
     if (!c->out.shared)
         return FBP_OK;
-    /* Line for other processes, after a line "synced". */
+    /* The line is valid for other processes when a line "synced" follows. */
     snprintf(line, sizeof line, "layer %zu %zu %d\n", level, layer, what);
     return fbp_append(c->out.log_fd, c->out.log, line);
 }
 
-/* Number of slices of level 0 from which a layer is computed; *z0: the first. */
+/* Number of slices of level 0 from which a layer is computed; *z0: the first of them. */
 static size_t slices_of(const struct chunks *c, size_t level, size_t layer, size_t *z0)
 {
     const size_t deep = c->levels.chunk[2] * c->levels.level[level].step[2];
@@ -539,7 +543,7 @@ static bool is_raised(const struct chunks *c, size_t level)
     return level + 1 < c->levels.n_levels;
 }
 
-/* Record slices as written, then raise and pack the layers that they complete. */
+/* Count slices as written, then raise and pack the layers that are complete with them. */
 static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
 {
     struct chunks *c = (struct chunks *)o;
@@ -554,7 +558,7 @@ static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
         if (!complete || !is_own(c, 0, layer))
             continue;
 
-        /* Continue up to the first level whose layer is incomplete. */
+        /* Continue to higher levels, up to the first layer that is incomplete. */
         pthread_mutex_lock(&c->turn);
         for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
             complete = false;
@@ -582,7 +586,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
 
         for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
             n++;
-        if (there) /* each slice is counted in its layer only once */
+        if (there) /* each slice is counted in its layer only once, also if it is written again */
             continue;
         FBP_TRY(fbp_output_write(s, z0 + i, n, (const char *)data + i * fbp_sink_given_bytes(s)));
         FBP_TRY(count(s->files, z0 + i, n));
@@ -590,7 +594,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
     return FBP_OK;
 }
 
-/* Check that all chunks of a layer exist.  remedy: as in check_chunk(). */
+/* Check that all chunks of a layer exist. remedy: see check_chunk(). */
 static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer,
                               const char *remedy)
 {
@@ -601,7 +605,7 @@ static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer
     return FBP_OK;
 }
 
-/* Check that all chunks with written slices exist. Must precede the copying of boundary blocks,
+/* Check that all chunks with written slices exist. This precedes the copying of boundary blocks,
  * which would fill a missing chunk with zeros. */
 static fbp_status check_peers(struct fbp_output *o)
 {
@@ -610,7 +614,8 @@ static fbp_status check_peers(struct fbp_output *o)
     struct fbp_peers w = {.output = o, .own = true};
     struct writer {
         size_t part, n_parts;
-    } *layers = NULL; /* last writer of each layer; n_parts 0: all samples are in boundary files */
+    } *layers =
+        NULL; /* process that wrote each layer last; n_parts 0: all samples are in boundary files */
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;
 
@@ -652,7 +657,8 @@ static fbp_status remove_tree(const char *path)
                : fbp_part_cannot("remove", path);
 }
 
-/* Check that the name is free, or that it names an image whose folder contains no other files. */
+/* Check that the output's name is free, or names an OME-Zarr image whose folder contains no other
+ * files. */
 static fbp_status check_folder(const char *path)
 {
     static const char *const others[] = {".", "..", ".zattrs", ".zgroup", ".zmetadata"};
@@ -662,7 +668,7 @@ static fbp_status check_folder(const char *path)
     struct stat is;
 
     if (stat(path, &is) < 0)
-        return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
+        return errno == ENOENT ? FBP_OK : fbp_part_cannot("examine", path);
     if (!S_ISDIR(is.st_mode))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: exists and is not a folder, which OME-Zarr needs; remove it, or "
@@ -695,8 +701,8 @@ static fbp_status check_folder(const char *path)
     return st;
 }
 
-/* Complete a replacement that was interrupted: remove the old image if the new image exists, else
- * rename the old one back. */
+/* Complete an interrupted replacement of an older image: remove it if the new image exists, else
+ * rename it back. */
 static fbp_status settle(struct fbp_output *o)
 {
     const struct fbp_file_name old = fbp_file_name("%s.old", o->part);
@@ -723,7 +729,7 @@ static fbp_status clear(struct fbp_output *o, bool ours)
             FBP_TRY(remove_tree(o->part));
         }
     } else if (errno != ENOENT) {
-        return fbp_part_cannot("look at", o->part);
+        return fbp_part_cannot("examine", o->part);
     }
     return ours ? settle(o) : FBP_OK;
 }
@@ -781,13 +787,13 @@ static fbp_status check_room(struct fbp_output *o)
 
 static fbp_status sync_chunks(struct fbp_output *o)
 {
-    /* One call for all chunks, although it also syncs data of other programs. */
+    /* One call syncs all chunks, although it also syncs data of other programs. */
     return syncfs(o->fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
 /* --- Publication --- */
 
-/* Raise and pack all layers that no process has completed, and check all chunks. */
+/* Raise and pack all layers that no process has completed, and check that all chunks exist. */
 static fbp_status complete(struct chunks *c)
 {
     const struct fbp_levels *l = &c->levels;
@@ -799,7 +805,7 @@ static fbp_status complete(struct chunks *c)
             size_t level, layer;
             unsigned what;
 
-            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the next tests */
+            /* NOLINTNEXTLINE(cert-err34-c): the next checks refuse numbers that are too large */
             if (sscanf(at, "layer %zu %zu %u", &level, &layer, &what) == 3 && level < l->n_levels &&
                 layer < l->level[level].chunks[2])
                 c->done[level][layer] |= (unsigned char)what;
@@ -818,7 +824,7 @@ static fbp_status complete(struct chunks *c)
     return FBP_OK;
 }
 
-/* Complete all levels, write the text files, sync, rename. */
+/* Publish the image: complete all levels, write the text files, sync, and rename the folder. */
 static fbp_status publish(struct fbp_output *o)
 {
     const struct fbp_file_name old =
@@ -850,7 +856,7 @@ static fbp_status publish(struct fbp_output *o)
     }
     FBP_TRY(sync_chunks(o));
 
-    /* Folders that are not empty cannot be replaced atomically on all systems. Therefore an older
+    /* A folder that is not empty cannot be replaced atomically on all systems. Therefore an older
      * image is renamed first, and removed after the new one has its final name. */
     if (lstat(o->path, &is) == 0) {
         FBP_TRY(remove_tree(old.text));
@@ -883,7 +889,7 @@ static void close_chunks(struct fbp_output *o)
 
 static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request *rq)
 {
-    enum { FASTEST = 1 }; /* zlib level; noise compresses little at any level */
+    enum { FASTEST = 1 }; /* level of zlib; noise compresses little at any level */
     static const struct fbp_store store = {
         .put = put,
         .get = get,
@@ -913,7 +919,7 @@ static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request 
     c->chunk_bytes = (size_t)m.chunk;
     c->threads = threads_in(&m, memory);
     o->block = c->levels.chunk[2] * (uint64_t)s->slice_bytes;
-    if (s->fingerprint) { /* a different chunk size or compression is a different output */
+    if (s->fingerprint) { /* another chunk size or compression is another output */
         s->fingerprint = fbp_hash(s->fingerprint, c->levels.chunk, sizeof c->levels.chunk);
         s->fingerprint = fbp_hash(s->fingerprint, &c->compression, sizeof c->compression);
     }

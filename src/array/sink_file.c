@@ -163,7 +163,7 @@ bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, s
 
 /* --- Publication --- */
 
-/* Compress PATH.part into a new file. The header is written last, because it contains the
+/* Compress PATH.part into the new file `path`. The header is written last, because it contains the
  * compressed size. */
 static fbp_status compress_part(struct fbp_output *o, const char *path)
 {
@@ -228,7 +228,7 @@ fail:
     return st;
 }
 
-/* Check that a file can be renamed; called before the first of two renames. */
+/* Check that a file can be renamed to `to`; called before the first of two renamings. */
 static fbp_status check_rename(const char *from, const char *to)
 {
     struct stat st;
@@ -238,8 +238,8 @@ static fbp_status check_rename(const char *from, const char *to)
     return FBP_OK;
 }
 
-/* Remove an earlier integer output together with its description PATH.json, whose scale would be
- * applied to the new samples. */
+/* Remove an earlier integer output together with its description PATH.json, whose scale would
+ * otherwise be applied to the new samples. */
 static fbp_status remove_described(struct fbp_output *o, const char *data)
 {
     const char *old = o->layout.data_path;
@@ -256,8 +256,8 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
     return unlink(beside.text) < 0 ? fbp_part_cannot("remove", beside.text) : FBP_OK;
 }
 
-/* Rename the file with the samples; write the small header file beside it, if the format has
- * one. */
+/* Rename the file with the samples to its final name, and write the small text file beside it, if
+ * the format has one. */
 static fbp_status publish_names(struct fbp_output *o, const char *data)
 {
     const struct fbp_layout *l = &o->layout;
@@ -273,7 +273,7 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
         return st;
     }
 
-    /* Before any rename, because the disk may be full. */
+    /* The text file is written before any renaming, because the disk may be full. */
     FBP_TRY(fbp_part_create(side.text, &fd));
     st = fbp_write_at(fd, side.text, 0, l->side_text, strlen(l->side_text));
     if (st == FBP_OK)
@@ -282,8 +282,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     if (st != FBP_OK)
         goto fail;
 
-    /* The header file must never describe other samples. Therefore old samples are removed first
-     * and new ones renamed last: after an interruption there is one volume or none. */
+    /* The text file must never describe other samples. Therefore the old samples are removed first
+     * and the new ones renamed last: after an interruption there is one volume or none. */
     FBP_TRY_GOTO(check_rename(data, l->data_path));
     FBP_TRY_GOTO(check_rename(side.text, l->side_path));
     if (unlink(l->data_path) < 0 && errno != ENOENT) {
@@ -301,7 +301,7 @@ fail:
     return st;
 }
 
-/* Sync PATH.part, compress it if requested, and rename it. */
+/* Publish the output: sync PATH.part, compress it if requested, and rename it. */
 static fbp_status publish(struct fbp_output *o)
 {
     const struct fbp_file_name packed = fbp_file_name("%s.z", o->part);
@@ -328,7 +328,7 @@ fbp_status fbp_output_finish(struct fbp_sink *s)
         fbp_sync_folder(o->path);
         if (access(o->log, F_OK) == 0)
             st = fbp_fail(FBP_ERR_IO,
-                          "%s: cannot be removed; it belongs to the finished run, remove it",
+                          "%s: this journal of a finished run cannot be removed; remove the file",
                           o->log);
     }
     return fbp_output_excuse(o, st);
@@ -355,7 +355,8 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     const struct fbp_sink_params *params = rq->params;
     struct fbp_layout *l = &o->layout;
     const char *path = rq->path;
-    size_t n = strlen(path); /* length of the file's name; the name of an array may follow */
+    size_t n =
+        strlen(path); /* length of the file's name in `path`; the name of an array may follow */
     char known[400];
 
     /* The format. */
@@ -368,18 +369,21 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
             "%s: unknown file format; choose a name that ends in one of %s, or use null: or hash:",
             path, fbp_formats_written(known, sizeof known));
     if (rq->format && !fbp_has_extension(path, o->format->extensions))
-        return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s", path,
-                        o->format->extensions);
+        return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s; correct the name",
+                        path, o->format->extensions);
     FBP_TRY(check(o->path));
     FBP_TRY(fbp_output_check_frames(o, path, o->format->frames));
     if (params->resume && o->sink.fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: cannot be resumed, because no fingerprint of the run was given", path);
+                        "%s: cannot be resumed, because no fingerprint of the run was given; start "
+                        "again without resume",
+                        path);
     o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
 
-    /* The names of all files. If the name is a link, they are beside its target. */
+    /* The names of all temporary files. If the name is a link, they are beside its target.
+     */
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
-    if (o->sink.fingerprint && path[n]) /* another array in the file is another output */
+    if (o->sink.fingerprint && path[n]) /* another array in the same file is another output */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
     const struct fbp_file_name whole = fbp_file_name("%s%s", o->path, path + n);
     if (strlen(whole.text) + 1 == sizeof whole.text)
@@ -398,7 +402,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     if (strcmp(l->data_path, o->path) != 0)
         FBP_TRY(fbp_print_path(&o->lock_path, "%s.part.log", l->data_path));
 
-    /* Refuse to overwrite files that are not outputs. */
+    /* Refuse to overwrite inputs, and files that are not regular files. */
     FBP_TRY(check(l->data_path));
     if (l->side_path)
         FBP_TRY(fbp_output_check(l->side_path));

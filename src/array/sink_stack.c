@@ -36,7 +36,7 @@ struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const c
                      : fbp_file_name("%s%s", o->path, end);
 }
 
-/* Check that all slices can be renamed: a name in use would stop publication halfway. */
+/* Check that all slices can be renamed: a name that is a folder would stop publication halfway. */
 static fbp_status check_names(struct fbp_output *o)
 {
     for (size_t z = 0; z < o->sink.info.n[2]; z++)
@@ -44,8 +44,9 @@ static fbp_status check_names(struct fbp_output *o)
     return FBP_OK;
 }
 
-/* Scan the folder of a pattern, if it exists: check that only slices of this volume match the
- * pattern; or `clear`: remove temporary slices of any volume, if they are `ours` or empty. */
+/* Scan the folder of a stack's pattern, if it exists. clear false: check that only slices of this
+ * volume match the pattern; true: remove temporary slices of any volume, if they are `ours` or
+ * empty. */
 static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
 {
     const struct fbp_pattern *pattern = &((struct stack *)o)->pattern;
@@ -78,7 +79,7 @@ static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
                           o->path, file, o->sink.info.n[2]);
     }
     if (st == FBP_OK && (!dir || errno != 0))
-        st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path, strerror(errno));
+        st = fbp_fail_list(o->path);
     if (dir)
         closedir(dir);
     return st;
@@ -116,7 +117,7 @@ static bool remove_parts(struct fbp_output *o)
 
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd)
 {
-    /* The size of compressed files is not known in advance. */
+    /* The size of compressed files is not known in advance: then no space is required. */
     const uint64_t need = ((struct stack *)o)->format->slices->compressed
                               ? 0
                               : (uint64_t)o->sink.slice_bytes * o->sink.info.n[2];
@@ -154,7 +155,7 @@ static bool has(struct fbp_output *o, const struct fbp_boundary *boundary, size_
 
 static fbp_status sync_slices(struct fbp_output *o)
 {
-    /* One call for all slices, although it also syncs data of other programs. */
+    /* One call syncs all slices, although it also syncs data of other programs. */
     return syncfs(o->log_fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
@@ -167,7 +168,7 @@ struct slices {
     const void *data;
 };
 
-/* Write the file of one slice, unless a resumed run has it already. A fbp_pool_try_fn. */
+/* Write the file of one slice, unless a resumed run has it already. Callback of a thread pool. */
 static fbp_status write_slice(void *user, size_t item, int worker)
 {
     const struct slices *w = user;
@@ -184,7 +185,7 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         return FBP_OK;
     slice.n[2] = 1;
     slice.origin_mm[2] += (double)z * slice.spacing_mm[2];
-    if (slice.unit[0]) { /* a slice of a volume: views have no unit, and may be incomplete */
+    if (slice.unit[0]) { /* only slices of volumes are numbered, not views */
         slice.slice = z;
         slice.slices = o->sink.info.n[2];
     }
@@ -254,7 +255,8 @@ static fbp_status publish(struct fbp_output *o)
 
     FBP_TRY(sync_slices(o));
     FBP_TRY(check_names(o));
-    /* After this line the new stack is valid: the next run completes it. */
+    /* From this line on, the new stack is valid: if this run is stopped, the next run completes the
+     * renaming. */
     FBP_TRY(fbp_append(o->log_fd, o->log, "publish\n"));
     FBP_TRY(fbp_sync_file(o->log_fd, o->log));
     o->owned = o->log_made = false; /* no file is removed from here on */
@@ -275,7 +277,7 @@ static fbp_status finish(struct fbp_sink *s)
 
 /* --- Opening --- */
 
-/* Check that no slice would replace an input, or be read as a part of one. */
+/* Check that no slice would replace an input, or be read as a part of an input. */
 static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_params *params)
 {
     struct stat *is = NULL; /* slices that already exist */
@@ -344,7 +346,7 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
         FBP_TRY(fbp_output_name_parts(o, NULL));
     }
     FBP_TRY(fbp_print_path(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
-    if (p->suffix && p->width > 0) /* "out/%d.tif" can name the files of "out/%04d.tif" */
+    if (p->suffix && p->width > 0) /* "out/%d.tif" can lead to the same files as "out/%04d.tif" */
         FBP_TRY(fbp_print_path(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
                                p->n_suffix, p->suffix));
 

@@ -20,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set size and type of a headerless file of `size` bytes. */
+/* Set size and type from the caller's description of a headerless file of `size` bytes.
+ */
 static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     uint64_t bytes = 0, total = 0;
@@ -54,7 +55,7 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     return FBP_OK;
 }
 
-/* Use the rows of one image, [view][column], as views of one row each. */
+/* Use the rows of one image [view][column] as views of one row each, for "?sinogram". */
 static fbp_status take_table(struct fbp_source *src)
 {
     size_t *n = src->info.n;
@@ -78,8 +79,8 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
     return format->open(src);
 }
 
-/* Open src->path: several files, a folder, or a file by its content, as headerless, if a
- * description is given, or by its name. */
+/* Open src->path: several files or a folder; else one file, whose format is found by its content,
+ * by the caller's description, or by its name. */
 static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
 {
     enum { HEAD_BYTES = 4096 };
@@ -155,7 +156,7 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     if (table && !format->has_members)
         FBP_TRY(take_table(src));
 
-    /* The samples must exist before anything is computed from them. */
+    /* All samples must exist before anything is computed from them. */
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     if (src->read || src->read_block || src->growing)
         return FBP_OK;
@@ -277,8 +278,8 @@ fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const vo
 /* State of fbp_source_hold(). */
 struct held {
     pthread_mutex_t lock; /* protects all members below */
-    size_t n;             /* number of decompressed views, from the first on */
-    char *samples;        /* [view][row][column] as stored, in native byte order */
+    size_t n;             /* number of views in `samples`, from the first on */
+    char *samples;        /* [view][row][column] in the type of the file, in native byte order */
     size_t view_bytes;
 };
 

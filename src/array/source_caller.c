@@ -35,11 +35,13 @@ fbp_status fbp_callback_status(int result, const char *what, const char *why)
     if (safe[0])
         return fbp_fail(FBP_ERR_IO, "%s: %s", what, safe);
     return fbp_fail(FBP_ERR_IO,
-                    "%s: the program's own function failed with code %d, without a message", what,
-                    result);
+                    "%s: the program's own function failed with code %d, without a message; "
+                    "let it return a message, too",
+                    what, result);
 }
 
-/* Create a source without a file. kind: "memory" or "callback"; path: its name in messages. */
+/* Create a source without a file. kind: "memory" or "callback"; path: name of the source in
+ * messages. */
 static fbp_status create_source(fbp_source **out, const struct fbp_array_info *given,
                                 const char *kind, const char *path)
 {
@@ -51,7 +53,9 @@ static fbp_status create_source(fbp_source **out, const struct fbp_array_info *g
     FBP_TRY(fbp_array_bytes(kind, &info, &bytes));
     if (info.big_endian)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: samples must be in the byte order of this machine", kind);
+                        "%s: samples must be in the byte order of this machine; swap "
+                        "their bytes, and leave big_endian 0",
+                        kind);
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
     src->info = info;
@@ -131,7 +135,7 @@ struct fbp_device_memory *fbp_source_device(const fbp_source *src)
 /* State of a source whose views are provided by a callback. */
 struct called_source {
     struct fbp_source_functions callback;
-    pthread_mutex_t turn; /* held during a callback, unless callbacks may be concurrent */
+    pthread_mutex_t turn; /* held during a callback, unless callbacks may run concurrently */
 };
 
 static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
@@ -143,7 +147,8 @@ static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t size = fbp_type_size(src->info.type);
     const size_t slice = n_rows * src->info.n[0], step = slice * (as_float ? sizeof(float) : size);
     fbp_status st = FBP_OK;
-    void *scratch = NULL; /* views as the callback provides them; NULL: no conversion */
+    void *scratch =
+        NULL; /* views as the callback provides them; NULL: the callback writes to `out` */
 
     if (as_float && (src->info.type != FBP_F32 || src->info.scale != 0))
         FBP_TRY(fbp_alloc(&scratch, at_once * slice * size, "views to be converted"));
@@ -178,7 +183,8 @@ static void close_called_source(fbp_source *src)
     free(c);
 }
 
-/* fbp_source.look for a source whose views are still being measured. */
+/* Counts the available views of a source of callbacks that is still being measured; the member
+ * `look` of the source. */
 static fbp_status look_called(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
 {
     const struct called_source *c = src->state;

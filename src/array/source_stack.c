@@ -17,29 +17,29 @@
 
 enum { MOST_IDLE = 8, IDLE_BYTES = 64 << 20 };
 
-/* State of a file of a growing stack at the time its view was complete. */
+/* State of a view's file in a growing source, when the view was complete. */
 struct complete_file {
     dev_t device;
     ino_t inode;
     off_t bytes;
 };
 
-/* Position of a view's samples, after its file was opened once. */
+/* Position of a view's samples in its file, known after the file was opened once. */
 struct place {
     uint64_t offset;
-    bool plain; /* samples are contiguous from `offset` on in the named file; false: the format's
-                 * reader is needed */
+    bool plain; /* The samples are contiguous in the file. */
     bool big_endian;
 };
 
 struct stack {
     struct fbp_file_names names;
-    struct fbp_raw raw;   /* description of one file; type NONE: files with headers */
+    struct fbp_raw
+        raw; /* description of one file without a header; type FBP_TYPE_NONE: files with headers */
     uint64_t view_bytes;  /* bytes of a headerless file */
     struct place *places; /* [n]; NULL: not known yet */
     pthread_mutex_t lock; /* protects all of `idle` */
-    /* Files that stay open because their next rows may be read next; the most recently used is
-     * last. */
+    /* Files that stay open because their next rows may be requested next; the last one was used
+     * most recently. */
     struct open_view {
         fbp_source *source;
         size_t view;
@@ -49,7 +49,7 @@ struct stack {
     size_t n_complete;
 };
 
-/* Get size, time and inode of a view's file; false: it does not exist. */
+/* Get size, time and inode of the file of view k; false: the file does not exist. */
 static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat *out)
 {
     char *name = fbp_names_get(names, k);
@@ -59,7 +59,7 @@ static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat 
     return found;
 }
 
-/* Open the file of a view, whose header must agree with the others. */
+/* Open the file of view k, whose size, type and scale must agree with those of the first file. */
 static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
@@ -98,7 +98,7 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     return FBP_ERR_INVALID;
 }
 
-/* Read rows of a view. Several threads may call it at once, each with its own file. */
+/* Read rows of one view. Several threads may call this function at once, each with its own file. */
 static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct stack *s = src->state;
@@ -114,7 +114,7 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
         }
     pthread_mutex_unlock(&s->lock);
 
-    /* If the samples of the file are contiguous, its header is not read again. */
+    /* If the samples of a file are contiguous, the header is not read again. */
     if (!one && s->places && s->places[slice].plain) {
         FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, slice), &one));
         one->info.big_endian = s->places[slice].big_endian;
@@ -161,8 +161,8 @@ static void close_stack(fbp_source *src)
     free(s);
 }
 
-/* Open all files once, record the positions of their samples, and check the files of a folder that
- * fbp may have written, one per slice: no slice may be missing between two files. */
+/* Open all files once, record the positions of their samples, and check the numbering of slices
+ * that fbp wrote: no slice may be missing between two files. */
 static fbp_status check_all(struct fbp_source *src)
 {
     const size_t n = src->info.n[2];
@@ -176,8 +176,8 @@ static fbp_status check_all(struct fbp_source *src)
 
         FBP_TRY(open_view(src, k, &one));
         const size_t slice = one->info.slice, slices = s->names.list ? one->info.slices : 0;
-        /* Plain samples are contiguous in the named file: not in another file, in memory, in
-         * chunks, or compressed. */
+        /* Contiguous samples of the named file itself: not of another file, in memory, in chunks,
+         * or compressed. */
         const bool plain = !one->read && !one->read_block && !one->member &&
                            fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
                            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
@@ -202,7 +202,7 @@ static fbp_status check_all(struct fbp_source *src)
     return FBP_OK;
 }
 
-/* Whether a view is complete. If it is not, the status is FBP_OK and the message contains the
+/* Find whether view k is complete. If it is not, the status is FBP_OK, and the message states the
  * reason. */
 static fbp_status is_complete(const struct fbp_source *src, size_t k, const struct stat *file,
                               bool *complete)
@@ -229,7 +229,8 @@ static fbp_status is_complete(const struct fbp_source *src, size_t k, const stru
     return FBP_OK;
 }
 
-/* fbp_source.look: count the complete views, from the first on. */
+/* Counts the complete views of a growing source, from the first on; the member `look` of the
+ * source. */
 static fbp_status look(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
 {
     struct stack *s = src->state;

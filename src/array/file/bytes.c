@@ -20,7 +20,8 @@
 
 /* ---- files */
 
-/* Bytes per system call: few enough that a cancelled run need not wait long for a slow disk. */
+/* Greatest number of bytes per system call: a cancelled run then need not wait long for a slow
+ * disk. */
 static size_t at_once(size_t n)
 {
     return n < 16 << 20 ? n : 16 << 20;
@@ -73,6 +74,19 @@ fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes)
         error == ENOSPC || error == EDQUOT ? "; free some space, or write to another disk" : "");
 }
 
+fbp_status fbp_fail_status(const char *path)
+{
+    return fbp_fail(FBP_ERR_IO, "%s: the status of this file cannot be read: %s; check the path",
+                    path, strerror(errno));
+}
+
+fbp_status fbp_fail_list(const char *path)
+{
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the folder of this file cannot be listed: %s; make it readable", path,
+                    strerror(errno));
+}
+
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n)
 {
     size_t done = 0;
@@ -108,7 +122,7 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
 {
     struct stat st;
 
-    /* Non-blocking: a named pipe is refused below instead of waiting for a writer. */
+    /* O_NONBLOCK: opening a named pipe returns immediately, and the pipe is refused below. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, &st) < 0) {
         const int error = errno;
@@ -155,7 +169,8 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
                    : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &st) != 0) {
         status = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-    } else if (S_ISREG(st.st_mode)) { /* bytes read from a pipe would be lost to its reader */
+    } else if (S_ISREG(
+                   st.st_mode)) { /* a pipe is not read, because its reader would lose the bytes */
         *got = (uint64_t)st.st_size < n ? (size_t)st.st_size : n;
         status = fbp_read_at(fd, path, 0, head, *got);
     }
@@ -168,7 +183,7 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
     *there = stat(path, out) == 0;
     if (*there || is_missing(errno))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", path, strerror(errno));
+    return fbp_fail_status(path);
 }
 
 fbp_status fbp_file_exists(const char *path, bool *there)
@@ -178,7 +193,7 @@ fbp_status fbp_file_exists(const char *path, bool *there)
         return fbp_fail_nomem(1, "a path");
     if (*there || is_missing(errno) || errno == EACCES)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", path, strerror(errno));
+    return fbp_fail_status(path);
 }
 
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n)
@@ -189,7 +204,7 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
 
     *text = NULL;
     if (fstat(fd, &is) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", path, strerror(errno));
+        return fbp_fail_status(path);
     if ((uint64_t)is.st_size > max_bytes)
         return fbp_fail(
             FBP_ERR_INVALID,
@@ -306,7 +321,7 @@ double fbp_length_unit_mm(const char *unit, size_t n)
         {" mm millimeter millimeters ", 1},
         {" m meter ", 1e3},
         {" cm centimeter ", 10},
-        /* micrometre with either mu of Unicode, as ImageJ escapes it, and in Latin-1 */
+        /* Micrometre with both Unicode letters mu, as ImageJ escapes mu, and with mu in Latin-1. */
         {" um micron microns micrometer \xc2\xb5m \xce\xbcm \\u00B5m \xb5m ", 1e-3},
         {" nm nanometer ", 1e-6},
         {" angstrom ", 1e-7},
@@ -350,7 +365,7 @@ void fbp_swap_bytes(void *data, size_t size, size_t n)
         FBP_SWAP(uint64_t, __builtin_bswap64)
 }
 
-/* DO(T) with the C type of the numbers; nothing for FBP_TYPE_NONE. */
+/* Expands DO(T) with the C type of the samples; FBP_TYPE_NONE: expands to nothing. */
 #define FBP_BY_TYPE(type, DO) \
     switch (type) {           \
     case FBP_U8:              \
@@ -393,8 +408,8 @@ void fbp_to_float(enum fbp_type type, double scale, double offset, const void *i
         FBP_BY_TYPE(type, FBP_SCALED)
 }
 
-/* Each sample is read before its double is stored, which overwrites no later sample: if `in` and
- * `out` overlap, they end at the same byte. */
+/* Converts samples to double. If `in` and `out` overlap, both end at the same byte: each sample is
+ * then read before a double overwrites it. */
 #define FBP_DOUBLE(T)                                                             \
     for (size_t i = 0; i < n; i++) {                                              \
         T x;                                                                      \

@@ -14,45 +14,53 @@
 
 struct stat;
 
-/* bytes.c: whole reads and writes; interrupted and short ones are continued */
+/* bytes.c: reads and writes of whole ranges, which continue after interrupted and short system
+ * calls */
 
-/** Read n bytes at `offset`; a file that ends early is an error. */
+/** Read n bytes at byte `offset`; FBP_ERR_IO if the file ends before. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
 
-/** Read up to n bytes at `offset`, as far as the file reaches: *got <= n. */
+/** Read up to n bytes at byte `offset`; *got: number of bytes that the file has there. */
 fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
                          size_t *got);
 
 /** Write n bytes at `offset`. */
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 
-/** Write a text at the current file position. */
+/** Write a text at the current position of an open file. */
 fbp_status fbp_append(int fd, const char *path, const char *text);
 
-/** Fail with FBP_ERR_IO because a file could not be written. error: an errno; bytes: size of the
- *  whole file, 0: unknown. */
+/** Fail with FBP_ERR_IO and a message that a file could not be written. error: an errno; bytes:
+ * size of the whole file [bytes], 0: unknown. */
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 
-/** Open a regular file for reading; *size: its bytes. */
+/** Fail with FBP_ERR_IO and the text of errno: the status of a file cannot be read (stat), or the
+ *  folder that contains `path` cannot be listed. */
+fbp_status fbp_fail_status(const char *path);
+fbp_status fbp_fail_list(const char *path);
+
+/** Open a regular file for reading; *size: its size [bytes]. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** Size of an open file [bytes]; 0 if it has none. Moves the file position. */
+/** Size of an open file [bytes]; 0 for a device or pipe. Moves the file position. */
 uint64_t fbp_file_bytes(int fd);
 
-/** Read the first bytes of a file, at most n; *got is 0 for a folder or a missing file. */
+/** Read the first n bytes of a file, or all bytes of a shorter one; *got: number of bytes, 0 for a
+ * folder or a missing file. */
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 
-/** stat() with a status; *there: the file exists. */
+/** stat() that returns a status; *there: whether the file exists. */
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
-/** *there: the file exists. path NULL: the caller could not allocate the name (FBP_ERR_NOMEM). */
+/** Find whether a file exists (*there). path NULL: the caller could not allocate the name,
+ * FBP_ERR_NOMEM. */
 fbp_status fbp_file_exists(const char *path, bool *there);
 
-/** Read a whole text file without its byte order mark; *n excludes the final '\0'. The caller frees
- *  *text. */
+/** Read a whole text file without its byte order mark; *n: length without the final '\0'. The
+ * caller frees *text. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
-/** fbp_read_text() of an open file, which stays open; path: for messages. */
+/** fbp_read_text() for an open file, which stays open; path: file name for messages. */
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n);
 
 /* bytes.c: numbers as text, with a decimal point in every locale */
@@ -60,40 +68,42 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
 /** strtod() with a decimal point. */
 double fbp_number(const char *text, char **end);
 
-/** "%.17g" with a decimal point; returns buf. */
+/** Print x as "%.17g" with a decimal point in every locale; returns buf. */
 char *fbp_number_text(char buf[32], double x);
 
-/** Write three numbers with the text `between` in between to buf[n]; returns buf. */
+/** Print three numbers, separated by the text `between`, to buf[n]; returns buf. */
 char *fbp_triple_text(char *buf, size_t n, const char *between, const double x[3]);
 
-/** Parse one integer; false if `value` contains anything else. */
+/** Parse one integer; false if the text contains anything else. */
 bool fbp_parse_integer(const char *value, long long *out);
 
-/** Parse 1 to `most` numbers separated by blanks; false if `value` contains anything else. finite:
- *  "inf" and "nan" are refused, too. */
+/** Parse 1 to `most` numbers separated by blanks; false if the text contains anything else. finite:
+ * "inf" and "nan" are refused. */
 bool fbp_parse_numbers(const char *value, size_t most, double *out, bool finite, size_t *n);
 
-/** Parse 1 to `most` sizes separated by blanks; false if `value` contains anything else. */
+/** Parse 1 to `most` sizes (integers >= 0) separated by blanks; false if the text contains anything
+ * else. */
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
 
-/** Length of a unit [mm] by its name in unit[n], such as "um" or "millimeter"; 0: another word. */
+/** Length of a unit in mm by its name unit[n], such as "um" or "millimeter"; 0: no known unit of
+ * length. */
 double fbp_length_unit_mm(const char *unit, size_t n);
 
 /* bytes.c: samples in memory */
 
-/** True if samples of this byte order must be swapped. */
+/** Whether samples of this byte order must be swapped on this machine. */
 bool fbp_is_foreign(bool big_endian);
 
-/** Reverse the bytes of n elements of `size` in place. */
+/** Reverse the bytes of each of n elements of `size` bytes in place. */
 void fbp_swap_bytes(void *data, size_t size, size_t n);
 
-/** Convert n samples in native byte order, of any alignment, to float; or, unless scale is 0, to
- *  scale * number + offset, computed in double. */
+/** Convert n samples in native byte order, of any alignment, to float. scale 0: the numbers
+ * themselves; else scale * number + offset, computed in double. */
 void fbp_to_float(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                   float *out);
 
-/** Convert n samples to double, scaled unless scale is 0. `in` may overlap the end of `out`, if
- *  both have the same end. */
+/** Convert n samples in native byte order to double. scale 0: the numbers themselves; else scale *
+ * number + offset. `in` may overlap the end of `out` if both end at the same byte. */
 void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    double *out);
 
@@ -101,29 +111,30 @@ void fbp_to_double(enum fbp_type type, double scale, double offset, const void *
  *  overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 
-/* values.c: types by their codes in NPY and Zarr, without the byte order: "f4" */
+/* values.c: codes of sample types in NPY and Zarr, without the byte order, such as "f4" */
 
 /** Code of a type. */
 const char *fbp_type_to_numpy(enum fbp_type type);
 
-/** Type of a code of n letters; FBP_TYPE_NONE: not read. Truth values are FBP_U8. */
+/** Sample type of a NumPy code of n letters, such as "u2"; FBP_TYPE_NONE: not supported. "b1"
+ * (truth values) is FBP_U8. */
 enum fbp_type fbp_type_from_numpy(const char *code, size_t n);
 
 /* values.c: samples in one contiguous range of a file */
 
-/** True if a call that yields n values should store them with streaming stores, because they are
- *  evicted from the caches before they are read again. */
+/** Whether a call that produces n values should use streaming stores: so many values leave the
+ * caches before they are read again. */
 bool fbp_past_caches(size_t n);
 
 /** Convert n samples of info->type, in native byte order, to float values. */
 void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, bool past_caches,
                    float *out);
 
-/** Read n samples at byte `at` without conversion, in native byte order. */
+/** Read n samples from byte `at` of a file on, without conversion, in native byte order. */
 fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
                             const struct fbp_array_info *info, size_t n, void *out);
 
-/** Read n samples at byte `at`, converted to float values. */
+/** Read n samples from byte `at` of a file on, converted to float values. */
 fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct fbp_array_info *info,
                            size_t n, float *out);
 
@@ -135,10 +146,11 @@ fbp_status fbp_column_major_write(int fd, const char *path, const void *data, si
 /** Name of a type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
 const char *fbp_type_name(enum fbp_type type);
 
-/** Check the type of samples in memory that a caller passes: FBP_F32 or FBP_F64. */
+/** Check the sample type that a calling program passes: FBP_F32 or FBP_F64, else FBP_ERR_INVALID
+ */
 fbp_status fbp_check_float(const char *where, enum fbp_type type);
 
-/** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
+/** Sample type of a name such as "uint8"; FBP_TYPE_NONE for an unknown name. */
 enum fbp_type fbp_type_from_name(const char *name);
 
 #endif /* FBP_SRC_ARRAY_FILE_BYTES_H */

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A slot of the cache; users hold it while they copy from it. */
+/* A slot of the cache of chunks. `users` threads copy from the slot; meanwhile it is not reused. */
 struct fbp_cached {
     size_t chunk; /* number of the chunk; SIZE_MAX: none */
     bool loading;
     size_t users;
-    uint64_t used; /* time of the last use, on a clock that ticks once per use */
+    uint64_t used; /* time of the last use, on a clock that advances by one per use */
     void *data;
 };
 
@@ -60,7 +60,8 @@ fbp_status fbp_cache_take(struct fbp_cache *c, size_t k, fbp_cache_load_fn *load
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
-        /* The slot that has chunk k, else the oldest that nobody uses, else wait. */
+        /* Take the slot that has chunk k, else the least recently used slot without users, else
+         * wait. */
         s = NULL;
         for (size_t i = 0; i < c->n_slots; i++) {
             struct fbp_cached *slot = &c->slots[i];
@@ -130,7 +131,7 @@ void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out)
     }
 }
 
-/* Mean of up to eight samples, in the order in memory. */
+/* Mean of up to eight samples, added in the order of memory. */
 #define MEAN_OF_NUMBERS(T)                                \
     static T mean_##T(const T *v, size_t n)               \
     {                                                     \
@@ -157,7 +158,7 @@ MEAN_OF_NUMBERS(double)
 MEAN_OF_INTEGERS(uint8_t)
 MEAN_OF_INTEGERS(uint16_t)
 
-/* A row of means over n_rows rows of nx samples. */
+/* Compute a row of voxel means from n_rows rows of nx samples. */
 #define MEAN_ROW(T)                                                                        \
     static void mean_row_##T(const void *const *rows, size_t n_rows, size_t nx, void *out) \
     {                                                                                      \

@@ -76,7 +76,8 @@ static const char *text_of(const cJSON *root, const char *key)
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-/* Fill *info from the line; false: it is not ours, or damaged. */
+/* Fill *info from a parsed line of fbp_describe(); false: the line is not written by fbp, or is
+ * damaged. */
 static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
     const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
@@ -104,7 +105,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;
 
-    /* The number of the slice in a stack; missing in older files. */
+    /* Number of this slice and number of slices in its stack; older files do not have them. */
     if (number(root, "slice", &slice) && number(root, "slices", &slices) && slice >= 0 &&
         slice < slices && slices < 0x1p40) {
         info->slice = (size_t)slice;
@@ -190,7 +191,7 @@ fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info 
 
     *ours = false;
     FBP_TRY(fbp_print_path(&beside, "%s.json", path));
-    /* Another file may happen to have this name. */
+    /* A file of another program may have the name PATH.json: only small regular files are read. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
             st = fbp_read_text(beside, MOST_BYTES, &text, &n);

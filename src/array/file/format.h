@@ -21,34 +21,36 @@
 
 /* paths.c: names of inputs */
 
-/** Parts of the pattern "views/%04d.mha 1 360": pieces of the text with their lengths, and the
- *  numbers. */
+/** Parts of a pattern such as "views/%04d.mha 1 360": text before and after the placeholder, with
+ * lengths, and the two numbers. */
 struct fbp_pattern {
     const char *prefix, *suffix;
     int n_prefix, n_suffix, width;
     unsigned long long first, last;
 };
 
-/** Find the last %d or %0Nd in text[n]. Fills in all members except the two numbers. */
+/** Find the last placeholder %d or %0Nd in text[n], and fill in *out except its two numbers. */
 bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
 
-/** malloc'ed name with this number; NULL when out of memory. */
+/** malloc'ed file name of a pattern with this number; NULL when out of memory. */
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 
-/** Whether a file name, without folders, matches the pattern. *number: the number in the name. */
+/** Whether a file name, without folders, matches a pattern. *number: its number.
+ */
 bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
 
-/** Take an integer, and the blanks before it, from the end of text[n]: *n becomes smaller. */
+/** Take an integer, and the blanks before it, from the end of text[n]; *n: length of the rest of
+ * the text. */
 bool fbp_last_number(const char *text, size_t *n, long long *out);
 
 /** Parse a pattern with its two numbers. */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 
-/** Print a path to a malloc'ed text; FBP_ERR_NOMEM, and *out NULL. */
+/** Print a path to a malloc'ed text; after FBP_ERR_NOMEM *out is NULL. */
 fbp_status fbp_print_path(char **out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Suffix "?sinogram" of a name: the two dimensions are [view][column]. */
+/** Suffix "?sinogram" of an array's name: its two dimensions are then [view][column]. */
 extern const char FBP_SINOGRAM[];
 
 /**
@@ -63,20 +65,21 @@ extern const char FBP_SINOGRAM[];
  */
 fbp_status fbp_member_split(const char *path, char **file, char **member);
 
-/** Length of the file's name in an output's name; the file's name ends with one of `extensions`: 9
- *  for "volume.h5:/name", else the length of the whole name. */
+/** Length of the file's name in an output's name "FILE:ARRAY", if FILE ends with one of
+ * `extensions`: 9 for "volume.h5:/name"; else the length of the whole name. */
 size_t fbp_member_output(const char *path, const char *extensions);
 
-/** Names of inputs as source names: files, patterns, folders, "FILE:ARRAY". */
+/** List of input names, each of which is a file, a pattern, a folder, or "FILE:ARRAY". */
 struct fbp_inputs {
     char **names;
     size_t n, room;
 };
 
-/** Append a copy of `name`, unless it equals the last one; NULL: nothing is appended. */
+/** Append a copy of `name` to a list of inputs, unless it equals the last entry; name NULL: nothing
+ * is appended. */
 fbp_status fbp_inputs_add(struct fbp_inputs *inputs, const char *name);
 
-/** Append copies of all names of `more` except the first `skip`. */
+/** Append copies of all names in the list `more` except the first `skip`. */
 fbp_status fbp_inputs_add_all(struct fbp_inputs *inputs, const struct fbp_inputs *more,
                               size_t skip);
 
@@ -84,100 +87,102 @@ void fbp_inputs_clear(struct fbp_inputs *inputs);
 
 /* source_read.c, growing.c: sources */
 
-/** Files by name, with device, inode, size and time at the start of reading. */
+/** States of input files (device, inode, size and time) when reading began. */
 struct fbp_file_states {
     struct fbp_watched *files;
     size_t n, room;
     fbp_status status; /**< failure to record one of the files */
 };
 
-/** Record a file; false: it does not exist, or a failure (`status`). */
+/** Record the state of a file; false: the file does not exist, or recording failed (`status`). */
 bool fbp_file_states_add(void *watch, const char *file);
 
-/** FBP_ERR_IO, with a message about the first file that was replaced, modified or removed. */
+/** Compare all recorded files with their current states: FBP_ERR_IO, with a message, for the first
+ * file that was replaced, modified or removed. */
 fbp_status fbp_file_states_check(const struct fbp_file_states *watch);
 
 void fbp_file_states_clear(struct fbp_file_states *watch);
 
-/** An opened array. The functions of formats fill it in. */
+/** An opened array. The open() function of a format fills it in. */
 struct fbp_source {
     char *path;   /**< name as given, for messages */
     char *file;   /**< part of it that names the file */
-    char *member; /**< part of it that names the array in the file; NULL: none */
-    /** Names of all files that the array is read from: `path`, then the data files. A format that
-     *  opens another file adds its name. */
+    char *member; /**< part of `path` that names the array in the file; NULL: none */
+    /** Names of all files that the array is read from: `path`, then its data files. A format that
+     * opens another file appends the name. */
     struct fbp_inputs inputs;
     struct fbp_file_states
-        watch; /**< states of the files of `inputs`; empty for a growing source */
+        watch; /**< states of the files of `inputs` at opening; empty for a growing source */
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< byte of sample (0,0,0) in fd */
-    /** Reads whole rows in the file's type and native byte order; NULL: the samples are contiguous
-     *  from `offset` on. */
+    /** Reads whole rows of one slice in the file's type and native byte order. NULL: the samples
+     * are contiguous in the file from byte `offset` on. */
     fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
-    /** Used instead of `read` if several rows and slices are faster in one call; `as_float` also
-     *  converts the samples to float. */
+    /** Reads rows of several slices in one call; used instead of `read` if set. as_float: the
+     * samples are also converted to float. */
     fbp_status (*read_block)(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                              size_t n_rows, bool as_float, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL: nothing to free */
     void *state;
-    const void *memory; /**< samples in the caller's memory; NULL: in a file */
-    /** Device that owns `memory` (array/device_memory.h); NULL: the host. */
+    const void *memory; /**< samples in the caller's memory; NULL: the samples are in a file */
+    /** Device that owns `memory` (array/device_memory.h); NULL: host memory, or a file. */
     struct fbp_device_memory *far;
-    bool in_order; /**< compressed stream: reading backwards restarts at the beginning */
-    bool unpacks;  /**< reading includes decompression or other computation, and is faster with
-                      several threads */
-    uint64_t held_bytes;   /**< upper bound of the memory that the source uses [bytes] */
-    uint64_t reader_bytes; /**< upper bound of additional memory per reading thread [bytes] */
-    bool headerless;       /**< described by the caller; other bytes may precede the samples */
-    bool growing;          /**< still being written: the file may end before the samples do */
-    bool imaginary;        /**< the imaginary parts of complex samples are requested */
-    bool complex;          /**< the samples are complex; only one part is read */
-    bool list;             /**< numbers are requested, not an array: one dimension is enough */
-    /** Growing source of several files: gets the number of complete views, from the first on, and
-     *  the bytes of all files. `again`: all files are checked anew. NULL: one file. */
+    bool in_order;         /**< The samples are a stream: reading backward restarts. */
+    bool unpacks;          /**< Several threads read faster than one. */
+    uint64_t held_bytes;   /**< upper bound of the memory that the source itself uses [bytes] */
+    uint64_t reader_bytes; /**< upper bound of the additional memory per reading thread [bytes] */
+    bool headerless; /**< The caller described the file, which has no header of a known format. */
+    bool growing;    /**< The file is still being written: it may end before the samples do. */
+    bool imaginary;  /**< The caller requests the imaginary parts of complex samples. */
+    bool complex; /**< The samples in the file are complex; the source delivers one part of them. */
+    bool list; /**< The caller requests a list of numbers: an array of one dimension is accepted. */
+    /** For a growing source of several files: counts the complete views, from the first on, and the
+     * bytes of all files. again: all files are checked anew. NULL: the source is one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
-    struct fbp_follow *follow; /**< thread that waits for views; NULL: all views are available */
-    fbp_source *below; /**< wrapped source (for example of scan/file/reduce.c); NULL: the samples
-                          are in files */
-    bool owns_below;   /**< closing the source also closes `below` */
+    struct fbp_follow
+        *follow; /**< thread that waits for views of a growing source; NULL: all views exist */
+    fbp_source *below;         /**< source that this source wraps; NULL: none */
+    bool owns_below;           /**< closing the source also closes `below` */
     enum fbp_type stored_type; /**< type of the samples in `below` */
     uint64_t stored_bytes;     /**< bytes of all samples of `below` that are read */
 };
 
-/** Open one of the files of `all`, which describes its samples: n_slices of them, contiguous from
- *  byte 0.  The caller then sets another offset or byte order.  path: from malloc(), taken over;
- *  NULL: there was no memory for it. */
+/** Open one file of the source `all`. The file contains n_slices slices of the type and size of
+ * `all`, contiguous from byte 0; the caller may then set another offset or byte order. path:
+ * malloc'ed name, which the function takes over; NULL: out of memory. */
 fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path,
                                fbp_source **out);
 
-/** Whether the source must be read in order: compressed and growing sources. */
+/** Whether a source must be read in order: true for compressed and growing files. */
 bool fbp_source_in_order(const fbp_source *src);
 
-/** fbp_source_read() without conversion: the source's own type, in native byte order. */
+/** Read samples like fbp_source_read(), but in the type of the source, in native byte order. */
 fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                  size_t n_rows, void *out);
 
-/** All samples in the caller's memory, [slice][row][column] of info.type; NULL: in a file. */
+/** All samples of a source in the caller's memory, [slice][row][column] of info.type; NULL: they
+ * are in a file. */
 const void *fbp_source_samples(const fbp_source *src);
 
-/** Memory that a source uses while `n` threads read it, without their buffers [bytes]. */
+/** Memory that a source uses while n threads read it, without the threads' own buffers [bytes]. */
 uint64_t fbp_source_bytes(const fbp_source *src, int n);
 
-/** Whether several threads read the source faster than one. */
+/** Whether several threads read a source faster than one thread. */
 bool fbp_source_reads_in_parallel(const fbp_source *src);
 
-/** Replace the open file by the data file `path`; *size: its bytes. */
+/** Let a source read its samples from the data file `path` instead of its header file; *size: size
+ * of the data file [bytes]. */
 fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size);
 
-/** Put "PATH: its samples: " before the message of a failure; returns st. */
+/** Put "PATH: its samples: " before the message of a failure `st`; returns st. */
 fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st);
 
-/** Whether the source is still being written, and reading may have to wait. */
+/** Whether a source is still being written, so that reading may have to wait. */
 bool fbp_source_grows(const fbp_source *src);
 
-/** Called every few hundredths of a second during the wait for a view; n_there: number of complete
- *  views. Nonzero: stop waiting. */
+/** Callback during the wait for a view of a growing source, every few hundredths of a second.
+ * n_there: number of complete views. A nonzero result ends the wait. */
 typedef int fbp_idle_fn(void *user, size_t n_there);
 
 /**
@@ -192,31 +197,31 @@ typedef int fbp_idle_fn(void *user, size_t n_there);
 fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, void *user,
                             size_t *n_there);
 
-/** Time at which the last view was complete, on the clock of fbp_seconds() [s]; 0: incomplete, or
- *  the source does not grow. */
+/** Time at which the last view of a growing source was complete, on the clock of fbp_seconds() [s];
+ * 0: incomplete, or the source does not grow. */
 double fbp_source_complete_at(const fbp_source *src);
 
-/** Start the thread that waits for views of a growing source. On failure *out may be partly
- *  initialized; the caller destroys it. */
+/** Start the thread that waits for views of a growing source. After a failure *out may be partly
+ * initialized; the caller destroys it. */
 fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, double timeout_s);
 
-/** Stop the thread and free it; *follow may be NULL. */
+/** Stop the thread that waits for views of a growing source, and free it; *follow may be NULL. */
 void fbp_follow_destroy(struct fbp_follow **follow);
 
-/* layout.c, chunks.c: files that sinks write */
+/* layout.c: parts of output files around the samples, and the buffer for converted values */
 
-/** Bytes of a buffer in which a sink converts, writes and hashes values. A hash is chained over
- *  buffers, counted from the start of the data. */
+/** Size of the buffer in which a sink converts, writes and hashes values [bytes]. The hash of an
+ * output is chained over such buffers, counted from the first byte. */
 enum { FBP_WRITE_BUFFER_BYTES = 1 << 20 };
 
-/** Hash of n bytes, chained over buffers through h. */
+/** Continue the hash h with n bytes, in pieces of FBP_WRITE_BUFFER_BYTES. */
 uint64_t fbp_write_buffer_hash(uint64_t h, const void *data, size_t n);
 
 /** Buffer of a file that is written sequentially from byte `at` on. */
 struct fbp_write_buffer {
     int fd;
     const char *path;
-    /** Called instead of writing to fd; NULL: fd is written. */
+    /** function that stores the bytes of the buffer; NULL: they are written to fd */
     fbp_status (*to)(void *user, uint64_t at, const void *data, size_t n);
     void *user;
     uint64_t at, hash;
@@ -227,13 +232,13 @@ struct fbp_write_buffer {
 fbp_status fbp_write_buffer_open(struct fbp_write_buffer *p, int fd, const char *path, uint64_t at);
 fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, size_t n);
 
-/** Append n values, converted to info->type with its scale; *clipped is increased. values: double
- *  for FBP_F64, else float. */
+/** Append n values, converted to the type and scale of `info`. values: double for FBP_F64, else
+ * float. *clipped: increased by the number of values outside the range. */
 fbp_status fbp_write_buffer_put_values(struct fbp_write_buffer *p,
                                        const struct fbp_array_info *info, const void *values,
                                        size_t n, uint64_t *clipped);
 
-/** Write the rest of the buffer; then `hash` is the hash of all bytes. */
+/** Write the remaining bytes of the buffer; p->hash then is the hash of all bytes. */
 fbp_status fbp_write_buffer_flush(struct fbp_write_buffer *p);
 void fbp_write_buffer_close(struct fbp_write_buffer *p);
 
@@ -244,23 +249,24 @@ void fbp_write_buffer_close(struct fbp_write_buffer *p);
  */
 uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size_t n, void *out);
 
-/** Parts of a file that a sink writes around the samples. */
+/** The parts of an output file around its samples. */
 struct fbp_layout {
-    char *header; /**< bytes before the samples, malloc'ed; may be empty */
+    char *
+        header; /**< bytes before the samples, malloc'ed; NULL: none, or put_header() writes them */
     size_t header_bytes;
-    /** Writes a header that is too large for memory; NULL: `header` holds it. */
+    /** Writes a header that is too large for memory; NULL: the member `header` contains it. */
     fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_write_buffer *to);
     size_t tail_bytes; /**< number of zero bytes after the samples */
-    char *side_path;   /**< name of a small text file (MHD header), malloc'ed; NULL: none */
+    char *side_path;   /**< text file beside the samples, such as .mhd; NULL: none */
     char *side_text;   /**< its text, malloc'ed */
-    char *data_path;   /**< final name of the file with the samples; malloc'ed */
+    char *data_path;   /**< final name of the file that contains the samples, malloc'ed */
 };
 
 /** Write the header to the buffer. */
 fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
                           struct fbp_write_buffer *to);
 
-/** Set the layout of one file at `path` with header and samples. */
+/** Set the layout of an output that is one file, `path`. */
 fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);
 
 /** Set the layout of a header file beside a data file: out->side_path is `path`, which ends with
@@ -271,7 +277,8 @@ fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char 
 
 void fbp_layout_clear(struct fbp_layout *layout);
 
-/** Check spacings and origins that a header is to store. *given: the info contains at least one. */
+/** Check the spacing and the origin that a header is to store: FBP_ERR_INVALID if a spacing is not
+ * positive. *given: whether the info has a spacing. */
 fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
 
 /*
@@ -282,109 +289,117 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
  * is not reduced.
  */
 
-/** Levels are added until no side is longer than FBP_LEVELS_LEAST or than four chunks. */
+/** Resolution levels are added until no side is longer than FBP_LEVELS_LEAST voxels or than four
+ * chunks. */
 enum { FBP_LEVELS_MOST = 64, FBP_LEVELS_LEAST = 256, FBP_CHUNK_EDGE = 64 };
 
 struct fbp_level {
     size_t n[3];      /**< voxels x, y, z */
     size_t step[3];   /**< spacing, in voxels of level 0 */
-    size_t chunks[3]; /**< number of chunks x, y, z; chunks with the same z form a layer */
+    size_t chunks[3]; /**< number of chunks x, y, z; a layer is the set of chunks with the same z */
 };
 
 struct fbp_levels {
     size_t n_levels;
-    size_t chunk[3]; /**< voxels per chunk at every level; even along an axis of several chunks */
+    size_t chunk[3]; /**< voxels per chunk; even along axes with several chunks */
     struct fbp_level level[FBP_LEVELS_MOST];
 };
 
-/** Compute the levels of a volume of n voxels. edge: longest side of a chunk, an even number. */
+/** Compute the resolution levels of a volume of n voxels. edge: longest side of a chunk [voxels],
+ * an even number. */
 void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out);
 
-/** A box of samples in memory; step: samples from row to row, and from slice to slice. */
+/** A box of samples in memory; step: distance between rows, and between slices [samples]. */
 struct fbp_level_box {
     void *data;
     size_t n[3], step[2];
 };
 
-/** Compute means of up to 2 x 2 x 2 samples without NaN; NaN if all are NaN. Integers are rounded
- *  to nearest, halves up. out->n: in->n / 2, rounded up. */
+/** Compute means of up to 2 x 2 x 2 samples, without NaN; NaN if all of them are NaN. Integers are
+ * rounded to nearest, halves up. out->n must be in->n / 2, rounded up. */
 void fbp_levels_mean(enum fbp_type type, const struct fbp_level_box *in,
                      const struct fbp_level_box *out);
 
-/* the interface of a format (tables in array/format/) */
+/* The interface of a format. Each file in array/format/ defines one table. */
 
-/** Writer of the small text files in a folder of chunks (array/sink_chunks.c). */
+/** Writer of the small text files in an output that is a folder of chunks (sink_chunks.c). */
 struct fbp_chunk_format {
-    /** Name and text of file k, malloc'ed; *name NULL: no more files. compression: zlib level of
-     *  the chunks; 0: not compressed. */
+    /** Creates text file k of the folder: name and contents, malloc'ed; *name NULL: no more files.
+     * compression: zlib level of the chunks, 0: not compressed. */
     fbp_status (*text)(const struct fbp_array_info *info, const struct fbp_levels *levels,
                        int compression, size_t k, char **name, char **text);
 };
 
-/** Writer of files with a header and samples; a format may have a list of them. */
+/** Writer of output files that consist of a header and samples. A format may have a list of
+ * writers. */
 struct fbp_sink_format {
     const char *extensions; /**< ".tif .tiff"; NULL: end of the list */
-    /** Creates the layout. path: as given, "FILE" or "FILE:ARRAY"; compressed_bytes: 0 for
-     *  uncompressed samples, else the size of the zlib stream that follows the header. */
+    /** Creates the layout of an output. path: name of the output, "FILE" or "FILE:ARRAY";
+     * compressed_bytes: size of the zlib stream after the header, 0: the samples are not
+     * compressed. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
-    /** Creates the layout of a file with further contents, described by `context`: only for
-     *  fbp_sink_open_as(). path: the file. */
+    /** Creates the layout of a file with further contents, described by `context`; called only for
+     * sinks of fbp_sink_open_as(). path: name of the file. */
     fbp_status (*layout_with)(const void *context, const char *path,
                               const struct fbp_array_info *info, struct fbp_layout *out);
     bool can_compress;
-    bool gzip;         /**< a compressed stream has a gzip header instead of a zlib header */
-    bool packs_header; /**< the file is always compressed, header and samples together */
-    bool frames;       /**< a series of volumes (frames) can be stored */
-    /** Text files, if the output is a folder of chunks, whose layout has no header. NULL: a
-     *  file. */
+    bool gzip;         /**< A compressed stream has a gzip header instead of a zlib header. */
+    bool packs_header; /**< The file is always compressed, header and samples together. */
+    bool frames;       /**< The format can store a series of volumes (frames). */
+    /** Writer of the text files, if the output is a folder of chunks without a header; NULL: the
+     * output is a file. */
     const struct fbp_chunk_format *chunks;
 };
 
-/** Encodes one slice as a file and writes it through `p`. values: double for FBP_F64, else
- *  float. */
+/** Function that encodes one slice as a complete file, written through `p`. values: double for
+ * FBP_F64, else float. */
 typedef fbp_status fbp_encode_fn(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
                                  const void *values, uint64_t *clipped);
 
-/** Writer of stacks, one file per slice: "out/slice_%04d.tif". If no fbp_sink_format of the format
- *  has the extension, a name without a number is valid for a single slice. */
+/** Writer of outputs with one file per slice, such as "out/slice_%04d.tif". If the format writes no
+ * whole volumes under this extension, a name without a number is valid for a single slice. */
 struct fbp_slice_format {
     const char *extensions;
     fbp_encode_fn *encode;
-    /** Refuses an info that the format cannot store; info->type is set. NULL: all are accepted. */
+    /** Refuses slices that the format cannot store; info->type is set. NULL: all slices are
+     * accepted. */
     fbp_status (*check)(const char *path, const struct fbp_array_info *info);
     bool integers_only; /**< uint8 and uint16 */
-    bool compressed; /**< sizes are not known in advance; encoding is faster with several threads */
+    bool compressed;    /**< Sizes of encoded files are not known in advance. */
 };
 
 /** A format of arrays. */
 struct fbp_format {
-    const char *name;       /**< "mha", the beginning of fbp_array_info.format, in lower case */
+    const char
+        *name; /**< name such as "mha", in lower case; fbp_array_info.format begins with it */
     const char *title;      /**< title "MHA", as in docs/formats.md */
-    const char *extensions; /**< extensions for reading, ".mha .mhd"; "": none */
-    /** Recognizes a file by its first n bytes (at most 4096), or by its name. NULL: never. */
+    const char *extensions; /**< extensions of files that are read, such as ".mha .mhd"; "": none */
+    /** Recognizes a file by its first n bytes (at most 4096), or by its name. NULL: the format is
+     * chosen only by extension. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
-    /** Recognizes a folder that is one array; src->fd is -1 then. NULL: arrays are files. */
+    /** Recognizes a folder that is one array; src->fd is then -1. NULL: arrays of the format are
+     * files. */
     bool (*is_folder)(const char *path);
-    /** Reads the header and fills in src; path and fd (header file) are set. NULL: files need a
-     *  description. */
+    /** Reads the header and fills in src, whose path and fd (the header file) are set. NULL: files
+     * of the format have no header. */
     fbp_status (*open)(fbp_source *src);
-    /** Why a file that is still being written is refused, "a PNG file cannot be …"; NULL: open()
-     *  accepts it. */
+    /** Message for --follow, if files that are still being written are not supported; NULL: open()
+     * accepts them. */
     const char *not_growing;
-    bool has_members;                      /**< a file may contain several arrays, "FILE:ARRAY" */
-    const struct fbp_sink_format *files;   /**< writers of one file per array; NULL: none */
+    bool has_members; /**< A file may contain several arrays, named "FILE:ARRAY". */
+    const struct fbp_sink_format *files;   /**< writers of one file per volume; NULL: none */
     const struct fbp_slice_format *slices; /**< writer of one file per slice; NULL: none */
 };
 
 /* Formats that need a library, which a build may lack. array/format/optional.c has their tables,
  * and, in such a build, functions that refuse all files. */
 
-/** Extensions that are read, and extensions that are written. */
+/** Extensions of HDF5 files that are read, and that are written. */
 #define FBP_HDF5_READ    ".h5 .hdf5 .nxs .nx .hdf"
 #define FBP_HDF5_WRITTEN ".h5 .hdf5"
 
-/** Members of struct fbp_format and of its writers (hdf5.c, hdf5_write.c, tiff.c, tiff_write.c). */
+/** Functions in the tables of HDF5 and TIFF (hdf5.c, hdf5_write.c, tiff.c, tiff_write.c). */
 fbp_status fbp_hdf5_source(struct fbp_source *src);
 fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
                            uint64_t compressed_bytes, struct fbp_layout *out);
@@ -393,7 +408,7 @@ fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
                            uint64_t compressed_bytes, struct fbp_layout *out);
 fbp_encode_fn fbp_tiff_encode;
 
-/** Whether a file begins like HDF5, directly or after a user block. */
+/** Whether a file begins with the signature of HDF5, at byte 0 or after a user block. */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
 
 /** Fail with "PATH: HDF5 files are not supported by this build …": FBP_ERR_UNSUPPORTED. files:
@@ -403,10 +418,10 @@ fbp_status fbp_fail_no_library(const char *path, const char *files, const char *
 
 /* functions that several formats share */
 
-/* A series of volumes is an array with n[2] / frames slices per volume, in the order of the
- * volumes. Headers of formats store four sizes. */
+/* A series of volumes is stored as one array: n[2] counts the slices of all volumes, one volume
+ * after the other. Headers of formats store four sizes. */
 
-/** Number of volumes of an array: 1 if it is not a series. */
+/** Number of volumes (frames) of an array; 1 if it is not a series. */
 static inline size_t fbp_array_frames(const struct fbp_array_info *info)
 {
     return info->time_points > 1 ? info->time_points : 1;
@@ -418,7 +433,7 @@ static inline size_t fbp_frame_slices(const struct fbp_array_info *info)
     return info->n[2] / fbp_array_frames(info);
 }
 
-/** Turn an array of n[2] slices into a series of `frames` volumes of n[2] slices each. */
+/** Change the info of a volume with n[2] slices to that of a series of `frames` such volumes. */
 static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info *info,
                                          uint64_t frames)
 {
@@ -462,7 +477,8 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t sk
 /** Whether these bytes begin a gzip file. */
 bool fbp_is_gzip(const unsigned char *head, size_t n);
 
-/** Decompress the beginning of a stream in head[n]: *got <= max bytes; 0 if it is not a stream. */
+/** Decompress the beginning head[n] of a zlib or gzip stream into out[max]; *got: number of bytes,
+ * 0 if head[n] is no such stream. */
 fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max,
                             size_t *got);
 
@@ -481,10 +497,12 @@ char *fbp_describe(const struct fbp_array_info *info);
 fbp_status fbp_parse_description(const char *text, size_t n, bool sized,
                                  struct fbp_array_info *info, bool *ours);
 
-/** Parse the description in PATH.json, if that file exists. FBP_ERR_IO: it cannot be read. */
+/** Parse the description in the file PATH.json, if it exists. FBP_ERR_IO: it is not readable.
+ */
 fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours);
 
-/** Put the name and the text of PATH.json into *out. */
+/** Describe an array in a text file PATH.json beside the output: name and text of the file are put
+ * into *out. */
 fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,
                                struct fbp_layout *out);
 
@@ -496,8 +514,8 @@ fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *in
 void fbp_describe_missing(const char *path, size_t n, size_t all, const char *what,
                           const unsigned char *lacks, struct fbp_array_info *info);
 
-/** Cache of decoded chunks for neighbouring rows and slices, which often lie in the same chunks
- *  (chunks.c). */
+/** Cache of decoded chunks for readers of Zarr and HDF5 (chunks.c): neighbouring rows and slices
+ * often lie in the same chunks. */
 struct fbp_cache {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -506,22 +524,22 @@ struct fbp_cache {
     uint64_t clock;
 };
 
-/** Greatest number of slots; the search is linear. */
+/** Greatest number of slots of the cache of chunks, which is searched linearly. */
 enum { FBP_CACHE_MOST = 1024 };
 
 /** Initialize a cache without slots. */
 void fbp_cache_open(struct fbp_cache *cache);
 
-/** Allocate the slots. n_slots: at least one per thread that holds a chunk at the same time, or one
- *  per chunk. */
+/** Allocate the slots of a cache of chunks. n_slots: at least the number of threads that use a
+ * chunk at the same time, or the number of chunks. */
 fbp_status fbp_cache_make(struct fbp_cache *cache, size_t n_slots, size_t chunk_bytes);
 void fbp_cache_close(struct fbp_cache *cache);
 
 /** Decode chunk k. */
 typedef fbp_status fbp_cache_load_fn(void *user, size_t k, void *out);
 
-/** Get chunk k. The first thread that needs the chunk decodes it; other threads wait. Each
- *  successful call is followed by fbp_cache_give_back(). */
+/** Get chunk k from the cache. The first thread that needs the chunk decodes it by load(); other
+ * threads wait. Each successful call is followed by fbp_cache_give_back(). */
 fbp_status fbp_cache_take(struct fbp_cache *cache, size_t k, fbp_cache_load_fn *load, void *user,
                           struct fbp_cached **out);
 void fbp_cache_give_back(struct fbp_cache *c, struct fbp_cached *s);

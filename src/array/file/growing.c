@@ -33,9 +33,11 @@ struct fbp_follow {
     double alive;       /* time when anything grew last */
     double looked;      /* time of the last examination */
     double complete_at; /* time when the last view was complete */
-    fbp_status status;  /* failure: no more views will come, or the next is not complete */
+    fbp_status status;  /* status of the last examination; a failure ends the wait for views */
     char message[1000];
-    uint64_t bytes; /* of the examining thread: size at the last examination */
+    /* Members of the examining thread: size at the last examination, identity of the file.
+     */
+    uint64_t bytes;
     dev_t device;
     ino_t inode; /* 0: not seen yet */
     char *header;
@@ -46,7 +48,7 @@ bool fbp_source_grows(const fbp_source *src)
     return src->growing;
 }
 
-/* A source that grows because one below it grows has the same number of views. */
+/* Find the source whose files grow: `src`, or a source below it with the same number of views. */
 static fbp_source *followed(const fbp_source *src)
 {
     while (!src->follow && src->growing && src->below)
@@ -54,8 +56,8 @@ static fbp_source *followed(const fbp_source *src)
     return (fbp_source *)src;
 }
 
-/* Bytes of the header that was read, if it precedes the samples.  Bytes before headerless samples
- * were not read, and may change. */
+/* Number of bytes before the samples that were read as a header, and must not change. Headerless
+ * files: 0. */
 static size_t header_bytes(const fbp_source *src)
 {
     const bool has_one = !src->headerless && src->inputs.n <= 1;
@@ -70,7 +72,8 @@ static fbp_status changed(const fbp_source *src, const char *how)
                     src->path, how);
 }
 
-/* Count the complete views of one file, which must stay the file that was opened. */
+/* Count the complete views of a growing source that is one file. The file must stay the one that
+ * was opened. */
 static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_views,
                                uint64_t *bytes)
 {
@@ -97,8 +100,7 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
         return changed(src, "replaced by another file");
 
     if (fstat(src->fd, &file) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot read its file status: %s", src->path,
-                        strerror(errno));
+        return fbp_fail_status(src->path);
     *bytes = (uint64_t)file.st_size;
     if (*bytes < f->bytes)
         return fbp_fail(FBP_ERR_IO,
@@ -115,7 +117,8 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
     if (*n_views < src->info.n[2])
         return FBP_OK;
 
-    /* A file that is enlarged first and filled later looks complete; its last view is a hole. */
+    /* A file that is enlarged first and filled later has its full size at once; a hole in place of
+     * the last view shows that. */
     *n_views = src->info.n[2];
     const off_t data = lseek(src->fd, (off_t)(end - view), SEEK_DATA);
     if (data >= 0 ? (uint64_t)data >= end : errno == ENXIO)
@@ -140,7 +143,8 @@ static fbp_status look(fbp_source *src, struct fbp_follow *f, bool again, size_t
     return src->look ? src->look(src, again, n_views, bytes) : look_at_file(src, f, n_views, bytes);
 }
 
-/* The thread that examines the source and reports to those that wait. */
+/* Thread function: examines a growing source, and wakes threads in fbp_source_await().
+ */
 static void *keep_looking(void *arg)
 {
     fbp_source *src = arg;
@@ -206,7 +210,8 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
             fbp_message_adopt(f->message);
             st = f->status;
         } else if (f->timeout_s > 0 && f->looked - f->alive > f->timeout_s) {
-            /* Time between examinations: a busy machine that examines late is no silent scanner. */
+            /* The silence is measured between examinations: a busy machine that examines late does
+             * not time out. */
             st = fbp_fail(FBP_ERR_IO,
                           "%s: no new view for %g s; %zu of %zu views have arrived%s%s; repeat the "
                           "scan, or raise --follow-timeout if the scan may pause for so long",
@@ -297,7 +302,7 @@ fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, dou
     return n > 0 ? fbp_read_at(src->fd, src->path, 0, f->header, n) : FBP_OK;
 }
 
-/* ---- files that must not change while they are read */
+/* ---- input files that must not change while they are read */
 
 struct fbp_watched {
     char *path;
@@ -311,7 +316,7 @@ bool fbp_file_states_add(void *user, const char *file)
     bool there = false;
 
     w->status = fbp_stat(file, &was, &there);
-    if (!there) /* opening it reports why; a pattern may name more files than any disk holds */
+    if (!there) /* a missing file is reported when it is opened */
         return false;
     w->status =
         fbp_reserve((void **)&w->files, sizeof *w->files, w->n + 1, &w->room, "names of files");

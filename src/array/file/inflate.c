@@ -18,7 +18,7 @@ struct cursor {
     z_stream z;
     bool ready;        /* z is initialised */
     bool gzip;         /* another member may follow the first */
-    bool ended;        /* the last member has ended, and all checksums were right */
+    bool ended;        /* The last gzip member has ended, and its checksum was correct. */
     uint64_t start;    /* first byte of the stream in the file */
     uint64_t file_pos; /* next byte of the file to feed in */
     uint64_t pos;      /* bytes of the stream delivered so far */
@@ -27,7 +27,8 @@ struct cursor {
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 
-/* Inflate up to `room` bytes more, also of following gzip members; c->ended: there are no more. */
+/* Inflate up to `room` more bytes into `out`, across gzip members; *got: number of bytes. c->ended
+ * is set at the end of the stream. */
 static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char *out, uInt room,
                                size_t *got)
 {
@@ -64,7 +65,8 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
                         "%s: the compressed samples cannot be decoded after %llu bytes; the file "
                         "is damaged, copy it again",
                         src->path, (unsigned long long)c->pos);
-    /* Another gzip member may follow; zeros that fill a block, or anything else, end the stream. */
+    /* Another gzip member may follow; zeros that fill a block, or other bytes, end it.
+     */
     n = 0;
     if (c->gzip)
         FBP_TRY(
@@ -92,7 +94,7 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
     return FBP_OK;
 }
 
-/* Inflate n bytes from byte `pos` of the stream on; under the lock. */
+/* Inflate n bytes from byte `pos` of the stream on. c->lock is held. */
 static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, unsigned char *out,
                              size_t n)
 {
@@ -117,7 +119,7 @@ static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, un
     FBP_TRY(inflate_bytes(src, c, out, n));
     if (c->pos != c->total)
         return FBP_OK;
-    /* The stream must end behind the last sample, and its checksum must be right. */
+    /* The stream must end after the last sample, with a correct checksum. */
     while (!c->ended && got == 0)
         FBP_TRY(inflate_some(src, c, &more, 1, &got));
     if (got == 0)
@@ -215,7 +217,8 @@ fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *
     *got = 0;
     if (code != Z_OK)
         return fbp_fail_nomem(1 << 16, "zlib");
-    /* It may fail behind the requested bytes; a gzip stream may have several members. */
+    /* inflate() may fail after the requested bytes, because head[n] is only a part of the stream; a
+     * gzip stream may have several members. */
     while ((code = inflate(&z, Z_SYNC_FLUSH)) == Z_STREAM_END &&
            fbp_is_gzip(z.next_in, z.avail_in) && z.avail_out > 0 && inflateReset(&z) == Z_OK)
         ;

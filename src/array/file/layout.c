@@ -103,8 +103,8 @@ fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, si
     return FBP_OK;
 }
 
-/* Halves are rounded to even, as by rint(): the last bit of the sum is 1.  Without a call this is
- * four times as fast.  Half a number beyond either end still rounds to it. */
+/* Stores rounded integers. Halves are rounded to even, as by rint(), but four times as fast,
+ * because adding 2^52 needs no call. Values up to half a number outside the range still fit. */
 #define FBP_NUMBERS(T)                                         \
     for (size_t i = 0; i < n; i++) {                           \
         const double x = ((double)in[i] - offset) * k;         \

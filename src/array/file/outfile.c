@@ -60,8 +60,8 @@ const char *fbp_write_remedy(int error)
                : "";
 }
 
-/* Only whole pages, which no later write touches, and only large ranges; failures are left to the
- * later fsync(). */
+/* Only whole pages are written early, which no later write changes, and only large ranges. The
+ * later fsync() reports failures. */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n)
 {
     enum { PAGE = 4096, LEAST = 1 << 18 };
@@ -89,7 +89,7 @@ void fbp_sync_folder(const char *path)
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
     if (fd >= 0) {
-        (void)!fsync(fd); /* if a folder cannot be synced, the files themselves are on disk */
+        (void)!fsync(fd); /* a folder that cannot be synced is no failure: its files are on disk */
         close(fd);
     }
     free(folder);
@@ -108,7 +108,7 @@ uint64_t fbp_random_number(void)
     return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 16;
 }
 
-/* A hidden random name: a folder of views does not count it. */
+/* Create a hidden random name beside `path`. Readers of folders of views ignore hidden files. */
 static char *temporary_name(const char *path)
 {
     char name[40];
@@ -117,7 +117,7 @@ static char *temporary_name(const char *path)
     return fbp_path_join(path, name);
 }
 
-/* Callback of stdio, which would hide the reason of a failure. */
+/* Write callback of stdio. It keeps the message of a failure, which stdio would hide. */
 static ssize_t put_bytes(void *cookie, const char *data, size_t n)
 {
     struct fbp_outfile *out = cookie;
@@ -142,7 +142,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
         return fbp_fail_nomem(strlen(path), "file name");
     FBP_TRY(fbp_output_check(path));
 
-    /* A file without a name, which nothing can leave behind. */
+    /* First choice: a file without a name, which disappears when the process ends. */
     char *folder = fbp_path_join(path, ".");
     out->fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(folder);
@@ -171,7 +171,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
     return out->f ? FBP_OK : fbp_fail_nomem(BUFSIZ, "an output file");
 }
 
-/* Link a nameless file to a temporary name: only a named file can replace another. */
+/* Link a nameless file to a temporary name, because only a named file can replace another file. */
 static fbp_status give_name(struct fbp_outfile *out)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -208,7 +208,8 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out)
     return close(fd) == 0 ? FBP_OK : fbp_fail_write(out->path, errno, 0);
 }
 
-/* Rename without replacing a file; if the kernel cannot check that itself, just after a check. */
+/* Rename a file without replacing another one. If the kernel cannot do that atomically, the name is
+ * checked just before. */
 static bool rename_exclusive(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -239,8 +240,10 @@ fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n)
                 FBP_ERR_INVALID,
                 "%s: already exists; choose another name, or give --force to replace it", o->path);
         if (!done)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot rename the finished file: %s", o->path,
-                            strerror(errno));
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: the finished file cannot be given this name: %s; choose another "
+                            "name",
+                            o->path, strerror(errno));
         free(o->part);
         o->part = NULL;
     }
@@ -303,7 +306,8 @@ int fbp_disk_reserve(int fd, uint64_t bytes)
     while (code < 0 && errno == EINTR);
     if (code == 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
         return code == 0 ? 0 : errno;
-    /* The file system cannot reserve blocks: only the free ones are counted. */
+    /* If the file system cannot reserve blocks, the need is compared with the free space.
+     */
     if (fstat(fd, &st) < 0)
         return errno;
     const uint64_t taken = (uint64_t)st.st_blocks * 512;
@@ -330,7 +334,8 @@ int fbp_open_nameless(const char *folder)
 
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return fd;
-    /* The file system has no nameless files: the name is removed at once. */
+    /* On a file system without nameless files, the name is removed immediately after the file is
+     * created. */
     char *name = fbp_format("%s/fbp-scratch-XXXXXX", folder);
     fd = name ? mkostemp(name, O_CLOEXEC) : -1;
     const int error = name ? errno : ENOMEM;

@@ -16,61 +16,64 @@
 #include <stdio.h>
 
 struct fbp_outfile {
-    FILE *f;        /**< stream to write to; disk errors are recorded as messages */
-    int fd;         /**< descriptor of the same file, for fbp_write_at() */
+    FILE *f;        /**< stream for writing; disk errors are recorded as messages */
+    int fd;         /**< descriptor of the same file as `f`, for fbp_write_at() */
     char *path;     /**< final name */
-    char *part;     /**< readable name before publication; NULL: published */
+    char *part;     /**< readable name before publication, malloc'ed; NULL: published */
     bool named;     /**< `part` is a name in the output's folder */
-    bool exclusive; /**< do not replace an existing file; set before publication */
+    bool exclusive; /**< An existing file is not replaced. */
     uint64_t at;    /**< byte at which `f` writes next */
 };
 
-/** Check that no file has this name, or only a regular file, which can be replaced. */
+/** Check that an output of this name can be created: the name is free, or names a regular file,
+ * which is replaced. */
 fbp_status fbp_output_check(const char *path);
 
-/** Get the folder of an output, malloc'ed also after an error. The folder is created (*made) if its
- *  parent exists. */
+/** Get the folder of an output `path`, malloc'ed also after an error. A missing folder is created
+ * (*made) if its parent exists. */
 fbp_status fbp_output_folder(const char *path, char **folder, bool *made);
 
-/** Open a file for writing; its final name will be `path`. */
+/** Open an output file for writing under a temporary name; `path`: its final name. */
 fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
 
-/** Sync a completely written file to disk and close it. The file keeps a temporary name. */
+/** Sync a completely written file to disk and close it. It keeps its temporary name. */
 fbp_status fbp_outfile_settle(struct fbp_outfile *out);
 
-/** Rename n settled files to their final names, one after another. */
+/** Rename n settled files to their final names, one after another. All names are checked before the
+ * first renaming. */
 fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n);
 
 /** Settle and publish a single file. */
 fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 
-/** Free the struct; a file that was not published is removed. */
+/** Free the struct; a file that was not published is removed from the disk. */
 void fbp_outfile_clear(struct fbp_outfile *out);
 
 /** Number for the name of a temporary file. */
 uint64_t fbp_random_number(void);
 
-/** Advice for an errno of creating a file, as the end of a message; "": none. */
+/** Advice for the errno of a failed file creation, as the end of a message; "": no advice. */
 const char *fbp_write_remedy(int error);
 
-/** Sync the folder of `path` to disk, if the file system supports that. */
+/** Sync the folder that contains `path` to disk, if the file system supports that. */
 void fbp_sync_folder(const char *path);
 
-/** Start writing bytes [at, at+n) of a file to disk without waiting; shortens the later fsync(). */
+/** Start writing bytes [at, at + n) of a file to disk without waiting, which shortens the later
+ * fsync(). */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n);
 
-/** fsync(); not an error on file systems without it. */
+/** fsync() that is not an error on file systems without it. */
 fbp_status fbp_sync_file(int fd, const char *path);
 
-/** Free bytes on a file's disk for this user; UINT64_MAX: unknown. */
+/** Free space on the disk of an open file for this user [bytes]; UINT64_MAX: unknown. */
 uint64_t fbp_disk_free(int fd);
 
-/** Reserve the first bytes of a file; on a file system that cannot do that, enlarge the file if the
- *  disk has enough free space. @return 0, or an errno */
+/** Reserve disk space for the first `bytes` bytes of a file. On a file system that cannot reserve,
+ * the file is enlarged if the disk has enough free space. @return 0, or an errno */
 int fbp_disk_reserve(int fd, uint64_t bytes);
 
-/** Fail with "PATH: the disk is too small" for `need` bytes, with advice: FBP_ERR_IO. left: free
- *  bytes. */
+/** Fail with FBP_ERR_IO and the message that the disk of `path` is too small. need: required bytes;
+ * left: free bytes. */
 fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left);
 
 /** Open a file without a name in a folder; the system removes it when the process ends. @return
@@ -83,7 +86,8 @@ struct fbp_scratch {
     const char *folder;
 };
 
-/** Check that a file can be created in this folder. @return FBP_ERR_IO: missing or not writable */
+/** Check that a file can be created in this folder. @return FBP_ERR_IO: the folder is missing or
+ * not writable */
 fbp_status fbp_scratch_check(const char *folder);
 
 /**

@@ -98,7 +98,7 @@ fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size
     return FBP_OK;
 }
 
-/* Check that slices and rows are in the volume, and wait until a growing file has them. */
+/* Check that slices and rows lie inside the volume, and wait until a growing file has them. */
 static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows)
 {
@@ -107,7 +107,7 @@ static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, s
     if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: slices from %zu on (%zu of them) and rows from %zu on (%zu) are not "
-                        "inside the %zu slices of %zu rows",
+                        "inside the %zu slices of %zu rows; request existing rows",
                         src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
     if (n_slices == 0 || n_rows == 0)
         return FBP_OK;
@@ -165,9 +165,10 @@ static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, si
         }
         return FBP_OK;
     }
-    /* The format reads rows itself: some at once, converted while the caches have them. */
+    /* The format has its own read(): a few rows at a time, which are converted while the caches
+     * contain them. */
     const size_t row_bytes = nx * size;
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has samples of a type */
     const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
     const bool past_caches = fbp_past_caches(n_rows * nx);
     FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
@@ -182,7 +183,8 @@ static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, si
     return st;
 }
 
-/* Samples are read into the end of `out`, and converted from its beginning on. */
+/* Read samples as double. They are read into the end of `out`, and converted from the beginning of
+ * `out` on. */
 static fbp_status read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows, double *out)
 {

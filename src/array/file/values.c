@@ -16,7 +16,7 @@
 #endif
 
 enum {
-    READ_BYTES = 1 << 16,        /* bytes read at once: stay in the second cache */
+    READ_BYTES = 1 << 16,        /* bytes per read: they stay in the second-level cache */
     BLOCK = 1024,                /* values that stay in the first cache */
     LINE = 16,                   /* values of a cache line */
     PAST_CACHES_FROM = 256 << 10 /* values */
@@ -34,8 +34,8 @@ bool fbp_past_caches(size_t n)
     return n >= PAST_CACHES_FROM;
 }
 
-/* Convert integers of 8 or 16 bits, of any alignment, sixteen at once.  n: a multiple of LINE; to:
- * the start of a cache line. */
+/* Convert n integers of 8 or 16 bits to float with streaming stores, sixteen at a time. in: any
+ * alignment; n: a multiple of LINE; to: start of a cache line. */
 static inline void stream_as(enum fbp_type type, const char *in, size_t n, float *to)
 {
     const bool narrow = type == FBP_U8 || type == FBP_I8;
@@ -60,7 +60,7 @@ static inline void stream_as(enum fbp_type type, const char *in, size_t n, float
     }
 }
 
-/* Cache lines that are written as a whole need not be fetched before. */
+/* Stores of whole cache lines need not fetch the lines before. */
 static void stream_lines(const struct fbp_array_info *info, const char *in, size_t n, float *to)
 {
     const size_t size = fbp_type_size(info->type);
@@ -82,7 +82,7 @@ static void stream_lines(const struct fbp_array_info *info, const char *in, size
             for (size_t k = 0; k < some; k += 4)
                 _mm_stream_ps(to + i + k, _mm_loadu_ps(block + k));
         }
-    _mm_sfence(); /* streaming stores are unordered before a fence */
+    _mm_sfence(); /* streaming stores are ordered only by a fence */
 }
 
 #else
@@ -126,7 +126,7 @@ fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct f
 
     FBP_TRY(fbp_alloc(&in, READ_BYTES, "numbers of a file"));
     while (n > 0 && st == FBP_OK) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has samples of a type */
         const size_t some = n < READ_BYTES / size ? n : READ_BYTES / size;
         st = fbp_read_numbers(fd, path, at, info, some, in);
         if (st == FBP_OK)
@@ -146,7 +146,7 @@ fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
     const bool foreign = fbp_is_foreign(info->big_endian) && size > 1;
 
     for (char *to = out; n > 0;) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has samples of a type */
         const size_t most = READ_BYTES / size, some = foreign && n > most ? most : n;
         FBP_TRY(fbp_read_at(fd, path, at, to, some * size));
         if (foreign)
@@ -213,7 +213,7 @@ enum fbp_type fbp_type_from_numpy(const char *code, size_t n)
     return n == 2 && memcmp(code, "b1", 2) == 0 ? FBP_U8 : FBP_TYPE_NONE; /* truth values */
 }
 
-/* ---- grids and orders that several formats share */
+/* ---- axes of grids and orders of indices that several formats share */
 
 static double dot(const double a[3], const double b[3])
 {
@@ -223,7 +223,8 @@ static double dot(const double a[3], const double b[3])
 fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
                                 const double origin[3])
 {
-    static const double skew = 1e-3; /* cosine of the angle; files write six digits or more */
+    /* greatest cosine between axes that count as orthogonal; files write six digits or more */
+    static const double skew = 1e-3;
     struct fbp_array_info *info = &src->info;
 
     for (size_t i = 0; i < 3; i++) {

@@ -25,7 +25,7 @@ bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n)
     return n >= 5 && memcmp(head, "#DESC", 5) == 0;
 }
 
-/* Cut blanks (and carriage returns) at both ends, and quotes around all of it. */
+/* Remove blanks and carriage returns at both ends of a text, and quotes around the whole text. */
 static char *trim(char *text)
 {
     text += strspn(text, " \t\r");
@@ -62,7 +62,8 @@ fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
         if (!*line || *line == '*')
             continue;
         if (*line == '#' || strncmp(line, ".DVC", 4) == 0) {
-            /* "#SPL 1.2 * …" begins a layer, ".DVC grdUnit, 1.0" a device; the name ends there. */
+            /* A line "#SPL 1.2 * …" begins a layer, ".DVC grdUnit, 1.0" a device. The name ends at
+             * the first blank or comma. */
             char *name = *line == '.' ? line + 4 + strspn(line + 4, " \t") : line + 1;
             name[strcspn(name, " \t,")] = '\0';
             part = name;
@@ -129,7 +130,8 @@ fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const ch
     return FBP_OK;
 }
 
-/* Find the index of a value among words[n]; a missing optional key is the first of them. */
+/* Find the index of a key's value in words[n]; FBP_ERR_UNSUPPORTED if it is not there. A missing
+ * optional key counts as the first word. */
 static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char *const *words,
                          size_t n, bool optional, size_t *out)
 {
@@ -180,8 +182,8 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
 
 /* ---- files beside a description */
 
-/* "a.DSC" to "a.DTA" ("DTA", "dta"), or back, in the case of its letters; malloc'ed, NULL: no
- * memory. */
+/* Name of another file of the measurement: "a.DSC" becomes "a.DTA" (or "a.dsc" "a.dta"). malloc'ed;
+ * NULL when out of memory. */
 static char *beside(const char *path, const char *upper, const char *lower)
 {
     const size_t n = strlen(path);
@@ -221,7 +223,8 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
                         "copy it into the folder of the .DSC file",
                         d->path, *path);
 
-    /* The numbers of the file are read into the end of the doubles that they become. */
+    /* The numbers of the file are read into the end of `out`, and converted to double from the
+     * beginning on. */
     const size_t n = s->n[0], size = fbp_type_size(type);
     unsigned char *const in = (unsigned char *)out + n * (sizeof *out - size);
     fbp_status st = fbp_open_file(*path, &fd, &bytes);
@@ -243,7 +246,8 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
 
 /* ---- the array */
 
-/* A .DTA stands for the description beside it. */
+/* Open a BES3T measurement as a source. A .DTA file stands for the .DSC file beside it.
+ */
 static fbp_status open_bes3t(struct fbp_source *src)
 {
     const bool data = fbp_has_extension(src->file, ".dta");

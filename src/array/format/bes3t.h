@@ -16,7 +16,8 @@ struct fbp_bes3t {
     const char *path; /**< for messages; not copied */
     char *text;
     struct fbp_bes3t_item {
-        const char *part, *key, *value; /**< part: "DESC", "SPL", or the device of #DSL */
+        const char *part, *key,
+            *value; /**< name of the layer, "DESC" or "SPL", or of the device in the layer #DSL */
     } * items;
     size_t n;
 };
@@ -25,22 +26,23 @@ struct fbp_bes3t {
 struct fbp_bes3t_samples {
     size_t n[3]; /**< XPTS, YPTS, ZPTS; 1 if missing */
     enum fbp_type type;
-    bool big_endian, complex; /**< complex: real and imaginary parts alternate */
+    bool big_endian,
+        complex; /**< complex: real and imaginary parts of a sample follow each other */
 };
 
 /** Does a file start like a description? */
 bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Load a description; clear it in any case.
- *  @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (too large, zero bytes, another text), NOMEM */
+/** Load a .DSC description; call fbp_bes3t_clear() also after an error. @return FBP_OK, FBP_ERR_IO,
+ * FBP_ERR_INVALID (too large, zero bytes, not a description), FBP_ERR_NOMEM */
 fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path);
 void fbp_bes3t_clear(struct fbp_bes3t *d);
 
-/** Value of a key, without quotes; NULL if it is missing or empty. */
+/** Value of a key of a description, without quotes; NULL if it is missing or empty. */
 const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const char *key);
 
-/** A finite number, and the unit behind it ("" if there is none); FBP_ERR_INVALID if it is
- *  missing or no number.  unit may be NULL. */
+/** Read a finite number, and the unit after it (*unit, "" if missing; unit may be NULL).
+ * FBP_ERR_INVALID if the key is missing or its value is no number. */
 fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
                             double *out, const char **unit);
 
@@ -48,7 +50,7 @@ fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const c
 fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
                            size_t *out);
 
-/** Fail with "FILE: KEY is missing: …", FBP_ERR_INVALID. */
+/** Fail with FBP_ERR_INVALID and the message that a key of a description is missing. */
 fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key);
 
 fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out);

@@ -18,16 +18,17 @@
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
 
-enum { MAX_CHUNKS = 8192 }; /* that are listed: the library takes n² steps */
+/* greatest number of chunks whose positions are listed: the library needs n² steps for n chunks */
+enum { MAX_CHUNKS = 8192 };
 
-static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
-static const size_t LIBRARY_BYTES = 8 << 20; /* approximate memory of the library per call,
-                                              * without some kilobytes per chunk */
+static const size_t MAX_BLOCKS = 1 << 24; /* of the library */
+/* Approximate memory of the HDF5 library per call [bytes], without some kilobytes per chunk. */
+static const size_t LIBRARY_BYTES = 8 << 20;
 
-/* A data set in the process that enters the library: names, open handles, description. */
+/* A data set while the HDF5 library describes it: names, open handles, description. */
 struct data_set {
     const char *path, *file,
-        *requested; /* name as given, its file and data set; NULL: the only one */
+        *requested; /* name as given by the caller; its file; its data set, NULL: not named */
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
     char member[512];
@@ -40,8 +41,8 @@ struct data_set {
 
 /* ---- finding the data set */
 
-/* Split "/entry/data?image_key=0" into name and key; without a name, choose the array that the file
- * is about. */
+/* Split "/entry/data?image_key=0" into the data set's name and the key. Without a name, choose the
+ * data set: a usual name, or the only array. */
 static fbp_status parse_member(struct data_set *l)
 {
     static const char *const usual[] = {"/exchange/data", "/volume"};
@@ -54,7 +55,8 @@ static fbp_status parse_member(struct data_set *l)
     if (!l->requested) {
         for (size_t i = 0; i < 2 && !found; i++)
             found = fbp_hdf5_find(&l->list, usual[i]);
-        /* Three dimensions before two, the file's own before those that links lead to. */
+        /* Data sets of three dimensions precede those of two; those of the file itself precede
+         * those behind links. */
         for (int turn = 0; turn < 4 && !found; turn++) {
             size_t n = 0;
             for (size_t i = 0; i < l->list.n; i++)
@@ -157,8 +159,8 @@ static fbp_status take_size(struct data_set *l)
     return FBP_OK;
 }
 
-/* Take the type itself if fbp has it, else the type that the library is to convert it to.  h5py
- * writes truth values as enumerations of integers. */
+/* Take the sample type of a data set, or, if fbp does not support it, the type to which the library
+ * converts. h5py writes truth values as enumerations of integers. */
 static fbp_status take_type(struct data_set *l)
 {
     static const enum fbp_type ints[2][5] = {{0, FBP_U8, FBP_U16, 0, FBP_U32},
@@ -198,7 +200,8 @@ static fbp_status take_type(struct data_set *l)
     return st;
 }
 
-/* Take the attributes of our own sink; files of other programs start at the top row. */
+/* Take the attributes that fbp writes. Without them, as in files of other programs, row 0 is the
+ * top row. */
 static fbp_status take_attributes(struct data_set *l)
 {
     struct fbp_array_info *i = &l->a.info;
@@ -235,7 +238,7 @@ static fbp_status take_attributes(struct data_set *l)
     return FBP_OK;
 }
 
-/* Length of the common beginning of two paths. */
+/* Number of characters in which the beginnings of two paths agree. */
 static size_t common(const char *a, const char *b)
 {
     size_t n = 0;
@@ -245,7 +248,8 @@ static size_t common(const char *a, const char *b)
     return n;
 }
 
-/* Select the slices of an image_key: of the same length, the nearest in the tree. */
+/* Select the slices with the requested image_key. Of several data sets "image_key" of the correct
+ * length, the one with the longest common path is used. */
 static fbp_status take_selection(struct data_set *l)
 {
     const struct fbp_hdf5_entry *best = NULL;
@@ -283,7 +287,7 @@ static fbp_status take_selection(struct data_set *l)
     return FBP_OK;
 }
 
-/* ---- places of the samples, and whether fbp or the library reads them */
+/* ---- positions of the samples in the file, and whether fbp or the HDF5 library reads them */
 
 size_t fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3])
 {
@@ -312,8 +316,8 @@ static fbp_status damaged(const struct data_set *l, const char *what)
                     l->path, what);
 }
 
-/* Report chunks of selected slices that were never written; missing: 1 per chunk of the grid of
- * `a`. */
+/* Report chunks of the selected slices that were never written. missing: [chunk of the grid of `a`]
+ * 1: not written. */
 static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *a,
                                const unsigned char *missing)
 {
@@ -336,7 +340,8 @@ static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *
     return FBP_OK;
 }
 
-/* Chunks whose filters fbp undoes itself, or the library must be able to undo. */
+/* Take the table of chunks and their filters. Chunks with filters other than shuffle and deflate
+ * are left to the HDF5 library, if it has these filters. */
 static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks)
 {
     const int n_filters = H5Pget_nfilters(l->plist);
@@ -404,9 +409,9 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
     return note_missing(l, &l->a, missing);
 }
 
-/* Report unwritten chunks of a data set that the library reads.  It counts chunks, but takes n
- * steps to the n-th: views are named only if all missing chunks are at the end, as in a measurement
- * that was stopped. */
+/* Report unwritten chunks of a data set that the HDF5 library reads. The library needs n steps to
+ * find chunk n. Therefore views are named only if all missing chunks are the last ones, as after a
+ * stopped measurement. */
 static fbp_status note_unlisted(struct data_set *l)
 {
     struct fbp_hdf5_array a = l->a;
@@ -437,7 +442,7 @@ static fbp_status note_unlisted(struct data_set *l)
     return st;
 }
 
-/* Report slices of a virtual data set that are in no source, or chunks that its sources lack. */
+/* Report slices of a virtual data set that have no source, or unwritten chunks of its sources. */
 static fbp_status note_virtual(struct data_set *l)
 {
     const struct fbp_hdf5_array *a = &l->a;
@@ -466,8 +471,8 @@ fail:
     return st;
 }
 
-/* Check that all samples, or a whole chunk, can be in the file: the library believes a size, makes
- * room for it, and reads behind its data. */
+/* Check that the file is large enough for all samples, or for a whole chunk, because the HDF5
+ * library trusts sizes: it allocates memory for them and reads beyond its data. */
 static fbp_status check_stored(const struct data_set *l)
 {
     const H5D_layout_t layout = H5Pget_layout(l->plist);
@@ -503,7 +508,7 @@ static fbp_status check_stored(const struct data_set *l)
     return FBP_OK;
 }
 
-/* A multiple of `step` near `n_rows`, at least step, at most n. */
+/* A multiple of `step` that is at most n_rows, but at least `step`; at most n. */
 static size_t some(size_t n_rows, size_t step, size_t n)
 {
     const size_t m = n_rows > step ? n_rows / step * step : step;
@@ -511,7 +516,8 @@ static size_t some(size_t n_rows, size_t step, size_t n)
     return m < n ? m : n;
 }
 
-/* Blocks that the library reads: whole rows, rows and slices like its chunks or more. */
+/* Choose the blocks that the HDF5 library reads: whole rows, and at least the rows and slices of a
+ * chunk. */
 static fbp_status take_library(struct data_set *l)
 {
     struct fbp_hdf5_array *a = &l->a;
@@ -544,7 +550,7 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     const H5D_layout_t layout = H5Pget_layout(l->plist);
     struct fbp_hdf5_array *a = &l->a;
 
-    /* The file that the data set is in, which an external link may have led to. */
+    /* The file that contains the data set; an external link may lead to another file. */
     const ssize_t n = H5Fget_name(l->data, a->file, sizeof a->file);
     if (n <= 0 || (size_t)n >= sizeof a->file)
         return fbp_fail(FBP_ERR_INVALID, "%s: the path of the file is too long; use a shorter one",
@@ -561,13 +567,14 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
             "rewrite it (h5repack -l CONTI), or store the volumes one after the other as [z][y][x]",
             l->path);
     if (a->how == FBP_HDF5_COLUMNS) {
-        /* All of it will be held in memory: it must not be more than the file can store. */
+        /* The whole array is held in memory: its size must be possible for the stored bytes. */
         if (bytes / FBP_DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
             return damaged(l, "its size is far larger than its stored samples");
         return take_library(l);
     }
     if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS) {
-        /* Samples in one run; unwritten ones lie nowhere. */
+        /* The samples are contiguous in the file; unwritten samples have no position.
+         */
         const haddr_t at = H5Dget_offset(l->data);
         const uint64_t stored = H5Dget_storage_size(l->data);
         if (H5Pget_external_count(l->plist) > 0)
@@ -599,8 +606,8 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     return a->how == FBP_HDF5_LIBRARY ? take_library(l) : FBP_OK;
 }
 
-/* In a child: describe the data set of a source; reply with struct fbp_hdf5_array, names of files,
- * map and chunks. */
+/* Describe the data set of a source, in a child process. Reply: struct fbp_hdf5_array, names of
+ * source files, map of slices, table of chunks. */
 static fbp_status describe(void *arg, struct fbp_blob *reply)
 {
     const fbp_source *src = arg;
@@ -655,7 +662,8 @@ static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
     i->n[last] = n;
 }
 
-/* All of a data set through the library, which a child transposes. */
+/* Arguments of transpose(): reads a MATLAB array through the HDF5 library in a child process, and
+ * transposes it. */
 struct transposition {
     const struct fbp_hdf5_array *array;
     const char *path;
@@ -715,8 +723,8 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     return FBP_OK;
 }
 
-/* Take map and chunks out of the reply, if they are there.  A run of samples stays one if the
- * selected slices follow each other; else each slice becomes a chunk. */
+/* Take the map of slices and the table of chunks out of the reply. Contiguous samples stay
+ * contiguous if the selected slices follow each other; else each slice becomes a chunk. */
 static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_array *a,
                               const struct fbp_blob *reply, uint64_t **map,
                               struct fbp_hdf5_chunk **chunks)
@@ -780,7 +788,8 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
             FBP_ERR_IO,
             "%s: the child process that inspects the file returned no description; try again",
             src->path);
-    /* Links may have led to another file, and virtual data sets to many. */
+    /* Names of further files that are read: the target of links, and the sources of a virtual data
+     * set. */
     const char *name = (const char *)reply->bytes + sizeof a, *end = name + a.file_bytes;
     if (a.file_bytes > reply->n - sizeof a || (a.file_bytes && end[-1] != '\0'))
         return fbp_fail(FBP_ERR_IO,

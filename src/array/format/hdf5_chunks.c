@@ -13,11 +13,10 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-/* ---- blocks, in the process that enters the library */
+/* ---- blocks, in the process that calls the HDF5 library */
 
-/* Read slices; those of a virtual data set that come from too many files are read in halves,
- * because the library holds each file open.  The data set is closed after each part, and with it
- * the files. */
+/* Read nz slices of a block. If slices of a virtual data set come from too many files, they are
+ * read in halves, because the HDF5 library holds each file open until the data set is closed. */
 static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t z, size_t nz)
 {
     enum { FILES_AT_ONCE = 256 };
@@ -96,17 +95,17 @@ static const size_t SCRATCH_BYTES = (size_t)256 << 20; /* of all threads, at mos
 
 struct hdf5 {
     struct fbp_hdf5_array a;
-    uint64_t *map; /* slice of the file of each slice; NULL: the same */
+    uint64_t *map; /* slice of the file for each slice of the source; NULL: they are equal */
     struct fbp_hdf5_chunk *chunks;
     size_t grid[3], chunk_bytes, stored_bytes; /* stored: of the largest chunk in the file */
     fbp_pool *pool;
     int n_threads;
-    unsigned char **scratch; /* per thread: as stored, then inflated but still shuffled */
+    unsigned char **scratch; /* buffers per thread: a chunk as stored, then inflated */
     struct fbp_cache cache;
     pthread_mutex_t lock; /* guards the status of a region */
 };
 
-/* The request of a call: rows of slices that follow each other in the file, too. */
+/* The samples that one call requests: rows of slices that are consecutive in the file. */
 struct region {
     fbp_source *src;
     size_t first[3], n[3]; /* columns, rows, slices, in the file */
@@ -117,7 +116,8 @@ struct region {
     char message[1200];
 };
 
-/* Put bytes of one significance together back to samples. */
+/* Undo the shuffle filter, which stores byte 0 of all samples, then byte 1 of all samples, and so
+ * on. */
 static void unshuffle(const unsigned char *in, size_t size, size_t n, unsigned char *out)
 {
     if (size == 2) {
@@ -132,7 +132,7 @@ static void unshuffle(const unsigned char *in, size_t size, size_t n, unsigned c
             out[i * size + b] = in[b * n + i];
 }
 
-/* First sample of chunk p, and the samples of it inside the array. */
+/* Get the first sample of chunk p, and the number of its samples inside the array, per axis. */
 static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], size_t n[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -142,7 +142,7 @@ static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], siz
     }
 }
 
-/* Read block k through the library: a child writes it into shared memory. */
+/* Read block k through the HDF5 library: a child process writes it into shared memory. */
 static fbp_status read_by_library(fbp_source *src, size_t k, unsigned char *out)
 {
     const struct hdf5 *h = src->state;
@@ -169,7 +169,7 @@ struct loader {
     unsigned char *scratch;
 };
 
-/* Read chunk k and undo its filters: a fbp_cache_load_fn. */
+/* Read chunk k and undo its filters; callback of fbp_cache_take(). */
 static fbp_status load(void *user, size_t k, void *out)
 {
     const struct loader *l = user;
@@ -181,7 +181,7 @@ static fbp_status load(void *user, size_t k, void *out)
         return read_by_library(src, k, out);
     const struct fbp_hdf5_chunk *c = &h->chunks[k];
     if (c->bytes) {
-        /* Filters were applied in this order: shuffle, deflate. */
+        /* The writer applied the filters in the order shuffle, deflate. */
         const bool shuffled = h->a.shuffle && !(c->left_out & 1);
         const bool deflated = h->a.deflate && !(c->left_out & (h->a.shuffle ? 2 : 1));
         unsigned char *stored = deflated || shuffled ? l->scratch : out;
@@ -213,7 +213,8 @@ static fbp_status load(void *user, size_t k, void *out)
     return FBP_OK;
 }
 
-/* Copy the samples that region and chunk p have in common to their place. */
+/* Copy the samples that a request and chunk p have in common to their position in the caller's
+ * memory. */
 static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                 const unsigned char *data)
 {
@@ -336,8 +337,8 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
     src->info.big_endian = fbp_is_foreign(false); /* samples are delivered in native order */
     fbp_hdf5_grid(a, h->grid);
 
-    /* Sizes in the file are believed as far as the stored bytes allow: deflate makes only so much
-     * of a byte. */
+    /* The size of a chunk must be possible for its stored bytes, because deflate expands a byte to
+     * at most FBP_DEFLATE_AT_MOST bytes. */
     if (__builtin_mul_overflow(a->chunk[0], a->chunk[1], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, a->chunk[2], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, fbp_type_size(a->info.type), &h->chunk_bytes) ||
@@ -365,7 +366,8 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
         n_slots = FBP_CACHE_MOST;
     if (n_slots > a->n_chunks)
         n_slots = a->n_chunks;
-    /* A child that reads a block holds it as stored, decoded, and in shared memory. */
+    /* A child process that reads a block holds it three times: as stored, decoded, and in shared
+     * memory. */
     const uint64_t child = by_library ? fbp_sandbox_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
     src->held_bytes = n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
     FBP_TRY(fbp_cache_make(&h->cache, n_slots, h->chunk_bytes));

@@ -18,9 +18,9 @@
 const struct fbp_sandbox_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30,
                                                    .seconds = 60};
 
-/* ---- errors; one call at a time is in the library */
+/* ---- errors of the HDF5 library, which one thread at a time calls */
 
-static char system_error[80]; /* the system's words for a failed read or write */
+static char system_error[80]; /* the system's message for a failed read or write; "": none */
 static bool no_memory;        /* the library could not allocate something */
 static bool leave_open;
 
@@ -43,7 +43,7 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
-/* A missing file is harmless: a link may lead to it. */
+/* A missing or forbidden file is no failure, because a link may lead to it. */
 bool fbp_hdf5_system_failed(void)
 {
     static const int harmless[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
@@ -54,12 +54,13 @@ bool fbp_hdf5_system_failed(void)
     return system_error[0] != '\0';
 }
 
-/* Look at one error of the library: did memory or a system call fail? */
+/* Examine one entry of the library's error stack: did memory or a system call fail? */
 static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
 {
-    /* If the library does not report it, its own tables lack what it has just put into them. */
+    /* Texts that mean missing memory. The library does not always report it: then its own tables
+     * lack a new entry. */
     static const char *const signs[] = {"alloc", "memory", "can't find object for ID"};
-    /* "file write failed: time = …, error message = 'No space left on device', buf = …" */
+    /* Example: "file write failed: time = …, error message = 'No space left on device', buf = …" */
     static const char key[] = "error message = '";
     const char *from = error->desc ? strstr(error->desc, key) : NULL;
 
@@ -76,7 +77,7 @@ static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
     return 0;
 }
 
-/* The library calls this when one of its functions fails. */
+/* Error callback: the HDF5 library calls it when one of its functions fails. */
 static herr_t on_error(hid_t stack, void *data)
 {
     (void)data;
@@ -85,7 +86,7 @@ static herr_t on_error(hid_t stack, void *data)
 
 /* ---- entering the library */
 
-/* List identifiers of open files, data sets, groups and types; false: no memory for them. */
+/* List the identifiers of all open files, data sets, groups and types; false: out of memory. */
 static bool list_open(hid_t **ids, size_t *n)
 {
     const ssize_t count = H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL);
@@ -126,7 +127,8 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
     if (listed && !leave_open)
         (void)list_open(&now, &n_now);
-    for (size_t i = n_now; i-- > 0;) { /* close what the call has left open, such as a bad file */
+    for (size_t i = n_now;
+         i-- > 0;) { /* close objects that the call has left open, such as a damaged file */
         bool known = false;
         for (size_t k = 0; k < n && !known; k++)
             known = before[k] == now[i];
@@ -157,8 +159,8 @@ fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *l
 
 /* ---- opening */
 
-/* Check the target of an external link, beside the file or from the current directory: the library
- * would wait for a pipe's writer. */
+/* Callback for external links: refuses a target that is no regular file, beside the linking file or
+ * in the current folder, because opening a pipe would wait for its writer. */
 static herr_t check_link(const char *parent, const char *group, const char *file,
                          const char *object, unsigned *flags, hid_t access, void *user)
 {
@@ -198,7 +200,8 @@ void fbp_hdf5_no_locks(hid_t access)
 
 hid_t fbp_hdf5_open_file(const char *file)
 {
-    static hid_t access; /* it stays: another call would clear the reason of a failure */
+    static hid_t
+        access; /* created once: creating it again would clear the reason of the last failure */
 
     if (access <= 0 || H5Iis_valid(access) <= 0) {
         access = H5Pcreate(H5P_FILE_ACCESS);
@@ -213,7 +216,9 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
     uint64_t size;
     int fd;
 
-    FBP_TRY(fbp_open_file(file, &fd, &size)); /* the library would wait for a pipe's writer */
+    FBP_TRY(fbp_open_file(
+        file, &fd,
+        &size)); /* a pipe is refused, because the HDF5 library would wait for its writer */
     close(fd);
     *out = fbp_hdf5_open_file(file);
     if (*out >= 0)
@@ -237,9 +242,9 @@ hid_t fbp_hdf5_type(enum fbp_type type)
     return table[type];
 }
 
-/* ---- the list of data sets: first all that hard links lead to, each once, then those that soft
- * and external links add.  Groups that a link leads back to are not entered again, and there are
- * bounds to all of it. */
+/* ---- The list of data sets: first those behind hard links, each once, then those behind soft and
+ * external links. A group is not entered again through a link inside it, and the numbers of
+ * entries, groups and levels are limited. */
 
 enum { MAX_ENTRIES = 4096, MAX_GROUPS = 16384, MAX_DEPTH = 64, SHOWN = 8 };
 
@@ -256,7 +261,7 @@ struct walk {
     struct object groups[MAX_DEPTH]; /* from the root to here */
     int depth;
     size_t n_groups;              /* number of entered groups */
-    bool follow;                  /* links are followed; else they are noted in `links` */
+    bool follow;                  /* Links are followed, not collected in `links`. */
     char (*links)[FBP_HDF5_PATH]; /* soft and external links */
     size_t n_links, links_room;
     char path[FBP_HDF5_PATH]; /* of the current group; "": root */
@@ -279,7 +284,7 @@ static void *grow(struct walk *w, void *array, size_t *room, size_t size)
     return out;
 }
 
-/* Integers, floats, and enumerations of integers. */
+/* Whether an HDF5 type is an integer, a float, or an enumeration of integers. */
 static bool is_numeric(hid_t type)
 {
     const H5T_class_t c = H5Tget_class(type);
@@ -333,7 +338,7 @@ void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *user);
 
-/* Visit all links of a group; 1: there are enough of them. */
+/* Visit all links of a group; 1: the limit of groups or data sets is reached. */
 static herr_t enter_group(struct walk *w, hid_t group, const char *path, const struct object *o)
 {
     const size_t n = strlen(w->path);
@@ -352,8 +357,8 @@ static herr_t enter_group(struct walk *w, hid_t group, const char *path, const s
     return done;
 }
 
-/* Take the object of a link; 1: there are enough data sets or groups.  Objects stay open: their
- * files keep their numbers. */
+/* List the object of a link; 1: the limit of groups or data sets is reached. Objects stay open,
+ * because the numbers of their files are then kept. */
 static herr_t take(struct walk *w, hid_t group, const char *name, const char *path,
                    const H5L_info_t *info)
 {
@@ -423,7 +428,7 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     return 0;
 }
 
-/* Follow a link.  It must not lead back to the groups above it. */
+/* Follow a soft or external link, unless it leads to one of the groups above it. */
 static void follow(struct walk *w, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -534,7 +539,8 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     *out = NULL;
     *n = 0;
     if (count <= 0 || (size_t)count > most || !is_numeric(type))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: %s: expected 1 to %zu numbers, found %lld",
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: %s: expected 1 to %zu numbers, found %lld; correct the file",
                               name, path, most, (long long)count));
     FBP_TRY_GOTO(fbp_hdf5_check_block(data, name, NULL, NULL, SIZE_MAX, &fits));
     if (!fits)

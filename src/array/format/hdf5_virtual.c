@@ -19,8 +19,8 @@ enum { NAME = 2048, MAX_DEPTH = 8, SPARE_FILES = 4 };
 
 static const size_t MAX_SOURCES = 1 << 20;
 
-/* A virtual data set, and the source file that was opened last: sources of one file often follow
- * each other. */
+/* A virtual data set that is being checked, and the source file that was opened last: consecutive
+ * sources are often in one file. */
 struct virtual_set {
     const char *path; /* for messages */
     hid_t data, plist;
@@ -29,9 +29,8 @@ struct virtual_set {
     const hsize_t *first, *n; /* requested part; NULL: all */
     size_t *n_looked;         /* number of sources, of all depths */
     struct fbp_blob *files;   /* takes their names; NULL */
-    size_t *missing; /* number of unwritten chunks, and of all; NULL: they are not counted */
-    size_t *n_files,
-        most; /* number of different files in a row, of all depths; above `most`: stop */
+    size_t *missing;          /* numbers of unwritten and of all chunks; NULL: not counted */
+    size_t *n_files, most;    /* number of source files; greatest number */
     char last[NAME];
     hid_t last_file;
 };
@@ -40,7 +39,8 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
 
 /* ---- finding the file of a source */
 
-/* Open FOLDER/NAME, or NAME if n_folder is 0.  A pipe would wait for a writer. */
+/* Open the HDF5 file FOLDER/NAME, or NAME if n_folder is 0; -1 on failure. Only regular files are
+ * opened, because opening a pipe waits for its writer. */
 static hid_t try_file(const char *folder, size_t n_folder, const char *name)
 {
     char path[2 * NAME];
@@ -67,7 +67,8 @@ static hid_t find_file(const struct virtual_set *v, const char *name)
     hid_t file = absolute ? try_file("", 0, name) : -1;
     char real[PATH_MAX], folder[NAME];
 
-    while (p && *p && file < 0) { /* "a:${ORIGIN}/b": folders of the environment */
+    while (p && *p &&
+           file < 0) { /* The environment variable lists folders, such as "a:${ORIGIN}/b". */
         const size_t n = strcspn(p, ":"), skip = sizeof origin - 1;
         if (n >= skip && strncmp(p, origin, skip) == 0)
             snprintf(folder, sizeof folder, "%.*s%.*s", (int)folder_of(v->file), v->file,
@@ -98,8 +99,8 @@ static fbp_status missing(const struct virtual_set *v, const char *file, const c
                     here ? "" : file, here ? "" : ":", set, what, remedy);
 }
 
-/* Check that source i, data set `set` in `file`, exists, and has the samples that are taken of it.
- */
+/* Check that source i, data set `set` in `file`, exists, and contains the samples that are taken
+ * from it. */
 static fbp_status check_source(struct virtual_set *v, size_t i, const char *file, const char *set)
 {
     hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK], n[H5S_MAX_RANK];
@@ -147,8 +148,8 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
         return missing(v, file, set, "that data set is smaller than the selected part",
                        "the file is truncated or incomplete, copy it again");
 
-    /* Note the name of the source's file, once for sources that follow each other.  A name that is
-     * too long is not found by other means, either. */
+    /* Record the file of the source, once for consecutive sources. A name that is too long is left
+     * out, because no other function can open it. */
     struct fbp_blob *files = v->files;
     const ssize_t length = files ? H5Fget_name(source, name, NAME) : 0;
     const size_t size = strlen(name) + 1;
@@ -168,7 +169,8 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
     return st;
 }
 
-/* Expand "part_%b.h5" with the number of a block; "%%" is a percent sign. */
+/* Print a name such as "part_%b.h5" with the number of a block in place of "%b"; "%%" is a percent
+ * sign. */
 static void expand(const char *name, unsigned long long block, char *out)
 {
     size_t n = 0;
@@ -201,7 +203,7 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
                       "copy the file again",
                       v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
-        /* The current number of blocks of an unlimited selection. */
+        /* Number of blocks of an unlimited selection that the current size contains. */
         const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
         const int rank = H5Sget_simple_extent_dims(space, size, NULL);
         if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
@@ -220,7 +222,7 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     return st;
 }
 
-/* Check a data set, which need not be virtual, with the request and the counters of `like`. */
+/* Check the sources of a data set, if it is virtual. like: requested part and counters. */
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
     const hid_t plist = H5Dget_create_plist(data);
@@ -301,7 +303,8 @@ fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *fir
     if (!*fits || n_files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return FBP_OK;
 
-    /* Can so many files be open?  If not, the library silently reads the fill value. */
+    /* Check that this process may open so many files: otherwise the HDF5 library reads the fill
+     * value without an error. */
     size_t left = 0;
     for (rlim_t fd = 0; fd < limit.rlim_cur && left < n_files + SPARE_FILES; fd++)
         left += fcntl((int)fd, F_GETFD) < 0;

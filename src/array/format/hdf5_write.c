@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file that the library drafts in memory, without samples. */
+/* An HDF5 file without samples that the library creates in memory. */
 struct draft {
     const char *path, *file, *data_set;
     int fd;
@@ -26,12 +26,12 @@ struct draft {
     const struct fbp_array_info *info;
 };
 
-/* Room for all metadata: the samples come behind it. */
+/* Space for all metadata of the file; the samples follow. */
 enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
 
-/* ---- the draft, in the process that enters the library */
+/* ---- the draft in memory, in the process that calls the HDF5 library */
 
-/* Put an attribute of n doubles; n 0: one scalar. */
+/* Write an attribute of n doubles; n 0: one scalar. */
 static bool put_doubles(hid_t data, const char *name, const double *v, hsize_t n)
 {
     const hid_t space = n ? H5Screate_simple(1, &n, NULL) : H5Screate(H5S_SCALAR);
@@ -56,8 +56,8 @@ static bool put_text(hid_t data, const char *name, const char *text)
     return done;
 }
 
-/* The stdio driver hides the system's reason, but leaves it in errno, among others that are none.
- */
+/* Fail with the reason why the library could not create something. Its stdio driver leaves the
+ * system's reason in errno, but errno may also be stale: only typical values count. */
 static fbp_status not_made(const struct draft *w, const char *what)
 {
     static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, ENOMEM};
@@ -78,7 +78,8 @@ static fbp_status not_made(const struct draft *w, const char *what)
                     *why ? why : ", perhaps because memory is exhausted");
 }
 
-/* Create the file, and in it the data set, unwritten, and its attributes. */
+/* Create the draft file with the unwritten data set and its attributes. *offset: byte of the first
+ * sample. */
 static fbp_status build(const struct draft *w, haddr_t *offset)
 {
     const struct fbp_array_info *i = w->info;
@@ -90,26 +91,27 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
 
     snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
     errno = 0;
-    H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft is one */
+    H5Pset_fapl_stdio(
+        access); /* the default driver resolves links, and the name of the draft is a link */
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(creation, 0); /* of the root group */
     fbp_hdf5_no_locks(access);
     const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, creation, access);
-    if (file < 0) /* the library forgets its reason at the next call */
+    if (file < 0) /* reported first, because the next call of the library clears the reason */
         return not_made(w, what);
     H5Pclose(access);
     H5Pclose(creation);
 
-    /* The data set is contiguous, at its place from the start, but not written. */
+    /* The data set is contiguous and has its position at once, but is not written. */
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
     const hid_t groups = H5Pcreate(H5P_GROUP_CREATE), type = fbp_hdf5_type(i->type);
     const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
     const bool placed = H5Pset_layout(how, H5D_CONTIGUOUS) >= 0 &&
                         H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
                         H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) >= 0;
-    /* The groups above the data set, without the times that the library would give to groups that
-     * it makes itself: the same volume is the same file. */
+    /* Create the groups above the data set without creation times, which the library would store by
+     * default: equal volumes give equal files. */
     H5Pset_obj_track_times(groups, 0);
     for (const char *slash = w->data_set; (slash = strchr(slash + 1, '/'));) {
         const int length =
@@ -154,8 +156,8 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
     return FBP_OK;
 }
 
-/* Refuse to replace a file with other data sets, or with the mark of HDF5, at 0 or behind a user
- * block, but contents that the library cannot read.  Other files are replaced. */
+/* Refuse to replace a file that contains other data sets, or that has the signature of HDF5 but
+ * cannot be read. All other files are replaced. */
 static fbp_status spare_others(const struct draft *w)
 {
     unsigned char head[8];
@@ -170,7 +172,7 @@ static fbp_status spare_others(const struct draft *w)
     if (!there)
         return FBP_OK;
 
-    /* Objects that are lost when the file is replaced; unreadable objects are lost, too. */
+    /* Objects that would be lost with the file, including objects that cannot be read. */
     fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
     if (st == FBP_OK)
         st = fbp_hdf5_list(file, w->file, &list);
@@ -197,14 +199,14 @@ static fbp_status spare_others(const struct draft *w)
         snprintf(lost, sizeof lost, "%s", is_hdf5 ? "data sets that cannot be read" : "");
     }
     if (!*lost)
-        return FBP_OK; /* the child ends behind this, and closes and frees everything */
+        return FBP_OK; /* the child process ends here, which closes and frees everything */
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: this output would replace the whole file, which %s%s; choose another "
                     "file, or remove that one first",
                     w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
 
-/* In a child: make the file without its samples; the reply is the bytes before them. */
+/* Create the draft in a child process; the reply is the bytes before the samples. */
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
     const struct draft *w = arg;
@@ -218,7 +220,8 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
     if (st != FBP_OK) {
         fbp_hdf5_leave_open();
         if (ftruncate(w->fd, (off_t)(META_BYTES + bytes)) < 0 && errno == EFBIG) {
-            fbp_message_clear(); /* files of this size have a message of their own */
+            fbp_message_clear(); /* a file that is too large for the file system gets a more precise
+                                    message */
             return fbp_fail_write(w->file, EFBIG, META_BYTES + bytes);
         }
         return st;
@@ -254,7 +257,8 @@ fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
     FBP_TRY(fbp_print_path(&out->data_path, "%.*s", (int)n, path));
     draft.file = out->data_path;
     FBP_TRY(fbp_output_check(draft.file));
-    /* The memory of the draft has no name, and its hole takes no room: nothing of it is left. */
+    /* The draft is a memory file without a name, and its unwritten samples need no memory: nothing
+     * remains. */
     draft.fd = memfd_create("fbp", MFD_CLOEXEC);
     if (draft.fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: not enough memory to create the HDF5 header: %s", path,

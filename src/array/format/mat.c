@@ -37,10 +37,10 @@ struct names {
     char name[MAX_NAMES][NAME];
     char size[MAX_NAMES][64];
     size_t n;
-    char other[NAME + 80]; /* the first array of other numbers, "A is complex"; "" */
+    char other[NAME + 80]; /* first array that cannot be read: "A is complex"; "" */
 };
 
-/* List the arrays of numbers in a variable. */
+/* Append the arrays of numbers in a variable, including members of structs, to the list. */
 static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(misc-no-recursion)
                  const char *prefix, int depth)
 {
@@ -69,7 +69,8 @@ static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(mis
         walk(out, &a->fields[i], name, depth + 1);
 }
 
-/* Find the array of a name, or the only one of the file: its name into name[NAME]. */
+/* Choose the array of a name, or the only array of the file: its full name is printed to
+ * name[NAME]. */
 static fbp_status choose(const struct fbp_mat *mat, const char *file, const char *given, char *name)
 {
     const char *names[MAX_NAMES], *nearest = NULL, *more;
@@ -118,7 +119,8 @@ static fbp_status choose(const struct fbp_mat *mat, const char *file, const char
 
 /* ---- its samples */
 
-/* Order of the array's dimensions: by the text behind its name, or as fbp writes volumes. */
+/* Order of the array's dimensions, by the suffix of its name ("?sinogram", "?spectra"); VOLUME: as
+ * fbp writes volumes. */
 enum order { PLAIN, SINOGRAM, SPECTRA, VOLUME };
 
 static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, enum order order,
@@ -159,7 +161,8 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
     return FBP_OK;
 }
 
-/* Read the variables beside a volume; *is: fbp has written it. */
+/* Read the variables that fbp writes beside a volume: spacing, origin, unit, scale. *is: fbp has
+ * written the file. */
 static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, bool *is)
 {
     bool spacing, origin = false, scale, offset = false;
@@ -187,7 +190,7 @@ static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, b
     return FBP_OK;
 }
 
-/* The samples are copied into a file in memory. */
+/* Open a MATLAB array as a source: the samples are copied into a file in memory. */
 static fbp_status open_mat(struct fbp_source *src)
 {
     const char *given = src->member ? src->member : "", *query = strchr(given, '?');
@@ -225,7 +228,7 @@ static fbp_status open_mat(struct fbp_source *src)
     FBP_TRY_GOTO(take_sizes(src->path, listed, order, info));
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
 
-    /* The array and its copy are in memory at the same time. */
+    /* The array and its copy are in memory at the same time: compare their size with --memory. */
     const uint64_t both = bytes + (listed->complex ? 2 : 1) * bytes;
     const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
     fbp_sandbox_note(both - bytes);
@@ -254,9 +257,9 @@ fail:
     return st;
 }
 
-/* ---- putting a file together in memory, up to the samples */
+/* ---- the writer: a file is built in memory, up to the samples */
 
-/* The first bytes of a file that fbp may replace as a whole. */
+/* First bytes of files written by fbp, which another output of fbp may replace. */
 static const char TITLE[] = "MATLAB 5.0 MAT-file, written by fbp";
 
 enum { HEADER = 128, FIELD = 32, ROOM = 4096 /* for all but doubles and samples */ };
@@ -281,7 +284,7 @@ static void put_element(struct fbp_mat_maker *m, uint32_t type, const void *data
     m->n = (m->n + 7) / 8 * 8;
 }
 
-/* Put an array up to its values; *start: for end_array(). */
+/* Write the beginning of an array, up to its values; *start: argument of end_array(). */
 static void begin_array(struct fbp_mat_maker *m, uint32_t class, const char *name,
                         const size_t *sizes, size_t rank, size_t *start)
 {
@@ -339,8 +342,8 @@ void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *tex
     end_array(m, start, 0);
 }
 
-/* Begin a struct of one element, whose n fields follow as arrays without names; end_array() ends
- * it. */
+/* Write the beginning of a struct of one element. Its n fields follow as arrays without names;
+ * end_array() ends the struct. */
 static void begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
                          size_t n, size_t *start)
 {
@@ -421,7 +424,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     double cm[3];
     bool given = false, cube = true;
 
-    /* The name must be one that MATLAB accepts, and none of the other variables. */
+    /* MATLAB must accept the name, and it must differ from the other variables of the file. */
     bool good = isalpha((unsigned char)name[0]) && strlen(name) <= LONGEST;
     for (const char *c = name; good && *c; c++)
         good = isalnum((unsigned char)*c) || *c == '_';

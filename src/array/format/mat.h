@@ -16,7 +16,7 @@
 
 #include "array/file/format.h"
 
-/** Types of stored elements, and classes of arrays, by their numbers in files. */
+/** Numbers of data types (MI) and of array classes (MX) in files. */
 enum {
     FBP_MI_INT8 = 1,
     FBP_MI_UINT8,
@@ -63,8 +63,8 @@ struct fbp_mat_array {
     bool complex;
     size_t rank, sizes[FBP_MAT_RANK];
     uint64_t count; /**< number of elements; UINT64_MAX: too many */
-    /** Values by columns in this machine's byte order, as the class has them, text as uint16;
-     *  NULL: none, or not read. */
+    /** Values in the order of columns and in native byte order, of the class's type; text as
+     * uint16. NULL: no values, or not read. */
     void *real, *imaginary;
     /** Members of a struct of one element. */
     struct fbp_mat_array *fields;
@@ -73,13 +73,13 @@ struct fbp_mat_array {
 
 struct fbp_mat;
 
-/** Does a file start like a MATLAB file of version 5 to 7? */
+/** Whether a file begins like a MATLAB file of version 5 to 7. */
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Is it a MAT file of version 7.3, which is HDF5 behind a line of text? */
+/** Find whether a MAT file has version 7.3, which is HDF5 after a line of text. */
 fbp_status fbp_mat_is_hdf5(const char *path, bool *is);
 
-/** Check a file and list its variables; path stays valid while it is open. */
+/** Check a MAT file and list its variables. `path` must stay valid while the file is open. */
 fbp_status fbp_mat_open(const char *path, struct fbp_mat **out);
 
 /** May be called for NULL. */
@@ -88,45 +88,47 @@ void fbp_mat_close(struct fbp_mat *mat);
 /** All variables, without values. */
 const struct fbp_mat_array *fbp_mat_list(const struct fbp_mat *mat, size_t *n);
 
-/** A variable or member, such as "ct.sinogram", without values; NULL if there is none. */
+/** Find a variable or a member of a struct, such as "ct.sinogram", without values; NULL: no such
+ * member. */
 const struct fbp_mat_array *fbp_mat_find(const struct fbp_mat *mat, const char *member);
 
-/** Read a variable or member with its values; *out NULL if there is none.  fbp_mat_free(). */
+/** Read a variable or member with its values; *out NULL: no such member. The caller frees *out by
+ * fbp_mat_free(). */
 fbp_status fbp_mat_read(struct fbp_mat *mat, const char *member, struct fbp_mat_array **out);
 
 /** May be called for NULL. */
 void fbp_mat_free(struct fbp_mat_array *array);
 
-/** A member of a struct of one element; NULL if there is none.  parent may be NULL. */
+/** Find a member of a struct of one element; NULL: no such member. parent may be NULL. */
 const struct fbp_mat_array *fbp_mat_field(const struct fbp_mat_array *parent, const char *name);
 
-/** Type of an array's elements, or of their real parts; FBP_TYPE_NONE: not full numbers of at most
- *  32 bits or floats. */
+/** Sample type of an array's elements, or of their real parts; FBP_TYPE_NONE: sparse, text, or
+ * integers of more than 32 bits. */
 enum fbp_type fbp_mat_type(const struct fbp_mat_array *array);
 
-/** Element i of an array that has values; NAN if its class holds no numbers. */
+/** Element i of an array whose values were read; NAN if its class has no numbers. */
 double fbp_mat_element(const struct fbp_mat_array *array, size_t i);
 
-/** Elements of an array of real numbers as doubles; FBP_ERR_INVALID if it holds none.  path, name:
- *  for messages.  free(*out). */
+/** Get the elements of an array of real numbers as doubles; FBP_ERR_INVALID if it has none. path,
+ * name: for messages. The caller frees *out. */
 fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_mat_array *array,
                            double **out, size_t *n);
 
-/** Text of an array; "" if it is not text.  array may be NULL. */
+/** Print the text of an array to out[n]; "" if it is not text. array may be NULL. */
 void fbp_mat_text_of(const struct fbp_mat_array *array, char *out, size_t n);
 
-/** Read n doubles of a variable; *found: it holds just these. */
+/** Read n doubles of a variable; *found: the variable exists and has exactly n. */
 fbp_status fbp_mat_doubles(struct fbp_mat *mat, const char *name, double *out, size_t n,
                            bool *found);
 
-/** Read the text of a variable; "" if there is none. */
+/** Read the text of a variable to out[n]; "" if there is no such variable. */
 fbp_status fbp_mat_text(struct fbp_mat *mat, const char *name, char *out, size_t n);
 
-/* ---- writer (mat.c): a file of version 5 is put together in memory, up to the samples */
+/* ---- writer of version 5 (mat.c): the file is built in memory, up to the samples */
 
-/** Variables of a volume's file: the volume, unless it has another name; FBP_MAT_XYZ in
- * FBP_MAT_AXES for vol(x, y, z); spacing and position of its first voxel (mm); scale and offset of
- * integers. */
+/** Names of the variables in a volume's file: the volume (unless it has another name), the order of
+ * its axes (FBP_MAT_XYZ for vol(x, y, z)), unit and history, spacing and position of its first
+ * voxel [mm], scale and offset of integers. */
 #define FBP_MAT_VOLUME  "mat_recFXD"
 #define FBP_MAT_AXES    "axes"
 #define FBP_MAT_XYZ     "x:y:z"
@@ -137,32 +139,32 @@ fbp_status fbp_mat_text(struct fbp_mat *mat, const char *name, char *out, size_t
 #define FBP_MAT_SCALE   "scale_factor"
 #define FBP_MAT_OFFSET  "add_offset"
 
-/** Buffer of fixed size: everything that is put is known to fit. */
+/** A file that is being built in memory. The buffer has a fixed size, which all callers respect. */
 struct fbp_mat_maker {
     unsigned char *bytes;
     size_t n;
 };
 
-/** Put the header of a file, with room for `doubles` numbers; free(bytes). */
+/** Begin a file with its header, with space for `doubles` numbers; fbp_mat_end() passes the bytes
+ * on. */
 fbp_status fbp_mat_begin(struct fbp_mat_maker *m, size_t doubles);
 
-/** Put a matrix by columns; a list of n is 1 x n. */
+/** Write a matrix in the order of columns; rows 1: a list. */
 void fbp_mat_put_doubles(struct fbp_mat_maker *m, const char *name, const double *v, size_t rows,
                          size_t columns);
 void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *text);
 
-/** Put the array of the samples, which come last: `bytes` of them, then out->tail_bytes.  out takes
- *  over the maker's bytes. */
+/** Write the array of the samples up to its values, `bytes` of them. The samples and
+ * out->tail_bytes zeros follow in the file. *out takes over the bytes of the maker. */
 void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, const size_t *sizes,
                  size_t rank, uint64_t bytes, struct fbp_layout *out);
 
-/** Bytes of an array; FBP_ERR_INVALID if such a file cannot hold them.  instead: the format to
- * write then, for the message. */
+/** Get the bytes of an array; FBP_ERR_INVALID if a file of version 5 cannot contain it. instead:
+ * format that the message recommends. */
 fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *info,
                               const char *instead, uint64_t *bytes);
 
-/** Check an output: a file is replaced as a whole.  FBP_ERR_INVALID if another program's variables
- *  would be lost. */
+/** Refuse to replace a MAT file that another program has written: FBP_ERR_INVALID. */
 fbp_status fbp_mat_spare_others(const char *path, const char *file);
 
 #endif /* FBP_SRC_ARRAY_FORMAT_MAT_H */

@@ -20,7 +20,7 @@ struct fbp_mat {
     uint64_t end;
     bool swap; /* the file has the other byte order */
     struct fbp_mat_array *v;
-    uint64_t *at; /* of each variable: its first byte in the file */
+    uint64_t *at; /* [n] byte of each variable in the file */
     size_t n, room;
     size_t n_members; /* of all structs, at most MOST_ARRAYS */
     /* The variable that is being read. */
@@ -32,10 +32,10 @@ struct fbp_mat {
     unsigned char in[CHUNK], out[CHUNK], piece[8 * PIECE];
 };
 
-/* A data element: n bytes in the tag itself, or behind it with padding. */
+/* A data element of n bytes: in its tag if it is short, else after the tag, with padding. */
 struct part {
     uint32_t type, n;
-    uint64_t follow; /* number of bytes behind the tag; 0: they are in `inside` */
+    uint64_t follow; /* number of bytes after the tag, with padding; 0: the data are in `inside` */
     unsigned char inside[4];
 };
 
@@ -65,7 +65,7 @@ static fbp_status inflate_some(struct fbp_mat *m, int *code)
     return *code == Z_OK || *code == Z_STREAM_END ? FBP_OK : damaged(m, not_inflated);
 }
 
-/* Read the next n bytes; out NULL: they are skipped. */
+/* Read the next n bytes of the current variable; out NULL: skip them. */
 static fbp_status get(struct fbp_mat *m, unsigned char *out, uint64_t n)
 {
     int code = Z_OK;
@@ -103,7 +103,7 @@ static uint32_t number(const struct fbp_mat *m, const unsigned char *p)
 
 /* ---- values */
 
-/* Size of a stored element; 0: no type of numbers or letters. */
+/* Bytes of a stored number or letter by its type; 0: another type. */
 static size_t stored_size(uint32_t type)
 {
     static const unsigned char sizes[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8, 0, 0, 1, 2, 4};
@@ -111,7 +111,7 @@ static size_t stored_size(uint32_t type)
     return type < sizeof sizes ? sizes[type] : 0;
 }
 
-/* The type of a class's values in memory; 0: a class without values. */
+/* Type of a class's values in memory; 0: the class has no values. */
 static uint32_t own_type(unsigned class)
 {
     static const unsigned char types[] = {
@@ -132,7 +132,7 @@ static uint32_t own_type(unsigned class)
         return (double)v;        \
     }
 
-/* A stored number; integers above 2^53 are rounded. */
+/* Load a stored number as double; integers above 2^53 are rounded. */
 static double load(uint32_t type, const unsigned char *p)
 {
     switch (type) {
@@ -169,7 +169,8 @@ static double load(uint32_t type, const unsigned char *p)
         return;                  \
     }
 
-/* Store a number in another type: integers are cast; a number that does not fit becomes 0. */
+/* Store a number in the type of an array's class: numbers are cast to integers; numbers that do not
+ * fit become 0. */
 static void store(uint32_t type, double x, unsigned char *p)
 {
     const int64_t whole = x > -9e18 && x < 9e18 ? (int64_t)x : 0;
@@ -194,7 +195,7 @@ static void store(uint32_t type, double x, unsigned char *p)
     }
 }
 
-/* ---- data elements; `left`: bytes left of the array that they belong to */
+/* ---- data elements. `left`: remaining bytes of the array that contains the element */
 
 static fbp_status get_part(struct fbp_mat *m, uint64_t *left, struct part *p)
 {
@@ -224,7 +225,7 @@ static fbp_status skip(struct fbp_mat *m, uint64_t *left, uint64_t n)
     return get(m, NULL, n);
 }
 
-/* Read n bytes of text; `out` takes FBP_MAT_NAME - 1 of them. */
+/* Read n bytes of text; out[FBP_MAT_NAME] gets the first FBP_MAT_NAME - 1 of them. */
 static fbp_status get_name(struct fbp_mat *m, uint64_t *left, uint64_t n, char *out)
 {
     unsigned char bytes[FBP_MAT_NAME] = {0};
@@ -269,12 +270,13 @@ static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_arr
         memcpy(name, p.inside, p.n);
     else
         FBP_TRY(get_name(m, left, p.n, name));
-    if (a->name[0] == '\0') /* members of structs have their names from the struct */
+    if (a->name[0] == '\0') /* members of structs already have their names */
         memcpy(a->name, name, sizeof name);
     return p.follow == 0 ? FBP_OK : skip(m, left, p.follow - p.n);
 }
 
-/* Read real parts, or behind them the imaginary ones; values NULL: they are only checked. */
+/* Read the real parts of an array, or the imaginary parts that follow them. values NULL: only check
+ * their sizes. */
 static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fbp_mat_array *a,
                                     void **values)
 {
@@ -290,7 +292,7 @@ static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fb
     if (!values || a->count == 0)
         return skip(m, left, p.follow);
     if (a->class == FBP_MX_CHAR) {
-        a->count = p.n / size; /* UTF-8 may have more than one byte per letter */
+        a->count = p.n / size; /* the number of UTF-8 bytes may exceed the number of letters */
         if (p.type == FBP_MI_INT8 || p.type == FBP_MI_INT16)
             p.type++; /* letters have no sign */
     }
@@ -321,7 +323,7 @@ static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fb
     return skip(m, left, p.follow - a->count * size);
 }
 
-/* Read the names of a struct's members: `p.n` bytes, `length` each. */
+/* Read the names of a struct's members: p->n bytes, `length` bytes per name. */
 static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct part *p,
                               uint32_t length, struct fbp_mat_array *a)
 {
@@ -347,8 +349,7 @@ static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct pa
 static fbp_status get_array(struct fbp_mat *m, uint64_t n, int depth, bool in_tree,
                             const char *requested, struct fbp_mat_array *a);
 
-/* Read cells, or the members of structs behind their names.  in_tree: members of a struct are
- * stored. */
+/* Read cells, or the members of a struct after their names. in_tree: members are stored in `a`. */
 static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-recursion)
                              int depth, bool in_tree, const char *requested,
                              struct fbp_mat_array *a)
@@ -366,7 +367,7 @@ static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-r
             struct fbp_mat_array *member = stored ? &a->fields[found] : &other;
             const char *inner = stored ? requested : NULL;
             const size_t n_name = inner ? strcspn(inner, ".") : 0;
-            if (n_name > 0) { /* "a.b": continue with "b" in the member a only */
+            if (n_name > 0) { /* For "a.b", only the member a continues with "b". */
                 const bool named =
                     strlen(member->name) == n_name && memcmp(inner, member->name, n_name) == 0;
                 inner += n_name + (inner[n_name] == '.');
@@ -397,8 +398,8 @@ static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-r
                : damaged(m, "missing arrays in the variable at byte");
 }
 
-/* Read an array of n bytes; in_tree: it may store members; requested: values to read, NULL: none,
- * "": all, "a.b": those of the member b of a. */
+/* Read an array of n bytes. in_tree: its members are stored. requested: values to read; NULL: none,
+ * "": all, "a.b": those of member b of a. */
 static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-recursion)
                             int depth, bool in_tree, const char *requested, struct fbp_mat_array *a)
 {
@@ -419,8 +420,8 @@ static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-rec
 
 /* ---- variables */
 
-/* Read the variable at byte `at`; *next: first byte of the next one.  A compressed variable is one
- * zlib stream of one array, which must end with the right checksum. */
+/* Read the variable at byte `at` of the file; *next: byte of the next variable. A compressed
+ * variable is a zlib stream of one array, whose checksum must be correct. */
 static fbp_status get_variable(struct fbp_mat *m, uint64_t at, const char *requested,
                                struct fbp_mat_array *a, uint64_t *next)
 {
@@ -492,7 +493,7 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
     m->fd = -1;
     FBP_TRY_GOTO(fbp_open_file(path, &m->fd, &m->end));
     FBP_TRY_GOTO(fbp_read_at(m->fd, path, 0, head, m->end < HEADER ? m->end : HEADER));
-    /* Version 4 begins with five integers: type, in decimal digits the second of which is 0, rows,
+    /* Files of version 4 begin with five integers: type (whose second decimal digit is 0), rows,
      * columns, 1 if complex, length of the name. */
     for (int swap = 0; swap < 2; swap++) {
         m->swap = swap;
@@ -535,7 +536,7 @@ fail:
     return st;
 }
 
-/* Free the contents of an array; the levels are limited by DEPTH. */
+/* Free the contents of an array with its members, at most DEPTH levels. */
 static void clear(struct fbp_mat_array *a) // NOLINT(misc-no-recursion)
 {
     for (size_t i = 0; i < a->n_fields; i++)
@@ -572,7 +573,7 @@ const struct fbp_mat_array *fbp_mat_list(const struct fbp_mat *mat, size_t *n)
     return mat->v;
 }
 
-/* Find the member of a path such as ".a.b"; "": the array itself. */
+/* Find the member of a struct by a path such as ".a.b"; path "": the array itself. */
 static struct fbp_mat_array *below(struct fbp_mat_array *a, const char *path)
 {
     while (a && *path == '.') {
@@ -587,7 +588,7 @@ static struct fbp_mat_array *below(struct fbp_mat_array *a, const char *path)
     return a;
 }
 
-/* Find the first variable of a path, and the member. */
+/* Find a variable by the first word of a path, and its member by the rest. *variable: index. */
 static struct fbp_mat_array *find(const struct fbp_mat *m, const char *path, size_t *variable)
 {
     const size_t n = strcspn(path, ".");

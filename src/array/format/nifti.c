@@ -15,10 +15,11 @@
 enum { HEAD = 4096, N1_BYTES = 348, N2_BYTES = 540, N1_LEAST_OFFSET = 352, N2_LEAST_OFFSET = 544 };
 enum { METER = 1, MM = 2, MICRON = 3 }; /* units of length */
 
-/* A description that begins with this continues with the unit of the values. */
+/* A description field that begins with this text continues with the unit of the values. */
 #define UNIT "fbp: unit "
 
-/* Types of elements by their numbers in headers; those of FBP_TYPE_NONE are named in messages. */
+/* Types of elements by their numbers in headers. Types with FBP_TYPE_NONE are not supported, and
+ * are named in messages. */
 static const struct {
     int datatype;
     enum fbp_type type;
@@ -60,7 +61,7 @@ struct facts {
 
 /* ---- finding the header */
 
-/* Bytes of a number in a header, in this machine's order. */
+/* A number of a header in native byte order, as each of its possible types. */
 union number {
     unsigned char bytes[8];
     int16_t s;
@@ -94,7 +95,8 @@ static double real_at(const unsigned char *head, size_t at, size_t size, bool sw
     return size == 4 ? (double)x.f : x.d;
 }
 
-/* Find version, byte order and kind of file by length and magic. */
+/* Find version, byte order and kind of a file by the length and the magic number of its header;
+ * false: not NIfTI. */
 static bool recognise(const unsigned char *head, size_t n, struct facts *f)
 {
     for (int swapped = 0; swapped < 2; swapped++) {
@@ -111,7 +113,7 @@ static bool recognise(const unsigned char *head, size_t n, struct facts *f)
     return false;
 }
 
-/* Copy the header out of head[n], which may be a gzip stream. */
+/* Copy the header from the first bytes head[n] of a file, which may be gzip-compressed. */
 static fbp_status unpack(const unsigned char *head, size_t n, unsigned char out[N2_BYTES],
                          size_t *got)
 {
@@ -122,7 +124,7 @@ static fbp_status unpack(const unsigned char *head, size_t n, unsigned char out[
     return FBP_OK;
 }
 
-/* Read up to N2_BYTES of header from src->fd. */
+/* Read up to N2_BYTES bytes of the header from the open file. */
 static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_BYTES], size_t *n,
                             bool *packed)
 {
@@ -136,7 +138,8 @@ static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_B
     return unpack(head, *n, out, n);
 }
 
-/* Continue with NAMEend or, *packed, NAMEend.gz, beside src->path. */
+/* Open the other file of a pair in place of the current one: the stem of src->path with the
+ * extension `end`, or (*packed) with `end` and ".gz". */
 static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
 {
     const size_t n = strlen(src->path) - (fbp_has_extension(src->path, ".gz") ? 3 : 0);
@@ -169,8 +172,8 @@ static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *pa
     return FBP_OK;
 }
 
-/* Samples of a pair have no magic, and headerless files are often called .img: the header decides.
- */
+/* Recognize a file by its header. For the name of a samples' file of a pair (.img), which has no
+ * magic number, the header beside it decides. */
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     struct fbp_source half = {.path = (char *)(uintptr_t)path, .fd = -1}; /* only read */
@@ -216,7 +219,7 @@ static void take_facts(const unsigned char *head, struct facts *f)
     memcpy(f->descrip, head + (one ? 148 : 240), sizeof f->descrip - 1);
     f->descrip[sizeof f->descrip - 1] = '\0';
 
-    /* The place of the voxels in two forms, of which either may be missing. */
+    /* The position of the voxels has two forms, s-form and q-form, each of which may be missing. */
     f->units = one ? head[123] : (int)int_at(head, 500, 4, s);
     f->qform = (int)(one ? int_at(head, 252, 2, s) : int_at(head, 344, 4, s));
     f->sform = (int)(one ? int_at(head, 254, 2, s) : int_at(head, 348, 4, s));
@@ -279,8 +282,8 @@ static fbp_status check_facts(const char *path, const struct facts *f, enum fbp_
     return FBP_OK;
 }
 
-/* Set spacing and origin from the s-form, which programs prefer, else from the q-form, else from
- * the distances alone.  Missing or invalid distances are 1. */
+/* Set spacing and origin from the s-form, which most programs prefer, else from the q-form, else
+ * from the voxel distances alone. Missing or invalid distances count as 1. */
 static fbp_status take_place(struct fbp_source *src, const struct facts *f)
 {
     const int units = f->units & 7;
@@ -294,8 +297,8 @@ static fbp_status take_place(struct fbp_source *src, const struct facts *f)
             m[i][k] = f->sform > 0 ? f->srow[i][k] : i == k ? side[i] : 0;
     }
     if (f->sform <= 0 && f->qform > 0) {
-        /* The quaternion (a, b, c, d) of length 1 as a rotation, times the distances; pixdim[0] < 0
-         * mirrors the third axis. */
+        /* The q-form is a rotation by the unit quaternion (a, b, c, d), multiplied by the
+         * distances; pixdim[0] < 0 mirrors the third axis. */
         const double *q = f->quatern, square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2];
         const double scale = 1 - square < 1e-7 ? 1 / sqrt(square) : 1; /* half a turn: a is 0 */
         const double a = 1 - square < 1e-7 ? 0 : sqrt(1 - square);
@@ -337,7 +340,7 @@ static fbp_status open_nifti(struct fbp_source *src)
                         n >= 4 && (int_at(head, 0, 4, false) == N1_BYTES ||
                                    int_at(head, 0, 4, true) == N1_BYTES)
                             ? ", but an Analyze 7.5 header, or damaged; save the file as NIfTI"
-                            : ", despite its file name");
+                            : ", despite its file name; convert the file, or correct the name");
     take_facts(head, &f);
     FBP_TRY(check_facts(src->path, &f, &info->type));
 
@@ -366,11 +369,12 @@ static fbp_status open_nifti(struct fbp_source *src)
     return fbp_inflate_open(src, 0, (uint64_t)f.offset, bytes);
 }
 
-/* ---- writing: .nii, and .nii.gz, which is the same file behind gzip */
+/* ---- writing: .nii, and .nii.gz, which is the whole file compressed by gzip */
 
-enum { SAMPLES_AT = 352 }; /* behind the header and four zeros: no extension */
+/* byte of the first sample: after the header and four zeros, which mean no extension */
+enum { SAMPLES_AT = 352 };
 
-/* The header of version 1; members that are not used here keep 0. */
+/* A header of version 1; members that fbp does not set stay 0. */
 struct header {
     int32_t sizeof_hdr;
     char data_type[10], db_name[18];
@@ -424,10 +428,10 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     if (info->unit[0])
         snprintf(h.descrip, sizeof h.descrip, UNIT "%.15s", info->unit);
     if (given) {
-        /* NIfTI's x and y run to the patient's right and front, those of MetaImage, of NRRD as it
-         * is written here and of fbp to left and back: the same place has the opposite x and y.
-         * Both forms are written, because programs read one or the other; the q-form is half a
-         * turn about z. */
+        /* NIfTI's x and y point to the patient's right and front; those of MetaImage, NRRD (as fbp
+         * writes it) and fbp point to the left and back. Therefore x and y change their signs. Both
+         * forms are written, because programs read one or the other; the q-form is a rotation by
+         * 180 degrees about z. */
         for (int i = 0; i < 3; i++)
             h.pixdim[i + 1] = (float)info->spacing_mm[i];
         h.pixdim[0] = 1;

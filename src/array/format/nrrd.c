@@ -15,14 +15,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Keys of our own, which other readers ignore: value = scale * number + offset. */
+/* Keys that fbp adds to the header, and other readers ignore: value = scale * number + offset. */
 #define SCALE   "fbp scale"
 #define OFFSET  "fbp offset"
 #define HISTORY "fbp history"
 
 enum { FIRST_READ = 1 << 14, MAX_HEADER = 1 << 22, MAX_AXES = 16 };
 
-/* The header as it stands; checked when it is complete. */
+/* The fields of a header as they were read; check_header() checks them. */
 struct header {
     size_t dim;
     size_t n_sizes, sizes[MAX_AXES];
@@ -42,8 +42,8 @@ struct header {
     char unit[16], history[256];
     double scale, offset;
     char data_file[1024]; /* as it stands; "": behind the header */
-    char *list;           /* lines behind "data file: LIST", inside the text; NULL: no list */
-    bool gzip;            /* from the encoding */
+    char *list; /* lines after "data file: LIST", inside the text of the header; NULL: no list */
+    bool gzip;  /* from the encoding */
 };
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -64,7 +64,8 @@ static bool text(const char *value, char *out, size_t n)
     return snprintf(out, n, "%s", value) < (int)n;
 }
 
-/* Take the next word, or the text between quotes; false at the end or if it is damaged. */
+/* Take the next word, or the text between quotes; false at the end of the value, or if a quote is
+ * missing. */
 static bool next_word(const char **p, char *out, size_t size)
 {
     const bool quoted = **p == '"';
@@ -79,7 +80,7 @@ static bool next_word(const char **p, char *out, size_t size)
     return true;
 }
 
-/* Parse units of length, in millimetres; no unit counts as mm, NaN: not a length. */
+/* Parse units of length as millimetres. An empty unit counts as mm; NaN: not a unit of length. */
 static bool units(const char *value, double out[MAX_AXES], size_t *n)
 {
     char word[64];
@@ -102,7 +103,8 @@ static bool is_one_of(const char *word, const char *const *list, size_t n)
     return false;
 }
 
-/* Axes that count places, times or views; others count the components of an element. */
+/* Parse the kinds of axes: axes of space, time or a plain index. An axis of another kind counts
+ * components of an element. */
 static bool kinds(const char *value, struct header *h)
 {
     static const char *const plain[] = {"domain", "space", "time",  "list",  "stub",
@@ -119,7 +121,8 @@ static bool kinds(const char *value, struct header *h)
     return true;
 }
 
-/* Parse "(x,y,z)" of up to three numbers: as many as the space has dimensions. */
+/* Parse a vector "(x,y,z)" of up to three numbers. All vectors must have the dimension of the
+ * space. */
 static bool vector(const char **p, struct header *h, double out[3])
 {
     const char *q = *p;
@@ -162,7 +165,8 @@ static bool directions(const char *value, struct header *h)
     return h->n_steps > 0;
 }
 
-/* Take one field; unknown ones are ignored.  key: in lower case, without blanks. */
+/* Set one field of the header; unknown fields are ignored. key: in lower case, without blanks.
+ * false: the value is damaged. */
 static bool set(struct header *h, const char *key, const char *value)
 {
     char word[64];
@@ -200,7 +204,8 @@ static bool set(struct header *h, const char *key, const char *value)
     if (strcmp(key, "kinds") == 0)
         return kinds(value, h);
     if (strcmp(key, "space") == 0 || strcmp(key, "spacedimension") == 0) {
-        long long dim = 3; /* a named space; a fourth axis, time, is in no array here */
+        long long dim =
+            3; /* the dimension of a named space is 3; spaces with a time axis are refused */
         if (key[5] ? !fbp_parse_integer(value, &dim) || dim < 1 || dim > 3
                    : strcasestr(value, "time") != NULL)
             return false;
@@ -225,7 +230,7 @@ static bool set(struct header *h, const char *key, const char *value)
     return true;
 }
 
-/* Parse all[n], which starts with the magic and ends with the header; it is cut up, and h->list
+/* Parse the header all[n], from the first line to its end. The text is cut into lines, and h->list
  * points into it. */
 static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
 {
@@ -264,7 +269,8 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
         }
         if (colon - line >= (long)sizeof key) /* longer than any known field */
             continue;
-        for (const char *c = line; c < colon; c++) /* names with and without blanks are the same */
+        for (const char *c = line; c < colon;
+             c++) /* the name of a field may contain blanks, which do not count */
             if (!isspace((unsigned char)*c))
                 key[length++] = (char)tolower((unsigned char)*c);
         key[length] = '\0';
@@ -284,8 +290,8 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
 
 /* ---- the samples in one file */
 
-/* Place the samples of src, whose header is read and whose fd is at the file that holds them, at or
- * behind byte `at`: set src->offset, or read through zlib. */
+/* Find the samples at or after byte `at` of src->fd, by the skips in the header: set src->offset,
+ * or open the compressed stream. */
 static fbp_status place_samples(struct fbp_source *src, const struct header *h, uint64_t at)
 {
     const uint64_t size = fbp_file_bytes(src->fd);
@@ -316,7 +322,7 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     src->offset = at;
     if (h->gzip)
         return fbp_inflate_open(src, 0, (uint64_t)h->byte_skip, bytes);
-    if (h->byte_skip == -1) /* the file's last bytes, but not the header's */
+    if (h->byte_skip == -1) /* the samples are the last bytes of the file, after the header */
         src->offset = size >= bytes && size - bytes > at ? size - bytes : at;
     else
         src->offset += (uint64_t)h->byte_skip;
@@ -329,10 +335,10 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     return FBP_OK;
 }
 
-/* ---- the samples in several files, by a list of names or a pattern with three numbers: each file
- * holds one slice or, with a last number 3, several */
+/* ---- Samples in several files, which a list of names or a pattern with three numbers gives. Each
+ * file contains one slice, or several if a fourth number 3 follows. */
 
-/* "slice%03d.raw 1 100 1 2": file k has the number first + k * step. */
+/* A pattern such as "slice%03d.raw 1 100 1 2": file k has the number first + k * step. */
 struct pattern {
     int n_prefix, width;
     bool zeros;
@@ -399,7 +405,8 @@ static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source *
     return st;
 }
 
-/* The file stays open, because its next rows are often requested next. */
+/* Read rows of one slice. The last file stays open, because its next rows often follow.
+ */
 static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct parts *s = src->state;
@@ -431,7 +438,7 @@ static void close_parts(fbp_source *src)
     src->state = NULL;
 }
 
-/* The header is read; all files must be there and have their samples. */
+/* Open a header whose samples are in several files. All files must exist and be complete. */
 static fbp_status open_parts(struct fbp_source *src, const struct header *h)
 {
     const long long dim = (long long)h->dim;
@@ -455,7 +462,8 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     FBP_TRY(fbp_print_path(&s->base, "%s", src->path));
     FBP_TRY(fbp_print_path(&s->text, "%s", h->list ? h->list : h->data_file));
 
-    /* The names of all files: lines behind the header, up to an empty one, or the pattern. */
+    /* List the names of all files: the lines after the header, up to an empty line, or the names of
+     * the pattern. */
     struct pattern *const p = &s->pattern;
     if (h->list) {
         for (const char *c = s->text; (c = strchr(c, '\n')); c++)
@@ -534,7 +542,7 @@ static fbp_status check_header(const char *path, struct header *h)
     const enum fbp_type type = element_type(h->type);
     const bool has_steps = h->n_steps == 4;
 
-    /* The last of four axes must count times, and the first three places. */
+    /* A series needs four axes, of which the last counts times and the others positions. */
     bool series = h->is_time[3] || (has_steps && isnan(h->steps[3][0]) && !h->is_place[3]);
     for (size_t i = 0; i < 3; i++)
         series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
@@ -587,8 +595,8 @@ static fbp_status check_header(const char *path, struct header *h)
     return FBP_OK;
 }
 
-/* Set spacing and origin from the space directions, or from the spacings; nothing if an axis has no
- * direction or a unit that is no length.  Axes without a unit are in mm. */
+/* Set spacing and origin from the space directions, or from the spacings. Nothing is set if an axis
+ * has no direction, or a unit that is not a length. Axes without a unit are in mm. */
 static fbp_status take_place(struct fbp_source *src, const struct header *h)
 {
     const size_t n = h->dim < 3 ? h->dim : 3; /* axes but that of times */
@@ -627,7 +635,8 @@ static fbp_status take_place(struct fbp_source *src, const struct header *h)
     return fbp_source_take_axes(src, n, (const double(*)[3])step, origin);
 }
 
-/* Read the header, malloc'ed; *closed: an empty line ends it, and samples may follow. */
+/* Read the text of the header, malloc'ed. *closed: an empty line ends the header, and samples may
+ * follow. */
 static fbp_status read_header(const struct fbp_source *src, char **out, size_t *n, bool *closed)
 {
     const size_t size = (size_t)fbp_file_bytes(src->fd);
@@ -693,7 +702,7 @@ static fbp_status open_nrrd(struct fbp_source *src)
     FBP_TRY_GOTO(take_place(src, h));
     snprintf(info->format, sizeof info->format, h->data_file[0] ? "nhdr" : "nrrd");
 
-    /* The samples are behind the header, or in the files that `data file` names. */
+    /* The samples follow the header, or are in the files that the field "data file" names. */
     if (h->list || parse_pattern(h->data_file, &pattern)) {
         st = open_parts(src, h);
     } else if (h->data_file[0]) {
@@ -732,7 +741,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    if (given) /* the coordinates are those of other formats */
+    if (given) /* The coordinates are the same as in the other formats that fbp writes. */
         snprintf(place, sizeof place,
                  "space: left-posterior-superior\n"
                  "space directions: (%s,0,0) (0,%s,0) (0,0,%s)%s\n"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* At byte 0, or at 512, 1024, 2048 … behind a user block. */
+/* Searches the signature of HDF5 at byte 0, and after a user block at 512, 1024, 2048 … */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
 {
     static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};

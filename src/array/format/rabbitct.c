@@ -22,7 +22,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "RabbitCT data sets ar
 
 static const char extensions[] = ".rct .rctd";
 
-/* Pixels along one side, and views: more is a damaged header. */
+/* Greatest numbers of pixels along a side and of views, and least columns of version 1; other
+ * headers are damaged. */
 enum { MOST_PIXELS = 65535, MOST_VIEWS = 1 << 20, LEAST_V1_COLUMNS = 16 };
 
 bool fbp_rabbitct_named(const char *path)
@@ -67,7 +68,7 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
     out->n_rows = sizes[1];
     out->n_views = sizes[2];
 
-    /* The size of the file determines the number of references. */
+    /* The number of reference volumes follows from the size of the file. */
     out->matrices_only = out->version == 1 &&
                          size == out->header_bytes + (uint64_t)out->n_views * FBP_RABBITCT_MATRIX;
     if (out->matrices_only)

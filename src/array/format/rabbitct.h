@@ -10,12 +10,12 @@
 
 #include "array/file/format.h"
 
-/** The sizes of references, in this order, are 128 << i. */
+/** Number of reference volumes; volume i has 128 << i voxels along each side. */
 enum { FBP_RABBITCT_REFERENCES = 4 };
 
-/** Facts from the header and the size of a data set. */
+/** Properties of a data set, from its header and its size. */
 struct fbp_rabbitct_info {
-    int version; /**< 1: .rct, a header of 20 bytes; 2: .rctd, of 24 */
+    int version; /**< 1: .rct, header of 20 bytes; 2: .rctd, header of 24 bytes */
     size_t n_columns, n_rows, n_views;
     float hu[2];           /**< grey value = hu[0] f + hu[1] */
     size_t n_references;   /**< 128^3, 256^3, 512^3, 1024^3 */
@@ -25,16 +25,16 @@ struct fbp_rabbitct_info {
 };
 
 /**
- * Read the facts of a data set.
+ * Read the properties of a data set.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (not a data set, or damaged), FBP_ERR_UNSUPPORTED.
  */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out);
 
-/** Read the matrices of a data set or a RabbitGeometry.rct: 12 numbers per view, row-major.
- *  free(*out). */
+/** Read the matrices of a data set, or of RabbitGeometry.rct: 12 numbers per view, row by row. The
+ * caller frees *out. */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views);
 
-/** Bytes of a matrix before the image it belongs to. */
+/** Bytes of the matrix before the image of a view. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };
 
 /** Side of reference i. */
@@ -43,7 +43,7 @@ static inline size_t fbp_rabbitct_side(size_t i)
     return (size_t)128 << i;
 }
 
-/** First byte of view k, and, for k = n_views, of the first reference. */
+/** Byte of view k in the file; k = n_views: byte of the first reference volume. */
 static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, size_t k)
 {
     const uint64_t pixels = (uint64_t)info->n_columns * info->n_rows;
@@ -54,14 +54,15 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
 /** Is the file named as a data set is? */
 bool fbp_rabbitct_named(const char *path);
 
-/** Read the facts of an opened file of `size` bytes. */
+/** Read the properties of an open data set of `size` bytes. */
 fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
                                   struct fbp_rabbitct_info *out);
 
-/** The views of a data set as a format of arrays. */
+/** Format table: the views of a data set as an array. */
 extern const struct fbp_format fbp_format_rabbitct;
 
-/** A scan of filtered views: matrices as they are, the volume of 512^3 voxels. */
+/** Create a scan of the filtered views: the matrices of the data set, and its standard volume of
+ * 512^3 voxels. */
 fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
 
 #endif /* FBP_SRC_RABBITCT_H */

@@ -17,16 +17,16 @@ struct fbp_tiff_page {
     uint32_t w, h;
     enum fbp_type type;
     bool top_down;
-    uint32_t band_rows; /**< rows of a strip or a tile; the last band may have fewer */
+    uint32_t band_rows; /**< rows of a strip or a tile; the last band of a page may have fewer */
     uint32_t n_bands;
     uint32_t tile_w; /**< 0: strips */
-    bool plain;      /**< the samples lie in one run, not compressed */
-    uint64_t at;     /**< their first byte; if not plain, the page's directory */
+    bool plain;      /**< The samples are contiguous in the file and not compressed. */
+    uint64_t at;     /**< byte of the first sample; if not `plain`, byte of the page's directory */
 };
 
 enum { FBP_TIFF_MASK_BYTES = 1024 };
 
-/** A libtiff handle, its current page, and the band that was decoded last. */
+/** A libtiff handle with its current page, and the band of rows that was decoded last. */
 struct fbp_tiff {
     TIFF *tif;
     const char *path;
@@ -38,12 +38,13 @@ struct fbp_tiff {
     uint64_t text_at, text_bytes; /**< page 0's description */
     unsigned char mask[FBP_TIFF_MASK_BYTES];
     uint64_t mask_at;
-    size_t mask_bytes; /**< bytes that libtiff sees there instead of the file's; 0: the file's */
+    size_t mask_bytes; /**< bytes of `mask` that libtiff gets; 0: no mask */
     char error[200];   /**< first error of libtiff */
-    jmp_buf *out;      /**< return point if libtiff has no memory; NULL: outside of libtiff */
-    bool abandoned;    /**< an error left libtiff by longjmp(): the handle must not be used again */
-    fbp_status failed; /**< failure to read the file, with a message; or memory was missing */
-    uint64_t at;       /**< directory of `page` */
+    jmp_buf *out; /**< return point if libtiff has no memory; NULL: no call of libtiff is running */
+    bool abandoned; /**< An error left libtiff by longjmp(): the handle must not be used again. */
+    fbp_status
+        failed; /**< failure of reading the file, or missing memory, with a message; FBP_OK: none */
+    uint64_t at; /**< directory of `page` */
     struct fbp_tiff_page page;
     bool has_band;
     uint32_t band;
@@ -52,22 +53,23 @@ struct fbp_tiff {
     struct fbp_tiff *next;
 };
 
-/** Open a handle on a file of `size` bytes that stays open; path is kept.  Page 0's directory is
- *  read.  Free with fbp_tiff_close(). */
+/** Open a handle on a file of `size` bytes, and read the directory of page 0. `fd` and `path` must
+ * stay valid. Free it by fbp_tiff_close(). */
 fbp_status fbp_tiff_open(struct fbp_tiff **out, int fd, const char *path, uint64_t size);
 void fbp_tiff_close(struct fbp_tiff **t);
 
-/** Make the directory at `at`, or the next one, libtiff's current one. */
+/** Make the directory at byte `at` (go_to), or the next one (go_on), libtiff's current one.
+ */
 fbp_status fbp_tiff_go_to(struct fbp_tiff *t, uint64_t at, const char *what);
 fbp_status fbp_tiff_go_on(struct fbp_tiff *t);
 
-/** malloc'ed description of page 0; NULL if there is none. */
+/** Get the malloc'ed ImageDescription of page 0; NULL if it has none. */
 fbp_status fbp_tiff_text(const struct fbp_tiff *t, char **out);
 
-/** Check the current directory, number k, and describe it. */
+/** Check the current directory, of page k, and describe it in *out. */
 fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *out);
 
-/** Read rows [row0, row0 + n) of the page whose directory lies at `at`, in native byte order. */
+/** Read rows [row0, row0 + n) of the page whose directory is at byte `at`, in native byte order. */
 fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n, void *out);
 
 /*

@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* libtiff may allocate this beyond the file's size; larger tables are damaged. */
+/* Memory that libtiff may allocate in addition to the size of the file [bytes]; larger tables are
+ * damaged. */
 enum { SPARE_BYTES = 64 << 20 };
 enum { BIG = 43, ASCII = 2, MOST_ENTRIES = 4096, MOST_TEXT = 1 << 24, AT_ONCE = 64 };
 
@@ -39,7 +40,7 @@ static uint64_t number(const struct fbp_tiff *t, const unsigned char *p, size_t 
     return value;
 }
 
-/* Read n bytes that the file had when it was opened. */
+/* Read n bytes of the file; FBP_ERR_IO if the file has become shorter since it was opened. */
 static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, size_t n, size_t *got)
 {
     FBP_TRY(fbp_read_most(t->fd, t->path, at, out, n, got));
@@ -51,7 +52,7 @@ static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, si
                     t->path, (unsigned long long)at + *got, (unsigned long long)t->size);
 }
 
-/* Read n bytes; *there: false if the file does not have them, which libtiff will report. */
+/* Read n bytes of the file; *there false: the file is too short, which libtiff will report. */
 static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, size_t n,
                              bool *there)
 {
@@ -61,7 +62,8 @@ static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, s
     return *there ? read_file(t, at, out, n, &got) : FBP_OK;
 }
 
-/* Mask the directory at `at`; libtiff sees all of a directory that it will refuse. */
+/* Create the mask of the directory at byte `at`. A directory that libtiff will refuse is not
+ * masked. */
 static fbp_status mask(struct fbp_tiff *t, uint64_t at)
 {
     const size_t wide = t->big ? 8 : 2, next = t->big ? 8 : 4, size = t->big ? 20 : 12;
@@ -185,13 +187,12 @@ static toff_t size_of(thandle_t handle)
     return t->size;
 }
 
-/* libtiff has error handlers per handle since 4.5; before, they belong to the process, and libtiff
- * can only be kept silent. */
+/* Since version 4.5, libtiff has error handlers per handle. Before, handlers belong to the process,
+ * and libtiff can only be silenced. */
 #if TIFFLIB_VERSION >= 20221213
 
-/* libtiff reports missing memory, and continues: without a tag, or with tables that are missing
- * (4.5.0, where the fields of a codec are merged).  It is left instead, and its handle is never
- * touched again. */
+/* Leave libtiff if a message of it reports missing memory: libtiff would continue without a tag, or
+ * with missing tables (4.5.0). The handle is then never used again. */
 static void look_for_memory(struct fbp_tiff *t, const char *text)
 {
     static const char *const signs[] = {"memory", "alloc", "o space for", "Insertion in",
@@ -259,7 +260,7 @@ static TIFF *open_client(struct fbp_tiff *t)
 
 #endif
 
-/* ---- calls of libtiff, which its handlers may leave */
+/* ---- calls of libtiff, from which an error handler may jump out */
 
 struct call {
     enum { OPEN, SET_DIRECTORY, READ_DIRECTORY, READ_STRIP, READ_TILE } what;
@@ -269,8 +270,8 @@ struct call {
     tmsize_t bytes;
 };
 
-/* Call libtiff.  It has failed, too, if it continued without bytes of the file or without memory.
- * No local changes between setjmp() and longjmp(). */
+/* Call libtiff. The call has also failed if libtiff continued without bytes of the file or without
+ * memory. No local variable changes between setjmp() and longjmp(). */
 static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *what)
 {
     jmp_buf out;
@@ -387,7 +388,7 @@ static size_t rows_of(const struct fbp_tiff_page *p, uint32_t band)
     return left < p->band_rows ? left : p->band_rows;
 }
 
-/* Decode a strip, or a row of tiles, the last of which may reach beyond the page. */
+/* Decode a band: a strip, or a row of tiles, the last of which may extend beyond the page. */
 static fbp_status decode(struct fbp_tiff *t, uint32_t band, char *out)
 {
     const struct fbp_tiff_page *p = &t->page;
@@ -432,8 +433,8 @@ fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n,
         if (r == first && end == first + rows) {
             FBP_TRY(decode(t, band, to));
         } else {
-            /* A part of a band: all of it is decoded and kept, because the next rows are often
-             * requested next. */
+            /* Only a part of the band is requested: the whole band is decoded and kept, because the
+             * next rows are often requested next. */
             if (!t->has_band || t->band != band) {
                 t->has_band = false;
                 FBP_TRY(grow(&t->samples, &t->samples_bytes, rows * row, "rows of samples"));

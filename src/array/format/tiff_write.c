@@ -25,7 +25,10 @@
 static const char first[] = "ImageJ=";
 static const char *const origins[] = {"xorigin", "yorigin", "zorigin"};
 
-/* Append "key=x\n" in as few digits as give x again. */
+/*
+ * Append "key=x\
+ * " to buf[n], with as few digits as reproduce x exactly.
+ */
 static void append(char *buf, size_t n, const char *key, double x)
 {
     const size_t at = strlen(buf);
@@ -42,13 +45,15 @@ static void append(char *buf, size_t n, const char *key, double x)
     snprintf(buf + at, n - at, "%s=%s\n", key, text);
 }
 
-/* malloc'ed description of a volume: images, slices, unit, spacing, origin (in voxels), scale of
- * integers, and, as "fbp=…", the line of fbp_describe(), which other programs ignore. */
+/* malloc'ed ImageJ description of a volume: numbers of images and slices, unit, spacing, origin (in
+ * voxels), scale of integers, and, as "fbp=…", the line of fbp_describe(), which other programs
+ * ignore. */
 static char *describe(const struct fbp_array_info *i)
 {
     char place[200] = "", scale[120] = "", unit[32] = "", *line = fbp_describe(i), *out;
 
-    if (i->spacing_mm[0] > 0) { /* ImageJ's origin is the position of (0, 0, 0), in voxels */
+    if (i->spacing_mm[0] >
+        0) { /* ImageJ's origin is the position of the point (0, 0, 0), in voxels. */
         snprintf(place, sizeof place, "unit=mm\n");
         append(place, sizeof place, "spacing", i->spacing_mm[2]);
         for (int k = 0; k < 3; k++)
@@ -68,7 +73,7 @@ static char *describe(const struct fbp_array_info *i)
     return out;
 }
 
-/* Find the *length bytes behind "\nkey="; NULL: there are none. */
+/* Find the value of a line "key=value" in text[n], *length bytes long; NULL: no such line. */
 static const char *value_of(const char *text, size_t n, const char *key, size_t *length)
 {
     char line[16];
@@ -132,7 +137,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
     }
     info->has_spacing |= placed;
 
-    /* Integers may stand for values by a straight line. */
+    /* Integers may represent values by a linear function. */
     if (info->type != FBP_F32 && info->type != FBP_F64 && number_of(text, n, "cf", &function) &&
         function == 0 && number_of(text, n, "c0", &c0) && number_of(text, n, "c1", &c1) &&
         c1 != 0) {
@@ -151,14 +156,14 @@ enum { ALIGN = 64 };
 enum { ASCII = 2, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 }; /* types of tags */
 enum { MOST_ENTRIES = 15, PIECE = 8 + MOST_ENTRIES * 20 + 8 };
 
-/* A piece of the header: a directory, or the bytes before or behind all of them. */
+/* A piece of the header: a directory, or the bytes before or after all directories. */
 struct out {
     unsigned char to[PIECE];
     size_t n;
     bool big;
 };
 
-/* Positions of everything before the samples; the first directory may have an entry more. */
+/* Positions of everything before the samples. The first directory may have one more entry. */
 struct extras {
     char *text; /* description of the first page */
     size_t text_bytes;
@@ -166,7 +171,7 @@ struct extras {
     uint64_t first_at, second_at, page_bytes; /* directories */
     uint64_t resolution_at, text_at, samples_at;
     bool has_resolution;
-    uint64_t resolution[2]; /* fractions: the lower half by the upper half */
+    uint64_t resolution[2]; /* pixels per mm in x and y; see per_mm() */
 };
 
 static void put(struct out *o, uint64_t value, size_t bytes)
@@ -204,7 +209,8 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
     if (page == 0 && x->text)
         entry(o, 270, ASCII, x->text_bytes, x->text_at);
     entry(o, 273, place, 1, x->samples_at + page * bytes);
-    entry(o, 274, SHORT, 1, 1); /* orientation 1: first row at the top; readers differ on 4 */
+    entry(o, 274, SHORT, 1,
+          1); /* Orientation 1: first row at the top, because readers differ on orientation 4. */
     entry(o, 277, SHORT, 1, 1);
     entry(o, 278, LONG, 1, info->n[1]);
     entry(o, 279, place, 1, bytes);
@@ -218,8 +224,8 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
     put(o, page + 1 < info->n[2] ? next : 0, o->big ? 8 : 4);
 }
 
-/* Pixels per mm as a fraction of two 32-bit numbers, the denominator in the upper half: a
- * convergent of the continued fraction (0.3 mm is 10/3). */
+/* Approximate pixels per mm by a fraction of two 32-bit numbers, with the denominator in the upper
+ * half: a convergent of the continued fraction (0.3 mm gives 10/3). */
 static uint64_t per_mm(double spacing_mm)
 {
     uint64_t mm = 1, pixels = 0, last_mm = 0, last_pixels = 1;
@@ -245,8 +251,8 @@ static uint64_t directory_bytes(const struct extras *x, size_t page)
     return x->big ? 8 + 20 * n_entries(x, page) + 8 : 2 + 12 * n_entries(x, page) + 4;
 }
 
-/* Determine all positions; free(x->text).  If offsets of 32 bits cannot reach the samples and the
- * directories, all is BigTIFF. */
+/* Compute all positions; the caller frees x->text. BigTIFF is used if offsets of 32 bits cannot
+ * reach the samples and the directories. */
 static fbp_status arrange(const struct fbp_array_info *info, struct extras *x)
 {
     const uint64_t page = (uint64_t)info->n[0] * info->n[1] * fbp_type_size(info->type);

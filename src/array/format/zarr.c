@@ -20,19 +20,19 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* The beginning of a .zarray as fbp writes it. */
+/* Beginning of a .zarray file as fbp writes it. */
 #define BEGIN "{\n  \"zarr_format\": 2,\n  \"shape\": ["
 
 enum { MAX_TEXT = 1 << 24, MOST_DIMS = 5 };
-enum { MOST_WATCHED = 256 }; /* files of chunks that are watched for changes */
+enum { MOST_WATCHED = 256 }; /* greatest number of chunk files whose changes are detected */
 enum { MOST_SMALL = 1000000, SMALL_BYTES = 256 };
 
 static const size_t CACHE_BYTES = (size_t)256 << 20; /* a layer of chunks, if it is no larger */
 static const size_t LEAST_BYTES = (size_t)64 << 20;
 
-/* An opened array: the contents of .zarray beside size and type, and its chunks. */
+/* An opened array: the contents of .zarray except size and type, and its cache of chunks. */
 struct zarr {
-    int n_dims;      /* 2 or more; those before the last three have one sample */
+    int n_dims;      /* number of dimensions, at least 2; those before the last three have size 1 */
     size_t chunk[3]; /* samples x, y, z */
     bool compressed; /* by zlib or gzip */
     bool foreign;    /* other byte order */
@@ -71,8 +71,8 @@ static bool is_folder(const char *path)
            has(path, "zarr.json");
 }
 
-/* Parse a file of JSON, an input of src; *out NULL: there is no such file.  *ours: fbp wrote the
- * text; may be NULL. */
+/* Parse a JSON file of an array, and add it to the inputs; *out NULL: the file does not exist.
+ * *ours: fbp wrote the file; ours may be NULL. */
 static fbp_status read_json(fbp_source *src, const char *folder, const char *name, bool *ours,
                             cJSON **out)
 {
@@ -87,7 +87,7 @@ static fbp_status read_json(fbp_source *src, const char *folder, const char *nam
             st = fbp_inputs_add(&src->inputs, path);
         if (st == FBP_OK)
             st = fbp_json_parse(text, n, NULL, out);
-        if (st == FBP_OK && ours) /* other writers format their text differently */
+        if (st == FBP_OK && ours) /* other programs format the text differently */
             *ours = strncmp(text, BEGIN, strlen(BEGIN)) == 0;
         if (st == FBP_ERR_INVALID)
             st = fbp_fail(st, "%s: is not valid JSON; the file is damaged, copy it again", path);
@@ -116,7 +116,7 @@ static fbp_status refuse(const fbp_source *src, const char *what, const char *re
 
 /* ---- the array */
 
-/* Take the last three of a list of sizes, x first; those before must be 1. */
+/* Take the last three numbers of a list of sizes, x first. ones: all sizes before must be 1. */
 static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const char *what, bool ones,
                              size_t out[3], int *count)
 {
@@ -190,7 +190,7 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
                       "correct it in .zarray");
     z->separator = separator[0] == '/' ? '/' : '.';
 
-    /* The value of chunks that were never written; null and the like are 0. */
+    /* The fill value of chunks that were never written; null counts as 0. */
     const cJSON *value = item(root, "fill_value");
     double v = cJSON_IsNumber(value) ? value->valuedouble : cJSON_IsTrue(value);
     for (size_t i = 0; cJSON_IsString(value) && i < sizeof words / sizeof *words; i++)
@@ -209,7 +209,7 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
     return FBP_OK;
 }
 
-/* Read the text files of the array in z->folder. */
+/* Read the text files of the array in the folder z->folder. */
 static fbp_status open_array(fbp_source *src, struct zarr *z)
 {
     struct fbp_array_info *info = &src->info;
@@ -223,7 +223,7 @@ static fbp_status open_array(fbp_source *src, struct zarr *z)
                               z->folder));
     FBP_TRY_GOTO(take_array(src, array, z));
     FBP_TRY_GOTO(read_json(src, z->folder, ".zattrs", NULL, &attributes));
-    /* Scale, offset and unit by the names of the CF conventions. */
+    /* Scale, offset and unit, named as in the CF conventions. */
     const cJSON *scale = item(attributes, "scale_factor"), *offset = item(attributes, "add_offset");
     snprintf(info->unit, sizeof info->unit, "%s", text_of(attributes, "units"));
     if (cJSON_IsNumber(scale) || cJSON_IsNumber(offset)) {
@@ -238,7 +238,8 @@ fail:
 
 /* ---- the image */
 
-/* Apply scale, then translation, z first, to step and origin. */
+/* Apply a list of coordinate transformations, each scale before translation, z first, to step and
+ * origin. */
 static void apply(const cJSON *list, int n, double step[MOST_DIMS], double origin[MOST_DIMS])
 {
     const cJSON *one;
@@ -258,7 +259,7 @@ static void apply(const cJSON *list, int n, double step[MOST_DIMS], double origi
     }
 }
 
-/* Set spacing and origin, if the axes of space have lengths as units. */
+/* Set spacing and origin, if the axes of space have units of length. */
 static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset, int n)
 {
     double step[MOST_DIMS] = {1, 1, 1, 1, 1}, origin[MOST_DIMS] = {0};
@@ -280,7 +281,7 @@ static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset
     info->has_spacing = good;
 }
 
-/* Take the place of an array from the image in the folder above it. */
+/* Take spacing and origin of an array from the OME-Zarr image in the folder above it. */
 static fbp_status look_above(fbp_source *src, int n_dims)
 {
     size_t n = strlen(src->file), first;
@@ -308,8 +309,8 @@ static fbp_status look_above(fbp_source *src, int n_dims)
     return st;
 }
 
-/* Describe src->file, an array or an image: src->info, and z up to the folder of the array, which
- * is the largest one of an image. */
+/* Describe the folder src->file, an array or an image: fill in src->info and *z. The array of an
+ * image is its largest level. */
 static fbp_status describe(fbp_source *src, struct zarr *z)
 {
     cJSON *attributes = NULL;
@@ -350,7 +351,7 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
 
 /* ---- chunks */
 
-/* Name of a chunk in the folder of the array. */
+/* Name of a chunk's file in the folder of the array. */
 struct chunk {
     char name[160];
 };
@@ -368,7 +369,7 @@ static struct chunk chunk_of(const struct zarr *z, size_t k)
     return out;
 }
 
-/* Open the file of a chunk; *fd -1: it was never written. */
+/* Open the file of a chunk; *fd -1: the chunk was never written. */
 static fbp_status open_chunk(const struct zarr *z, const struct chunk *c, int *fd, uint64_t *bytes)
 {
     struct stat is;
@@ -438,7 +439,7 @@ fail:
     return st;
 }
 
-/* Read rows [y0, y0 + n) of slice `zc` of chunk k as they lie there, in the chunk's width. */
+/* Read rows [y0, y0 + n) of slice `zc` of chunk k, in the width of the chunk. */
 static fbp_status read_chunk(fbp_source *src, size_t k, size_t zc, size_t y0, size_t n,
                              unsigned char *out)
 {
@@ -506,8 +507,8 @@ static void close_zarr(fbp_source *src)
     free(z);
 }
 
-/* Count files of chunks below an open folder, by layers along z: there[grid[2]].  d: numbers that
- * their names still lack. */
+/* Count the files of chunks in an open folder by layers along z: there[grid[2]]. d: how many
+ * numbers the names of files in it still have. */
 static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -538,7 +539,7 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
     return st == FBP_OK ? fbp_check_cancelled() : st;
 }
 
-/* Report missing chunks: a sparse array, or an incomplete copy. */
+/* Report missing chunks: the array is sparse, or its copy is incomplete. */
 static fbp_status note_missing(fbp_source *src)
 {
     const struct zarr *z = src->state;
@@ -584,7 +585,7 @@ static fbp_status open_zarr(fbp_source *src)
     if (z->dir < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", z->folder, strerror(errno));
 
-    /* Sizes, memory and, of compressed chunks, the cache. */
+    /* Sizes, memory, and the cache of compressed chunks. */
     bytes = fbp_type_size(src->info.type);
     for (int i = 0; i < 3; i++) {
         z->grid[i] = (src->info.n[i] + z->chunk[i] - 1) / z->chunk[i];
@@ -617,8 +618,8 @@ static fbp_status open_zarr(fbp_source *src)
     }
     FBP_TRY(note_missing(src));
 
-    /* Existing chunks are inputs that must not change: all of them, or 256 from the first to the
-     * last, because examining 100000 takes longer than reading a slice. */
+    /* Chunks are inputs that must not change. All of them are watched, or 256 of them, because
+     * examining 100000 files takes longer than reading a slice. */
     const size_t n_watched = all < MOST_WATCHED ? all : MOST_WATCHED;
     const double step = n_watched > 1 ? (double)(all - 1) / (double)(n_watched - 1) : 0;
     for (size_t i = 0; i < n_watched; i++) {
@@ -636,8 +637,8 @@ static fbp_status open_zarr(fbp_source *src)
 
 /* ---- writing the text files */
 
-/* Attributes of the group that make it an image.  The centre of voxel 0 of a level is the mean of
- * the voxels of level 0 that it is made of. */
+/* JSON attributes that make the folder an OME-Zarr image. The centre of voxel 0 of a level is the
+ * mean of the voxels of level 0 that it covers. */
 static char *multiscales(const struct fbp_array_info *info, bool placed,
                          const struct fbp_levels *levels)
 {
@@ -706,7 +707,8 @@ static char *array(enum fbp_type type, const struct fbp_levels *levels, size_t k
                       fbp_type_to_numpy(type), compressor);
 }
 
-/* Unit and scale of an array, by the names of the CF conventions.  Any text may be a unit. */
+/* JSON attributes of an array: unit and scale, named as in the CF conventions. The unit may be any
+ * text. */
 static char *attributes(const struct fbp_array_info *info)
 {
     cJSON *value = info->unit[0] ? cJSON_CreateString(info->unit) : NULL;
@@ -745,7 +747,7 @@ static fbp_status text(const struct fbp_array_info *info, const struct fbp_level
     return *name && *out ? FBP_OK : fbp_fail_nomem(ROOM, "an OME-Zarr header");
 }
 
-/* There is no header: text() gives the files beside the samples. */
+/* Layout without a header: text() creates the text files beside the chunks. */
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
