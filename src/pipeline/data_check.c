@@ -2,13 +2,14 @@
  * results per row, and the conclusions about the views.
  *
  * The reading stage of a run, or a view step, calls fbp_data_check_view() for each view;
- * plan_remarks.c calls fbp_data_check_finish() and the functions that write messages. */
+ * plan_run.c calls fbp_data_check_finish() and the functions that write messages. */
 #include "pipeline/data_check.h"
 
 #include "array/array.h"
 #include "array/device_memory.h"
 #include "backend/rows.h"
 #include "base/base.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"
 #include "prep/prep.h"
@@ -774,7 +775,7 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
 
 enum { COPIED_BYTES = 1 << 20 };
 
-fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source *source)
+fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source)
 {
     const struct fbp_job *job = check->job;
     const size_t row = job->panel.n_columns * fbp_raw_size(job), view = job->panel.n_rows * row;
@@ -786,6 +787,14 @@ fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source 
     size_t r0, r1;
     fbp_status st = FBP_OK;
 
+    const struct fbp_batch all = {
+        .n_views = job->n_views, .n_rows = job->panel.n_rows, .load_rows = job->panel.n_rows};
+    for (size_t k = 0; !far && k < job->n_views; k++) {
+        FBP_TRY(fbp_check_cancelled());
+        fbp_data_check_view(check, &all, k, memory, true);
+    }
+    if (!far)
+        return FBP_OK;
     pthread_mutex_lock(&check->lock);
     if (!check->chosen)
         choose(check);

@@ -4,9 +4,9 @@
  * (truncation), views of another exposure, transmissions in place of line integrals, and views
  * without measured values (dead views).  The checked rows do not depend on the division of the work
  * or on the backend.  The host checks: the thread that has read a view (stage_read.c) does so at
- * once; views in the caller's memory are checked after all are enqueued for upload; rows of views
- * in device memory are copied to the host first.  About 100 samples per row take a few microseconds
- * per view.  plan_run.c creates a check, plan_remarks.c finishes it.
+ * once; a thread beside the run (plan_run.c) checks views in the caller's memory; rows of views in
+ * device memory are copied to the host first.  About 100 samples per row take a few microseconds
+ * per view.  plan_run.c creates and finishes a check.
  */
 #ifndef FBP_PIPELINE_DATA_CHECK_H
 #define FBP_PIPELINE_DATA_CHECK_H
@@ -37,8 +37,9 @@ void fbp_data_check_join(fbp_data_check *check, const void *other);
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,
                          const void *raw, bool whole);
 
-/** Check all views of a source in device memory (array/device_memory.h), by copies of the rows. */
-fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source *source);
+/** Check all views of a source in memory, whose samples have the type job->input.type and whose
+ * rows start with the lowest.  Rows in device memory (array/device_memory.h) are copied first. */
+fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source);
 
 /**
  * Store the results in `report`.  Views that seem dead are read once more, with all rows.

@@ -222,37 +222,26 @@ static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
     return FBP_OK;
 }
 
-/* Filtered rows: number of samples, half width of a filter in space (0: by Fourier transform), and
- * samples per measured sample. */
-struct rows {
-    size_t n_columns, half_width, oversampling;
-};
-
+/* Design a filter of rows of n_columns samples; half_width 0: by Fourier transform.  For cubic
+ * interpolation, include the computation of spline coefficients. */
 static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
-                         const struct fbp_spectral_filter *s, const struct rows *rows)
+                         const struct fbp_spectral_filter *s, size_t n_columns, size_t half_width)
 {
+    const bool cubic = p->epr.interpolation == FBP_INTERPOLATION_CUBIC;
+    const size_t n = cubic ? n_columns + FBP_SPLINE_REACH : n_columns;
+    const size_t width = cubic ? 0 : half_width;
+    const size_t oversampling = p->epr.oversampling > 1 ? p->epr.oversampling : 1;
+    fbp_status st = FBP_OK;
+
     if (p->epr.periodic)
-        return fbp_periodic_design(out, s, rows->n_columns);
-    if (s->reference.n > 0 || s->response.n > 0)
-        return fbp_deconvolution_design(out, s, rows->n_columns, rows->half_width,
-                                        rows->oversampling);
-    return fbp_parabola_design(out, s->filter, s->cutoff, rows->n_columns, rows->half_width,
-                               rows->oversampling);
-}
-
-/* Design the filter; for cubic interpolation, include the computation of spline coefficients. */
-static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_recon_params *p,
-                             const struct fbp_spectral_filter *s, const struct rows *rows)
-{
-    struct rows longer = *rows;
-    fbp_status st;
-
-    if (p->epr.interpolation != FBP_INTERPOLATION_CUBIC)
-        return design(out, p, s, rows);
-    longer.n_columns += FBP_SPLINE_REACH;
-    longer.half_width = 0;
-    FBP_TRY(design(out, p, s, &longer));
-    st = fbp_filter_spline(out, rows->n_columns, rows->half_width);
+        st = fbp_periodic_design(out, s, n);
+    else if (s->reference.n > 0 || s->response.n > 0)
+        st = fbp_deconvolution_design(out, s, n, width, oversampling);
+    else
+        st = fbp_parabola_design(out, s->filter, s->cutoff, n, width, oversampling);
+    if (st != FBP_OK || !cubic)
+        return st;
+    st = fbp_filter_spline(out, n_columns, half_width);
     if (st != FBP_OK)
         fbp_filter_design_clear(out);
     return st;
@@ -264,14 +253,14 @@ static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_rec
 static fbp_status design_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
                                       const struct fbp_recon_params *p, size_t n_columns)
 {
-    const struct rows rows = {n_columns, p->filtering.spatial ? p->filtering.half_width : 0,
-                              p->epr.oversampling > 1 ? p->epr.oversampling : 1};
+    const bool cubic = p->epr.interpolation == FBP_INTERPOLATION_CUBIC;
+    const size_t half_width = p->filtering.spatial ? p->filtering.half_width : 0;
     struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
     /* options that change the length of rows; periodic rows are as long as the measured ones */
-    const char *longer = p->epr.oversampling > 1                           ? "oversampling"
-                         : p->filtering.spatial                            ? "a filter in space"
-                         : p->epr.interpolation == FBP_INTERPOLATION_CUBIC ? "cubic interpolation"
-                                                                           : NULL;
+    const char *longer = p->epr.oversampling > 1 ? "oversampling"
+                         : p->filtering.spatial  ? "a filter in space"
+                         : cubic                 ? "cubic interpolation"
+                                                 : NULL;
     double *table = NULL, *spectrum = NULL;
     size_t n = 0;
     fbp_status st;
@@ -289,26 +278,26 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
         s.response.table = table;
         FBP_TRY_GOTO(fbp_error_context(p->epr.response, fbp_response_check(&s.response)));
     }
-    if (!scan->reference) {
-        st = design_any(out, p, &s, &rows);
-        goto fail;
+    if (scan->reference) {
+        st = fbp_number_table_load(scan->reference, 1, "one number per sample", &spectrum, &n);
+        if (st == FBP_OK)
+            st = check_spectra(scan, n);
+        s.reference = (struct fbp_reference){
+            .h = spectrum, .n = n, .centre = middle_of(scan, 0), .wiener = p->epr.wiener};
+        if (st == FBP_OK)
+            st = fbp_error_context(scan->reference, design(out, p, &s, n_columns, half_width));
+        if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
+            fbp_filter_design_clear(out);
+            st = fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: the division by a reference spectrum amplifies noise at high frequencies; "
+                "give a cut-off, such as --cutoff 0.1, or a Wiener term (--wiener)",
+                scan->reference);
+        }
+        st = fbp_error_context("reference", st);
+    } else {
+        st = design(out, p, &s, n_columns, half_width);
     }
-    st = fbp_number_table_load(scan->reference, 1, "one number per sample", &spectrum, &n);
-    if (st == FBP_OK)
-        st = check_spectra(scan, n);
-    s.reference = (struct fbp_reference){
-        .h = spectrum, .n = n, .centre = middle_of(scan, 0), .wiener = p->epr.wiener};
-    if (st == FBP_OK)
-        st = fbp_error_context(scan->reference, design_any(out, p, &s, &rows));
-    if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
-        fbp_filter_design_clear(out);
-        st = fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: the division by a reference spectrum amplifies noise at high frequencies; give a "
-            "cut-off, such as --cutoff 0.1, or a Wiener term (--wiener)",
-            scan->reference);
-    }
-    st = fbp_error_context("reference", st);
 fail:
     free(table);
     free(spectrum);

@@ -376,6 +376,119 @@ static void fill_info(fbp_plan *p)
         i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
 }
 
+/* ---- Notes and warnings about a plan ---- */
+
+/* Log all notes and warnings about a plan. */
+static void log_remarks(const fbp_plan *p)
+{
+    static const double MOST = 8; /* line integral of 0.03 % of the intensity */
+    static const char *const boxes[] = {"column", "matrix"}; /* kernels; the fastest first */
+    const struct fbp_job *measured = &fbp_plan_measured(p)->job;
+    const struct fbp_prep *prep = fbp_plan_prep(p);
+    const struct fbp_recon_params *params = &p->params;
+    const bool asks_for_filter = params->filter != FBP_FILTER_RAM_LAK || params->cutoff > 0 ||
+                                 params->filtering.cutoff_v > 0 || params->filtering.spatial ||
+                                 params->filtering.half_width > 0 || params->pad ||
+                                 params->epr.oversampling > 1 || params->epr.wiener > 0 ||
+                                 params->epr.periodic || params->epr.response ||
+                                 params->filtering.angular_weights != FBP_ANGULAR_DEFAULT;
+    struct fbp_corrections c;
+    char line[600], bytes[32];
+
+    /* the scan */
+    if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+    if (p->scan->note)
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", p->scan->note);
+    fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
+    fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
+    for (size_t i = 0; i < 3; i++)
+        if (prep->missing[i])
+            fbp_plan_note(p, FBP_LOG_WARNING, "%s", prep->missing[i]);
+    if (prep->n_left_out > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are excluded from the means",
+                      prep->n_left_out);
+    /* A polynomial that falls within the usual range of line integrals was fitted to objects that
+     * are too thin. */
+    const double turn =
+        fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
+    if (turn > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "beam hardening: the polynomial decreases above a line integral of %.3g, so "
+                      "thicker objects would appear thinner; fit it to all thicknesses in the scan",
+                      turn);
+    /* the warnings that `fbp geometry check` prints */
+    for (size_t i = 0;
+         fbp_scan_remark(p->scan, &measured->facts, &p->info.volume, i, line, sizeof line); i++)
+        fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+
+    /* parameters that have no effect */
+    if (!p->backend->can.precisions &&
+        (params->precision == FBP_PRECISION_FAST || params->precision == FBP_PRECISION_HALF))
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "device %s has only the precision exact; --precision has no effect",
+                      p->backend->name);
+    if (!p->backend->can.own_memory && params->device_memory_bytes > 0)
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "device %s uses host memory; --device-memory has no effect, use --memory instead",
+            p->backend->name);
+    if (measured->input.filtered && asks_for_filter)
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "the views are already weighted and filtered; options for filter and weights "
+                      "have no effect");
+    p->backend->remark(&p->tables.job, line, sizeof line);
+    fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
+
+    /* memory that is too small */
+    if (p->follow && p->work.n_slabs > p->n_devices)
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "only %zu of %zu slabs of the volume fit into memory; only these are "
+                      "computed during the scan, and the others after the last view; raise "
+                      "--memory or --device-memory to finish sooner",
+                      p->n_devices, p->work.n_slabs);
+    if (p->in_order && !p->hold && !p->follow && !fbp_plan_corrections(p) && p->work.n_slabs >= 3)
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "the compressed file %.120s is decompressed %zu times, once per slab; raise "
+                      "--memory, or decompress it",
+                      fbp_plan_source_name(p), p->work.n_slabs);
+    if (fbp_plan_retrievals(p) > 1)
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "the views do not fit into memory together with the volume, so they are "
+                      "read, and phases retrieved, %zu times, once per slab; raise --memory, or "
+                      "name a folder for the views with --scratch",
+                      fbp_plan_retrievals(p));
+    if (p->unpacked_needs) { /* a compressed scan changes the kernel */
+        line[0] = '\0';
+        if (p->unpacked_needs > p->info.memory_limit)
+            snprintf(line, sizeof line, "raise --memory to %s, or ",
+                     fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "%.200s is compressed, and its decompressed views do not fit into memory, so kernel %s "
+            "replaces %s, and values differ in their last digits; %sdecompress it",
+            fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
+    }
+    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* whole slices, smaller box */
+        const size_t *all = p->info.whole.n, *box = p->info.volume.n;
+        const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
+        const char *name = NULL;
+        for (size_t i = 0; !name && i < sizeof boxes / sizeof *boxes; i++) {
+            struct fbp_job job = p->tables.job;
+            if (p->backend->choose(&job, boxes[i]) && job.selection.boxes)
+                name = boxes[i];
+        }
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "kernel %s computes whole slices, %.3g times as many voxels as the box%s%s%s",
+                      p->info.kernel, times, name ? "; --kernel " : "", name ? name : "",
+                      name ? " computes only the box, with slightly different values" : "");
+    }
+    fbp_plan_note_team(p);
+    if (prep->n_bridges > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are interpolated from their neighbours",
+                      prep->n_bridges);
+}
+
 /* ---- Making a plan ---- */
 
 /* Callback: has the caller cancelled the creation of the plan? */
@@ -437,7 +550,7 @@ static fbp_status make_plan(fbp_plan *p)
     FBP_TRY(fbp_plan_arrange_steps(p));
     FBP_TRY(fbp_plan_consider_rows(p));
     fill_info(p);
-    fbp_plan_log_remarks(p);
+    log_remarks(p);
     return FBP_OK;
 }
 

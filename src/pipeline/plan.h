@@ -184,31 +184,6 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);
  *  file are stored, unless the plan follows them. */
 fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
-/* plan_remarks.c: notes and warnings */
-
-/** Log all notes and warnings about a plan. */
-void fbp_plan_log_remarks(const fbp_plan *p);
-
-/** The search for bad pixels and saturated air in some views.  If they are in memory, a thread
- *  searches during the run; otherwise the search follows it, while their files are cached. */
-struct fbp_sample_search {
-    struct fbp_sample_check check;
-    const struct fbp_cancel_flag *stop;
-    bool wanted, has_thread;
-    pthread_t thread;
-    fbp_status status; /**< of the thread, with `message` */
-    char message[400];
-};
-
-void fbp_plan_search_begin(const fbp_plan *p, fbp_source *source, struct fbp_sample_search *s);
-/** Wait for the thread, and release the search's memory. */
-void fbp_plan_search_end(struct fbp_sample_search *s);
-
-/** Finish the check of the views and the search, and log what they found.
- *  @return FBP_ERR_INVALID if all views are dead. */
-fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
-                                      struct fbp_sample_search *search, struct fbp_report *report);
-
 /* plan_output.c: the output and its fingerprint */
 
 /** Fingerprint of the plan's job; the same whether devices or the host scale the values. */
@@ -218,9 +193,6 @@ uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
 /** Number of slices of the output that this plan writes, alone or as one of several parts. */
 size_t fbp_plan_own_slices(const fbp_plan *p);
-/** After a run of one part: store which slices the output lacks, and log the missing parts. */
-fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report);
-
 /** Open the output.
  *  range: values of the least and greatest integer; NULL: the range is found later, and the sink is
  *         a temporary file of floats
@@ -229,17 +201,6 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink);
-/** Check that a sink has the size of the plan's volume.
- *  @return FBP_ERR_INVALID if not. */
-fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink);
-/** Convert complete floats in `values` to the output's integers, by the range of the floats. */
-fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
-                            const char *output, const struct fbp_report *report, fbp_sink **out);
-/** Store hash, range and number of clipped voxels of the output in the report. */
-void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report);
-/** Set this thread's message to what an interrupted run has kept, and how to continue it. */
-void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output);
-
 /* team_plan.c: the plan of one of several processes */
 
 /** Choose the threads of this process, and one device of its host. */

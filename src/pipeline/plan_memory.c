@@ -31,23 +31,6 @@ enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 /* Least predicted time of a run [s] for which the rates of links between devices are measured. */
 static const double LONG_SECONDS = 1;
 
-/* Index (*at) of the device with the least free memory, and the usable bytes of this memory for one
- * process; 0: not known. */
-static uint64_t least_free(const fbp_plan *p, size_t *at)
-{
-    uint64_t least = 0;
-
-    *at = 0;
-    for (size_t i = 0; i < p->n_devices; i++) {
-        const uint64_t available = fbp_device_free(p->backend, p->devices[i]);
-        if (i > 0 && available >= least)
-            continue;
-        least = available;
-        *at = i;
-    }
-    return p->n_on_card > 1 ? least / p->n_on_card : least;
-}
-
 /* Limit of the resident set of this process, `resident` bytes now; UINT64_MAX: none. */
 static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
 {
@@ -104,7 +87,7 @@ static size_t slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Does the device read the caller's views directly from its own memory (worker.c)?  Not if the host
+/* Does the device read the caller's views directly from its own memory (run.c)?  Not if the host
  * changes the views first. */
 static bool reads_on_device(const fbp_plan *p)
 {
@@ -261,10 +244,19 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     char text[32];
 
     for (;;) {
-        size_t poorest = 0;
+        size_t poorest = 0; /* device with the least free memory */
+        uint64_t least = 0; /* usable bytes of that memory; 0: not known */
         const uint64_t wanted = p->params.device_memory_bytes;
         const uint64_t has = p->target ? p->target->device_bytes / 10 * 9 : 0;
-        const uint64_t limit = wanted ? wanted : has ? has : least_free(p, &poorest);
+        for (size_t i = 0; !wanted && !has && i < p->n_devices; i++) {
+            const uint64_t available = fbp_device_free(p->backend, p->devices[i]);
+            if (i > 0 && available >= least)
+                continue;
+            least = available;
+            poorest = i;
+        }
+        const uint64_t sharers = p->n_on_card > 1 ? p->n_on_card : 1; /* processes on the device */
+        const uint64_t limit = wanted ? wanted : has ? has : least / sharers;
         fbp_status st = divide_within(p, limit, work);
         if (st == FBP_OK && learn_machine(p))
             st = divide_within(p, limit, work);
@@ -354,28 +346,24 @@ static fbp_status arrange_job(fbp_plan *p)
 
 /* ---- Corrected views: in memory, in a file, or as they are read ---- */
 
-/* Storage of corrected views. */
-struct way {
-    const char *folder; /* folder of the scratch file; NULL: memory */
-    bool as_read;       /* no storage: phases are retrieved each time a view is read */
-};
-
-static fbp_status arrange_corrections(fbp_plan *p, struct way way)
+/* Arrange with a storage of corrected views: memory, or a scratch file in `folder` unless it is
+ * NULL; as_read: no storage, phases are retrieved each time a view is read. */
+static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_read)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
     struct fbp_job *job = &p->tables.job;
     const uint64_t resident = fbp_resident_bytes(), limit = memory_limit(p, resident);
     const uint64_t taken = resident + p->held_bytes;
 
-    c->as_read = way.as_read;
-    job->input.unpacks = p->unpacks || way.as_read;
-    fbp_corrections_divide(c, limit > taken ? limit - taken : 0, way.folder, job->n_threads);
+    c->as_read = as_read;
+    job->input.unpacks = p->unpacks || as_read;
+    fbp_corrections_divide(c, limit > taken ? limit - taken : 0, folder, job->n_threads);
     p->info.ahead_bytes = fbp_corrections_kept_bytes(c);
     p->info.ahead_rows = c->as_read ? 0 : c->n_rows;
     p->info.ahead_bands = c->as_read     ? 0
                           : c->band_rows ? (c->n_rows + c->band_rows - 1) / c->band_rows
                                          : 1;
-    p->info.ahead_in_file = way.folder != NULL;
+    p->info.ahead_in_file = folder != NULL;
     /* No more readers than cached views: all readers must finish with a view before the cache
      * replaces it. */
     const int each = c->n_threads / (int)p->n_devices;
@@ -389,12 +377,12 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
 }
 
 /* Arrange with another storage after a first attempt that returned `before`. */
-static fbp_status arrange_instead(fbp_plan *p, fbp_status before, struct way way)
+static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
     if (before == FBP_OK)
         p->held_bytes -= fbp_corrections_memory_bytes(fbp_plan_corrections(p));
-    return arrange_corrections(p, way);
+    return arrange_corrections(p, folder, as_read);
 }
 
 size_t fbp_plan_retrievals(const fbp_plan *p)
@@ -411,8 +399,7 @@ size_t fbp_plan_retrievals(const fbp_plan *p)
 fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
-    const struct way in_memory = {0}, in_file = {.folder = p->params.tuning.scratch};
-    const struct way as_read = {.as_read = true};
+    const char *scratch = p->params.tuning.scratch;
     fbp_status st = FBP_ERR_NOMEM;
 
     p->tables.job.input.unpacks = p->unpacks;
@@ -424,22 +411,22 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     if (p->n_steps == 1) /* with more steps, the job's rows belong to another detector */
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
-        st = arrange_corrections(p, as_read);
+        st = arrange_corrections(p, NULL, true);
         double readings = (double)fbp_plan_retrievals(p);
         if (st == FBP_OK)
             FBP_TRY(fbp_plan_agree_most(p, &readings));
         if (st != FBP_OK ? st != FBP_ERR_NOMEM : readings <= 1)
             return st;
     }
-    st = arrange_instead(p, st, in_memory);
+    st = arrange_instead(p, st, NULL, false);
     double slabs = (double)p->work.n_slabs / (double)p->n_devices;
-    if (in_file.folder && st == FBP_OK)
+    if (scratch && st == FBP_OK)
         FBP_TRY(fbp_plan_agree_most(p, &slabs));
-    if (in_file.folder && (st == FBP_ERR_NOMEM || (st == FBP_OK && slabs > 1)))
-        st = arrange_instead(p, st, in_file);
+    if (scratch && (st == FBP_ERR_NOMEM || (st == FBP_OK && slabs > 1)))
+        st = arrange_instead(p, st, scratch, false);
     if (may_wait && st == FBP_ERR_NOMEM)
-        return arrange_instead(p, st, as_read);
-    if (st != FBP_ERR_NOMEM || p->params.tuning.scratch)
+        return arrange_instead(p, st, NULL, true);
+    if (st != FBP_ERR_NOMEM || scratch)
         return st;
     char kept[32], needs[32], has[32];
     fbp_message_clear();

@@ -121,89 +121,6 @@ fail:
     return st;
 }
 
-/* Callback between slices of the conversion: has the caller cancelled? */
-static int stops(void *user)
-{
-    const fbp_plan *p = user;
-    const struct fbp_progress now = {.struct_size = sizeof now,
-                                     .done = p->info.updates,
-                                     .total = p->info.updates,
-                                     .views_read = p->tables.job.n_views,
-                                     .slabs_done = p->info.n_slabs,
-                                     .n_slabs = p->info.n_slabs};
-
-    return p->params.callbacks.progress
-               ? p->params.callbacks.progress(p->params.callbacks.user, &now)
-               : 0;
-}
-
-/* Convert the complete floats to the output's integers; the range is that of the values. */
-fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
-                            const char *output, const struct fbp_report *report, fbp_sink **out)
-{
-    const struct fbp_grid *g = &p->info.volume;
-    const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
-    const size_t threads =
-        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* closed plan: free memory */
-    double range[2] = {report->min, report->max};
-
-    FBP_TRY(fbp_spool_range(values, range));
-    FBP_TRY(fbp_plan_sink_open(p, source, output, range, NULL, out));
-    return fbp_spool_copy(values, *out, room < 1 ? 1 : room < threads ? room : threads, stops, p);
-}
-
-fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
-{
-    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
-    const size_t slices = wanted[2] * p->info.time_points;
-    char frames[80] = "";
-
-    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == slices)
-        return FBP_OK;
-    if (p->info.time_points > 1)
-        snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.time_points,
-                 wanted[2]);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "output: has %zu x %zu x %zu voxels, but the plan's volume has %zu x %zu x "
-                    "%zu%s; use the size of fbp_plan_info()",
-                    n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
-}
-
-/* Copy the output's hash, counts of clipped values, and scale to the report. */
-void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
-{
-    const struct fbp_array_info *info = fbp_sink_info(sink);
-
-    report->hash = fbp_sink_hash(sink);
-    report->output_clipped += fbp_sink_clipped(sink); /* added to the counts of other processes */
-    report->output_scale = info->scale;
-    report->output_offset = info->offset;
-    if (info->scale != 0) {
-        report->output_range[0] = info->offset;
-        report->output_range[1] =
-            info->offset + info->scale * (info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX);
-    }
-}
-
-void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
-{
-    const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
-
-    fbp_message_clear();
-    if (kept > 0 && p->params.cluster.n_parts)
-        (void)!fbp_fail(FBP_ERR_CANCELLED,
-                        "interrupted: %s is incomplete, but %zu of %zu slices are stored; run part "
-                        "%zu of %zu again to continue",
-                        output, kept, all, p->params.cluster.part, p->params.cluster.n_parts);
-    else if (kept > 0)
-        (void)!fbp_fail(FBP_ERR_CANCELLED,
-                        "interrupted: %s is incomplete, but %zu of %zu slices are stored; continue "
-                        "with --resume",
-                        output, kept, all);
-    else
-        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written");
-}
-
 /* ---- Slices of one of several processes ---- */
 
 size_t fbp_plan_own_slices(const fbp_plan *p)
@@ -244,39 +161,5 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
         whole.missing += p->missing[i] && fbp_box_is_own(&job, i % nz);
 
     FBP_COPY_OUT(part, out, &whole);
-    return FBP_OK;
-}
-
-enum { NAMED = 12 }; /* greatest number of parts in a note */
-
-fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
-{
-    const size_t n = fbp_sink_info(sink)->n[2], n_parts = p->params.cluster.n_parts;
-    size_t used = 0, count = 0;
-    char parts[200] = "";
-
-    report->slices_missing = fbp_sink_missing(sink);
-    free(p->missing);
-    p->missing = NULL;
-    if (report->slices_missing == 0)
-        return FBP_OK;
-    FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
-    for (size_t z = 0; z < n; z++)
-        p->missing[z] = !fbp_sink_has(sink, z, 1);
-    /* "3, 5, 9"; empty if the missing slices belong to a run with another number of parts */
-    for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
-        struct fbp_part part = {.struct_size = sizeof part};
-        if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
-            continue;
-        if (count++ < NAMED)
-            used +=
-                (size_t)snprintf(parts + used, sizeof parts - used, "%s%zu", used ? ", " : "", k);
-    }
-
-    fbp_plan_note(p, FBP_LOG_NOTE,
-                  "%zu of %zu slices are still missing (part%s %s%s of %zu); the last part to "
-                  "finish gives the output its name, and interrupted parts must be run again",
-                  report->slices_missing, n, count == 1 ? "" : "s", parts,
-                  count > NAMED ? " ..." : "", n_parts);
     return FBP_OK;
 }

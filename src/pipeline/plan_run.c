@@ -1,22 +1,46 @@
 /* Runs of a plan: fbp_plan_run() writes a file, fbp_plan_run_to() writes to a sink,
- * fbp_reconstruct() computes from memory to memory.
+ * fbp_reconstruct() computes from memory to memory.  All three are public (fbp/recon.h).
  *
  * All of them open source and sink, and call run_to(): open the checks and the mask, compute all
- * slabs (run.c), check the views that were read, and finish the output. */
+ * slabs (run.c), log what the checks of the views found, and finish the output. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/sink.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
+#include "geometry/kind.h"
 #include "pipeline/worker.h"
+#include "prep/prep.h"
+#include "scan/file/scan.h"
 #include "team/team.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
+
+/* Checks beside a run: the check of views in the caller's memory, and the search for bad pixels and
+ * saturated air in some views.  If the views are in memory, a thread checks them during the run;
+ * otherwise the run checks views when it reads them, and the search follows the run, while the
+ * files are cached. */
+struct checks {
+    fbp_data_check *views; /* check of views in `memory`; NULL: the run checks the views */
+    const fbp_source *memory;
+    bool searches; /* search with `samples` */
+    struct fbp_sample_check samples;
+    const struct fbp_cancel_flag *stop;
+    bool has_thread;
+    pthread_t thread;
+    fbp_status status; /* of the thread, with `message` */
+    char message[400];
+};
 
 /* One run of a plan, and the objects that exist during this run. */
 struct plan_run {
@@ -31,7 +55,8 @@ struct plan_run {
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
     bool checked_in_step; /* a view step checks the views; the run does not */
-    struct fbp_sample_search search;
+    bool in_memory;       /* devices may read the views from the caller's memory */
+    struct checks checks;
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: a single process */
     uint64_t n_found;               /* voxels that min, max and mean include */
@@ -57,7 +82,7 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .workers = p->workers.n ? &p->workers : NULL,
                                   .no_overlap = p->params.tuning.no_overlap,
                                   .timeline = r->timeline,
-                                  .check = r->checked_in_step ? NULL : r->check,
+                                  .check = r->checked_in_step || r->in_memory ? NULL : r->check,
                                   .mask = r->mask,
                                   .sum = p->sum,
                                   .n_found = &r->n_found,
@@ -120,6 +145,112 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
     return st;
 }
 
+/* ---- The output ---- */
+
+/* Check that a sink has the size of the plan's volume. */
+static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
+{
+    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
+    const size_t slices = wanted[2] * p->info.time_points;
+    char frames[80] = "";
+
+    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == slices)
+        return FBP_OK;
+    if (p->info.time_points > 1)
+        snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.time_points,
+                 wanted[2]);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "output: has %zu x %zu x %zu voxels, but the plan's volume has %zu x %zu x "
+                    "%zu%s; use the size of fbp_plan_info()",
+                    n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
+}
+
+/* Callback between slices of the conversion: has the caller cancelled? */
+static int stops(void *user)
+{
+    const fbp_plan *p = user;
+    const struct fbp_progress now = {.struct_size = sizeof now,
+                                     .done = p->info.updates,
+                                     .total = p->info.updates,
+                                     .views_read = p->tables.job.n_views,
+                                     .slabs_done = p->info.n_slabs,
+                                     .n_slabs = p->info.n_slabs};
+
+    return p->params.callbacks.progress
+               ? p->params.callbacks.progress(p->params.callbacks.user, &now)
+               : 0;
+}
+
+/* Convert the complete floats to the output's integers; the range is that of the values. */
+static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
+                          const char *output, const struct fbp_report *report, fbp_sink **out)
+{
+    const struct fbp_grid *g = &p->info.volume;
+    const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
+    const size_t threads =
+        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* closed plan: free memory */
+    double range[2] = {report->min, report->max};
+
+    FBP_TRY(fbp_spool_range(values, range));
+    FBP_TRY(fbp_plan_sink_open(p, source, output, range, NULL, out));
+    return fbp_spool_copy(values, *out, room < 1 ? 1 : room < threads ? room : threads, stops, p);
+}
+
+enum { NAMED = 12 }; /* greatest number of parts in a note */
+
+/* After a run of one part: store which slices the output lacks, and log the missing parts. */
+static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
+{
+    const size_t n = fbp_sink_info(sink)->n[2], n_parts = p->params.cluster.n_parts;
+    size_t used = 0, count = 0;
+    char parts[200] = "";
+
+    report->slices_missing = fbp_sink_missing(sink);
+    free(p->missing);
+    p->missing = NULL;
+    if (report->slices_missing == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
+    for (size_t z = 0; z < n; z++)
+        p->missing[z] = !fbp_sink_has(sink, z, 1);
+    /* "3, 5, 9"; empty if the missing slices belong to a run with another number of parts */
+    for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
+        struct fbp_part part = {.struct_size = sizeof part};
+        if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
+            continue;
+        if (count++ < NAMED)
+            used +=
+                (size_t)snprintf(parts + used, sizeof parts - used, "%s%zu", used ? ", " : "", k);
+    }
+
+    fbp_plan_note(p, FBP_LOG_NOTE,
+                  "%zu of %zu slices are still missing (part%s %s%s of %zu); the last part to "
+                  "finish gives the output its name, and interrupted parts must be run again",
+                  report->slices_missing, n, count == 1 ? "" : "s", parts,
+                  count > NAMED ? " ..." : "", n_parts);
+    return FBP_OK;
+}
+
+/* Set this thread's message to what an interrupted run has kept, and how to continue it. */
+static void name_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
+{
+    const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
+
+    fbp_message_clear();
+    if (kept > 0 && p->params.cluster.n_parts)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: %s is incomplete, but %zu of %zu slices are stored; run part "
+                        "%zu of %zu again to continue",
+                        output, kept, all, p->params.cluster.part, p->params.cluster.n_parts);
+    else if (kept > 0)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: %s is incomplete, but %zu of %zu slices are stored; continue "
+                        "with --resume",
+                        output, kept, all);
+    else
+        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written");
+}
+
 /* Convert the output to integers if requested, publish it, and complete the report. */
 static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, double start)
 {
@@ -131,15 +262,25 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     fbp_status st = FBP_OK;
 
     if (r->output)
-        FBP_TRY_GOTO(fbp_plan_convert(r->plan, r->source, r->sink, r->output, report, &converted));
-    FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : r->sink));
-    const char *note = fbp_sink_note(converted ? converted : r->sink);
+        FBP_TRY_GOTO(convert(r->plan, r->source, r->sink, r->output, report, &converted));
+    fbp_sink *const written = converted ? converted : r->sink;
+    FBP_TRY_GOTO(fbp_sink_finish(written));
+    const char *note = fbp_sink_note(written);
     if (note)
         fbp_plan_note(r->plan, FBP_LOG_WARNING, "%s", note);
     if (r->plan->params.cluster.n_parts)
-        FBP_TRY_GOTO(fbp_plan_part_done(r->plan, r->sink, report));
+        FBP_TRY_GOTO(note_missing_parts(r->plan, r->sink, report));
     report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());
-    fbp_plan_report_output(converted ? converted : r->sink, report);
+    const struct fbp_array_info *info = fbp_sink_info(written);
+    report->hash = fbp_sink_hash(written);
+    report->output_clipped += fbp_sink_clipped(written); /* added to those of other processes */
+    report->output_scale = info->scale;
+    report->output_offset = info->offset;
+    if (info->scale != 0) {
+        report->output_range[0] = info->offset;
+        report->output_range[1] =
+            info->offset + info->scale * (info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX);
+    }
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
     FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));
@@ -156,6 +297,161 @@ fail:
     return st;
 }
 
+/* ---- Checks of the views that were read ---- */
+
+/* Warn about `count` repaired samples.  Their percentage is added only if the whole volume was
+ * computed by this process, because then all samples were checked. */
+static void warn_about_count(const fbp_plan *p, size_t count, const char *what, const char *done)
+{
+    const struct fbp_scan *s = p->scan;
+    const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
+    const bool whole = memcmp(p->info.whole.n, p->info.volume.n, sizeof p->info.whole.n) == 0 &&
+                       !p->params.cluster.n_parts && !p->params.cluster.team;
+    char share[80] = "";
+
+    if (count == 0)
+        return;
+    if (whole)
+        snprintf(share, sizeof share, ", %.2g %% of %zu views of %zu x %zu",
+                 fmin(100, 100 * (double)count / all), s->n_views, s->panel.n_columns,
+                 s->panel.n_rows);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s: %zu%s: %s", what, count, share, done);
+}
+
+/* Check views in memory, and search. */
+static fbp_status check_beside(struct checks *s)
+{
+    if (s->views)
+        FBP_TRY(fbp_data_check_memory(s->views, s->memory));
+    return s->searches ? fbp_check_samples(&s->samples) : FBP_OK;
+}
+
+static void *checks_main(void *arg)
+{
+    struct checks *s = arg;
+    struct fbp_cancel_scope scope = {.flag = s->stop};
+
+    fbp_message_clear();
+    (void)fbp_cancel_scope(&scope);
+    s->status = check_beside(s);
+    (void)fbp_cancel_scope(NULL);
+    snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    return NULL;
+}
+
+/* Begin the checks beside a run.  The search reads the measured views, which are below the steps;
+ * views without lines, views that can be read only once, and views in a device's memory are not
+ * searched. */
+static void begin_checks(struct plan_run *r, fbp_source *measured)
+{
+    const fbp_plan *p = r->plan;
+    const struct fbp_job *job = &fbp_plan_measured(p)->job;
+    const struct fbp_prep *prep = fbp_plan_prep(p);
+    struct checks *s = &r->checks;
+    struct fbp_sample_check *c = &s->samples;
+    size_t z0, n, end;
+
+    *c = (struct fbp_sample_check){.prep = prep, .top_down = p->top_down, .source = measured};
+    for (size_t i = 0; i < p->n_steps && !p->steps[i]->measured && c->source->below; i++)
+        c->source = c->source->below;
+    const fbp_source *root = c->source;
+    while (root->below)
+        root = root->below;
+    s->searches = !job->input.filtered && fbp_kind_has_lines(job->kind) &&
+                  !fbp_source_in_order(c->source) &&
+                  (root->inputs.n > 0 || (fbp_source_samples(root) && !fbp_source_device(root)));
+    fbp_box_slices(job, &z0, &n);
+    job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
+    c->n_rows = end - c->row0;
+    /* a step may yield rows of another detector */
+    if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
+        (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
+        c->row0 = 0;
+        c->n_rows = prep->panel.n_rows;
+    }
+    if (r->in_memory) {
+        s->views = r->check;
+        s->memory = r->source;
+    }
+    s->stop = fbp_cancel_flag();
+    s->has_thread = (r->in_memory || (s->searches && fbp_source_samples(c->source))) &&
+                    pthread_create(&s->thread, NULL, checks_main, s) == 0;
+}
+
+/* Wait for the thread of the checks. */
+static void end_checks(struct checks *s)
+{
+    if (s->has_thread)
+        pthread_join(s->thread, NULL);
+    s->has_thread = false;
+}
+
+/* Report bad pixels that no map lists, and saturated air. */
+static void report_samples(const fbp_plan *p, const struct fbp_sample_check *c,
+                           struct fbp_report *report)
+{
+    const char *white = fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0";
+
+    report->bad_pixels = c->n_bad;
+    report->saturated = c->n_flat;
+    if (c->n_bad > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING,
+                      "found %zu dead, stuck, hot or saturated pixels in %d views that bad_pixels "
+                      "does not list; expect rings and wrong values, use --bad-pixels auto, or "
+                      "list them in bad_pixels",
+                      c->n_bad, FBP_CHECK_VIEWS);
+    if (c->n_flat == 0)
+        return;
+    report->saturated_value = c->flat_top;
+    report->saturated_share = (double)c->n_flat / (double)c->n_samples;
+    fbp_plan_note(p, FBP_LOG_WARNING,
+                  "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below "
+                  "%s, so the detector is saturated in air, or %s is too large; values at the "
+                  "object's edge are wrong; reduce the exposure, or correct %s",
+                  c->n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c->flat_top, white,
+                  white, white);
+}
+
+/* Finish the checks of the views and the search, and log what they found.  Returns FBP_ERR_INVALID
+ * if no view has any data. */
+static fbp_status report_data_check(struct plan_run *r, fbp_source *source,
+                                    struct fbp_report *report)
+{
+    const fbp_plan *p = r->plan;
+    fbp_data_check *check = r->check;
+    struct checks *s = &r->checks;
+    char line[800];
+
+    if (!s->has_thread)
+        s->status = check_beside(s);
+    else if (end_checks(s), s->status != FBP_OK)
+        fbp_message_adopt(s->message);
+    FBP_TRY(s->status);
+    FBP_TRY(fbp_data_check_finish(check, source, p->top_down, fbp_plan_source_name(p), report));
+    fbp_data_check_dead(check, report, line, sizeof line);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+    fbp_data_check_air(check, line, sizeof line);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+    fbp_data_check_exposure(report, p->scan->n_views, line, sizeof line);
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
+    warn_about_count(p, report->not_finite, "samples that are not numbers (NaN or infinite)",
+                     "they were interpolated along the row, or set to 0 if the whole row is bad; "
+                     "find their cause");
+    warn_about_count(p, report->clipped, "samples that are at or below the dark",
+                     "their transmission was set to 1e-6 (line integral 13.8); expect streaks, "
+                     "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
+
+    report->repaired_pixels = fbp_plan_prep(p)->n_bridges;
+    if (s->searches)
+        report_samples(p, &s->samples, report);
+    const bool padded = p->tables.job.filtering.pad;
+    fbp_data_check_truncated(report, p->scan->n_views, padded, line, sizeof line);
+    fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, "%s", line);
+    return FBP_OK;
+}
+
+/* ---- A run ---- */
+
 /* Compute all slices to r->sink, check the views that were read, and finish the output. */
 static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double start)
 {
@@ -163,12 +459,14 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     struct fbp_prep_counts counts = {0};
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_plan_check_sink(p, r->sink));
+    FBP_TRY(check_sink(p, r->sink));
     r->checked = fbp_plan_measured(p)->job;
     if (p->params.cluster.team) /* all processes check the same rows */
         r->checked.part.slices[0] = r->checked.part.slices[1] = 0;
     FBP_TRY_GOTO(fbp_data_check_create(&r->check, &r->checked));
     r->checked_in_step = fbp_plan_check_in_steps(p, r->check);
+    r->in_memory = !r->checked_in_step && fbp_source_samples(r->source) && !p->top_down &&
+                   fbp_source_info(r->source)->type == p->tables.job.input.type;
     if (p->params.output.fill || p->tables.region) {
         struct fbp_job job = p->tables.job;
         job.kind = r->checked.kind; /* the field of view depends on the measured views */
@@ -183,7 +481,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
 
     fbp_source *measured = r->checked_in_step ? r->source->below : r->source;
     if (is_first(p))
-        fbp_plan_search_begin(p, measured, &r->search);
+        begin_checks(r, measured);
     st = compute(r, report);
     if (r->team) {
         if (st == FBP_OK)
@@ -193,7 +491,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     FBP_TRY_GOTO(st);
 
     if (is_first(p)) {
-        st = fbp_plan_report_data_check(p, r->check, measured, &r->search, report);
+        st = report_data_check(r, measured, report);
         if (st == FBP_ERR_INVALID) /* discard slices of empty views: no --resume */
             fbp_sink_forget(r->sink);
     }
@@ -201,7 +499,8 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     if (is_first(p))
         FBP_TRY_GOTO(finish_output(r, report, start));
 fail:
-    fbp_plan_search_end(&r->search);
+    end_checks(&r->checks);
+    free(r->checks.samples.bad);
     fbp_plan_team_end(&r->team);
     fbp_timeline_destroy(&r->timeline);
     (void)fbp_plan_check_in_steps(p, NULL);
@@ -210,120 +509,86 @@ fail:
     return st;
 }
 
-/* Check and clear the caller's report, if there is one.  Fails in a forked child. */
-static fbp_status begin(const fbp_plan *p, struct fbp_report *report)
+/* Open source and sink, and run.
+ * given: views; NULL: those of the scan
+ * output: path of a file; NULL: the slices go to the sink `to` of rank 0 */
+static fbp_status open_and_run(fbp_plan *p, fbp_source *given, fbp_sink *to, const char *output,
+                               struct fbp_report *report)
 {
+    const double start = fbp_seconds();
+    const bool finds_range = output && p->params.output.auto_range; /* floats, then integers */
+    struct fbp_report own_report = {0};
+    fbp_source *own = NULL, *stored = NULL, *reduced = NULL;
+    struct plan_run run = {.plan = p, .output = finds_range ? output : NULL};
+    fbp_sink *sink = NULL; /* opened here */
+    fbp_status st = FBP_OK;
+
     fbp_message_clear();
     if (report) {
         FBP_TRY(FBP_CHECK(report, report));
-        FBP_COPY_OUT(report, report, &(const struct fbp_report){0});
+        FBP_COPY_OUT(report, report, &own_report);
     }
-    return fbp_check_process(p->process, "plan");
-}
-
-static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
-                              struct fbp_report *report)
-{
-    const double start = fbp_seconds();
-    struct fbp_report own_report = {0};
-    fbp_source *own = NULL, *stored = NULL, *reduced = NULL;
-    struct plan_run run;
-    fbp_sink *sent = NULL;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY(begin(p, report));
-    if (p->params.cluster.n_parts)
+    FBP_TRY(fbp_check_process(p->process, "plan"));
+    if (!output && p->params.cluster.n_parts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "part: the parts of a volume are written to a common file, not to a sink; "
                         "call fbp_plan_run() with the name of the file, or set n_parts to 0");
     FBP_TRY(fbp_plan_open_steps(p));
-    if (is_first(p) && !sink)
+    if (!output && is_first(p) && !to)
         return fbp_fail(FBP_ERR_INVALID, "output: the sink is NULL; give a sink");
-    if (!is_first(p)) {
-        FBP_TRY(fbp_plan_team_sink(p, &sent));
-        sink = sent;
-    }
-    if (source)
-        FBP_TRY_GOTO(fbp_plan_check_source(p, source));
-    else
+    if (!output && !is_first(p))
+        FBP_TRY(fbp_plan_team_sink(p, &sink));
+    if (!given)
         FBP_TRY_GOTO(fbp_plan_source_open(p, &own));
-    stored = source ? source : own;
+    stored = given ? given : own;
+    FBP_TRY_GOTO(fbp_plan_check_source(p, stored));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
     FBP_TRY_GOTO(fbp_plan_source_await(p, stored));
-    FBP_TRY_GOTO(fbp_device_memory_settle(fbp_sink_device(sink)));
-    FBP_TRY_GOTO(fbp_plan_team_compare(p, reduced, ""));
-    run = (struct plan_run){.plan = p, .source = reduced, .sink = sink};
-    FBP_TRY_GOTO(run_to(&run, &own_report, start));
-fail:
-    if (report)
-        FBP_COPY_OUT(report, report, &own_report);
-    fbp_sink_close(&sent);
-    fbp_plan_source_drop(stored, &reduced);
-    fbp_plan_source_close(p, &own);
-    return st;
-}
-
-static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *report)
-{
-    const double start = fbp_seconds();
-    const bool finds_range = p->params.output.auto_range; /* floats first, then integers */
-    struct fbp_report own_report = {0};
-    fbp_source *source = NULL, *reduced = NULL;
-    struct plan_run run;
-    fbp_sink *sink = NULL;
-    bool apart = false;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY(begin(p, report));
-    FBP_TRY(fbp_plan_open_steps(p));
-    FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
-    FBP_TRY_GOTO(fbp_plan_check_source(p, source));
-    FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
-    FBP_TRY_GOTO(fbp_plan_source_await(p, source));
-    FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &apart));
-    if (p->params.cluster.n_parts && fbp_sink_missing(sink) == 0)
-        fbp_plan_note(p, FBP_LOG_NOTE,
-                      "the output is already complete, so nothing is computed; to compute it "
-                      "again, remove the file first");
-    if (p->follow) /* open the devices before the first view arrives */
-        FBP_TRY_GOTO(fbp_plan_open(p));
-    run = (struct plan_run){.plan = p,
-                            .source = reduced,
-                            .sink = sink,
-                            .output = finds_range ? output : NULL,
-                            .apart = apart};
+    if (output) {
+        FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &run.apart));
+        if (p->params.cluster.n_parts && fbp_sink_missing(sink) == 0)
+            fbp_plan_note(p, FBP_LOG_NOTE,
+                          "the output is already complete, so nothing is computed; to compute it "
+                          "again, remove the file first");
+        if (p->follow) /* open the devices before the first view arrives */
+            FBP_TRY_GOTO(fbp_plan_open(p));
+    } else {
+        FBP_TRY_GOTO(fbp_device_memory_settle(fbp_sink_device(sink ? sink : to)));
+        FBP_TRY_GOTO(fbp_plan_team_compare(p, reduced, ""));
+    }
+    run.source = reduced;
+    run.sink = sink ? sink : to;
     FBP_TRY_GOTO(run_to(&run, &own_report, start));
     if (finds_range && is_first(p))
         fbp_spool_discard(&sink);
 fail:
-    if (st == FBP_ERR_CANCELLED)
-        fbp_plan_say_what_is_left(p, sink, output);
+    if (output && st == FBP_ERR_CANCELLED)
+        name_what_is_left(p, sink, output);
     fbp_sink_close(&sink);
-    fbp_plan_source_drop(source, &reduced);
-    fbp_plan_source_close(p, &source);
+    fbp_plan_source_drop(stored, &reduced);
+    fbp_plan_source_close(p, &own);
     if (report)
         FBP_COPY_OUT(report, report, &own_report);
     return st;
 }
 
-/* Register a run (fbp_plan_destroy() waits for all registered runs), and make p->stop cancel the
- * calling thread's work.  Returns the previous cancel scope. */
-static struct fbp_cancel_scope *begin_run(fbp_plan *p, struct fbp_cancel_scope *scope)
+/* Register a run, because fbp_plan_destroy() waits for all registered runs, and run with p->stop as
+ * a condition that cancels the calling thread's work.  All processes of a team return the status of
+ * the first failure.  A process that was cancelled with the others keeps its own message about
+ * slices that --resume can use. */
+static fbp_status run_plan(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
+                           struct fbp_report *report)
 {
+    const struct fbp_cancel_flag flag = {.set = &p->stop, .outer = fbp_cancel_flag()};
+    struct fbp_cancel_scope scope = {.flag = &flag};
+    char own[1200];
+
     pthread_mutex_lock(&p->lock);
     p->n_runs++;
     pthread_mutex_unlock(&p->lock);
-    return fbp_cancel_scope(scope);
-}
-
-/* Unregister a run.  All processes of a team return the status of the first failure.  A process
- * that was cancelled with the others keeps its own message about slices that --resume can use.  The
- * run must not use the plan after this call. */
-static fbp_status end_run(fbp_plan *p, struct fbp_cancel_scope *before, fbp_status status)
-{
-    char own[1200];
+    struct fbp_cancel_scope *const before = fbp_cancel_scope(&scope);
+    const fbp_status status = open_and_run(p, source, sink, output, report);
     fbp_status st = status;
-
     if (p->params.cluster.team) {
         snprintf(own, sizeof own, "%s", fbp_message());
         st = fbp_team_meet(p->params.cluster.team, "run", status);
@@ -336,7 +601,7 @@ static fbp_status end_run(fbp_plan *p, struct fbp_cancel_scope *before, fbp_stat
     atomic_store(&p->stop, false);
     pthread_mutex_lock(&p->lock);
     if (--p->n_runs == 0)
-        pthread_cond_broadcast(&p->idle);
+        pthread_cond_broadcast(&p->idle); /* the plan may be destroyed from here on */
     pthread_mutex_unlock(&p->lock);
     return st;
 }
@@ -345,19 +610,13 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                            struct fbp_report *report)
 {
     FBP_REQUIRE(p);
-    const struct fbp_cancel_flag flag = {.set = &p->stop, .outer = fbp_cancel_flag()};
-    struct fbp_cancel_scope scope = {.flag = &flag}, *const before = begin_run(p, &scope);
-
-    return end_run(p, before, run_between(p, source, sink, report));
+    return run_plan(p, source, sink, NULL, report);
 }
 
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     FBP_REQUIRE(p, output);
-    const struct fbp_cancel_flag flag = {.set = &p->stop, .outer = fbp_cancel_flag()};
-    struct fbp_cancel_scope scope = {.flag = &flag}, *const before = begin_run(p, &scope);
-
-    return end_run(p, before, run_file(p, output, report));
+    return run_plan(p, NULL, NULL, output, report);
 }
 
 void fbp_plan_timeline(fbp_plan *p, const char *path)

@@ -10,7 +10,6 @@
 #include "pipeline/job.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -246,80 +245,46 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
                             out);
 }
 
+/* ---- Texts of the form KEY=VALUE,KEY=VALUE ---- */
+
 enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };
 
-struct reading {
-    const char *who;
-    const struct fbp_key *keys;
-    size_t n_keys;
-    bool seen[MOST_KEYS];
-    void *out;
-};
-
-/* Read a decimal number; "nan", "inf" and hexadecimal numbers are rejected. */
-static bool read_number(const char *text, const char **end, double *out)
-{
-    char *e;
-
-    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-        return false;
-    if (text[0] == '0' && tolower((unsigned char)text[1]) == 'x')
-        return false;
-    errno = 0;
-    *out = strtod(text, &e);
-    *end = e;
-    return e != text && errno == 0 && isfinite(*out);
-}
-
-/* Factor of a prefix K, M, G or T: a power of `base`; 1: no prefix.  Rates: "GB/s" is 10^9.  Bytes:
- * "G" and "GiB" are 2^30, "GB" is 10^9. */
-static double prefix(const char **at, double base)
-{
-    static const char letters[] = "KMGT";
-    const char *found = **at ? strchr(letters, toupper((unsigned char)**at)) : NULL;
-
-    if (!found)
-        return 1;
-    ++*at;
-    return pow(base, (double)(found - letters + 1));
-}
-
-/* Factor of the unit after a number; 0: the text is no unit of this kind. */
+/* Factor of the unit after a number; 0: the text is no unit of this kind.  Rates: "GB/s" is 10^9.
+ * Bytes: "G" and "GiB" are 2^30, "GB" is 10^9. */
 static double scale_of(enum fbp_key_unit unit, const char *text)
 {
-    const char *at = text;
-    double scale;
+    static const char letters[] = "KMGT";
+    const char *found = *text ? strchr(letters, toupper((unsigned char)*text)) : NULL;
+    const char *rest = found ? text + 1 : text;
+    const double power = found ? (double)(found - letters + 1) : 0;
 
-    switch (unit) {
-    case FBP_KEY_RATE:
-        scale = prefix(&at, 1000);
-        return at > text && strcmp(at, "B/s") == 0 ? scale : 0;
-    case FBP_KEY_BYTES:
-        scale = prefix(&at, 1024);
-        if (strcmp(at, "B") == 0 && at > text)
-            return at = text, prefix(&at, 1000);
-        return *at == '\0' || (at > text && strcmp(at, "iB") == 0) ? scale : 0;
-    default:
+    if (unit == FBP_KEY_RATE)
+        return found && strcmp(rest, "B/s") == 0 ? pow(1000, power) : 0;
+    if (unit != FBP_KEY_BYTES)
         return *text == '\0' ? 1 : 0;
-    }
+    if (found && strcmp(rest, "B") == 0)
+        return pow(1000, power);
+    return *rest == '\0' || (found && strcmp(rest, "iB") == 0) ? pow(1024, power) : 0;
 }
 
-static fbp_status set_value(const struct reading *r, const struct fbp_key *key, const char *text)
+/* Store a value in its field of `out`; hexadecimal numbers, "nan" and "inf" are rejected. */
+static fbp_status set_value(const char *who, const struct fbp_key *key, const char *text, void *out)
 {
-    void *field = (char *)r->out + key->offset;
-    const char *unit = "";
-    double v = 0, scale = 0;
+    const bool decimal = (isdigit((unsigned char)text[0]) || text[0] == '.') &&
+                         !(text[0] == '0' && tolower((unsigned char)text[1]) == 'x');
+    const bool whole = key->unit == FBP_KEY_COUNT || key->unit == FBP_KEY_INT;
+    void *field = (char *)out + key->offset;
+    char *unit = NULL;
 
     if (key->unit == FBP_KEY_WORD) {
         snprintf(field, FBP_KEY_WORD_ROOM, "%s", text);
         return FBP_OK;
     }
-    const bool whole = key->unit == FBP_KEY_COUNT || key->unit == FBP_KEY_INT;
-    if (read_number(text, &unit, &v))
-        scale = scale_of(key->unit, unit);
-    v *= scale;
+    const double number = decimal ? strtod(text, &unit) : 0;
+    const double scale = unit && unit != text ? scale_of(key->unit, unit) : 0;
+    const double v = number * scale;
     if (scale <= 0 || !(v >= key->least && v <= key->most) || (whole && v != floor(v)))
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s=%.*s: expected %s", r->who, key->name, MOST_WORD,
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s=%.*s: expected %s", who, key->name, MOST_WORD,
                         text, key->expected);
     if (key->unit == FBP_KEY_INT)
         *(int *)field = (int)v;
@@ -332,59 +297,52 @@ static fbp_status set_value(const struct reading *r, const struct fbp_key *key, 
     return FBP_OK;
 }
 
-static fbp_status find_key(const struct reading *r, const char *name, size_t *out)
+/* Read "KEY=VALUE"; the "=" is overwritten by the end of a string.  seen: [n_keys] keys that were
+ * read before. */
+static fbp_status read_entry(const char *who, char *word, const struct fbp_key *keys, size_t n_keys,
+                             bool *seen, void *out)
 {
     const char *names[MOST_KEYS];
-    char known[240] = "";
-
-    for (size_t i = 0; i < r->n_keys; i++) {
-        const size_t used = strlen(known);
-        names[i] = r->keys[i].name;
-        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", names[i]);
-        *out = i;
-        if (strcmp(name, names[i]) == 0)
-            return FBP_OK;
-    }
-    const char *near = fbp_nearest(name, names, r->n_keys);
-    if (near)
-        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; did you mean %s?", r->who,
-                        MOST_WORD, name, near);
-    return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; use %s", r->who, MOST_WORD, name,
-                    known);
-}
-
-/* Read "KEY=VALUE"; the "=" is overwritten by the end of a string. */
-static fbp_status read_one(struct reading *r, char *word)
-{
-    char *equals = strchr(word, '=');
-    size_t k = 0;
+    char known[240] = "", *equals = strchr(word, '=');
+    size_t k = n_keys;
 
     if (!word[0])
         return fbp_fail(
             FBP_ERR_INVALID,
-            "%s: an entry is empty; expected KEY=VALUE,KEY=VALUE, such as gups=4,read=2GB/s",
-            r->who);
+            "%s: an entry is empty; expected KEY=VALUE,KEY=VALUE, such as gups=4,read=2GB/s", who);
     if (equals == word)
         return fbp_fail(
             FBP_ERR_INVALID,
             "%s: \"%.*s\": the key before \"=\" is missing; expected KEY=VALUE, such as read=2GB/s",
-            r->who, MOST_WORD, word);
+            who, MOST_WORD, word);
     if (!equals)
-        return fbp_fail(FBP_ERR_INVALID, "%s: \"%.*s\": expected KEY=VALUE, such as gups=4", r->who,
+        return fbp_fail(FBP_ERR_INVALID, "%s: \"%.*s\": expected KEY=VALUE, such as gups=4", who,
                         MOST_WORD, word);
     *equals = '\0';
-    FBP_TRY(find_key(r, word, &k));
-    if (r->seen[k])
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s is given twice; give it once", r->who,
-                        r->keys[k].name);
-    r->seen[k] = true;
-    return set_value(r, &r->keys[k], equals + 1);
+    for (size_t i = 0; i < n_keys; i++) {
+        const size_t used = strlen(known);
+        names[i] = keys[i].name;
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", names[i]);
+        if (strcmp(word, names[i]) == 0)
+            k = i;
+    }
+    const char *near = k == n_keys ? fbp_nearest(word, names, n_keys) : NULL;
+    if (near)
+        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; did you mean %s?", who,
+                        MOST_WORD, word, near);
+    if (k == n_keys)
+        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; use %s", who, MOST_WORD, word,
+                        known);
+    if (seen[k])
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s is given twice; give it once", who, keys[k].name);
+    seen[k] = true;
+    return set_value(who, &keys[k], equals + 1, out);
 }
 
 fbp_status fbp_key_values_read(const char *who, const char *text, const struct fbp_key *keys,
                                size_t n_keys, void *out)
 {
-    struct reading r = {.who = who, .keys = keys, .n_keys = n_keys, .out = out};
+    bool seen[MOST_KEYS] = {false};
     char *copy = fbp_strdup(text);
     fbp_status st = FBP_OK;
 
@@ -394,7 +352,7 @@ fbp_status fbp_key_values_read(const char *who, const char *text, const struct f
         comma = strchr(word, ',');
         if (comma)
             *comma++ = '\0';
-        st = read_one(&r, word);
+        st = read_entry(who, word, keys, n_keys, seen, out);
     }
     free(copy);
     return st;

@@ -1,18 +1,284 @@
-/* fbp_run(): computes all slabs of a plan that the sink lacks.  Opens one worker per device, starts
- * the four stages of each worker, sums up their times, and handles failures and cancellation.
- * plan_run.c calls fbp_run(). */
+/* fbp_run(): computes all slabs of a plan that the sink lacks.  plan_run.c calls fbp_run().
+ *
+ * Opens one worker (a device with its buffers and queues) per device, starts the four stages of
+ * each worker (stage_read.c, stages.c, stage_write.c) in threads, sums up their times and their
+ * counts of repaired samples, and handles failures and cancellation.  The stages call the functions
+ * fbp_worker_*() and fbp_run_*(). */
 #include "pipeline/run.h"
 
+#include "array/array.h"
+#include "array/device_memory.h"
 #include "backend/device.h"
+#include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
+#include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/worker.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+/* ---- One worker ---- */
+
+/* Set w->views and w->volume to the caller's memory if the device can copy from and to it directly:
+ * rows must start with the lowest, and samples must have the type that the device computes with. */
+static void find_callers_memory(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_backend *b = w->backend;
+    const struct fbp_array_info *views = fbp_source_info(rq->source);
+    const size_t *n = views->n, *m = fbp_sink_info(rq->sink)->n;
+    const size_t view_bytes = n[0] * n[1] * n[2] * fbp_raw_size(rq->job);
+    const size_t volume_bytes = m[0] * m[1] * m[2] * fbp_value_size(rq->job);
+    const void *samples = fbp_source_samples(rq->source);
+    const enum fbp_type value = fbp_value_type(rq->job);
+    const bool sink_on_device = fbp_sink_device(rq->sink) != NULL;
+    void *volume = fbp_sink_samples(rq->sink);
+
+    w->views = NULL;
+    w->volume = NULL;
+    if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
+        samples && b->memory.reaches(w->dev, samples, view_bytes))
+        w->views = samples;
+    /* Processes that add partial volumes must add the same blocks, of as many slices.  Cropped
+     * slices and several frames are not contiguous in the volume. */
+    if ((rq->sum && rq->sum->in_order) || fbp_box_crops(rq->job) || rq->job->channels > 1 ||
+        fbp_sink_info(rq->sink)->type != value)
+        return;
+    if (sink_on_device && fbp_run_finishes(rq)) /* the host cannot finish slices there */
+        return;
+    /* A backend without its own memory that computes statistics fetches to any host memory. */
+    if ((volume && b->memory.reaches(w->dev, volume, volume_bytes)) ||
+        (!sink_on_device && !b->can.own_memory && b->can.statistics))
+        w->volume = volume;
+}
+
+static fbp_status open_worker(struct worker *w, const struct fbp_backend *b,
+                              const struct fbp_job *job, const struct fbp_work *work, int device)
+{
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
+                                   work->load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
+                                        work->kept ? job->n_views : work->batch_views,
+                                        work->filter_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
+
+    *w = (struct worker){.backend = b, .work = work};
+    FBP_TRY(b->open(&w->dev, device, job));
+    if (fbp_work_readers(b, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_readers(b, job)));
+    for (size_t i = 0; b->can.own_memory && i < work->n_raw; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &raw, &w->raw[i].device));
+    for (size_t i = 0; i < work->n_filtered; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &filtered, &w->filtered[i].memory));
+    for (size_t i = 1; work->kept && i < MAX_SLOTS; i++)
+        w->filtered[i].memory = w->filtered[0].memory;
+    for (size_t i = 0; i < work->n_volumes; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &volume, &w->volumes[i].memory));
+    return FBP_OK;
+}
+
+static void close_worker(struct worker *w)
+{
+    const struct fbp_backend *b = w->backend;
+
+    for (int i = 0; w->dev && i < MAX_SLOTS; i++) {
+        if (w->raw[i].device != w->raw[i].host)
+            fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
+        fbp_host_put(b, w->dev, w->raw[i].host);
+        if ((size_t)i < w->work->n_filtered) /* the other slots share memory */
+            fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
+    }
+    for (size_t i = 0; w->dev && i < FBP_MOST_PIECES; i++)
+        fbp_host_put(b, w->dev, w->pieces[i].host);
+    if (w->io_threads)
+        fbp_pool_destroy(&w->io_threads);
+    if (w->dev)
+        b->close(&w->dev);
+}
+
+fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out)
+{
+    FBP_TRY(fbp_slabs_draw(&w->run->slabs, w->last == &w->drawn, out));
+    if (*out) {
+        *w->last = *out;
+        w->last = &(*out)->next;
+    }
+    return FBP_OK;
+}
+
+static fbp_status begin_worker(struct worker *w, struct run_state *run)
+{
+    const struct fbp_work *work = w->work;
+    struct fbp_statistics of_earlier_runs; /* read to reset them, not used */
+    struct fbp_work_item *first;
+
+    w->run = run;
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        w->busy[i] = w->waited[i] = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
+    w->found = FBP_NO_STATISTICS;
+    w->n_found = 0;
+    w->drawn = NULL;
+    w->last = &w->drawn;
+    w->counts = NULL;
+    memset(w->commands, 0, sizeof w->commands);
+    w->n_commands = 0;
+    FBP_TRY(w->backend->repair.counts(w->dev, &w->counted));
+    FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
+    find_callers_memory(w);
+    FBP_TRY(fbp_worker_draw(w, &first));
+    FBP_TRY(fbp_row_bitmap_empty(&w->ledger, run->rq->job));
+    FBP_TRY(fbp_row_bitmap_empty(&w->claimed, run->rq->job));
+    atomic_store(&w->n_stages, FBP_N_STAGES);
+    const size_t n_filtered = work->kept ? MAX_SLOTS : work->n_filtered;
+    const size_t room[N_QUEUES] = {[RAW_FREE] = work->n_raw,
+                                   [RAW_FULL] = work->n_raw,
+                                   [FILTERED_FREE] = n_filtered,
+                                   [FILTERED_FULL] = n_filtered,
+                                   [VOLUME_FREE] = work->n_volumes,
+                                   [BLOCK_FREE] = N_BLOCKS,
+                                   [BLOCK_FULL] = N_BLOCKS,
+                                   [PIECE_FREE] = work->n_blocks,
+                                   [PARTS_FULL] = work->n_blocks * MOST_PARTS};
+    for (size_t q = 0; q < N_QUEUES; q++) {
+        FBP_TRY(fbp_queue_create(&w->queues[q], room[q]));
+        for (size_t i = 0; q < N_OF_FREE && i < room[q]; i++)
+            fbp_queue_push(w->queues[q], i);
+    }
+    return FBP_OK;
+}
+
+static void abort_worker(struct worker *w)
+{
+    for (size_t q = 0; q < N_QUEUES; q++)
+        if (w->queues[q])
+            fbp_queue_abort(w->queues[q]);
+    if (w->run)
+        fbp_slabs_wake(&w->run->slabs, &w->run->shared, false);
+}
+
+static void set_failed(struct worker *w, fbp_status status)
+{
+    w->status = status;
+    snprintf(w->why, sizeof w->why, "%s", fbp_message());
+    atomic_store(&w->gone, true);
+}
+
+static void return_slabs(struct worker *w)
+{
+    struct run_state *run = w->run;
+
+    /* Wait for the device: after a failure its queues may still use the buffers.  Failures here
+     * have been reported before. */
+    if (w->dev)
+        (void)!fbp_device_settle_all(w->backend, w->dev);
+    if (w->claimed.bits)
+        fbp_slabs_unclaim(&run->slabs, &w->claimed);
+    for (const struct fbp_work_item *d = w->drawn; d; d = d->next) {
+        if (d->done)
+            continue;
+        pthread_mutex_lock(&run->lock);
+        run->updates_done -= d->updates;
+        pthread_mutex_unlock(&run->lock);
+        fbp_slabs_return(&run->slabs, d->slab);
+    }
+}
+
+/* Add the device's counts of repaired samples to the report; all claimed rows are filtered.  If
+ * every worker filters and counts all rows, because it keeps the filtered views, the numbers
+ * replace those of the report.  The caller holds run->lock. */
+static fbp_status collect_counts(struct worker *w)
+{
+    struct fbp_report *report = &w->run->report;
+    const bool replace = w->work->kept && !w->work->shared;
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(w->backend->repair.counts(w->dev, &counts));
+    report->not_finite =
+        (replace ? 0 : report->not_finite) + counts.not_finite - w->counted.not_finite;
+    report->clipped = (replace ? 0 : report->clipped) + counts.clipped - w->counted.clipped;
+    w->counted = counts;
+    w->counts = NULL;
+    fbp_row_bitmap_zero(&w->claimed);
+    return FBP_OK;
+}
+
+size_t fbp_worker_index(const struct worker *w)
+{
+    return (size_t)(w - w->run->workers);
+}
+
+fbp_status fbp_worker_collect(struct worker *w)
+{
+    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
+    pthread_mutex_lock(&w->run->lock);
+    const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
+    pthread_mutex_unlock(&w->run->lock);
+    return st;
+}
+
+fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
+{
+    struct run_state *run = w->run;
+
+    /* If a device fails, its counts are lost unless they were collected: wait for the filter of
+     * earlier slabs, and add their counts.  Without other devices the run fails anyway. */
+    if (run->n_workers > 1 && drawn != w->drawn)
+        FBP_TRY(fbp_worker_collect(w));
+    pthread_mutex_lock(&run->lock);
+    fbp_slabs_claim(&run->slabs, drawn, &w->ledger);
+    fbp_row_bitmap_add(&w->claimed, &w->ledger);
+    w->counts = drawn;
+    pthread_mutex_unlock(&run->lock);
+    return w->backend->repair.set_bitmap(w->dev, &w->ledger);
+}
+
+fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn)
+{
+    struct run_state *run = w->run;
+    struct fbp_statistics fetched;
+
+    /* the device's statistics of fetched voxels, if they are those of the output */
+    if (w->backend->can.statistics && !fbp_box_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
+        FBP_TRY(w->backend->statistics(w->dev, &fetched));
+        fbp_statistics_join(&w->found, &fetched);
+    }
+    pthread_mutex_lock(&run->lock);
+    const fbp_status st = w->counts == drawn ? collect_counts(w) : FBP_OK;
+    if (st == FBP_OK) {
+        fbp_statistics_join(&run->found, &w->found);
+        run->n_found += w->n_found;
+        w->found = FBP_NO_STATISTICS;
+        w->n_found = 0;
+    }
+    pthread_mutex_unlock(&run->lock);
+    return st;
+}
+
+static void end_worker(struct worker *w)
+{
+    for (size_t q = 0; q < N_QUEUES; q++)
+        fbp_queue_destroy(&w->queues[q]);
+    if (w->dev)
+        (void)!fbp_device_settle_all(w->backend, w->dev);
+    for (struct fbp_work_item *next; w->drawn; w->drawn = next) {
+        next = w->drawn->next;
+        free(w->drawn);
+    }
+    if (w->dev) /* a failure here has been reported before */
+        (void)!w->backend->repair.set_bitmap(w->dev, &(struct fbp_row_bitmap){0});
+    fbp_row_bitmap_clear(&w->ledger);
+    fbp_row_bitmap_clear(&w->claimed);
+    w->run = NULL;
+}
+
+/* ---- The run of all workers ---- */
 
 enum { N_THREADS = 4 }; /* stages of a worker */
 
@@ -71,7 +337,7 @@ static fbp_status fail_run(struct run_state *s, fbp_status status)
     pthread_mutex_unlock(&s->lock);
     atomic_store(&s->stop, true);
     for (size_t i = 0; i < s->n_workers; i++)
-        fbp_worker_abort(&s->workers[i]);
+        abort_worker(&s->workers[i]);
     fbp_slabs_wake(&s->slabs, &s->shared, true);
     return status;
 }
@@ -119,7 +385,7 @@ static void *stage_main(void *arg)
     (void)fbp_cancel_scope(&scope);
     start->stage(start->worker);
     if (atomic_fetch_sub(&start->worker->n_stages, 1) == 1 && atomic_load(&start->worker->gone))
-        fbp_worker_return(start->worker);
+        return_slabs(start->worker);
     (void)fbp_cancel_scope(NULL);
     return NULL;
 }
@@ -153,30 +419,28 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
     *out = s->report;
 }
 
-/* A worker whose device is opened, in a thread if there are several. */
+/* Arguments of open_one(). */
 struct opening {
-    struct worker *worker;
+    struct worker *workers;
     const struct fbp_backend *backend;
     const struct fbp_job *job;
     const struct fbp_work *work;
-    int device;
-    const struct fbp_cancel_flag *stop;
-    pthread_t thread;
-    bool has_thread;
+    const int *devices;
 };
 
-static void *open_one(void *arg)
+/* Open the device of worker i; a failure is stored in the worker. */
+static void open_one(void *user, size_t i, int thread)
 {
-    const struct opening *o = arg;
-    struct fbp_cancel_scope scope = {.flag = o->stop}, *const before = fbp_cancel_scope(&scope);
+    const struct opening *o = user;
+    struct worker *w = &o->workers[i];
 
-    const fbp_status st = fbp_worker_open(o->worker, o->backend, o->job, o->work, o->device);
+    (void)thread;
+    fbp_message_clear();
+    const fbp_status st = open_worker(w, o->backend, o->job, o->work, o->devices[i]);
     if (st != FBP_OK) {
-        fbp_worker_set_failed(o->worker, st);
-        fbp_worker_close(o->worker);
+        set_failed(w, st);
+        close_worker(w);
     }
-    (void)fbp_cancel_scope(before);
-    return NULL;
 }
 
 /* The first worker whose device has not failed.  If all have failed: NULL, with status and message
@@ -196,32 +460,24 @@ fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *b
                             const struct fbp_job *job, const struct fbp_work *work,
                             const int *devices, size_t n_devices)
 {
-    struct opening *list = NULL;
+    struct opening opening = {.backend = backend, .job = job, .work = work, .devices = devices};
+    fbp_pool *pool = NULL; /* devices open at the same time */
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_workers){0};
     FBP_TRY_GOTO(fbp_calloc((void **)&out->list, n_devices, sizeof *out->list, "workers"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&list, n_devices, sizeof *list, "workers"));
+    opening.workers = out->list;
     out->n = n_devices;
-    for (size_t i = 0; i < n_devices; i++)
-        list[i] = (struct opening){.worker = &out->list[i],
-                                   .backend = backend,
-                                   .job = job,
-                                   .work = work,
-                                   .device = devices[i],
-                                   .stop = fbp_cancel_flag()};
-    for (size_t i = 1; i < n_devices; i++) /* all at once, the first in this thread */
-        list[i].has_thread = pthread_create(&list[i].thread, NULL, open_one, &list[i]) == 0;
-    for (size_t i = 0; i < n_devices; i++)
-        if (list[i].has_thread)
-            pthread_join(list[i].thread, NULL);
-        else
-            (void)open_one(&list[i]); /* failures are stored in the workers */
-
+    if (n_devices > 1)
+        FBP_TRY_GOTO(fbp_pool_create(&pool, (int)n_devices));
+    if (pool)
+        fbp_pool_for(pool, n_devices, open_one, &opening);
+    else
+        open_one(&opening, 0, 0);
     if (first_usable(out, &st))
         st = fbp_check_cancelled();
 fail:
-    free(list);
+    fbp_pool_destroy(&pool);
     if (st != FBP_OK)
         fbp_workers_close(out);
     return st;
@@ -230,7 +486,7 @@ fail:
 void fbp_workers_close(struct fbp_workers *workers)
 {
     for (size_t i = 0; i < workers->n; i++)
-        fbp_worker_close(&workers->list[i]);
+        close_worker(&workers->list[i]);
     free(workers->list);
     *workers = (struct fbp_workers){0};
 }
@@ -259,12 +515,12 @@ static fbp_status begin_workers(struct run_state *run)
         struct worker *w = &run->workers[i];
         if (atomic_load(&w->gone))
             continue;
-        const fbp_status st = fbp_worker_begin(w, run);
+        const fbp_status st = begin_worker(w, run);
         if (st != FBP_OK)
             fbp_run_stage_failed(run, w, st);
         if (st != FBP_OK && atomic_load(&w->gone)) {
-            fbp_worker_return(w);
-            fbp_worker_end(w);
+            return_slabs(w);
+            end_worker(w);
         }
     }
     if (run->n_working == 0) {
@@ -343,7 +599,7 @@ fail:
     free(starts);
     for (size_t i = 0; i < run->n_workers; i++)
         if (run->workers[i].run)
-            fbp_worker_end(&run->workers[i]);
+            end_worker(&run->workers[i]);
     fbp_slabs_destroy(&run->slabs);
     fbp_shared_destroy(&run->shared);
     return st;
@@ -386,11 +642,11 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
                       !atomic_load(&s->stop) && !followed && !needed;
     if (drop) {
         s->n_working--;
-        fbp_worker_set_failed(w, status);
+        set_failed(w, status);
     }
     pthread_mutex_unlock(&s->lock);
     if (drop)
-        fbp_worker_abort(w);
+        abort_worker(w);
     else if (!followed)
         (void)!fail_run(s, status);
 }

@@ -1,6 +1,6 @@
 /* The work list of a run, from which workers take slabs; the table of batches that workers filter
  * for one another; and bitmaps of detector rows (views x rows), by which repaired samples are
- * counted once per row.  worker.c, the stages and run.c call these functions. */
+ * counted once per row.  run.c and the stages call these functions. */
 #include "backend/rows.h"
 #include "base/base.h"
 #include "pipeline/division.h"
@@ -256,14 +256,6 @@ bool fbp_shared_await(struct fbp_shared *s, size_t b, struct fbp_shared_batch *o
     *out = s->list[b];
     pthread_mutex_unlock(&s->lock);
     return out->queued;
-}
-
-size_t fbp_shared_owner(struct fbp_shared *s, size_t b)
-{
-    pthread_mutex_lock(&s->lock);
-    const size_t by = s->list[b].by;
-    pthread_mutex_unlock(&s->lock);
-    return by;
 }
 
 void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort)

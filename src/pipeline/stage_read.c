@@ -227,57 +227,6 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
     return FBP_OK;
 }
 
-/* ---- Checks of views in the caller's memory, which this stage does not read ---- */
-
-struct held {
-    const struct worker *worker;
-    const struct fbp_batch *batch;
-};
-
-static fbp_status check_held_view(void *user, size_t k, int thread)
-{
-    const struct held *h = user;
-
-    (void)thread;
-    fbp_data_check_view(h->worker->run->rq->check, h->batch, k, h->worker->views, true);
-    return FBP_OK;
-}
-
-static fbp_status check_held_batch(struct worker *w, const struct fbp_batch *batch)
-{
-    struct held held = {w, batch};
-
-    return fbp_pool_try(w->io_threads, batch->n_views, check_held_view, &held);
-}
-
-/* Check views in the caller's memory, after all are passed to the filter: the device does not wait
- * for the check.  If filtered views are kept, the first slab has all of them; of shared views, each
- * worker checks the batches whose filter it has enqueued.  Views in device memory are checked once
- * per run. */
-static fbp_status check_views(struct worker *w)
-{
-    const struct fbp_run_request *rq = w->run->rq;
-    const struct fbp_work_item *d = w->checked ? w->checked->next : w->drawn;
-    struct fbp_shared *s = &w->run->shared;
-
-    if (!rq->check || !w->views || atomic_load(&w->run->stop))
-        return FBP_OK;
-    if (fbp_source_device(rq->source))
-        return atomic_exchange(&w->run->checked_device, true)
-                   ? FBP_OK
-                   : fbp_data_check_device_memory(rq->check, rq->source);
-    for (size_t b = 0; b < s->n; b++)
-        if (fbp_shared_owner(s, b) == fbp_worker_index(w))
-            FBP_TRY(check_held_batch(w, &s->views->tasks[b].batch));
-    for (; s->n == 0 && d; d = w->work->kept ? NULL : d->next) {
-        for (size_t i = 0; i < d->n_tasks; i++)
-            if (d->tasks[i].loads)
-                FBP_TRY(check_held_batch(w, &d->tasks[i].batch));
-        w->checked = d;
-    }
-    return FBP_OK;
-}
-
 /* ---- The stage ---- */
 
 /* Called while views are unpacked.  Returns nonzero if the run is cancelled, or if another stage or
@@ -323,7 +272,7 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
         n = 1;
         if (!d->tasks[i].loads)
             continue;
-        if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
+        if (!fbp_queue_pop(w->queues[RAW_FREE], &slot, &w->waited[FBP_STAGE_IN]))
             return FBP_ERR_CANCELLED;
         w->raw[slot].at = (struct place){d, &d->tasks[i]};
         fbp_status st = await_task(w, d, i, &n);
@@ -331,7 +280,7 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
         if (st == FBP_OK)
             st = read_task(w, &w->raw[slot]);
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_IN, start, st));
-        fbp_queue_push(w->raw_full, slot);
+        fbp_queue_push(w->queues[RAW_FULL], slot);
     }
     return FBP_OK;
 }
@@ -358,11 +307,9 @@ static fbp_status read_slabs(struct worker *w)
         FBP_TRY(fbp_worker_draw(w, &d));
         if (d)
             continue;
-        FBP_TRY(check_views(w));
         FBP_TRY(fbp_stage_await_slab(w, &d)); /* returned by a failed device */
     }
-    fbp_queue_close(w->raw_full);
-    return check_views(w);
+    return FBP_OK;
 }
 
 /* Read batches of shared views, each for all workers (slabs.c).  If views must be read in order,
@@ -375,7 +322,7 @@ static fbp_status read_shared(struct worker *w)
     size_t b, slot;
 
     while (found) {
-        if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
+        if (!fbp_queue_pop(w->queues[RAW_FREE], &slot, &w->waited[FBP_STAGE_IN]))
             return FBP_ERR_CANCELLED;
         if (alone)
             pthread_mutex_lock(&run->pass);
@@ -389,14 +336,13 @@ static fbp_status read_shared(struct worker *w)
         if (alone)
             pthread_mutex_unlock(&run->pass);
         FBP_TRY(st);
-        fbp_queue_push(found ? w->raw_full : w->raw_free, slot);
+        fbp_queue_push(found ? w->queues[RAW_FULL] : w->queues[RAW_FREE], slot);
     }
-    fbp_queue_close(w->raw_full);
-    return check_views(w);
+    return FBP_OK;
 }
 
 void fbp_stage_read(struct worker *w)
 {
     fbp_stage_ended(w, w->work->shared ? read_shared(w) : read_slabs(w));
-    fbp_queue_close(w->raw_full);
+    fbp_queue_close(w->queues[RAW_FULL]);
 }

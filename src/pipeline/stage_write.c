@@ -164,7 +164,7 @@ static fbp_status give_back(struct worker *w, size_t piece)
 
     FBP_TRY(fbp_span_end(&p->span, FBP_LANE_WRITE, p->z0 / w->work->block_slices,
                          "slices %zu to %zu", p->z0, p->z0 + p->nz - 1));
-    fbp_queue_push(w->piece_free, piece);
+    fbp_queue_push(w->queues[PIECE_FREE], piece);
     return FBP_OK;
 }
 
@@ -194,7 +194,7 @@ static void *writer_main(void *arg)
 
     fbp_message_clear();
     (void)fbp_cancel_scope(&scope);
-    while (fbp_queue_pop(w->parts_full, &at, NULL))
+    while (fbp_queue_pop(w->queues[PARTS_FULL], &at, NULL))
         fbp_stage_ended(w, write_part(w, at));
     (void)fbp_cancel_scope(NULL);
     return NULL;
@@ -207,10 +207,10 @@ static fbp_status await_pieces(struct worker *w)
     size_t piece;
 
     for (size_t i = 0; i < n; i++)
-        if (!fbp_queue_pop(w->piece_free, &piece, NULL))
+        if (!fbp_queue_pop(w->queues[PIECE_FREE], &piece, NULL))
             return FBP_ERR_CANCELLED;
     for (size_t i = 0; i < n; i++) /* all of them are free */
-        fbp_queue_push(w->piece_free, i);
+        fbp_queue_push(w->queues[PIECE_FREE], i);
     return FBP_OK;
 }
 
@@ -243,7 +243,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
     for (size_t i = 0; i < n + at_once - 1; i++) {
         if (i < n) {
             size_t *piece = &pieces[i % at_once];
-            if (!fbp_queue_pop(w->piece_free, piece, NULL))
+            if (!fbp_queue_pop(w->queues[PIECE_FREE], piece, NULL))
                 return FBP_ERR_CANCELLED;
             struct piece_slot *p = &w->pieces[*piece];
             const size_t first = z0 + i * step, left = z1 - first;
@@ -273,7 +273,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             const size_t per_part = part_slices(p), n_parts = (p->nz + per_part - 1) / per_part;
             atomic_store(&p->n_parts, n_parts);
             for (size_t k = 0; k < n_parts; k++)
-                if (!fbp_queue_push(w->parts_full, piece * MOST_PARTS + k))
+                if (!fbp_queue_push(w->queues[PARTS_FULL], piece * MOST_PARTS + k))
                     return FBP_ERR_CANCELLED;
         }
     }
@@ -327,13 +327,13 @@ static fbp_status write_blocks(struct worker *w)
             FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
                                                   &w->pieces[i].host));
     FBP_TRY(write_blanks(w));
-    while (fbp_queue_pop(w->block_full, &at, &w->waited[FBP_STAGE_OUT])) {
+    while (fbp_queue_pop(w->queues[BLOCK_FULL], &at, &w->waited[FBP_STAGE_OUT])) {
         const struct block_slot b = w->blocks[at];
         const double start = fbp_stage_begin(w);
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_OUT, start, write_block(w, &b)));
-        fbp_queue_push(w->block_free, at);
+        fbp_queue_push(w->queues[BLOCK_FREE], at);
         if (b.last)
-            fbp_queue_push(w->volume_free, b.volume);
+            fbp_queue_push(w->queues[VOLUME_FREE], b.volume);
     }
     return FBP_OK;
 }
@@ -350,7 +350,7 @@ void fbp_stage_write(struct worker *w)
            pthread_create(&w->writers[w->n_writers], NULL, writer_main, w) == 0)
         w->n_writers++;
     const fbp_status st = write_blocks(w);
-    fbp_queue_close(w->parts_full);
+    fbp_queue_close(w->queues[PARTS_FULL]);
     for (size_t i = 0; i < w->n_writers; i++)
         pthread_join(w->writers[i], NULL);
     fbp_stage_ended(w, st);

@@ -144,49 +144,37 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     return FBP_OK;
 }
 
-/* Filter batches for this worker alone. */
+/* Filter all batches that the first stage has read: for this worker alone, or, if workers share
+ * views, into the memory from which the other workers copy them. */
 static fbp_status filter_batches(struct worker *w)
 {
+    const bool shared = w->work->shared;
     double waited = 0; /* counts if a batch comes; waiting for the end of the run does not */
-    size_t from, to;
+    size_t from, to = 0;
 
-    while (fbp_queue_pop(w->raw_full, &from, &waited) &&
-           fbp_queue_pop(w->filtered_free, &to, NULL)) {
-        w->waited[FBP_STAGE_FILTER] += waited;
-        waited = 0;
-        const double start = fbp_stage_begin(w);
-        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start,
-                              filter_task(w, &w->raw[from], &w->filtered[to])));
-        fbp_queue_push(w->raw_free, from);
-        fbp_queue_push(w->filtered_full, to);
-    }
-    return FBP_OK;
-}
-
-/* Filter batches of shared views, which the other workers copy from this device. */
-static fbp_status filter_shared(struct worker *w)
-{
-    struct filtered_slot *to = &w->filtered[0];
-    double waited = 0;
-    size_t from;
-
-    FBP_TRY(fbp_worker_claim(w, w->run->shared.views));
-    while (fbp_queue_pop(w->raw_full, &from, &waited)) {
+    if (shared)
+        FBP_TRY(fbp_worker_claim(w, w->run->shared.views));
+    while (fbp_queue_pop(w->queues[RAW_FULL], &from, &waited) &&
+           (shared || fbp_queue_pop(w->queues[FILTERED_FREE], &to, NULL))) {
         struct raw_slot *raw = &w->raw[from];
+        struct filtered_slot *filtered = &w->filtered[to];
         w->waited[FBP_STAGE_FILTER] += waited;
         waited = 0;
         const double start = fbp_stage_begin(w);
-        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start, filter_task(w, raw, to)));
-        fbp_shared_set_queued(&w->run->shared, task_number(&raw->at), to->ready);
-        fbp_queue_push(w->raw_free, from);
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start, filter_task(w, raw, filtered)));
+        if (shared)
+            fbp_shared_set_queued(&w->run->shared, task_number(&raw->at), filtered->ready);
+        fbp_queue_push(w->queues[RAW_FREE], from);
+        if (!shared)
+            fbp_queue_push(w->queues[FILTERED_FULL], to);
     }
-    return fbp_worker_collect(w);
+    return shared ? fbp_worker_collect(w) : FBP_OK;
 }
 
 void fbp_stage_filter(struct worker *w)
 {
-    fbp_stage_ended(w, w->work->shared ? filter_shared(w) : filter_batches(w));
-    fbp_queue_close(w->filtered_full);
+    fbp_stage_ended(w, filter_batches(w));
+    fbp_queue_close(w->queues[FILTERED_FULL]);
 }
 
 /* ---- Stage three: backproject ---- */
@@ -255,7 +243,7 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     size_t next[2], block;
 
     if (t->first) {
-        if (!fbp_queue_pop(w->volume_free, volume, &w->waited[FBP_STAGE_BP]))
+        if (!fbp_queue_pop(w->queues[VOLUME_FREE], volume, &w->waited[FBP_STAGE_BP]))
             return FBP_ERR_CANCELLED;
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, w->volumes[*volume].fetched));
         const double start = fbp_stage_begin(w);
@@ -267,7 +255,7 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
         FBP_TRY(backproject_block(w, &s));
         if (!t->final)
             continue;
-        if (!fbp_queue_pop(w->block_free, &block, &w->waited[FBP_STAGE_BP]))
+        if (!fbp_queue_pop(w->queues[BLOCK_FREE], &block, &w->waited[FBP_STAGE_BP]))
             return FBP_ERR_CANCELLED;
         w->blocks[block] =
             (struct block_slot){.volume = *volume,
@@ -276,7 +264,7 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
                                 .z1 = s.z1,
                                 .last = t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])};
         FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &w->blocks[block].ready));
-        fbp_queue_push(w->block_full, block);
+        fbp_queue_push(w->queues[BLOCK_FULL], block);
     }
     w->computed_at = fbp_seconds();
     return FBP_OK;
@@ -315,12 +303,12 @@ static fbp_status backproject_slabs(struct worker *w)
         FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, &volume));
     }
 
-    while (!w->work->shared && fbp_queue_pop(w->filtered_full, &i, NULL)) {
+    while (!w->work->shared && fbp_queue_pop(w->queues[FILTERED_FULL], &i, NULL)) {
         struct filtered_slot *slot = &w->filtered[i];
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, slot->ready));
         FBP_TRY(backproject_task(w, &slot->at, slot->memory, &volume));
         FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &slot->consumed));
-        fbp_queue_push(w->filtered_free, i);
+        fbp_queue_push(w->queues[FILTERED_FREE], i);
     }
 
     /* If filtered views are kept, all are on the device now: backproject them into the rest of this
@@ -341,5 +329,5 @@ static fbp_status backproject_slabs(struct worker *w)
 void fbp_stage_backproject(struct worker *w)
 {
     fbp_stage_ended(w, backproject_slabs(w));
-    fbp_queue_close(w->block_full);
+    fbp_queue_close(w->queues[BLOCK_FULL]);
 }

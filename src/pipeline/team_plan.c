@@ -237,6 +237,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     return FBP_OK;
 }
 
+/* Reduce the resources in *to to the least of both ranks. */
 static void take_least(struct means *to, const struct means *other)
 {
     to->room = other->room < to->room ? other->room : to->room;
@@ -402,63 +403,51 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
     return st;
 }
 
+/* A process whose free memory is just sufficient may divide into smaller slabs the second time,
+ * because it has used some memory since the first; the others then follow it once more. */
+enum { DIVISION_ROUNDS = 8 };
+
 /* Values that must be equal in processes that add their partial volumes block by block. */
 struct division {
     size_t slab; /* slab of the grid */
     size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;
 };
 
-/* Compare the divisions of the processes that have the same slab of the grid.  st: this process's
- * status, which becomes that of all.  *least: fewest slices per slab in any process of this one's
- * slab; *same: these processes divide alike; *all_same: so do those of every other slab. */
-static fbp_status compare_divisions(const fbp_plan *p, fbp_status st, size_t *least, bool *same,
-                                    bool *all_same)
+fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *, struct fbp_work *))
 {
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     const struct fbp_work *w = &p->work;
-    const struct division mine = {p->ranks.slab,   w->n_slabs,       w->slab_slices,
-                                  w->block_slices, w->finish_slices, w->weighed};
-
     struct division *all = NULL;
+    bool all_same = false; /* the processes of every slab divide alike */
 
-    if (st == FBP_OK)
-        st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
-    st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
-    *least = mine.slab_slices;
-    *same = *all_same = true;
-    for (size_t r = 0; r < size && st == FBP_OK; r++) {
-        for (size_t q = 0; q < r; q++)
-            if (all[q].slab == all[r].slab && memcmp(&all[q], &all[r], sizeof mine) != 0)
-                *all_same = false;
-        if (all[r].slab != mine.slab)
-            continue;
-        *least = all[r].slab_slices < *least ? all[r].slab_slices : *least;
-        *same = *same && memcmp(&all[r], &mine, sizeof mine) == 0;
-    }
-    free(all);
-    return st;
-}
-
-/* A process whose free memory is just sufficient may divide into smaller slabs the second time,
- * because it has used some memory since the first; the others then follow it once more. */
-enum { DIVISION_ROUNDS = 8 };
-
-fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *, struct fbp_work *))
-{
-    size_t least;
-    bool same, all_same;
-
-    if (!p->params.cluster.team || p->ranks.n_parts < 2)
+    if (!team || p->ranks.n_parts < 2)
         return FBP_OK;
-    fbp_status st = compare_divisions(p, FBP_OK, &least, &same, &all_same);
-    for (int round = 0; st == FBP_OK && !all_same && round < DIVISION_ROUNDS; round++) {
-        if (!same) {
+    fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
+    for (int round = 0; !all_same && round <= DIVISION_ROUNDS; round++) {
+        const struct division mine = {p->ranks.slab,   w->n_slabs,       w->slab_slices,
+                                      w->block_slices, w->finish_slices, w->weighed};
+        size_t least = mine.slab_slices; /* fewest slices per slab in this process's slab */
+        bool same = true;                /* the processes of this slab divide alike */
+        st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
+        if (st != FBP_OK)
+            break;
+        all_same = true;
+        for (size_t r = 0; r < size; r++) {
+            for (size_t q = 0; q < r; q++)
+                all_same &=
+                    all[q].slab != all[r].slab || memcmp(&all[q], &all[r], sizeof mine) == 0;
+            if (all[r].slab != mine.slab)
+                continue;
+            least = all[r].slab_slices < least ? all[r].slab_slices : least;
+            same &= memcmp(&all[r], &mine, sizeof mine) == 0;
+        }
+        if (!same && round < DIVISION_ROUNDS) {
             p->slab_slices = least;
             st = divide(p, &p->work);
         }
-        st = compare_divisions(p, st, &least, &same, &all_same);
     }
+    free(all);
     if (st == FBP_OK && !all_same)
         st = fbp_fail(FBP_ERR_INVALID, "processes that share views divide their slab differently; "
                                        "give all the same --memory and --device-memory");

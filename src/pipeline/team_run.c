@@ -58,12 +58,6 @@ struct fbp_plan_sums {
     struct segment of[];
 };
 
-/* Number of voxels of a slice of the output. */
-static size_t slice_values(const fbp_plan *p)
-{
-    return fbp_box_slice(&p->tables.job);
-}
-
 static size_t slice_bytes(const fbp_plan *p)
 {
     return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
@@ -100,8 +94,8 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     if (parts > 1) {
         fbp_box_slices(&p->tables.job, &first_slice, &n);
         const size_t block = fbp_work_block(&p->tables.job, n, parts);
-        added = (parts - 1) * (uint64_t)fbp_ranks_segment(parts, block) * slice_values(p) *
-                    sizeof(float) +
+        added = (parts - 1) * (uint64_t)fbp_ranks_segment(parts, block) *
+                    fbp_box_slice(&p->tables.job) * sizeof(float) +
                 sizeof(struct fbp_plan_sums) + parts * sizeof(struct segment);
     }
 
@@ -489,26 +483,22 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
     return st;
 }
 
-/* Open the sink of a rank for the common output.  Rank 0 prepares the output, discarding or
- * resuming an earlier one as requested, and publishes it. */
-static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const char *output,
-                             fbp_sink **sink)
+/* Open the sink of this process.
+ * joint: the output that all ranks write; rank 0 prepares the output, discarding or resuming an
+ *        earlier one as requested, and publishes it.  Else only this process writes the output. */
+static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const char *output,
+                            bool joint, fbp_sink **sink)
 {
+    const struct fbp_ranks *r = &p->ranks;
     const bool first = fbp_team_rank(p->params.cluster.team) == 0;
-    const struct fbp_sink_share joint = {.part =
-                                             p->ranks.slab * p->ranks.n_parts + p->ranks.part + 1,
-                                         .n_parts = p->ranks.n_slabs * p->ranks.n_parts,
+    const struct fbp_sink_share share = {.part = r->slab * r->n_parts + r->part + 1,
+                                         .n_parts = r->n_slabs * r->n_parts,
                                          .first = first,
                                          .led = !first};
+    const bool finds_range = !joint && p->params.output.auto_range;
 
-    return fbp_plan_sink_open(p, source, output, p->params.output.range, &joint, sink);
-}
-
-static fbp_status open_alone(const fbp_plan *p, const fbp_source *source, const char *output,
-                             fbp_sink **sink)
-{
-    return fbp_plan_sink_open(
-        p, source, output, p->params.output.auto_range ? NULL : p->params.output.range, NULL, sink);
+    return fbp_plan_sink_open(p, source, output, finds_range ? NULL : p->params.output.range,
+                              joint ? &share : NULL, sink);
 }
 
 /* How rank 0 has opened the output; sent to all ranks. */
@@ -559,7 +549,7 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
 
     *apart = false;
     if (!team)
-        return open_alone(p, source, output, sink);
+        return open_sink(p, source, output, false, sink);
     FBP_TRY(fbp_plan_team_compare(p, source, output));
     if (first)
         st = fbp_plan_fingerprint(p, source, &fingerprint);
@@ -568,10 +558,10 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
          * hash:, or the output cannot be resumed or is complete. */
         st = FBP_ERR_UNSUPPORTED;
         if (fingerprint && !p->params.output.auto_range)
-            st = open_joint(p, source, output, sink);
+            st = open_sink(p, source, output, true, sink);
         if (st == FBP_ERR_UNSUPPORTED) {
             fbp_message_clear();
-            st = open_alone(p, source, output, sink);
+            st = open_sink(p, source, output, false, sink);
         } else if (st == FBP_OK) {
             fbp_sink_probe(*sink, &opened.token);
             opened.joint = opened.token.path[0] || strcmp(output, "null:") == 0;
@@ -580,13 +570,14 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
     FBP_TRY(fbp_team_share(team, "opened", st, &opened, sizeof opened));
     if (opened.joint)
         FBP_TRY(look(p, output, &opened, apart));
+    if (!first && !writes_output(p, *apart))
+        return fbp_plan_team_sink(p, sink);
     if (!first)
-        return writes_output(p, *apart) ? open_joint(p, source, output, sink)
-                                        : fbp_plan_team_sink(p, sink);
+        return open_sink(p, source, output, true, sink);
     if (!opened.joint || *apart)
         return FBP_OK;
     fbp_sink_close(sink); /* rank 0 writes all slices */
-    return open_alone(p, source, output, sink);
+    return open_sink(p, source, output, false, sink);
 }
 
 /* ---- Sums of partial volumes ----
@@ -595,6 +586,7 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
  * segments from the other processes and adds them in the order of processes, so that bits do not
  * depend on timing. */
 
+/* Process of the slab that owns slice z of the output. */
 static size_t owner(const fbp_plan *p, size_t z)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -630,7 +622,7 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
     const fbp_plan *p = s->plan;
     const struct fbp_ranks *r = &p->ranks;
     fbp_team *team = p->params.cluster.team;
-    const size_t slice = slice_values(p), rank0 = r->slab * r->n_parts;
+    const size_t slice = fbp_box_slice(&p->tables.job), rank0 = r->slab * r->n_parts;
     const size_t most = fbp_ranks_segment(r->n_parts, p->work.block_slices);
     const struct segment *own = &s->of[r->part];
 

@@ -103,9 +103,6 @@ void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event read
 /** Wait until the filter of batch b is enqueued, and copy the batch's state to *out.
  *  @return false if the run ends. */
 bool fbp_shared_await(struct fbp_shared *s, size_t b, struct fbp_shared_batch *out);
-/** Index of the worker that has taken batch b. */
-size_t fbp_shared_owner(struct fbp_shared *s, size_t b);
-
 /** Wake up threads that wait for slabs or for batches, after a flag of a worker was set; abort: end
  *  all waits, now and later. */
 void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort);
@@ -122,8 +119,7 @@ struct run_state {
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< the run ends: a failure, or cancelled */
-    atomic_bool checked_device; /**< a worker checks, or has checked, views in device memory */
-    atomic_bool blank;          /**< a worker writes, or has written, slices outside the region */
+    atomic_bool blank;    /**< a worker writes, or has written, slices outside the region */
     uint64_t updates_done, updates_total; /**< updates of a voxel by a view */
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for;       /**< number of the view that is awaited, from 1; 0: none */
@@ -145,7 +141,7 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
  *  @return FBP_ERR_CANCELLED if the run is cancelled. */
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
-/* worker.c: one device with its buffers and queues
+/* run.c: a worker, which is one device with its buffers and queues
  *
  * Data pass from stage to stage in buffers; queues carry the indices of free and of full buffers.
  */
@@ -199,6 +195,22 @@ struct block_slot {
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
 enum { MOST_PARTS = 64 }; /* greatest number of parts of a piece, which threads write one by one */
 
+/** Queues of a worker: indices of free buffers, which a stage returns to the stage before, and of
+ *  full buffers, which a stage passes to the stage after. */
+enum worker_queue {
+    RAW_FREE,
+    FILTERED_FREE,
+    VOLUME_FREE,
+    BLOCK_FREE,
+    PIECE_FREE,
+    N_OF_FREE, /**< the queues before this one contain all buffers when a run begins */
+    RAW_FULL = N_OF_FREE,
+    FILTERED_FULL,
+    BLOCK_FULL,
+    PARTS_FULL, /**< parts of pieces: index of the piece * MOST_PARTS + part */
+    N_QUEUES
+};
+
 struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
@@ -213,7 +225,6 @@ struct worker {
     struct fbp_row_bitmap ledger;   /**< rows whose repaired samples the device counts now */
     struct fbp_row_bitmap claimed;  /**< rows that it counts, until the counts are collected */
     const struct fbp_work_item *counts; /**< slab that claimed rows last; NULL: all are collected */
-    const struct fbp_work_item *checked; /**< last slab whose views in memory were checked */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -223,9 +234,7 @@ struct worker {
     size_t n_writers;
     struct fbp_event commands[N_AHEAD]; /**< ring of the last backprojections' events */
     size_t n_commands;
-    /** Queues of buffer indices; parts_full: piece * MOST_PARTS + part. */
-    fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
-        *block_full, *piece_free, *parts_full;
+    fbp_queue *queues[N_QUEUES]; /**< queues of buffer indices (enum worker_queue) */
     struct fbp_statistics found; /**< voxels of slabs that are not finished; under run->lock */
     size_t n_found;              /**< number of these voxels, without masked ones */
     double busy[4], waited[4];   /**< seconds per stage: read, filter, backproject, write */
@@ -239,16 +248,6 @@ struct worker {
     char why[1000];              /**< its message */
 };
 
-/** Open a device and allocate its buffers.  fbp_worker_close() also takes a worker whose opening
- *  failed. */
-fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
-                           const struct fbp_job *job, const struct fbp_work *work, int device);
-void fbp_worker_close(struct worker *w);
-
-/** Store status and this thread's message as the failure of the worker's device. */
-void fbp_worker_set_failed(struct worker *w, fbp_status status);
-/** Return the unfinished slabs of a dropped worker to the list, when its last stage has ended. */
-void fbp_worker_return(struct worker *w);
 /** A slab is written: add the statistics of its voxels, and its counts of repaired samples, to the
  *  run. */
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
@@ -263,21 +262,14 @@ fbp_status fbp_worker_collect(struct worker *w);
 /** Index of the worker in run_state.workers. */
 size_t fbp_worker_index(const struct worker *w);
 
-/** Begin a run: take a first slab, if one is left, and make the queues.  fbp_worker_end() also
- * takes a worker whose beginning failed. */
-fbp_status fbp_worker_begin(struct worker *w, struct run_state *run);
 /** Take another slab; *out becomes NULL if none is left now. */
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out);
-void fbp_worker_end(struct worker *w);
 
 /** Has the run stopped, or the device failed? */
 static inline bool fbp_worker_is_over(const struct worker *w)
 {
     return atomic_load(&w->run->stop) || atomic_load(&w->gone);
 }
-
-/** Wake up all stages of a worker; their waits fail. */
-void fbp_worker_abort(struct worker *w);
 
 /** The stages; each runs in its own thread until its queue is closed or the run stops. */
 void fbp_stage_read(struct worker *w);
