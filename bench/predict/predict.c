@@ -70,7 +70,7 @@ static double whole_updates(const fbp_plan *p)
     size_t first, n;
 
     job.part.slices[0] = job.part.slices[1] = 0;
-    fbp_box_slices(&job, &first, &n);
+    fbp_job_slices(&job, &first, &n);
     return (double)fbp_wanted_voxels(&job, &any, first, first + n) * (double)fbp_volumes(&job) *
            (double)job.n_views;
 }

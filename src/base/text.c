@@ -191,114 +191,21 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
     return used;
 }
 
-/* JSON
- *
- * cJSON returns NULL for text that is not JSON and for a failed allocation alike.  Rejected text is
- * therefore checked again, without allocations: if it is valid, memory was exhausted.  Each of the
- * functions below returns the end of the construct that begins at p, or NULL for a mistake. */
-
-static const char *skip_space(const char *p)
-{
-    while (*p && (unsigned char)*p <= ' ')
-        p++;
-    return p;
-}
-
-/* The four hexadecimal digits at p; -1 if there are fewer. */
-static long hex(const char *p)
-{
-    char digits[5] = "";
-
-    if (strspn(p, "0123456789abcdefABCDEF") < 4)
-        return -1;
-    memcpy(digits, p, 4);
-    return strtol(digits, NULL, 16);
-}
-
-static const char *skip_string(const char *p)
-{
-    if (*p++ != '"')
-        return NULL;
-    while (*p != '"') {
-        if (*p == '\0')
-            return NULL;
-        if (*p != '\\') {
-            p++;
-        } else if (p[1] != 'u') {
-            if (!p[1] || !strchr("bfnrt\"\\/", p[1]))
-                return NULL;
-            p += 2;
-        } else {
-            const long first = hex(p + 2);
-            if (first < 0 || (first >= 0xdc00 && first < 0xe000))
-                return NULL;
-            p += 6;
-            if (first < 0xd800 || first >= 0xe000)
-                continue;
-            const long second = p[0] == '\\' && p[1] == 'u' ? hex(p + 2) : -1;
-            if (second < 0xdc00 || second >= 0xe000)
-                return NULL;
-            p += 6;
-        }
-    }
-    return p + 1;
-}
-
-static const char *skip_value(const char *p, int depth)
-{
-    static const char *const words[] = {"null", "true", "false"};
-    enum { MAX_NUMBER = 63 }; /* cJSON's */
-    char *end = NULL;
-
-    if (*p == '"')
-        return skip_string(p);
-    if (*p == '[' || *p == '{') {
-        const bool keys = *p == '{';
-        const char last = keys ? '}' : ']';
-
-        if (depth >= CJSON_NESTING_LIMIT)
-            return NULL;
-        p = skip_space(p + 1);
-        if (*p == last)
-            return p + 1;
-        for (;;) {
-            if (keys) {
-                p = skip_string(p);
-                if (!p || *(p = skip_space(p)) != ':')
-                    return NULL;
-                p = skip_space(p + 1);
-            }
-            p = skip_value(p, depth + 1);
-            if (!p)
-                return NULL;
-            p = skip_space(p);
-            if (*p == last)
-                return p + 1;
-            if (*p != ',')
-                return NULL;
-            p = skip_space(p + 1);
-        }
-    }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(p, words[i], strlen(words[i])) == 0)
-            return p + strlen(words[i]);
-    const size_t n = strspn(p, "+-0123456789eE.");
-    if (n > MAX_NUMBER || *p == '+' || *p == '.')
-        return NULL;
-    (void)strtod(p, &end);
-    return end > p && (size_t)(end - p) == n ? end : NULL;
-}
-
 fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **out)
 {
+    enum { TREE_BYTES = 32 }; /* memory of the tree per byte of text */
     const char *zero = text;
 
     *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
     if (!*out) {
-        const char *start = strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
-        const char *last = skip_value(skip_space(start), 0);
-        const bool valid = last && (!end || *skip_space(last) == '\0');
-        return valid ? fbp_fail_nomem(n, "JSON") : FBP_ERR_INVALID;
+        /* cJSON returns NULL for text that is not JSON and for a failed allocation alike: parse
+         * once more, and then check whether enough memory is left. */
+        *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
+        void *volatile room = *out ? NULL : malloc(TREE_BYTES * (n + 1));
+        const bool has_room = room;
+        free(room);
+        if (!*out)
+            return has_room ? FBP_ERR_INVALID : fbp_fail_nomem(n, "JSON");
     }
     while ((zero = strchr(zero, '\\')) && strncmp(zero, "\\u0000", 6) != 0)
         zero += 2; /* another escape */

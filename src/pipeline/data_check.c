@@ -607,7 +607,7 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
 {
     size_t z0, n;
 
-    fbp_box_slices(job, &z0, &n);
+    fbp_job_slices(job, &z0, &n);
     job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 

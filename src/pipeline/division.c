@@ -38,7 +38,7 @@ static size_t work_slices(const struct fbp_job *job)
 {
     size_t first, n;
 
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     return n;
 }
 

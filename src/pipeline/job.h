@@ -93,7 +93,7 @@ void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
 
 /** Slices [*first, *first + *n) of the grid that this process computes: those of job->part.slices,
  * or all slices of fbp_box_wanted(). */
-void fbp_box_slices(const struct fbp_job *job, size_t *first, size_t *n);
+void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
 /** Does this process write slice z of the box?  It writes the slices of its share; the process with
  *  the first share also writes the slices without a requested voxel. */

@@ -306,7 +306,7 @@ static void fill_info(fbp_plan *p)
     size_t first, n;
 
     i->struct_size = sizeof *i;
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     fbp_box_grid(job, &i->volume);
     i->whole = job->grid;
     fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
@@ -359,7 +359,7 @@ static void fill_info(fbp_plan *p)
     if (job->requested.region) { /* what it saves, relative to the box without a region */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
-        fbp_box_slices(&whole, &first, &n);
+        fbp_job_slices(&whole, &first, &n);
         const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
         const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
                                (double)fbp_work_own_views(job, p->backend->can.group_views) *

@@ -76,9 +76,9 @@ static size_t slabs_each(const fbp_plan *p)
     size_t each = 1, first, own, all;
 
     if (p->params.cluster.n_parts) {
-        fbp_box_slices(&whole, &first, &own);
+        fbp_job_slices(&whole, &first, &own);
         whole.part.slices[0] = whole.part.slices[1] = 0;
-        fbp_box_slices(&whole, &first, &all);
+        fbp_job_slices(&whole, &first, &all);
         const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
         const size_t least = p->backend->in_host ? 1 : DEVICE_SLICES;
         const size_t slices = p->n_devices * (wanted > least ? wanted : least);

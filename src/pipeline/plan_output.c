@@ -151,7 +151,7 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
         return fbp_fail(FBP_ERR_INVALID, "part %zu does not exist; the plan has %zu parts", part,
                         n_parts);
     FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.part.slices));
-    fbp_box_slices(&job, &first, &n);
+    fbp_job_slices(&job, &first, &n);
     whole.slices[0] = first - box;
     whole.slices[1] = first + n - box;
     const struct fbp_slab any = fbp_slab_asked(&job, 0, 1);

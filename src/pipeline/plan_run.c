@@ -360,7 +360,7 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     s->searches = !job->input.filtered && fbp_kind_has_lines(job->kind) &&
                   !fbp_source_in_order(c->source) &&
                   (root->inputs.n > 0 || (fbp_source_samples(root) && !fbp_source_device(root)));
-    fbp_box_slices(job, &z0, &n);
+    fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
     /* a step may yield rows of another detector */

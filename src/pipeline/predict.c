@@ -323,7 +323,7 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
 
     *out = (struct fbp_predicted){0};
     *sums = 0;
-    fbp_box_slices(job, &c.first_slice, &c.n_slices);
+    fbp_job_slices(job, &c.first_slice, &c.n_slices);
     FBP_TRY_GOTO(
         fbp_calloc((void **)&c.lanes, w->n_workers, sizeof *c.lanes, "what devices would do"));
     FBP_TRY_GOTO(fbp_calloc((void **)&c.filters, w->n_batches, sizeof(struct lane *),
@@ -404,7 +404,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
 
     /* Slices in the middle of the volume with about `wanted` updates for one group of views:
      * kernels that set up a whole voxel column at a time are slow with single slices. */
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     slab.nz = updates < wanted ? wanted / updates : 1;
     if (slab.nz > work->slab_slices)
         slab.nz = work->slab_slices;

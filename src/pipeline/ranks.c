@@ -102,7 +102,7 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
 
     FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
     whole.part.slices[0] = whole.part.slices[1] = 0;
-    fbp_box_slices(&whole, &first, &n);
+    fbp_job_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
     if (n_parts > 0) /* number of parts given by the caller: any time is accepted */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
@@ -144,7 +144,7 @@ size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, 
     const size_t at = fbp_box_first(job, 2) + z, length = period_of(n_parts, block);
     size_t z0, n;
 
-    fbp_box_slices(job, &z0, &n);
+    fbp_job_slices(job, &z0, &n);
     if (at < z0 || at >= z0 + n)
         return 0;
     const size_t period = (at - z0) / length, left = n - period * length;

@@ -70,7 +70,7 @@ void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
     *z1 = job->requested.region ? job->requested.region->z1 : end_of(job, 2);
 }
 
-void fbp_box_slices(const struct fbp_job *job, size_t *first, size_t *n)
+void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n)
 {
     size_t end;
 
@@ -90,7 +90,7 @@ bool fbp_box_is_own(const struct fbp_job *job, size_t z)
     fbp_box_wanted(job, &z0, &z1);
     if (at < z0 || at >= z1)
         return job->part.slices[0] == 0;
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     return at >= first && at < first + n;
 }
 

@@ -34,7 +34,7 @@ static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, boo
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
     size_t z0, n, r0, r1;
 
-    fbp_box_slices(job, &z0, &n);
+    fbp_job_slices(job, &z0, &n);
     for (size_t k = 0; n > 0 && k < job->n_views; k++) {
         job->rows(job, k, k + 1, z0, z0 + n, &r0, &r1);
         if (r0 == r1)

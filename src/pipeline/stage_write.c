@@ -182,7 +182,7 @@ static fbp_status write_part(struct worker *w, size_t at)
 
     FBP_TRY(fbp_check_cancelled());
     FBP_TRY(write_slices(w, p, z, n < left ? n : left));
-    return atomic_fetch_sub(&p->n_parts, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
+    return atomic_fetch_sub(&p->n_unwritten, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
 }
 
 /* Thread that writes parts.  A failure aborts the queues, which ends all threads. */
@@ -270,9 +270,9 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
                 FBP_TRY(give_back(w, piece));
                 continue;
             }
-            const size_t per_part = part_slices(p), n_parts = (p->nz + per_part - 1) / per_part;
-            atomic_store(&p->n_parts, n_parts);
-            for (size_t k = 0; k < n_parts; k++)
+            const size_t per_part = part_slices(p), count = (p->nz + per_part - 1) / per_part;
+            atomic_store(&p->n_unwritten, count);
+            for (size_t k = 0; k < count; k++)
                 if (!fbp_queue_push(w->queues[PARTS_FULL], piece * MOST_PARTS + k))
                     return FBP_ERR_CANCELLED;
         }

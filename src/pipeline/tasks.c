@@ -34,7 +34,7 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
     const struct fbp_grid *g = &job->grid;
     size_t first, n;
 
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     out->before[0] = 0;
     for (size_t part = 0; part < FBP_CUT_PARTS; part++) {
         const double middle = ((double)part + 0.5) * (double)n / FBP_CUT_PARTS;
@@ -115,7 +115,7 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     const size_t in_frame = i % w->n_slabs;
     size_t first, n;
 
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     const size_t at = first_slice(w, n, in_frame);
     struct fbp_slab out = fbp_slab_asked(job, first + at, first_slice(w, n, in_frame + 1) - at);
     out.time_point = i / w->n_slabs;
@@ -205,7 +205,7 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
     size_t r1, first, n, next[2];
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     /* If slices are so far apart that rows between them may not be needed, extend the rows up to
      * those of the next slice: then the rows that are read do not depend on the number of slabs. */
     if (job->sparse && z1 < first + n && batch->row0 < r1) {
@@ -237,7 +237,7 @@ struct fbp_batch fbp_work_all(const struct fbp_job *job)
     struct fbp_batch out = {.n_views = job->n_views, .resident = true};
     size_t first, n;
 
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     find_rows(job, &out, first, first + n);
     return out;
 }
@@ -325,7 +325,7 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
     size_t first, n;
 
     whole.part.slices[0] = whole.part.slices[1] = 0;
-    fbp_box_slices(&whole, &first, &n);
+    fbp_job_slices(&whole, &first, &n);
     if (n_parts > n && n == 1)
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu: there is only one slice to compute; omit the parts",

@@ -92,7 +92,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     if (!p->params.cluster.team)
         return 0;
     if (parts > 1) {
-        fbp_box_slices(&p->tables.job, &first_slice, &n);
+        fbp_job_slices(&p->tables.job, &first_slice, &n);
         const size_t block = fbp_work_block(&p->tables.job, n, parts);
         added = (parts - 1) * (uint64_t)fbp_ranks_segment(parts, block) *
                     fbp_box_slice(&p->tables.job) * sizeof(float) +

@@ -178,8 +178,8 @@ struct piece_slot {
     void *host;
     size_t frame, z0, nz; /**< frame: volume of a series, or the first of all frames */
     struct fbp_event fetched;
-    struct fbp_span span;  /**< timeline: from fetched to written */
-    atomic_size_t n_parts; /**< parts that are not written yet */
+    struct fbp_span span;      /**< timeline: from fetched to written */
+    atomic_size_t n_unwritten; /**< number of parts that are not written yet */
 };
 
 /** Finished slices [z0, z1) of a slab, to be fetched; they stay in the slab's buffer. */

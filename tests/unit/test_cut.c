@@ -37,7 +37,7 @@ static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *m
         OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->part.slices));
         assert_int_equal(job->part.slices[0], end); /* side by side, in their order */
         end = job->part.slices[1];
-        fbp_box_slices(job, &first, &n);
+        fbp_job_slices(job, &first, &n);
         assert_true(n > 0);
         *most = n > *most ? n : *most;
         for (size_t z = 0; z < fbp_box_size(job, 2); z++)
@@ -50,7 +50,7 @@ static void check(struct fbp_job *job)
 {
     size_t counts[MOST_SLICES], first, n, most;
 
-    fbp_box_slices(job, &first, &n);
+    fbp_job_slices(job, &first, &n);
     for (size_t n_parts = 1; n_parts <= n; n_parts += n_parts + 1 < n ? n_parts : 1) {
         count(job, n_parts, counts, &most);
         for (size_t z = 0; z < fbp_box_size(job, 2); z++)
@@ -115,7 +115,7 @@ static bool begins_a_file(const struct fbp_job *job)
     const size_t files = job->part.slices_per_file;
     size_t z0, n;
 
-    fbp_box_slices(job, &z0, &n);
+    fbp_job_slices(job, &z0, &n);
     z0 -= fbp_box_first(job, 2);
     return (z0 % files == 0 || job->part.slices[0] == 0) &&
            ((z0 + n) % files == 0 || z0 + n == fbp_box_size(job, 2));

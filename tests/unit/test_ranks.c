@@ -54,7 +54,7 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
         assert_true(n_parts == 0 || r.n_parts == n_parts);
         assert_int_equal(r.idle, rank >= r.n_slabs * r.n_parts);
         OK(fbp_ranks_share(&r, GROUP, &job));
-        fbp_box_slices(&job, &first, &n);
+        fbp_job_slices(&job, &first, &n);
         const size_t g0 = job.part.view_groups[0],
                      g1 = r.n_parts > 1 ? job.part.view_groups[1] : all_groups;
         assert_true(n > 0 && g1 > g0);
@@ -64,7 +64,7 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
             for (size_t g = g0; g < g1; g++)
                 counts[z][g]++;
     }
-    fbp_box_slices(whole, &first, &n);
+    fbp_job_slices(whole, &first, &n);
     for (size_t z = first; z < first + n; z++)
         for (size_t g = 0; g < all_groups; g++)
             assert_int_equal(counts[z][g], 1);
