@@ -1,8 +1,8 @@
-/* Division of the work: slabs and batches within the limits of memory, and of these the fastest by
- * the device's rates.
+/* Divides the work of a reconstruction into slabs of slices and batches of views that fit into
+ * memory, and chooses the division with the shortest predicted time.
  *
- * plan_memory.c calls fbp_work_divide() with the limits of memory and the rates of the devices.
- * tasks.c turns a division into tasks, predict.c predicts its time. */
+ * plan_memory.c and ranks.c call fbp_work_divide(); plan_memory.c calls fbp_work_rows() for a
+ * scratch file.  tasks.c turns a division into tasks, predict.c predicts its time. */
 #include "pipeline/division.h"
 
 #include "backend/rows.h"
@@ -15,20 +15,25 @@
 #include <stdio.h>
 
 enum {
-    BATCH = 32, /* views per batch, unless the caller gives a number */
+    BATCH = 32, /* default number of views per batch */
     /* Bytes of thread stacks, readers' scratch memory, and pages of libraries that are loaded
      * later. */
     SLACK = 10 << 20,
-    THREAD = 256 << 10,           /* bytes per thread */
-    DEVICE_BATCH_BYTES = 1 << 30, /* greatest batch, if views lie in device memory */
-    HOST_BUFFERS = 2,             /* buffers per kind: one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20,        /* bytes per block of slices that is written at once */
-    FETCHED_BLOCKS = 2,           /* blocks that are fetched while others are written */
-    BLOCKS_SHARE = 16,         /* blocks beyond three per device take at most 1/16 of the limit */
-    FINISH_PARTS = 8,          /* parts in which a slab's last batch is backprojected */
-    SLICE_BYTES = 16,          /* bytes of tables per slice of the output */
-    RESIDENT_VARIES = 1 << 20, /* bytes: the resident set at start varies by 300 KiB */
-    WHY = 300                  /* size of a text with a reason */
+    THREAD = 256 << 10, /* bytes per thread */
+    DEVICE_BATCH_BYTES =
+        1 << 30,      /* greatest bytes of a batch whose views already lie in device memory */
+    HOST_BUFFERS = 2, /* host buffers per kind of data: one is filled while the other is read */
+    BLOCK_BYTES = 8 << 20, /* bytes per block of slices that is written to the output at once */
+    FETCHED_BLOCKS =
+        2, /* blocks of slices that are copied from a device while other blocks are written */
+    BLOCKS_SHARE = 16, /* blocks of slices beyond three per device take at most 1/16 of the limit of
+                          host memory */
+    FINISH_PARTS = 8, /* number of parts of a slab that the slab's last batch is backprojected into,
+                         one by one */
+    SLICE_BYTES = 16, /* bytes of tables per slice of the output */
+    RESIDENT_VARIES =
+        1 << 20, /* reserve in bytes, because the resident set of a new process varies by 300 KiB */
+    WHY = 300    /* size of a text with a reason */
 };
 
 /* ---- Sizes ---- */
@@ -49,7 +54,7 @@ size_t fbp_work_readings(const struct fbp_work *w)
     return n < w->n_slabs ? n : w->n_slabs;
 }
 
-/* `views` rounded up to a multiple of `group`, at most n_views rounded up. */
+/* Round a number of views up to a multiple of `group`, at most to n_views rounded up. */
 static size_t rounded_batch(size_t views, size_t group, size_t n_views)
 {
     const size_t whole = (n_views + group - 1) / group * group;
@@ -84,7 +89,8 @@ static size_t largest_batch(const struct fbp_work_request *rq)
     return batch_of(rq, most && wanted > most ? most : wanted);
 }
 
-/* Number of slabs to try after `slabs` that do not fit; 0: no larger number is possible. */
+/* Next larger number of slabs to try, after `slabs` slabs did not fit into memory; 0: there is
+ * none. */
 static size_t more_slabs(size_t slabs, size_t n_slices)
 {
     const size_t more = slabs + slabs / 8 + 1;
@@ -92,7 +98,7 @@ static size_t more_slabs(size_t slabs, size_t n_slices)
     return slabs >= n_slices ? 0 : more < n_slices ? more : n_slices;
 }
 
-/* Bytes of one fetched slice, in all frames. */
+/* Bytes of one slice of the volume, in all frames of the scan, as copied from the device. */
 static size_t slice_bytes(const struct fbp_job *job)
 {
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
@@ -100,9 +106,9 @@ static size_t slice_bytes(const struct fbp_job *job)
     return fbp_channels(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
-/* Slices per block.  If several processes (sharers) add partial volumes, a slab has at least
- * FINISH_PARTS blocks, so that sums overlap with computation, and a block has at least one slice
- * per process. */
+/* Slices per block that is written at once.  If several processes (sharers) add partial volumes, a
+ * slab has at least FINISH_PARTS blocks, because sums then overlap with computation, and a block
+ * has at least one slice per process. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
 {
     const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
@@ -137,7 +143,8 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
     return rq->backend->volume_bytes(rq->job, &slab);
 }
 
-/* Bytes of tables: slices of the output with their hashes, slabs, tasks. */
+/* Bytes of the tables of a run: one entry per slice of the output (with its hash), slab and task.
+ */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
     return (uint64_t)fbp_box_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
@@ -145,7 +152,7 @@ static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
-/* Set w's bytes to a lower bound: slabs and their tables, without any views. */
+/* Set the bytes of division w to a lower bound: slabs and tables, without buffers for views. */
 static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
@@ -181,7 +188,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     const size_t io_threads = (size_t)fbp_work_io_threads(b, job);
     double rows = 0;
 
-    /* rows per batch, and rows that all slabs read relative to the rows of the scan */
+    /* greatest number of rows per batch, and number of rows that all slabs read, relative to the
+     * rows of the scan */
     w->load_rows = w->filter_rows = 0;
     for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
@@ -202,8 +210,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = fbp_work_block(job, w->slab_slices, rq->sharers);
-    /* Kernels are fast with long voxel columns; with eight parts, writing still overlaps with
-     * computation of seven. */
+    /* Kernels are fast with long voxel columns.  With eight parts per slab, writing overlaps with
+     * the computation of seven of them. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
     w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
@@ -211,8 +219,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->can.own_memory) {
-        /* two blocks are fetched while others are written; each writing thread has at least a
-         * slice */
+        /* two blocks of slices are copied from the device while others are written; each writing
+         * thread has at least one slice */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
         const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
@@ -228,7 +236,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
         b->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
-    /* threads of a worker that convert slices at the same time */
+    /* threads of a worker that convert slices for the output at the same time */
     const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
     const size_t converters = b->can.own_memory         ? io_threads
                               : w->block_slices < cores ? w->block_slices
@@ -240,8 +248,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 
 /* ---- Limits of single buffers, however much memory is free ---- */
 
-/* Can all devices allocate this buffer?  If buffer is NULL: can they store what the job needs
- * besides buffers?  If not, `why` gets the reason of the first device that cannot. */
+/* Return whether all devices can allocate a buffer; buffer NULL: whether they can store the tables
+ * of the job.  If not, `why` gets the reason of the first device that cannot. */
 static bool holds(const struct fbp_work_request *rq, const struct fbp_buffer *buffer, char why[WHY])
 {
     const size_t n = rq->devices ? rq->n_workers : 1;
@@ -259,7 +267,7 @@ static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char 
     return holds(rq, &slab, why);
 }
 
-/* Can all devices allocate the buffers of raw and filtered views of this division? */
+/* Return whether all devices can allocate the buffers of raw and filtered views of division w. */
 static bool holds_views(const struct fbp_work *w, const struct fbp_work_request *rq, char why[WHY])
 {
     const size_t n = w->kept ? rq->job->n_views : w->batch_views;
@@ -291,15 +299,16 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
     return fits(w, rq) && holds_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
-/* Find the largest batch that fits with slabs of `slices` slices; false: no batch fits. */
+/* Find the largest batch of views that fits into memory with slabs of `slices` slices; false: no
+ * batch fits. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
     const size_t nz = work_slices(rq->job), n = (nz + slices - 1) / slices;
     const size_t all = (n + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
     size_t batch = largest_batch(rq);
 
-    /* For several workers: slabs of equal cost instead of equal size, the same number for each
-     * worker, if the largest of these slabs fits. */
+    /* Several workers (one per device) get slabs of equal cost instead of equal size, the same
+     * number each, if the largest of these slabs fits into memory. */
     if (rq->n_workers > 1 && !rq->slab_slices && rq->job->matrices && all <= nz) {
         struct fbp_work by_cost = *w;
         by_cost.weighed = true;
@@ -325,9 +334,9 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     }
 }
 
-/* Find the least number of slabs, at least `slabs`, with which the work fits; false: no number
- * fits.  Sizes that do not fit even without views are rejected first, because the rows of a slab
- * take long to find. */
+/* Find the least number of slabs, at least `slabs`, with which the work fits into memory; false: no
+ * number fits.  Sizes that do not fit even without views are rejected first, because finding the
+ * detector rows of a slab takes long. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
     const size_t nz = work_slices(rq->job);
@@ -361,7 +370,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
     return rates;
 }
 
-/* Copy w to *best if its predicted time is shorter. */
+/* Copy division w to *best if its predicted time is shorter than that of *best. */
 static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
                                struct fbp_work *best)
 {
@@ -404,8 +413,8 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
     return FBP_OK;
 }
 
-/* Choose the fastest division by the device's rates.  *out: the division with the fewest slabs, if
- * `fits`; replaced if another one is faster. */
+/* Choose the division with the shortest predicted time.  *out: the division with the fewest slabs
+ * if `fits` is set; replaced if another division is faster. */
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
@@ -428,7 +437,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 
 /* ---- What is missing, if nothing fits ---- */
 
-/* Fail with FBP_ERR_NOMEM; the message contains the bytes that `out` needs. */
+/* Fail with FBP_ERR_NOMEM and a message with the bytes that division *out needs. */
 static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     char needs[32], has[32];
@@ -447,15 +456,15 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 
-/* Least needs of all divisions so far [bytes]; UINT64_MAX: none found. */
+/* Least bytes that any of the tried divisions needs; UINT64_MAX: no division was found. */
 struct need {
-    uint64_t memory; /* host memory of divisions that fit into device memory */
-    /* divisions that do not fit into device memory: device memory, host memory [bytes] */
+    uint64_t memory; /* host memory, of divisions that fit into device memory [bytes] */
+    /* device memory and host memory, of divisions that do not fit into device memory [bytes] */
     uint64_t device, beside_it;
-    bool held; /* devices can allocate the buffers of at least one division */
+    bool held; /* whether the devices can allocate the buffers of at least one division */
 };
 
-/* Does a division need less than `least`, by the bytes counted so far? */
+/* Return whether division w needs less memory than `least`, by the bytes that are counted in w. */
 static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
                     const struct need *least)
 {
@@ -464,7 +473,8 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
     return w->memory_bytes < least->memory;
 }
 
-/* Find the least limits of memory that suffice for `slabs` or more slabs, and fail with them. */
+/* Find the least memory that suffices for `slabs` or more slabs, and fail with a message that names
+ * it. */
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {
@@ -483,7 +493,8 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
             w.batch_views = batch;
             w.n_batches = fbp_work_batches(&w, rq->job);
             count_slabs(&w, &few);
-            /* Counting rows takes long: only if the other needs are below the least so far. */
+            /* Counting the detector rows of all batches takes long, and is done only if the other
+             * needs are below the least so far. */
             if (!least.held || is_less(&w, &few, &least)) {
                 count_all(&w, &few);
                 if (holds_slab(&few, w.slab_slices, why) && holds_views(&w, &few, why)) {
@@ -529,7 +540,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .level = rq->even || rq->on_device};
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
-    /* This rejects huge volumes of damaged files at once; a search for slabs takes very long. */
+    /* Reject huge volumes of damaged scan files at once, because a search for slabs would take very
+     * long. */
     if (rq->job->channels > 1)
         snprintf(frames, sizeof frames, ", in %zu frames,", fbp_channels(rq->job));
     if (bytes > (double)rq->memory_limit)
@@ -544,17 +556,18 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
     if (slabs < least)
         slabs = least < nz ? least : nz;
-    /* If nothing else fits, use the fewest blocks.  Consequence: if some limit is sufficient, every
-     * larger limit is sufficient, too. */
+    /* If no other division fits into memory, use the fewest blocks of slices.  Therefore, if some
+     * limit of memory is sufficient, every larger limit is sufficient, too. */
     few.few_blocks = true;
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));
-    /* No choice by rates if the arrival of views decides (follow), or if nothing overlaps
-     * (even). */
+    /* Do not choose by predicted time if views are processed as they arrive (follow), or if stages
+     * do not overlap (even). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
-    FBP_TRY(fbp_check_cancelled()); /* a cancelled search may have a wrong result */
+    FBP_TRY(fbp_check_cancelled()); /* a search for a division that is cancelled may have a wrong
+                                       result */
     out->update = fbp_work_rates(rq).update;
     if (fits || out->seconds > 0)
         return FBP_OK;
@@ -581,7 +594,8 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
                            .view_reads = (double)all.load_rows / (double)job->panel.n_rows};
     for (size_t batch = rounded_batch(BATCH, group, n);;
          batch = rounded_batch(batch / 2, group, n)) {
-        /* two buffers of rows in host memory, and the buffers of a device with memory of its own */
+        /* two buffers of filtered rows in host memory, and the buffers of a device with memory of
+         * its own */
         const size_t samples = batch * all.load_rows * job->panel.n_columns;
         w->batch_views = batch;
         w->n_batches = fbp_work_batches(w, job);

@@ -21,18 +21,19 @@
 
 enum { FBP_CUT_PARTS = 64 };
 
-/** Cost of the computed slices.  The cost of a slice whose voxels are all requested and seen by all
- *  views is 1. */
+/** Computing cost of the slices of a volume.  A slice whose voxels are all requested and seen by
+ * all views has the cost 1. */
 struct fbp_cut {
-    /** [i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to that of all: 0 to 1. */
+    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to the cost of all: 0
+     * to 1. */
     double before[FBP_CUT_PARTS + 1];
     double mean; /**< mean cost of a slice; 0: not known */
 };
 
-/** Estimate the cost from 64 slices, with a sample of voxels and views. */
+/** Estimate the cost of the slices of a job from 64 slices, with a sample of voxels and views. */
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out);
 
-/** Mean cost of slices [z0, z1) of the n computed slices; 1 if it is not known. */
+/** Mean cost of slices [z0, z1) of the n computed slices; 1 if the cost is not known. */
 double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1);
 
 /** One of n_parts parts of a volume, each computed by a process of its own (`--part`); part counts
@@ -64,23 +65,26 @@ static inline double fbp_least_rate(double a, double b)
  * links to the host's memory, and files.
  */
 
-/** Rates in bytes per second; 0: no limit, unless a member states otherwise. */
+/** Rates that the devices of a machine share [bytes/s]; 0: no limit, unless a member states
+ * otherwise. */
 struct fbp_machine {
-    double up, down;         /**< host to device, device to host, of one device while the others
-                                rest; 0: rate in fbp_rates */
-    double up_all, down_all; /**< sums over all devices that copy at the same time */
-    double both;             /**< per direction, of one device that copies in both at once */
-    double both_all;    /**< per direction, sum over all devices, while both directions are used */
-    double peer;        /**< from one device to another; 0: rate in fbp_rates (share) */
-    double read, write; /**< files of views and of the volume, all devices together; 0: no time is
-                           needed, because they are in memory that devices reach */
-    double begin;       /**< time before the first command of a run [s] */
+    double up, down; /**< rates from host to device and back, of one device while the others rest;
+                        0: the rate in struct fbp_rates */
+    double up_all, down_all; /**< sums of these rates over all devices that copy at the same time */
+    double both;     /**< rate per direction of one device that copies in both directions at once */
+    double both_all; /**< sum over all devices of the rate per direction, while both directions are
+                        used */
+    double peer; /**< rate from one device to another; 0: the rate in struct fbp_rates (share) */
+    double read,
+        write; /**< rates of reading files of views and writing the volume, all devices together; 0:
+                  no time is needed, because the data are in memory that devices reach */
+    double begin;   /**< time before the first command of a run [s] */
     size_t sharers; /**< number of processes that share the views of a slab, and each add and write
                        a part of every block; 0: 1 */
-    double sum;     /**< partial volumes that one of these processes receives while it sends as
-                       much; 0: no time is needed */
-    int sum_cores;  /**< cores on which this many computing threads and one thread that adds partial
-                       volumes run; 0: adding does not slow the computation down */
+    double sum; /**< rate at which a process receives partial volumes while it sends as much; 0: no
+                   time is needed */
+    int sum_cores; /**< number of cores that are shared by as many computing threads and one thread
+                      that adds partial volumes; 0: adding does not slow the computation down */
 };
 
 /* division.c, tasks.c: slabs, batches and buffers within limits of memory; tasks of a slab */
@@ -90,25 +94,30 @@ struct fbp_work_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
     size_t n_workers;      /**< number of devices; each has a worker */
-    const int *devices;    /**< [n_workers] indices of the devices; NULL: all have index 0 */
-    size_t slabs_each;     /**< least number of slabs per worker; free workers take them; 0: 1 */
-    uint64_t base_bytes;   /**< bytes of host memory that are used besides slabs and batches */
-    uint64_t writer_bytes; /**< bytes per thread that converts slices for the output */
-    int n_cores;           /**< threads that convert slices of a block on the host (PNG); 0: 1 */
+    const int *devices;    /**< [n_workers] index of each worker's device; NULL: all have index 0 */
+    size_t slabs_each;     /**< least number of slabs per worker; 0: 1 */
+    uint64_t base_bytes;   /**< host memory that is used besides slabs and batches [bytes] */
+    uint64_t writer_bytes; /**< memory of each thread that converts slices for the output [bytes] */
+    int n_cores; /**< number of host threads that convert slices of a block, such as to PNG; 0: 1 */
     uint64_t memory_limit; /**< bytes of host memory of this process */
-    uint64_t device_limit; /**< bytes of a device with memory of its own; 0: no limit */
-    size_t batch_views;    /**< requested views per batch; 0: chosen here */
-    size_t slab_slices;    /**< greatest number of slices per slab; 0: chosen here */
-    bool follow;     /**< the scan is still being measured: batches of one group of views, which the
-                        run joins if it falls behind (stage_read.c) */
-    bool one_slab;   /**< a worker begins a slab only after its previous slab is written */
-    size_t sharers;  /**< processes that add their partial slabs block by block; 0: 1 */
-    bool few_blocks; /**< each device has the least number of output blocks */
-    bool plain;      /**< the fewest slabs that fit are taken, even if rates are known */
-    bool even;       /**< stages do not overlap: batches of one size, slabs finished as a whole */
-    bool on_device;  /**< the views are already in the device's memory */
-    struct fbp_rates rates;            /**< rates of a device; update 0: rates of the backend */
-    const struct fbp_machine *machine; /**< rates that devices share; NULL: not known */
+    uint64_t device_limit; /**< limit of the memory of a device with memory of its own [bytes]; 0:
+                              no limit */
+    size_t batch_views; /**< requested number of views per batch; 0: fbp_work_divide() chooses it */
+    size_t slab_slices; /**< greatest number of slices per slab; 0: fbp_work_divide() chooses it */
+    bool follow; /**< whether the scan is still being measured: batches have one group of views, and
+                    the run joins batches if it falls behind (stage_read.c) */
+    bool one_slab;  /**< whether a worker begins a slab only after its previous slab is written */
+    size_t sharers; /**< number of processes that add their partial slabs block by block; 0: 1 */
+    bool
+        few_blocks; /**< whether each device has the least number of buffers for blocks of slices */
+    bool plain; /**< whether to use the fewest slabs that fit into memory, even if another division
+                   is faster */
+    bool even;  /**< whether stages do not overlap: batches have one size, and slabs are finished as
+                   a whole */
+    bool on_device;         /**< whether the views are already in the memory of the device */
+    struct fbp_rates rates; /**< speeds of a device; update 0: those of the backend */
+    const struct fbp_machine
+        *machine; /**< rates of links and files that devices share; NULL: not known */
 };
 
 /**
@@ -122,45 +131,54 @@ struct fbp_work_request {
  */
 struct fbp_work {
     size_t n_workers;
-    size_t group_views;          /**< every batch but the last is a multiple of this */
-    bool even;                   /**< as requested */
-    bool level;                  /**< the first batches are as large as the others */
-    size_t n_slabs, slab_slices; /**< slabs per volume of a series; slices of the thickest */
+    size_t group_views; /**< number of views of which every batch but the last has a multiple */
+    bool even;          /**< as requested */
+    bool level;         /**< whether the first batches are as large as the others */
+    size_t n_slabs, slab_slices; /**< number of slabs per volume of a series; number of slices of
+                                    the thickest slab */
     bool weighed;                /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
     size_t n_batches, batch_views; /**< number of batches; views of the largest */
-    bool follow;                   /**< batches are one group each; joined up to batch_views */
-    size_t block_slices;           /**< slices per written block, each with all frames */
-    size_t finish_slices; /**< slices that a slab's last batch updates before they are written */
+    bool follow; /**< whether batches have one group of views each, which the run may join up to
+                    batch_views */
+    size_t block_slices;  /**< number of slices per block that is written at once, each with all
+                             frames */
+    size_t finish_slices; /**< number of slices that the last batch of a slab updates before they
+                             are written */
     bool kept;            /**< filtered views are kept on the device */
-    struct fbp_batch all; /**< with `kept`: batch of all views, fbp_work_all() */
-    bool shared;          /**< with `kept`: one worker filters a batch, and the others copy it */
-    size_t streamed; /**< with `kept`: slices of a first slab that are updated batch by batch */
-    size_t load_rows, filter_rows; /**< most rows per batch that are read, filtered */
+    struct fbp_batch all; /**< batch of all views (fbp_work_all()), if `kept` is set */
+    bool shared; /**< whether one worker filters each batch, and the other workers copy it; only if
+                    `kept` is set */
+    size_t streamed; /**< number of slices of a worker's first slab that are updated batch by batch,
+                        if `kept` is set */
+    size_t load_rows, filter_rows; /**< greatest number of detector rows per batch that are read;
+                                      that are filtered */
     size_t n_raw, n_filtered, n_volumes, n_blocks;               /**< buffers per worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< bytes per buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
-    uint64_t device_bytes;   /**< bytes per device; 0: its memory is the host's */
-    size_t raw_device_bytes; /**< raw_bytes on the device, where counts need room for floats */
-    double view_reads;       /**< rows that are read, divided by rows of the scan */
-    double seconds;          /**< predicted time [s]; 0: not predicted */
-    double update;           /**< the device's time per voxel and view [s]; 0: not known */
+    uint64_t device_bytes;   /**< memory per device [bytes]; 0: the device uses host memory */
+    size_t raw_device_bytes; /**< bytes per buffer of raw views on the device, where integer counts
+                                need room for floats */
+    double view_reads; /**< number of detector rows that a run reads, divided by the number of rows
+                          of the scan */
+    double seconds;    /**< predicted time [s]; 0: not predicted */
+    double update;     /**< time of a device per voxel and view [s]; 0: not known */
 };
 
 /** A task of a worker: backproject a batch into slices of a slab. */
 struct fbp_task {
     struct fbp_slab slab;
     struct fbp_batch batch;
-    size_t z0, z1;    /**< slices of the volume [z0, z1), in the slab */
+    size_t z0, z1;    /**< slices [z0, z1) of the volume that the task updates */
     size_t step;      /**< slices that are backprojected at a time */
     bool loads;       /**< the batch must be read and filtered */
     bool first, last; /**< the first, the last task of the slab */
-    bool final;       /**< the task finishes its slices, block by block */
+    bool final;       /**< whether the slices are complete after the task, block by block */
 };
 
-/** Slices [*z0, *z1) of block i of a task, at most `step`; false: there is no block i.  Tasks of
- *  kept views begin at the slab's end: few views see the outer slices, and if the blocks that take
- *  longest come last, few slices are left to be fetched after them. */
+/** Get slices [*z0, *z1) of block i of a task, at most task->step; false: there is no block i.
+ * Tasks of kept views begin at the end of the slab, where few views see the slices: the blocks that
+ * take longest come last, when few slices are left to be fetched. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
@@ -175,10 +193,11 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
  */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Slices per written block of a slab of slab_slices slices, which `sharers` processes add up. */
+/** Number of slices per block that is written at once, of a slab of slab_slices slices that
+ * `sharers` processes add up. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
-/** Rates of a device: those of the request, else those of the backend; update 0: not known. */
+/** Speeds of a device: those of the request, else those of the backend; update 0: not known. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
 
 /**
@@ -191,7 +210,8 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** Bytes of host memory that all workers hold while they are open; part of w->memory_bytes. */
+/** Host memory that all workers of division w hold while they are open [bytes]; part of
+ * w->memory_bytes. */
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
 
 /** Divide the filtering of all views into a scratch file (scratch_rows.c): batches with all rows
@@ -211,11 +231,11 @@ void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size
 /** Number of views that this process backprojects: all, or those of job->part.view_groups. */
 size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 
-/** Number of batches of at most work->batch_views views. */
+/** Number of batches of a division, each of at most work->batch_views views. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
-/** Number of slabs of a volume for which views are read: all; with kept views one per worker; with
- *  shared views 1. */
+/** Number of times that a run reads the views: once per slab; with kept views once per worker; with
+ * shared views once. */
 size_t fbp_work_readings(const struct fbp_work *work);
 
 /** Number of slabs of all volumes of a series; the slabs of the first volume come first. */
@@ -234,18 +254,20 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job 
 size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out);
 
-/** Number of views per command of the device that updates so many voxels.  A queued command cannot
- *  be stopped, so it should take about 0.03 s. */
+/** Number of views per backprojection command into `voxels` voxels: a command should take about
+ * 0.03 s, because a queued command cannot be stopped. */
 size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 
-/** Batch of n_views views from view0 (struct fbp_batch), with the rows that a slab needs. */
+/** Make a batch of n_views views from view0 on, with the detector rows that a slab needs. */
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views);
 
-/** Batch of all views, with the rows that all computed slices need: the batch of kept views. */
+/** Make the batch of all views, with the detector rows that all computed slices need: the batch of
+ * kept views. */
 struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
-/** Batch b, with the rows that a slab needs; with kept views, the rows of work->all. */
+/** Make batch b of a division, with the detector rows that a slab needs; with kept views, with the
+ * rows of work->all. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
 
@@ -294,11 +316,11 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *bac
  */
 
 struct fbp_ranks {
-    size_t n_slabs, n_parts;         /**< size of the grid */
-    size_t slab, part;               /**< position of this process, from 0 */
-    bool idle;                       /**< no position is left for this process */
-    double cost;                     /**< time of the slowest process [s]; 0: not known */
-    size_t other_slabs, other_parts; /**< size of the next best grid; 0: there is none */
+    size_t n_slabs, n_parts; /**< size of the grid */
+    size_t slab, part;       /**< position of this process, from 0 */
+    bool idle;               /**< no position is left for this process */
+    double cost; /**< predicted time of the slowest process of the grid [s]; 0: not known */
+    size_t other_slabs, other_parts; /**< size of the second fastest grid; 0: there is none */
     double other_cost;               /**< its time of the slowest process [s] */
 };
 
@@ -311,7 +333,7 @@ struct fbp_ranks {
 fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
                            size_t n_parts);
 
-/** A function that computes the time of a grid (n_slabs, n_parts) in seconds. */
+/** A function that predicts the time of a grid of processes (n_slabs, n_parts) in seconds. */
 struct fbp_ranks_cost {
     fbp_status (*seconds)(void *user, const struct fbp_ranks *grid, double *out);
     void *user;
@@ -331,7 +353,8 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
                             size_t n_parts, const struct fbp_ranks_cost *how,
                             struct fbp_ranks *out);
 
-/** Set the position of process `rank` in the grid; processes that share views are neighbours. */
+/** Set the position of process `rank` in the grid of processes; processes that share views are
+ * neighbours. */
 void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
 /**
@@ -341,11 +364,11 @@ void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
  */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
 
-/** Number of slices of the thickest segment. */
+/** Number of slices of the thickest segment (fbp_ranks_owner()) of a block. */
 size_t fbp_ranks_segment(size_t n_parts, size_t block);
 
-/** Set job->part.slices and job->part.view_groups for a position of the grid, and
- * job->part.counts_once.  An idle process gets those of slab 0. */
+/** Set job->part.slices and job->part.view_groups to those of a position of the grid of processes,
+ * and job->part.counts_once.  An idle process gets the slices of slab 0. */
 fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, struct fbp_job *job);
 
 /* ranks.c: predicted time of a job that several ranks share
@@ -355,31 +378,34 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, st
  * all ranks share.  A run (team_plan.c) and bench/predict choose a grid by these times.
  */
 
-/** Nodes with ranks, and the rates that ranks share.  Rates in bytes per second; 0: no limit. */
+/** Nodes of a cluster on which the ranks (processes) of a team run, and the rates that ranks share
+ * [bytes/s]; 0: no limit. */
 struct fbp_nodes {
     size_t ranks;               /**< ranks per node */
     double net;                 /**< network of a node, per direction */
-    double disk;                /**< file system that all nodes share, per direction */
+    double disk;                /**< rate of the file system that all nodes share, per direction */
     struct fbp_machine machine; /**< rates of one node */
-    bool on_host;               /**< ranks compute on cores, which the adding of sums uses, too */
-    int n_threads;              /**< threads per rank */
-    /** Compute the rates of a rank for an arranged job; NULL: rates of the request. */
+    bool on_host;  /**< whether ranks compute on CPU cores, which also add partial volumes */
+    int n_threads; /**< threads per rank */
+    /** Function that computes the speeds of a rank's device for a job whose kernel is chosen; NULL:
+     * the speeds of the request. */
     void (*rates)(const struct fbp_nodes *nodes, const struct fbp_job *job, struct fbp_rates *out);
 };
 
 struct fbp_cluster_time {
     struct fbp_predicted rank; /**< times of the slowest rank */
-    double sum;                /**< time in which it receives partial volumes [s] */
+    double sum;                /**< time in which the slowest rank receives partial volumes [s] */
     struct fbp_work work;      /**< its division */
 };
 
-/** Partial volumes that a rank receives while it sends as much [bytes/s] (docs/cluster.md).  LOCAL:
- *  ranks with a GPU, measured with sockets between two cores of a node.  CORE: ranks on cores that
- *  compute, of which one also sends, receives and adds. */
+/** Rate at which a rank (process of a team) receives partial volumes while it sends as much
+ * [bytes/s] (docs/cluster.md).  LOCAL: ranks with a GPU, measured with sockets between two cores of
+ * a node.  CORE: ranks that compute on CPU cores, of which one also sends, receives and adds. */
 #define FBP_CLUSTER_LOCAL 1.8e9
 #define FBP_CLUSTER_CORE  0.27e9
 
-/** The rates that one rank of a grid gets of its node, of the network and of the file system. */
+/** Compute the rates that one rank of a grid of processes gets of its node, of the network and of
+ * the file system. */
 struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct fbp_ranks *grid);
 
 /**
@@ -405,12 +431,12 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 
-/** Create a bitmap without rows, or clear all rows of one. */
+/** Create a bitmap of detector rows without any row; fbp_row_bitmap_zero() removes all rows. */
 fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 
-/** Move the rows that these tasks read and filter from `rest` to *out, whose old
- *  content is cleared. */
+/** Move the detector rows that tasks read and filter from the bitmap `rest` to *out, whose old
+ * content is cleared. */
 void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                           const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out);
 
@@ -435,18 +461,20 @@ struct fbp_links {
     size_t n;
     struct fbp_link alone[FBP_MOST_LINKED]; /**< one device, while the others rest */
     struct fbp_link together;               /**< sum over all devices, which copy at once */
-    /** [i][j]: direct copies from device i to device j, which do not pass the host's memory; 0: not
-     *  possible.  If i and j are the same device: copies within its memory. */
+    /** peer[i][j]: rate of direct copies from device i to device j, which do not pass the host's
+     * memory; 0: not possible.  If i and j are the same device: copies within its memory. */
     double peer[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** [i][j]: per direction, if i copies to j and j to i at once; 0 for the same device. */
+    /** peer_both[i][j]: rate per direction if device i copies to j and j to i at once; 0 for the
+     * same device. */
     double peer_both[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** Sum over all devices, if each copies to the next one at once, and the last to the first, in
-     *  the order of their indices; 0: a pair has no direct copies, or there is only one device. */
+    /** Sum of the rates of all devices if each device copies to the next one, and the last to the
+     * first, in the order of their indices; 0: a pair has no direct copies, or there is only one
+     * device. */
     double ring;
 };
 
-/** Bytes that a measurement uses while it runs: *host in total, *device per device; 0: the backend
- *  has no links to measure. */
+/** Get the memory that a measurement of links uses: *host bytes in total, *device bytes per device;
+ * 0: the backend has no links to measure. */
 void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
                      size_t *device);
 
@@ -461,9 +489,9 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
 bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t n,
                    bool may_measure, struct fbp_links *out);
 
-/** Measure the rates and cache them.
+/** Measure the rates of the links of n devices and cache them.
  *  @return FBP_ERR_UNSUPPORTED if the backend has no links; FBP_ERR_INVALID if n > FBP_MOST_LINKED,
- *  or a device occurs twice; errors of the backend. */
+ * or a device occurs twice; errors of the backend. */
 fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices, size_t n,
                              struct fbp_links *out);
 

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes in characters: key, name of one device in a key, all rates as text, one number. */
+/* Sizes of texts in characters: key of the cache, name of one device in a key, all rates, one rate.
+ */
 enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
 
 static const struct fbp_cache_file file = {"links", "fbp: rates of links of devices, version 1\n"};
@@ -47,7 +48,7 @@ static bool make_key(const struct fbp_backend *backend, const int *devices, size
     return true;
 }
 
-/* Rate i of l, in the order of the cache file. */
+/* Address of rate i of *l, counted in the order of the cache file. */
 static double *rate_at(struct fbp_links *l, size_t i)
 {
     const size_t n = l->n, pairs = n * n;
@@ -69,8 +70,8 @@ static size_t n_rates(size_t n)
     return 4 + 3 * n + 2 * n * n;
 }
 
-/* Get exactly n_rates(n) finite numbers >= 0 from the cache; false: it has none, or another text.
- */
+/* Read the n_rates(n) rates of a set of n devices from the cache; false: the cache has no such
+ * entry, or an entry that is not this number of finite numbers >= 0. */
 static bool recall(const char *key, size_t n, struct fbp_links *out)
 {
     char text[MOST_TEXT + 1], *at = text;
@@ -139,8 +140,8 @@ static fbp_status measure_all(const struct session *s)
             s->out->peer_both[j][i] = s->out->peer_both[i][j] /= 2;
         }
 
-    /* All devices at once, each copying to the next one.  The rate stays 0 if a pair is not
-     * connected. */
+    /* Measure the ring: all devices copy to the next one at once.  The rate stays 0 if a pair of
+     * devices is not connected. */
     for (size_t i = 0; i < n; i++) {
         const size_t next = (i + 1) % n;
         if (n < 2 || s->out->peer[i][next] == 0)
@@ -150,8 +151,8 @@ static fbp_status measure_all(const struct session *s)
     return s->meter->rate(s->own, flows, n, &s->out->ring);
 }
 
-/* The last measured set of devices, for programs without a cache file.  The lock also ensures one
- * measurement at a time. */
+/* The last measured set of devices and its rates, for programs without a cache file.  The lock also
+ * ensures one measurement at a time. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
@@ -181,7 +182,7 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
     return st;
 }
 
-/* Position of a device in a list of n; n: not in the list. */
+/* Position of a device in a list of n devices; n: the device is not in the list. */
 static size_t place_of(int device, const int *devices, size_t n)
 {
     size_t i = 0;

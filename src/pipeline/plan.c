@@ -108,7 +108,8 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
 
     if (fbp_plan_measured(p) != &p->tables) /* the run reads images without bad samples */
         report->not_finite = report->clipped = 0;
-    if (!p->params.cluster.team) /* a team adds the counts of its processes at the end of the run */
+    if (!p->params.cluster.team) /* a team of processes adds their counts of repaired samples at the
+                                    end of the run */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
@@ -179,7 +180,8 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
         fbp_source_close(source);
 }
 
-/* Are rows stored from top to bottom?  Rows that are frames keep the order of the file. */
+/* Return whether detector rows are stored from top to bottom.  Rows that are frames keep the order
+ * of the file. */
 static bool is_top_down(const struct fbp_scan *s, const struct fbp_array_info *info)
 {
     const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
@@ -215,7 +217,8 @@ static fbp_status take_source(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    if (!p->info.prepared[0]) { /* no rows of a spectrometer: corrections come first */
+    if (!p->info.prepared[0]) { /* the scan has no rows of a spectrometer: its corrections are
+                                   described first */
         FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
@@ -233,7 +236,7 @@ static fbp_status take_source(fbp_plan *p)
                               "excludes --follow; omit one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
-    for (size_t i = 0; i < n_all; i++) { /* each step gets the scan of the one before */
+    for (size_t i = 0; i < n_all; i++) { /* each view step gets the scan of the step before */
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
         struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,
                                                 .params = &p->params,
@@ -356,7 +359,8 @@ static void fill_info(fbp_plan *p)
     i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->time_points *
                  fbp_work_own_views(job, p->backend->can.group_views);
-    if (job->requested.region) { /* what it saves, relative to the box without a region */
+    if (job->requested
+            .region) { /* work that the region saves, relative to the box without a region */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
         fbp_job_slices(&whole, &first, &n);
@@ -408,8 +412,8 @@ static void log_remarks(const fbp_plan *p)
     if (prep->n_left_out > 0)
         fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are excluded from the means",
                       prep->n_left_out);
-    /* A polynomial that falls within the usual range of line integrals was fitted to objects that
-     * are too thin. */
+    /* A beam hardening polynomial that decreases within the usual range of line integrals was
+     * fitted to objects that are too thin. */
     const double turn =
         fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
     if (turn > 0)
@@ -417,7 +421,7 @@ static void log_remarks(const fbp_plan *p)
                       "beam hardening: the polynomial decreases above a line integral of %.3g, so "
                       "thicker objects would appear thinner; fit it to all thicknesses in the scan",
                       turn);
-    /* the warnings that `fbp geometry check` prints */
+    /* warnings about the geometry, which `fbp geometry check` prints, too */
     for (size_t i = 0;
          fbp_scan_remark(p->scan, &measured->facts, &p->info.volume, i, line, sizeof line); i++)
         fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
@@ -491,7 +495,8 @@ static void log_remarks(const fbp_plan *p)
 
 /* ---- Making a plan ---- */
 
-/* Callback: has the caller cancelled the creation of the plan? */
+/* Callback of the cancel scope: return whether the caller has cancelled the creation of the plan.
+ */
 static bool plan_stops(void *user)
 {
     const fbp_plan *p = user;
@@ -536,7 +541,8 @@ static fbp_status make_plan(fbp_plan *p)
         FBP_TRY(last->make_job(last, params, &p->tables));
     else
         FBP_TRY(fbp_job_create(&p->tables, last ? &last->scan : p->scan, params, p->top_down));
-    if (is_auto && !p->target) { /* the chosen device may not be able to compute this job */
+    if (is_auto && !p->target) { /* if the device that `auto` chose cannot compute the job, choose
+                                    another one */
         const struct fbp_backend *before = p->backend;
         fbp_device_capable(fbp_backends, &p->tables.job, &p->backend, &p->devices[0], line,
                            sizeof line);

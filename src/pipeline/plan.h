@@ -24,52 +24,56 @@
 /** Plan of views that are filtered once, into a scratch file, and backprojected from there
  *  (--scratch; scratch_rows.c). */
 struct fbp_plan_rows {
-    bool used;                 /**< the plan uses a scratch file */
-    struct fbp_prep prep;      /**< preparation of `job`: none */
-    struct fbp_job job;        /**< job that backprojects the filtered rows of the file */
-    struct fbp_work filtering; /**< division of reading and filtering into the file */
-    struct fbp_work work;      /**< division of the run that reads the file */
-    /** Division of the filtering while the buffers of an open plan are allocated, too. */
+    bool used;            /**< the plan uses a scratch file */
+    struct fbp_prep prep; /**< preparation of `job`: none */
+    struct fbp_job job;   /**< job that backprojects the filtered rows of the scratch file */
+    struct fbp_work
+        filtering;        /**< division of the work of filtering all views into the scratch file */
+    struct fbp_work work; /**< division of the run that reads the file */
+    /** Division of the filtering, if the buffers of an open plan are allocated at the same time. */
     struct fbp_work beside;
     bool may_open; /**< the limit of memory allows `beside` */
 };
 
-/** Memory that a division of the work lacks: in this process, or in the process of the team that
- *  needs most. */
+/** Memory that a division of the work lacks, in this process or in the process of the team that
+ * needs most. */
 struct fbp_plan_lack {
     uint64_t needs, limit; /**< bytes; needs 0: no memory is lacking */
-    char who[110];         /**< "rank 2 on node3: "; "" if all ranks report the same, or no team */
+    char who[110]; /**< prefix that names the process, "rank 2 on node3: "; "": all ranks report the
+                      same, or there is no team */
 };
 
 struct fbp_sink_share;
 
-/** Room for view steps of a plan; plan.c lists the steps. */
+/** Greatest number of view steps of a plan; plan.c lists the steps. */
 enum { FBP_MOST_STEPS = 8 };
 
-/** A machine to plan for instead of this one.  Such a plan cannot be run. */
+/** A machine to plan for instead of this one (bench/predict).  Such a plan cannot be run. */
 struct fbp_plan_target {
     const struct fbp_backend *backend; /**< completed backend (backend/device.h) */
     size_t n_devices;
     uint64_t device_bytes; /**< memory per device */
     uint64_t host_bytes;   /**< limit of host memory; 0: none */
     struct fbp_machine machine;
-    /** Nodes of a cluster, for whose middle rank the plan is made; NULL: a single machine. */
+    /** Nodes of a cluster; the plan is made for the rank of the middle slab.  NULL: a single
+     * machine. */
     const struct fbp_nodes *nodes;
     size_t n_ranks; /**< ranks of all nodes */
-    /** Set *out to the rates of one device for a job whose kernel is chosen. */
+    /** Function that sets *out to the speeds of one device for a job whose kernel is chosen. */
     void (*rates)(const struct fbp_plan_target *target, const struct fbp_job *job,
                   struct fbp_rates *out);
 };
 
 struct fbp_plan {
-    const struct fbp_scan *scan; /**< completed copy of the caller's scan: &whole_scan */
+    const struct fbp_scan *scan; /**< copy of the caller's scan, &whole_scan */
     struct fbp_scan whole_scan;
-    struct fbp_images *images; /**< mask of the bad pixels that were found; NULL: none */
+    struct fbp_images *images; /**< mask of the bad pixels that the plan found; NULL: none */
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
     struct fbp_view_step *steps[FBP_MOST_STEPS]; /**< view steps, in the order of the data */
     size_t n_steps;
-    struct fbp_reduction reduction; /**< binning and selection, from stored views to the scan's */
+    struct fbp_reduction reduction; /**< binning and selection of views that turn stored views into
+                                       those of the scan */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
@@ -77,44 +81,56 @@ struct fbp_plan {
     const struct fbp_plan_target *target; /**< machine to plan for; NULL: this one */
     struct fbp_machine machine;           /**< measured rates of this machine, if `has_machine` */
     bool has_machine;
-    /** Facts of the projections: rows start with the top row; views must be read in order
-     *  (compressed); the file is still growing; several threads unpack at once. */
-    bool top_down, in_order, follow, unpacks;
-    uint64_t contained_bytes; /**< memory of the child processes that open the files */
-    /** Host memory of sources and view steps; more per reading thread. */
-    uint64_t held_bytes, reader_bytes;
-    bool hold;           /**< views that can only be read in order are kept in memory unpacked */
+    bool top_down;            /**< rows of the projections start with the top row */
+    bool in_order;            /**< views must be read in order, because their file is compressed */
+    bool follow;              /**< the file of the projections is still growing */
+    bool unpacks;             /**< several threads decompress views at the same time */
+    uint64_t contained_bytes; /**< memory of the child processes that open the files of the scan
+                                 [bytes] */
+    uint64_t held_bytes;      /**< host memory of sources and view steps */
+    uint64_t reader_bytes;    /**< more host memory of sources and view steps, per reading thread */
+    bool hold; /**< whether compressed views, which must be read in order, are kept in memory
+                  decompressed */
     uint64_t hold_bytes; /**< memory that `hold` takes */
-    /** Kernel for views that are held unpacked; NULL: the same kernel takes views in order. */
+    /** Kernel that would be used if decompressed views were kept in memory; NULL: the same kernel
+     * as for views in order. */
     const char *kernel_unpacked;
-    uint64_t unpacked_needs;       /**< bytes that `hold` would need, if over the limit; else 0 */
-    struct fbp_plan_lack lack;     /**< lack of the division that was tried last */
-    enum fbp_type type;            /**< type of the samples that the run reads */
-    struct fbp_output_needs needs; /**< needs of the format of params.output.path */
-    uint64_t device_limit;         /**< limit of a device's own memory, in bytes */
-    size_t n_on_card;              /**< processes of the team that use the same device; 0: 1 */
-    struct fbp_ranks ranks;        /**< place of this process in the grid of params.cluster.team */
-    /** Greatest number of slices per slab that all processes sharing it can hold; 0: params. */
+    uint64_t unpacked_needs;   /**< memory that `hold` would need, if that is more than the limit
+                                  [bytes]; else 0 */
+    struct fbp_plan_lack lack; /**< lack of the division that was tried last */
+    enum fbp_type type;        /**< type of the samples that the run reads */
+    struct fbp_output_needs
+        needs;             /**< memory and borders that the format of params.output.path needs */
+    uint64_t device_limit; /**< limit of a device's own memory, in bytes */
+    size_t n_on_card;      /**< number of processes of the team that use the same device; 0: 1 */
+    struct fbp_ranks
+        ranks; /**< position of this process in the grid of processes of params.cluster.team */
+    /** Greatest number of slices per slab that all processes with this slab can hold; 0:
+     * params.tuning.slab_slices. */
     size_t slab_slices;
     struct fbp_work work;
     struct fbp_plan_rows rows;
     struct fbp_plan_summary info;
-    struct fbp_workers workers; /**< n_devices opened devices while the plan is open */
-    const char *timeline;       /**< SVG file that is drawn after a run; NULL: none */
-    unsigned char *missing;     /**< per slice, after a run of one part: 1 if the output lacks it */
-    struct fbp_sum team_sum;    /**< sum over the processes of a team that share views */
-    struct fbp_plan_sums *sums; /**< buffers of team_sum; NULL: views are not shared */
-    const struct fbp_sum *sum;  /**< sum that completes slices; NULL: this plan has all views */
-    pid_t process;              /**< process that made the plan */
-    atomic_bool stop;           /**< request to end the current run, or the next one */
-    pthread_mutex_t lock;       /**< protects n_runs */
-    pthread_cond_t idle;        /**< signalled when n_runs becomes 0 */
-    size_t n_runs;              /**< running calls of fbp_plan_run() and fbp_plan_run_to() */
+    struct fbp_workers workers; /**< opened devices, while the plan is open (fbp_plan_open()) */
+    const char *timeline;   /**< path of the SVG timeline that is drawn after a run; NULL: none */
+    unsigned char *missing; /**< [slice] 1: the output lacks the slice after a run of one part;
+                               NULL: no part was run */
+    struct fbp_sum
+        team_sum; /**< sum of partial volumes over the processes of a team that share views */
+    struct fbp_plan_sums *sums; /**< buffers of team_sum; NULL: no other process shares the views */
+    const struct fbp_sum
+        *sum; /**< sum of partial volumes that completes slices; NULL: this plan has all views */
+    pid_t process;        /**< process that made the plan */
+    atomic_bool stop;     /**< request to end the current run of the plan, or the next one */
+    pthread_mutex_t lock; /**< protects n_runs */
+    pthread_cond_t idle;  /**< signalled when n_runs becomes 0 */
+    size_t n_runs;        /**< number of running calls of fbp_plan_run() and fbp_plan_run_to() */
 };
 
 /* plan.c: making a plan, its view steps and its sources */
 
-/** fbp_plan_create() for another machine, which must outlive the plan; NULL: this one. */
+/** As fbp_plan_create(), for another machine, `target`, which must outlive the plan; NULL: this
+ * machine. */
 fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
                                const struct fbp_recon_params *params,
                                const struct fbp_plan_target *target);
@@ -123,13 +139,13 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 /** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
-/** The step that keeps corrected views (view_step.h); NULL: there is none. */
+/** The view step that keeps corrected views (corrections.c); NULL: the plan has no such step. */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
 /** Pass a line to the caller's log, if there is one and the line is not empty; control characters
  * are replaced. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** Number of views in the file, before selection and binning. */
+/** Number of views in the file of projections, before selection and binning. */
 size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views for messages: the file, or "views" for a source in memory. */
 const char *fbp_plan_source_name(const fbp_plan *p);
@@ -137,31 +153,31 @@ const char *fbp_plan_source_name(const fbp_plan *p);
 /** Set *out to the number of samples that the steps repaired in this process.  Processes that share
  *  a slab add these numbers; processes of other slabs count the same samples. */
 fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
-/** Add results of the steps to the report of a run. */
+/** Add the results of the view steps to the report of a run. */
 fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report);
-/** Acquire devices and memory of the steps, if not done yet. */
+/** Acquire devices and memory of the view steps, unless they are open already. */
 fbp_status fbp_plan_open_steps(const fbp_plan *p);
-/** Attach a check to the step that reads whole measured views; NULL detaches it.
- *  @return false if no step does so: the run must check the views. */
+/** Attach a check to the view step that reads whole measured views; NULL detaches it.
+ *  @return false if no step reads whole views: the run must check the views. */
 bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /* plan_memory.c: kernel, division of the work, and scratch file within the limits of memory */
 
 /** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
-/** How often views are read for phase retrieval; 1 without it. */
+/** Number of times that all views are read for phase retrieval; 1 without phase retrieval. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
 
-/** Fill in the request that divides the work of a job of this plan. */
+/** Fill in the request by which fbp_work_divide() divides the work of a job of this plan. */
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out);
 
-/** Use a scratch file for filtered views if --scratch is given and saves time; else log why not, or
- *  that --scratch would help. */
+/** Use a scratch file for filtered views if --scratch is given and saves time; else log the reason,
+ * or that --scratch would help. */
 fbp_status fbp_plan_consider_rows(fbp_plan *p);
-/** Before the plan is opened: filter into the scratch file with the memory that is left beside the
- *  open devices' buffers.
- *  @return FBP_ERR_NOMEM if that is too little. */
+/** Before the plan is opened: divide the filtering into the scratch file within the memory that the
+ * buffers of the open devices leave.
+ *  @return FBP_ERR_NOMEM if that memory is too small. */
 fbp_status fbp_plan_open_rows(fbp_plan *p);
 
 /* plan.c: sources */
@@ -170,9 +186,9 @@ fbp_status fbp_plan_open_rows(fbp_plan *p);
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
 
-/** Wrap stored views into the views that the run reads: selection and binning, the steps, and
- *  `hold`; *out is `stored` if none is needed.  Close *out by fbp_plan_source_drop(), before
- *  `stored`. */
+/** Wrap the source of stored views into the source that the run reads: selection and binning, the
+ * view steps, and views kept in memory (`hold`); *out is `stored` if nothing is needed.  Close *out
+ * by fbp_plan_source_drop(), before `stored`. */
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
 
@@ -209,19 +225,22 @@ fbp_status fbp_plan_take_card(fbp_plan *p);
 /** Choose the grid of the team, and set the slices and views of this process; the kernel is chosen.
  *  request: work of one process */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
-/** The same for the rank of a cluster that the plan is made for (p->target): its middle slab. */
+/** As fbp_plan_take_share(), for a plan that is made for a rank of another cluster (p->target): the
+ * middle slab. */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);
-/** In a team that shares views, prepare the sum of partial volumes (team_run.c), and free it. */
+/** Prepare the sum of partial volumes in a team whose processes share views (team_run.c).
+ * fbp_plan_forget_sums() frees its buffers. */
 fbp_status fbp_plan_share_views(fbp_plan *p);
 void fbp_plan_forget_sums(fbp_plan *p);
-/** Does this process get the sum of slice z of the output?  z: a slice of its slab.  True without
- *  shared views.  (team_run.c) */
+/** Return whether this process gets the sum of slice z of the output, a slice of its slab; true if
+ * no views are shared (team_run.c). */
 bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
-/** Log the grid of the team, and how long the next best grid would take. */
+/** Log the grid of the team's processes, and the time that the second fastest grid would take. */
 void fbp_plan_note_team(const fbp_plan *p);
-/** Agree whether the division fits into the memory of every process; status: of this process.
+/** Agree in a team whether the division of the work fits into the memory of every process.  status:
+ * status of this process's division.
  *  @return FBP_ERR_NOMEM in all processes if one lacks memory: p->lack and the message are those of
- *          the process with the largest needs. */
+ * the process with the largest needs. */
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
 /** Set *value to its maximum over all processes of the team. */
 fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value);
@@ -238,7 +257,8 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status);
 /** State of a run that only a team needs. */
 struct fbp_plan_run_team;
 
-/** Bytes of that state, in rank 0 (`first`) or in another rank; 0 without a team. */
+/** Memory of struct fbp_plan_run_team, in rank 0 (`first`) or in another rank [bytes]; 0 without a
+ * team. */
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first);
 
 /** Bytes of slices that are sent to rank 0 in one message. */
@@ -248,18 +268,19 @@ enum { FBP_TEAM_SENT_BYTES = 4 << 20 };
  *  @return FBP_ERR_INVALID if not. */
 fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output);
 
-/** Open the output, in a process alone or in each process of a team.
- *  *apart: each process writes its own slices; false: rank 0 writes all */
+/** Open the output, in a single process or in each process of a team.
+ *  *apart: each process writes its own slices; false: rank 0 writes all slices */
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart);
 /** Make a sink that sends slices to rank 0. */
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out);
 
-/** Begin a run: all processes exchange which slices the output already has.
- *  sink: where this process writes.  *out stays NULL without a team. */
+/** Begin the run of a team: all processes exchange which slices the output already has.
+ *  sink: the sink to which this process writes; *out stays NULL without a team */
 fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
                                struct fbp_plan_run_team **out);
-/** Progress callback in place of the caller's: sums the progress of all ranks (user: the state). */
+/** Progress callback of a team's run, in place of the caller's: sums the progress of all ranks
+ * (user: struct fbp_plan_run_team). */
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
 /** The fbp_log_fn for the same `user`. */
 void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
@@ -283,7 +304,8 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run);
 fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out);
 void fbp_device_memory_release(const char *device, void *memory);
 
-/** Copy from host to device memory, or back; returns when the copy is done. */
+/** Copy from host to device memory, or from device to host memory; returns when the copy is done.
+ */
 fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes);
 
 /** One of several parts of the output. */

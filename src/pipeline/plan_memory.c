@@ -49,7 +49,8 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* Do the devices have different names?  Faster devices take more slabs from the common list. */
+/* Return whether the devices have different names: faster devices take more slabs from the common
+ * list. */
 static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
@@ -87,8 +88,8 @@ static size_t slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Does the device read the caller's views directly from its own memory (run.c)?  Not if the host
- * changes the views first. */
+/* Return whether the device reads the caller's views directly from its own memory (run.c): only if
+ * the host does not change the views first. */
 static bool reads_on_device(const fbp_plan *p)
 {
     const fbp_source *source = p->params.input.source;
@@ -148,8 +149,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     };
 }
 
-/* Request the needs of the output within `room` bytes: memory of its writing threads, and the
- * number of slices per file.  An output without a name yet needs nothing. */
+/* Get the needs of the output format within `room` bytes: memory of its writing threads, and the
+ * number of slices per file.  An output that has no name yet needs nothing. */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -161,8 +162,8 @@ static void take_output(fbp_plan *p, uint64_t room)
     job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 
-/* Divide the work within the limits of memory, and predict its times for the summary of the plan.
- */
+/* Divide the work within the limits of memory, and predict the times of its stages for the summary
+ * of the plan. */
 static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
     const uint64_t level_bytes = p->needs.level_bytes;
@@ -174,8 +175,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
     fbp_status st = fbp_work_divide(&request, work);
     if (st == FBP_ERR_NOMEM && level_bytes > 0) {
-        /* Divide again with the fewest threads for the output.  Consequence: if some limit is
-         * sufficient, every larger limit is sufficient, too. */
+        /* Divide the work again with the fewest writing threads.  Therefore, if some limit of
+         * memory is sufficient, every larger limit is sufficient, too. */
         take_output(p, 0);
         if (p->needs.level_bytes != level_bytes) {
             fbp_message_clear();
@@ -205,9 +206,9 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
                     fbp_bytes_text(has, sizeof has, request.memory_limit));
 }
 
-/* Set p->machine from the rates of the links between devices: rates in the cache, or, for runs of
- * at least LONG_SECONDS and if the limits of memory allow it, a new measurement.  Returns true if
- * the rates are new to this plan. */
+/* Set p->machine to the rates of the links between devices: from the cache, or, for runs of at
+ * least LONG_SECONDS and if the limits of memory allow it, by a measurement.  Returns true if the
+ * rates are new to this plan. */
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
@@ -237,15 +238,16 @@ static bool learn_machine(fbp_plan *p)
     return true;
 }
 
-/* Divide the work among all devices.  If it does not fit, remove the device with the least free
- * memory, which another program may use, and try again. */
+/* Divide the work among all devices.  If no division fits into memory, remove the device with the
+ * least free memory, which another program may use, and try again. */
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     char text[32];
 
     for (;;) {
         size_t poorest = 0; /* device with the least free memory */
-        uint64_t least = 0; /* usable bytes of that memory; 0: not known */
+        uint64_t least =
+            0; /* free memory of the device with the least free memory [bytes]; 0: not known */
         const uint64_t wanted = p->params.device_memory_bytes;
         const uint64_t has = p->target ? p->target->device_bytes / 10 * 9 : 0;
         for (size_t i = 0; !wanted && !has && i < p->n_devices; i++) {
@@ -346,8 +348,9 @@ static fbp_status arrange_job(fbp_plan *p)
 
 /* ---- Corrected views: in memory, in a file, or as they are read ---- */
 
-/* Arrange with a storage of corrected views: memory, or a scratch file in `folder` unless it is
- * NULL; as_read: no storage, phases are retrieved each time a view is read. */
+/* Choose kernel and division of the work for a storage of corrected views: a scratch file in
+ * `folder`, or memory if folder is NULL; as_read: no storage, phases are retrieved each time a view
+ * is read. */
 static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_read)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
@@ -364,8 +367,8 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
                           : c->band_rows ? (c->n_rows + c->band_rows - 1) / c->band_rows
                                          : 1;
     p->info.ahead_in_file = folder != NULL;
-    /* No more readers than cached views: all readers must finish with a view before the cache
-     * replaces it. */
+    /* There are at most as many reading threads as cached views, because all readers must finish
+     * with a view before the cache replaces it. */
     const int each = c->n_threads / (int)p->n_devices;
     job->input.most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
     const uint64_t bytes = fbp_corrections_memory_bytes(c);
@@ -376,7 +379,7 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
     return st;
 }
 
-/* Arrange with another storage after a first attempt that returned `before`. */
+/* Call arrange_corrections() for another storage, after an attempt that returned `before`. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
@@ -408,7 +411,7 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     /* phases may be retrieved while views are read, but not after ring removal */
     const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    if (p->n_steps == 1) /* with more steps, the job's rows belong to another detector */
+    if (p->n_steps == 1) /* with more view steps, the rows of the job belong to another detector */
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
         st = arrange_corrections(p, NULL, true);
@@ -441,8 +444,9 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 
 /* ---- Filtered rows in a scratch file, for volumes that are computed in many slabs ---- */
 
-/* Seconds per sample, measured on two cores (bench/results/cpu.md, "Filtered views in a file"). All
- * threads together need UNPACK_THREAD or FILTER_THREAD divided by their number. */
+/* Seconds per sample of reading from and writing to a file, decompressing, and filtering, measured
+ * on two cores (bench/results/cpu.md, "Filtered views in a file").  n threads need UNPACK_THREAD /
+ * n or FILTER_THREAD / n. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
 /* Seconds to read one sample of the scan. */
@@ -460,7 +464,7 @@ static double filter_seconds(const fbp_plan *p)
     return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
-/* The reason why a scratch file cannot be used, for messages; NULL: it can. */
+/* Reason for messages why filtered views cannot be kept in a scratch file; NULL: they can. */
 static const char *why_not(const fbp_plan *p)
 {
     if (fbp_plan_measured(p) != &p->tables)
@@ -490,8 +494,9 @@ static void say_not_used(const fbp_plan *p, const char *why)
         fbp_plan_note(p, FBP_LOG_NOTE, "--scratch is not used: %s", why);
 }
 
-/* Divide both phases: filtering into the file, and backprojection from it.  If the plan is open,
- * the buffers of both phases are allocated at the same time. */
+/* Divide the work of both phases of a run with --scratch: filtering into the file, and
+ * backprojection from the file.  If the plan is open, the buffers of both phases are allocated at
+ * the same time. */
 static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r)
 {
     struct fbp_work_request request;
@@ -514,8 +519,8 @@ static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r
     return FBP_OK;
 }
 
-/* Use the scratch file.  Predict the times: filtering into the file, which overlaps with writing,
- * then a run from the file. */
+/* Use a scratch file for filtered views.  Predict the times: filtering into the file, which
+ * overlaps with writing the file, then a run from the file. */
 static fbp_status take(fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -557,7 +562,8 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         return FBP_OK;
     }
     if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
-        return FBP_OK; /* these slabs were requested (--part): more memory would not help */
+        return FBP_OK; /* the number of slabs follows from --part, and more memory would not reduce
+                          it */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {

@@ -22,13 +22,14 @@
  * volumes. */
 enum stage { READ, UP, FILTER, SHARE, BP, DOWN, SUM, WRITE, STAGES };
 
-/* AHEAD: most steps between the first and the last stage.  HERE: most fetched blocks that are not
- * written yet. */
+/* AHEAD: greatest number of steps between the first and the last stage of a device.  HERE: greatest
+ * number of fetched blocks of slices that are not written yet. */
 enum { AHEAD = 128, HERE = 2 };
 
 static const double AT_ONCE = 1e30; /* rate of a link without a limit [bytes/s] */
 
-/* One block of slices of a task.  The views of the task are loaded with its first block. */
+/* One block of slices of a task in the simulation.  The views of the task are loaded with its first
+ * block. */
 struct step {
     double amount[STAGES]; /* bytes per stage; FILTER and BP: seconds */
     /* loads: reads and filters a batch; spends: last use of a batch's buffer; first, last: step of
@@ -36,16 +37,17 @@ struct step {
     bool loads, spends, first, last, finished;
 };
 
-/* One device.  `made`: steps so far.  Each stage has begun and done some of them; while it is busy,
- * begun is done + 1. */
+/* State of one device in the simulation.  `made`: number of steps so far; begun[s], done[s]: number
+ * of steps that stage s has begun and ended (while the stage is busy, begun is done + 1). */
 struct lane {
     struct step steps[AHEAD];
     size_t made, begun[STAGES], done[STAGES];
     double left[STAGES], busy[STAGES];
-    /* loads: batches that passed each stage; spent: batches whose buffer is free again */
+    /* loads[s]: number of batches that have passed stage s; spent: number of batches whose buffer
+     * is free again */
     size_t loads[STAGES], spent;
-    size_t slabs, fetched;              /* slabs begun by BP; slabs fetched */
-    size_t here[STAGES];                /* finished blocks that have passed each stage */
+    size_t slabs, fetched; /* slabs begun by BP; slabs fetched */
+    size_t here[STAGES]; /* here[s]: number of finished blocks of slices that have passed stage s */
     struct fbp_task *tasks;             /* tasks of the current slab */
     size_t n_tasks, task, block, drawn; /* position in `tasks`; slabs taken so far */
 };
@@ -57,11 +59,12 @@ struct course {
     const struct fbp_work *work;
     struct lane *lanes;
     size_t next_slab, first_slice, n_slices;
-    struct lane **filters; /* [batch] device that filters it, if shared; NULL: none yet */
+    struct lane **filters; /* [batch] device that filters the batch, if devices copy filtered
+                              batches; NULL: none yet */
     double now;
 };
 
-/* Set the amounts of the current step of a device: slices [z0, z1) of its task. */
+/* Set the amounts of work of the current step of a device: slices [z0, z1) of the device's task. */
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
@@ -80,7 +83,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     if (b->n_rows > 0)
         out->amount[BP] = voxels * (double)b->n_views * c->rates->update * cost + c->rates->call;
     if (t->loads && l->block == 0 && w->shared && c->filters[l->task]) {
-        /* another device filters the batch, and this one copies it */
+        /* another device filters the batch, and this device copies it */
         out->amount[SHARE] =
             (double)w->filtered_bytes / (double)c->job->n_views * (double)b->n_views;
     } else if (t->loads && l->block == 0) {
@@ -93,7 +96,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
         out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
     }
     if (t->final) {
-        /* this process adds and writes a part of each block */
+        /* a process that shares views adds and writes one part of each block */
         const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
         out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
         out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
@@ -101,7 +104,8 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     }
 }
 
-/* Make the next step of a device; false: it has no more work, or AHEAD steps are in progress. */
+/* Make the next step of a device; false: the device has no more work, or AHEAD steps are in
+ * progress. */
 static bool make_step(struct course *c, struct lane *l)
 {
     size_t z0, z1;
@@ -109,13 +113,13 @@ static bool make_step(struct course *c, struct lane *l)
     if (l->made - l->done[WRITE] == AHEAD)
         return false;
     if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
-        return false; /* shared batches: the first free device takes the next one */
+        return false; /* a device with a free buffer takes the next shared batch */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
         if (l->task < l->n_tasks && ++l->task < l->n_tasks)
             continue;
-        /* The next slab; if filtered views are kept, only after all steps of the current slab have
-         * begun backprojection. */
+        /* Take the next slab; if filtered views are kept, only after all steps of the current slab
+         * have begun backprojection. */
         if (c->next_slab == fbp_work_slabs(c->work, c->job) ||
             (c->work->kept && l->drawn > 0 && l->begun[BP] < l->made))
             return false;
@@ -128,8 +132,8 @@ static bool make_step(struct course *c, struct lane *l)
     return true;
 }
 
-/* Can the stage begin its next step?  It needs the step of the previous stage and a free buffer for
- * its result. */
+/* Return whether stage s of a device can begin its next step: the previous stage has ended it, and
+ * a buffer for the result is free. */
 static bool may_begin(struct course *c, struct lane *l, enum stage s)
 {
     const struct fbp_work *w = c->work;
@@ -202,7 +206,8 @@ static double limit(double rate)
     return rate > 0 ? rate : AT_ONCE;
 }
 
-/* Bytes per second of a device's link, if other devices are idle. */
+/* Rate of a device's link to the host for stage s (UP or DOWN) while other devices are idle
+ * [bytes/s]. */
 static double own_rate(const struct course *c, const struct lane *l, enum stage s)
 {
     const struct fbp_machine *m = c->machine;
@@ -213,13 +218,14 @@ static double own_rate(const struct course *c, const struct lane *l, enum stage 
     return is_busy(l, UP) && is_busy(l, DOWN) ? fmin(alone, limit(m->both)) : alone;
 }
 
-/* Fraction of its own rate that each user gets if all together are limited to `most`. */
+/* Fraction of its own rate that each device gets if the sum of the rates, `used`, is limited to
+ * `most`. */
 static double part_of(double used, double most)
 {
     return used > most ? most / used : 1;
 }
 
-/* Number of devices that are busy with stage s. */
+/* Number of devices of the simulation that are busy with stage s. */
 static double sharers(const struct course *c, enum stage s)
 {
     size_t n = 0;
@@ -229,8 +235,8 @@ static double sharers(const struct course *c, enum stage s)
     return (double)n;
 }
 
-/* Fraction of a rank's cores for computation, if a thread that adds partial volumes is busy, too.
- * That thread gets the same fraction of a core. */
+/* Fraction of its cores that a process has for computation while a thread adds partial volumes;
+ * that thread gets the same fraction of a core. */
 static double part_of_cores(const struct course *c, const struct lane *l)
 {
     const double cores = c->machine->sum_cores;
@@ -262,14 +268,15 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
     }
 }
 
-/* Advance the time to the next end of a step; false: no stage is busy. */
+/* Advance the simulated time to the next end of a step; false: no stage is busy. */
 static bool go_on(struct course *c)
 {
     const size_t n = c->work->n_workers;
     const struct fbp_machine *m = c->machine;
     double part[STAGES], used[STAGES] = {0}, next = INFINITY, rates[STAGES];
 
-    /* fractions of their own rates that links to and from devices get */
+    /* fractions of their own rates that the links to and from devices get, because devices share
+     * the host's memory */
     for (size_t i = 0; i < n; i++)
         for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
             used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
@@ -402,7 +409,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const size_t updates = fbp_slab_slice(&slab) * work->group_views;
     size_t first, n;
 
-    /* Slices in the middle of the volume with about `wanted` updates for one group of views:
+    /* Choose slices in the middle of the volume with about `wanted` updates for one group of views:
      * kernels that set up a whole voxel column at a time are slow with single slices. */
     fbp_job_slices(job, &first, &n);
     slab.nz = updates < wanted ? wanted / updates : 1;
@@ -433,7 +440,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         FBP_TRY_GOTO(b->memory.alloc(s.dev, &raw, &s.raw));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &filtered, &s.filtered));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &volume, &s.volume));
-    if (own) /* the first call loads code; do not count it */
+    if (own) /* the first sample loads the code of the device, and its time is not used */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 

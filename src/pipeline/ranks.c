@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Views are shared only if this reduces the time below this fraction of the time with slabs
- * alone. */
+/* Processes share views only if that reduces the time below WORTH_IT times the time of slabs alone.
+ */
 static const double WORTH_IT = 0.7;
 
 static size_t groups_of(const struct fbp_job *job, size_t group_views)
@@ -104,10 +104,11 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_job_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
-    if (n_parts > 0) /* number of parts given by the caller: any time is accepted */
+    if (n_parts > 0) /* the caller has given the number of parts: any predicted time is accepted */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
-    /* Try numbers that divide the number of processes, the greatest number, and powers of two. */
+    /* Try numbers of parts that divide the number of processes, the greatest number, and powers of
+     * two. */
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
         if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
 
@@ -120,7 +121,8 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
-    job->part.counts_once = true; /* processes add up their counts of repaired samples */
+    job->part.counts_once =
+        true; /* the processes of a team add up their counts of repaired samples */
     job->part.view_groups[0] = job->part.view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
         job->part.view_groups[i] = (r->part + i) * n / r->n_parts;
@@ -137,8 +139,8 @@ size_t fbp_ranks_segment(size_t n_parts, size_t block)
     return (period_of(n_parts, block) + n_parts - 1) / n_parts;
 }
 
-/* Slices are divided into periods of one block; the last may be thinner.  Each period begins with
- * the next process, so that no process gets the odd slices of all periods. */
+/* Slices are divided into periods of one block; the last period may be thinner.  Each period begins
+ * with the next process: otherwise one process would get the odd slices of all periods. */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
 {
     const size_t at = fbp_box_first(job, 2) + z, length = period_of(n_parts, block);
@@ -160,8 +162,8 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     struct fbp_machine own = *node;
 
     if (grid->n_parts > 1) {
-        /* Rate at which a rank receives partial volumes: ranks that share a slab are neighbours, so
-         * some are on the same node, and all ranks of a node share its network. */
+        /* Rate at which a rank receives partial volumes: of the ranks that share a slab, neighbours
+         * are on the same node, and all ranks of a node share the network. */
         const size_t local = grid->n_parts < m->ranks ? grid->n_parts : m->ranks;
         const double others = (double)(grid->n_parts - 1);
         const double far = (double)(grid->n_parts - local) / others;
@@ -202,8 +204,8 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     return fbp_predict_sharer(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
-/* Predict the slowest rank: the middle slab or the first slab.  Outer slabs have more slices than a
- * middle slab of the same cost. */
+/* The slowest rank of a grid has the middle slab or the first slab, because outer slabs have more
+ * slices than a middle slab of the same cost. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {
@@ -249,8 +251,8 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
 
 enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };
 
-/* Factor of the unit after a number; 0: the text is no unit of this kind.  Rates: "GB/s" is 10^9.
- * Bytes: "G" and "GiB" are 2^30, "GB" is 10^9. */
+/* Factor of the unit after a number; 0: the text is not a unit of this kind.  For rates, "GB/s" is
+ * 10^9; for bytes, "G" and "GiB" are 2^30, and "GB" is 10^9. */
 static double scale_of(enum fbp_key_unit unit, const char *text)
 {
     static const char letters[] = "KMGT";
@@ -267,7 +269,8 @@ static double scale_of(enum fbp_key_unit unit, const char *text)
     return *rest == '\0' || (found && strcmp(rest, "iB") == 0) ? pow(1024, power) : 0;
 }
 
-/* Store a value in its field of `out`; hexadecimal numbers, "nan" and "inf" are rejected. */
+/* Store the value of a key in its field of `out`; hexadecimal numbers, "nan" and "inf" are
+ * rejected. */
 static fbp_status set_value(const char *who, const struct fbp_key *key, const char *text, void *out)
 {
     const bool decimal = (isdigit((unsigned char)text[0]) || text[0] == '.') &&

@@ -18,7 +18,8 @@ fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job
 
 /* ---- Bitmaps of rows ---- */
 
-/* Mask of the bits [first, end) of a bitmap that lie in a word; at least one does. */
+/* Mask of those bits [first, end) of a bitmap that lie in word `word` of the bitmap; at least one
+ * bit does. */
 static unsigned bits_in(size_t word, size_t first, size_t end)
 {
     const size_t at = word * FBP_ROW_BITMAP_BITS;
@@ -27,8 +28,8 @@ static unsigned bits_in(size_t word, size_t first, size_t end)
     return (hi < FBP_ROW_BITMAP_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
-/* Set or clear the rows that the job's share of the slices needs, with the rows that the filter
- * along columns needs. */
+/* Set (`has`) or clear the detector rows that the job's share of the slices needs, with the rows
+ * that the filter along columns needs. */
 static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, bool has)
 {
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
@@ -127,9 +128,9 @@ void fbp_slabs_destroy(struct fbp_slabs *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/* Make a slab's tasks by fbp_work_tasks(), with the same `first`; free() the result.
- * With follow, the stage that reads joins tasks while other threads read the planned ones: two
- * lists.  Else both are one list. */
+/* Make a work item: a slab and its tasks by fbp_work_tasks(), with the same `first`; free() the
+ * result.  If the run follows a measurement, the reading stage joins tasks while other threads use
+ * the planned tasks, and the item has two lists; else both are one list. */
 static fbp_status create_item(struct fbp_work_item **out, const struct fbp_job *job,
                               const struct fbp_work *work, const struct fbp_slab *slab, bool first)
 {
@@ -161,7 +162,7 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     if (!found)
         return FBP_OK;
     const fbp_status st = create_item(out, s->job, s->work, &slab, first);
-    if (st != FBP_OK) /* else other workers would wait for this slab forever */
+    if (st != FBP_OK) /* return the slab, because other workers would wait for it forever */
         fbp_slabs_return(s, slab);
     return st;
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Longest time of one backprojection command, in seconds: an enqueued command cannot be stopped. */
+/* Longest time of one backprojection command [s]; an enqueued command cannot be stopped. */
 static const double COMMAND_SECONDS = 0.03;
 
 /* ---- Cuts into slabs or parts of equal cost ---- */
@@ -15,15 +15,16 @@ static const double COMMAND_SECONDS = 0.03;
 enum {
     VIEWS = 32, /* sampled views */
     SIDE = 8,   /* sampled voxels per side of a slice */
-    STEP = 16,  /* slices per pass of a kernel; 511 + 513 slices took 12 % longer than 2 x 512 */
-    STEPS_A_SLAB = 8, /* slabs of fewer steps are not cut at multiples of STEP */
+    STEP = 16, /* slices per pass of a backprojection kernel; 511 + 513 slices took 12 % longer than
+                  2 x 512 */
+    STEPS_A_SLAB = 8, /* slabs of fewer than STEPS_A_SLAB steps are not cut at multiples of STEP */
 };
 
-/* Cost of a voxel that no view sees or that lies outside the region, relative to one that all views
- * see: it is cleared, fetched and written. */
+/* Cost of a voxel that no view sees or that lies outside the region, which is only cleared, fetched
+ * and written, relative to a voxel that all views see. */
 static const double UNSEEN = 0.3;
 
-/* Sample i of `samples` that are spread evenly over n. */
+/* Index of sample i of `samples` samples that are spread evenly over n elements. */
 static size_t spread(size_t i, size_t samples, size_t n)
 {
     return (2 * i + 1) * n / (2 * samples);
@@ -66,7 +67,8 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
         out->before[i] /= all;
 }
 
-/* Fraction of the total cost that the first `share` (0 to 1) of the slices have. */
+/* Fraction of the total cost of all slices that the first slices have, a fraction `share` (0 to 1)
+ * of all. */
 static double cost_before(const struct fbp_cut *cut, double share)
 {
     const double at = share * FBP_CUT_PARTS;
@@ -84,8 +86,8 @@ double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1)
     return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
 }
 
-/* First slice of part i, if n slices are cut into n_parts parts of the same cost; i = n_parts: n.
- * A part has at least one slice. */
+/* First slice of part i if n slices are cut into n_parts parts of equal cost, each of at least one
+ * slice; i = n_parts: n. */
 static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, size_t i)
 {
     const double cost = (double)i / (double)n_parts;
@@ -143,7 +145,7 @@ static struct ramp ramp_of(const struct fbp_work *w, const struct fbp_job *job)
     return r;
 }
 
-/* First group of batch b; of the batch after the last, the number of groups. */
+/* First group of views of batch b; for the number of batches, the number of groups. */
 static size_t first_group(const struct ramp *r, size_t b)
 {
     if (b < r->n_rising)
@@ -177,7 +179,7 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
     *n = (end < job->n_views ? end : job->n_views) - first;
 }
 
-/* Set [*r0, *r1) to the detector rows that slices [z0, z1) need of a batch's views; 0, 0: none. */
+/* Set [*r0, *r1) to the detector rows of a batch's views that slices [z0, z1) need; 0, 0: none. */
 static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t z0, size_t z1,
                     size_t *r0, size_t *r1)
 {
@@ -288,7 +290,8 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
     }
     if (streamed == slab->nz)
         return n;
-    if (out) /* all kept views into the slices that did not get them batch by batch */
+    if (out) /* last task: backproject all kept views into the slices that were not updated batch by
+                batch */
         out[n] = (struct fbp_task){.slab = *slab,
                                    .batch = w->all,
                                    .z0 = slab->z0 + streamed,
@@ -304,7 +307,7 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
 {
     const double views = COMMAND_SECONDS / (w->update * voxels);
 
-    if (!(views < (double)(SIZE_MAX / 2))) /* the rate is not known, or the device is fast */
+    if (!(views < (double)(SIZE_MAX / 2))) /* the speed of the device is not known, or very high */
         return SIZE_MAX / 2;
     const size_t groups = (size_t)views / w->group_views;
     return (groups ? groups : 1) * w->group_views;
