@@ -1,8 +1,8 @@
 /* Accumulator (public type fbp_accumulator): adds views of plane integrals to a volume one by one,
  * each as soon as it is measured.
  *
- * One slab and batches of one view on one device, without the threads of a run.  All functions are
- * public (fbp/recon.h). */
+ * Programs that measure call these functions; all of them are public (fbp/recon.h).  An accumulator
+ * has one slab and batches of one view on one device, without the threads of a run. */
 #include "fbp/recon.h"
 
 #include "backend/device.h"
@@ -42,7 +42,7 @@ static struct fbp_slab whole(const fbp_accumulator *a)
     return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
 }
 
-/* Number of voxels of the volume in all frames. */
+/* Number of voxels of the accumulator's volume, in all frames of the scan. */
 static size_t voxels(const fbp_accumulator *a)
 {
     const size_t *n = job_of(a)->grid.n;
@@ -50,7 +50,7 @@ static size_t voxels(const fbp_accumulator *a)
     return fbp_channels(job_of(a)) * n[0] * n[1] * n[2];
 }
 
-/* Reject parameters that an incomplete set of views, or this short path, does not support. */
+/* Reject parameters that an accumulator, or an incomplete set of views, does not support. */
 static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
     const bool box =
@@ -130,7 +130,8 @@ fail:
     return st;
 }
 
-/* Later work of stage `then` waits for the work that stage `first` has got so far. */
+/* Make later work of stage `then` of the device wait for the work that was enqueued for stage
+ * `first`. */
 static fbp_status follow(const fbp_accumulator *a, enum fbp_stage first, enum fbp_stage then)
 {
     struct fbp_event mark;
@@ -158,7 +159,8 @@ fbp_status fbp_accumulator_add(fbp_accumulator *a, size_t view, const float *sam
         return fbp_fail(FBP_ERR_INVALID,
                         "accumulator: view %zu was already added; add each view once", view);
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
-    a->added[view] = true; /* also if it fails: part of the view may be in the volume */
+    a->added[view] = true; /* set also for a view whose adding fails, because part of the view may
+                              be in the volume */
     if (b->can.own_memory)
         FBP_TRY(b->memory.upload(a->dev, a->raw, a->samples, view_samples(a)));
     FBP_TRY(follow(a, FBP_STAGE_IN, FBP_STAGE_FILTER));
@@ -189,7 +191,8 @@ void fbp_accumulator_destroy(fbp_accumulator **accumulator)
 
     if (!a)
         return;
-    if (a->dev && a->process == getpid()) { /* a child has neither its threads nor its devices */
+    if (a->dev && a->process == getpid()) { /* a forked child process has neither the threads nor
+                                               the devices of its parent */
         const struct fbp_backend *b = a->backend;
         (void)!fbp_device_settle_all(b, a->dev);
         if (b->can.own_memory)

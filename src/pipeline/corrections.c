@@ -112,7 +112,8 @@ static enum fbp_retrieved_from retrieved_from(const corrections *c)
 void fbp_corrections_choose_rows(corrections *c, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
-    /* after ring removal, phases are retrieved from whole views */
+    /* keep all rows if phases are retrieved after ring removal, because retrieval needs whole views
+     */
     const bool whole = all.load_rows == 0 || (c->retrieves && c->stripes.method);
 
     c->row0 = whole ? 0 : all.load_row0;
@@ -129,7 +130,7 @@ uint64_t fbp_corrections_kept_bytes(const corrections *c)
     return c->as_read ? 0 : (uint64_t)c->n_rows * sinogram_bytes(c);
 }
 
-/* Floats of a view, rounded up to the alignment of the memory after it. */
+/* Number of floats of a view, rounded up because the memory after the view must be aligned. */
 static size_t view_floats(const corrections *c)
 {
     const size_t line = FBP_ALIGN / sizeof(float);
@@ -172,7 +173,7 @@ void fbp_corrections_divide(corrections *c, uint64_t room, const char *folder, i
         const uint64_t fit = room / 4 / sinogram_bytes(c);
         c->band_rows = fit < 1 ? 1 : fit < c->n_rows ? (size_t)fit : c->n_rows;
     }
-    /* as many threads as an eighth of the room holds, at least one */
+    /* use as many threads as an eighth of the memory `room` holds, at least one */
     const uint64_t each = thread_bytes(c), fit = each > 0 ? room / 8 / each : 1;
     const uint64_t items = c->retrieves ? c->step.scan.n_views : c->n_rows;
     const uint64_t usable = (uint64_t)n_threads < items ? (uint64_t)n_threads : items;
@@ -196,7 +197,8 @@ static void fresnel_scale(const corrections *c, const struct fbp_view *v, double
     *z = beyond / *M;
 }
 
-/* Columns and rows of the detector over which phases reach in a view. */
+/* Get the distance over which the phases of a pixel blur a view: reach[0] in detector columns,
+ * reach[1] in rows. */
 static void phase_reach(const corrections *c, size_t view, double reach[2])
 {
     const struct fbp_view *v = &c->step.scan.views[view];
@@ -208,8 +210,8 @@ static void phase_reach(const corrections *c, size_t view, double reach[2])
     reach[1] = length / fbp_norm(v->v);
 }
 
-/* Read a whole view, lowest row first, as phases are retrieved from it.
- * work: fbp_integrals_floats() of all rows */
+/* Read a whole view, lowest row first, as the input of phase retrieval.
+ * work: memory of fbp_integrals_floats() floats for all rows */
 static fbp_status read_view(const corrections *c, fbp_source *below, size_t view, float *work,
                             float *out, struct fbp_prep_counts *counts)
 {
@@ -232,12 +234,13 @@ struct kept {
     pthread_mutex_t lock; /* protects: */
     bool filled;
     atomic_bool has_rings;
-    float *samples;          /* [view][kept row][column]; NULL: in `file` */
+    float
+        *samples; /* corrected samples, [view][kept row][column]; NULL: the samples are in `file` */
     struct fbp_scratch file; /* in the same order */
 };
 
-/* Work of the threads of a pool.  Rings: kept rows [row0, row0 + n) of all views, samples
- * [view][row][column].  Phases: views [row0, row0 + n). */
+/* Work of the threads of a pool.  For ring removal: kept rows [row0, row0 + n) of all views, as
+ * samples[view][row][column].  For phase retrieval: views [row0, row0 + n). */
 struct band {
     fbp_source *src;
     size_t row0, n;
@@ -248,7 +251,7 @@ struct band {
     struct fbp_prep_counts *counts; /* per thread */
 };
 
-/* Position of a kept row of a view, in samples. */
+/* Index of the first sample of a kept row of a view in the kept samples. */
 static uint64_t position(const fbp_source *src, size_t view, size_t row)
 {
     const struct kept *s = src->state;
@@ -373,7 +376,7 @@ static fbp_status fill(fbp_source *src)
                                    "a band of views"));
     }
 
-    /* Band after band of rows: read all views, remove rings, store. */
+    /* For each band of rows: read the band of all views, remove rings, and store the band. */
     for (b.row0 = 0; c->stripes.method && b.row0 < c->n_rows; b.row0 += b.n) {
         b.n = c->n_rows - b.row0 < c->band_rows ? c->n_rows - b.row0 : c->band_rows;
         for (size_t k = 0; in_order && k < n_views; k++) {
@@ -391,7 +394,8 @@ static fbp_status fill(fbp_source *src)
                                b.n * nc * sizeof(float)));
         }
     }
-    /* Per group of one view per thread: read, retrieve phases, store the kept rows. */
+    /* For each group of one view per thread: read the views, retrieve phases, and store the kept
+     * rows. */
     for (b.row0 = 0; c->retrieves && b.row0 < n_views; b.row0 += b.n) {
         const bool alone = in_order && !c->stripes.method;
         b.n = n_views - b.row0 < n_threads ? n_views - b.row0 : n_threads;
@@ -425,7 +429,8 @@ fail:
     return st;
 }
 
-/* The first thread that reads fills the source; the others wait. */
+/* Read rows of corrected views.  The first thread that reads corrects all views; the other threads
+ * wait. */
 static fbp_status read_kept(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                             size_t n_rows, bool as_float, void *out)
 {
@@ -477,7 +482,8 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
 
 /* ---- A source that retrieves phases as views are read ---- */
 
-/* A retrieved view; the memory of its transform lies behind it. */
+/* Slot of the cache of retrieved views; the memory of the view's Fourier transform lies behind the
+ * view. */
 struct slot {
     float *view;
     size_t index;  /* index of the view + 1; 0: none */
@@ -494,10 +500,12 @@ struct retrieved {
     pthread_cond_t freed;
     struct slot *slots;
     uint64_t now;
-    unsigned char *counted; /* [view] its repaired samples are included in `repaired` */
+    unsigned char
+        *counted; /* [view] 1: the repaired samples of the view are included in step.repaired */
 };
 
-/* The slot of a view; else the free slot that was used longest ago; NULL: the caller must wait. */
+/* Find the slot of a view in the cache, or else the free slot that was used longest ago; NULL: the
+ * caller must wait. */
 static struct slot *find_slot(const struct retrieved *s, size_t index)
 {
     struct slot *oldest = NULL;
@@ -625,7 +633,8 @@ static void destroy(struct fbp_view_step *step)
     free(c);
 }
 
-/* Insert the corrections before the existing text, because they are applied first. */
+/* Insert the description of the corrections before the existing text, because corrections are
+ * applied first. */
 static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
 {
     const corrections *c = (const corrections *)step;
@@ -664,7 +673,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), &c->measured.prep);
 }
 
-/* Seconds per sample, measured with a sinogram of few columns and pseudo-random samples. */
+/* Measure the seconds of ring removal per sample, with a sinogram of few columns and pseudo-random
+ * samples. */
 static fbp_status time_stripes(const struct fbp_stripes *all, double *per_sample)
 {
     enum { COLUMNS = 64 };
@@ -689,7 +699,7 @@ fail:
     return st;
 }
 
-/* Seconds per view, measured with a view of zeros. */
+/* Measure the seconds of phase retrieval per view, with a view of zeros. */
 static fbp_status time_phase(const corrections *c, double *per_view)
 {
     const size_t n = view_floats(c);
@@ -714,8 +724,8 @@ fail:
 static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds)
 {
-    static const double FILE_BYTE =
-        0.5e-9; /* seconds per byte written and read, as plan_memory.c */
+    static const double FILE_BYTE = 0.5e-9; /* seconds per byte that is written to and read from a
+                                               scratch file, as in plan_memory.c */
     const corrections *c = (const corrections *)step;
     const double bytes = (double)fbp_corrections_kept_bytes(c);
     const double views = (double)((c->as_read ? reads->slabs : 1) * step->scan.n_views);
@@ -759,7 +769,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     c->measured.top_down = request->top_down;
     c->n_rows = scan->panel.n_rows;
     FBP_TRY_GOTO(fbp_prep_create(&c->measured.prep, scan, request->top_down));
-    c->measured.prep.hardening.n = 0; /* the job corrects beam hardening after this step */
+    c->measured.prep.hardening.n = 0; /* beam hardening is corrected later, by the job */
     fbp_stripes_of(&wanted, scan->n_views, scan->panel.n_columns, &c->stripes);
     c->retrieves = wanted.paganin_delta_beta > 0;
     if (c->retrieves) {

@@ -28,12 +28,13 @@ enum {
     CHECKED_ENDS = 2 * CHECKED_PLACES
 };
 
-/* Results of one row, as line integrals unless stated otherwise. */
+/* Results of the check of one row of a view, as line integrals unless stated otherwise. */
 struct checked_row {
-    /* peak: greatest value; end: medians at both ends; noise: their standard deviations */
+    /* peak: greatest value of the row; end: medians of the samples at both ends of the row; noise:
+     * standard deviations of these medians */
     float peak, end[2], noise[2];
-    /* low: least value; slope: inner minus outer half of an end; both only used if samples are
-     * integrals */
+    /* low: least value of the row; slope: inner minus outer half of an end of the row; both are
+     * only used if the samples are line integrals */
     float low, slope[2];
     bool seen;
 };
@@ -43,7 +44,8 @@ struct checked_view {
     float lo, hi;
     bool unclipped, dead;
     bool odd; /* exposure differs from the other views */
-    /* line integral by which all ends of its rows differ from most views; 0: they do not */
+    /* line integral by which all ends of the view's rows differ from those of most views; 0: they
+     * do not differ */
     double shift;
 };
 
@@ -64,20 +66,21 @@ struct fbp_data_check {
     size_t rows[CHECKED_ROWS], n_rows;
     struct checked_view *views;
     struct checked_row *seen; /* [view][CHECKED_ROWS] */
-    double reach;             /* greatest distance of a detector edge from the axis, in columns */
+    double reach; /* greatest distance of a detector edge from the projected rotation axis, in
+                     columns */
     /* value of air, if the samples are transmissions instead of line integrals; 0: they are
      * integrals */
     double air;
 };
 
-/* Row r of a view in memory; samples of the type job->input.type. */
+/* Row r of a view in memory, with samples of the type job->input.type. */
 struct row_samples {
     const struct fbp_job *job;
     const void *samples;
     size_t r;
 };
 
-/* Does the view have different samples, and some that are not clipped? */
+/* Return whether the view has different samples, and samples that are not clipped. */
 static inline bool is_live(const struct checked_view *v)
 {
     return v->hi > v->lo && v->unclipped;
@@ -104,8 +107,9 @@ static inline double edge_distance(const struct fbp_job *job, size_t view, int e
     return end == 0 ? axis + 0.5 : (double)job->panel.n_columns - 0.5 - axis;
 }
 
-/* Is this the end of an offset detector near the axis?  The object always reaches beyond it.  A
- * detector counts as offset from 2 % of its width on, which is 4 % of its longer side. */
+/* Return whether an end of the rows is the side of an offset detector near the axis, beyond which
+ * the object always reaches.  A detector counts as offset from 2 % of its width on, which is 4 % of
+ * its longer side. */
 static inline bool is_axis_side(const fbp_data_check *check, size_t view, int end)
 {
     return check->job->facts.offset && edge_distance(check->job, view, end) < 0.97 * check->reach;
@@ -124,7 +128,8 @@ static inline float sample(const struct row_samples *line, size_t c)
                                               : ((const float *)line->samples)[c];
 }
 
-/* A value that grows with the line integral; NaN: a bad pixel.  *clipped counts clipped samples. */
+/* Convert a sample to a value that grows with the line integral; NaN: a bad pixel.  *clipped counts
+ * clipped samples. */
 static inline float value(const struct fbp_prep *p, size_t pixel, float x, size_t *clipped)
 {
     const float gain = p->gain ? p->gain[pixel] : p->inverse_i0;
@@ -141,8 +146,9 @@ static float line_integral(const struct fbp_prep *p, float value)
     return p->intensity ? -logf(-value) : value;
 }
 
-/* The lower median of at most CHECKED_COLUMNS values: an object that only touches an end is not
- * truncated.  Without branches: the greatest value that has at most half of the values below it. */
+/* Find the lower median of at most CHECKED_COLUMNS values, because an object that only touches an
+ * end of the row is not truncated.  The median is found without branches, as the greatest value
+ * that has at most half of the values below it. */
 static float median(const float *x, size_t n)
 {
     float all[CHECKED_COLUMNS], found = -INFINITY;
@@ -158,7 +164,8 @@ static float median(const float *x, size_t n)
     return n ? found : NAN;
 }
 
-/* Median of n columns at an end, the standard deviation of this median, and the slope. */
+/* Compute the median of n columns at an end of a row, the standard deviation of this median, and
+ * the slope. */
 static void check_end(const struct fbp_prep *p, const float *values, size_t n, float *end,
                       float *noise, float *slope)
 {
@@ -176,13 +183,14 @@ static void check_end(const struct fbp_prep *p, const float *values, size_t n, f
         const float v = values[i];
         if (!isfinite(v))
             continue;
-        if (m > 0) { /* logarithms differ by that of the quotient */
+        if (m > 0) { /* the difference of two logarithms is the logarithm of the quotient */
             const float lo = lesser(v, x[m - 1]), hi = greater(v, x[m - 1]);
             d[m - 1] = p->intensity ? lo / hi : hi - lo;
         }
         x[m++] = v;
     }
-    /* median |difference| = 0.954 sigma; that of a median of m: 1.25 sigma / sqrt(m) */
+    /* The median of |difference| of neighbouring samples is 0.954 sigma; the standard deviation of
+     * a median of m samples is 1.25 sigma / sqrt(m). */
     const float typical = m > 1 ? median(d, m - 1) : 0;
     const float sigma = m > 1 ? 1.05f * (p->intensity ? logf(typical) : typical) : 0;
     *end = m ? line_integral(p, median(x, m)) : NAN;
@@ -236,16 +244,22 @@ static void search_life(const struct row_samples *line, size_t step, struct chec
  * is wider than the panel shifts neither all rows nor both ends equally, and the greatest value
  * does not shift as the ends do. */
 
-static const double SHIFTED = 0.08; /* least shift, relative to the greatest value of the scan */
-static const double ALIKE = 0.15;   /* greatest difference of ends, relative to the shift */
+static const double SHIFTED = 0.08; /* least shift of a view of another exposure, relative to the
+                                       greatest value of the scan */
+static const double ALIKE = 0.15;   /* greatest difference between the shifts of the ends of rows,
+                                       relative to the shift of the view */
 static const double SIGMAS = 4;
 
-enum { SAMPLE = 128 }; /* views in medians; medians of all views took 1 ms of a run */
+enum {
+    SAMPLE = 128
+}; /* number of views in medians over views; medians of all views took 1 ms of a run */
 
-/* Greatest deviation of the greatest value, relative to the shift and to that of neighbours. */
+/* Greatest deviation of the greatest value of a shifted view, relative to the shift (PEAK_SHIFT)
+ * and to the greatest value of neighbouring views (PEAK_TURN). */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 
-/* Medians over views: both ends of each row, their noise, the greatest value. */
+/* Medians over views: of both ends of each checked row, of the noise of these ends, and of the
+ * greatest value. */
 struct usual {
     double end[CHECKED_ROWS][2], noise, peak;
 };
@@ -255,9 +269,10 @@ static const struct checked_row *row_of(const fbp_data_check *check, size_t view
     return &check->seen[view * CHECKED_ROWS + i];
 }
 
-/* Median over views of one quantity of row i; 0: no view has it.  Ends at the axis are left out.
+/* Median over views of one quantity of checked row i; 0: no view has the quantity.  Ends of rows
+ * near the axis are left out.
  *
- * what: 0, 1: first and last end; 2, 3: their noise; 4: greatest value */
+ * what: 0, 1: first and last end of the row; 2, 3: noise of these ends; 4: greatest value */
 static double median_of(const fbp_data_check *check, size_t i, int what, float *scratch)
 {
     const size_t n_views = check->job->n_views;
@@ -275,7 +290,8 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     return n > 0 ? (double)fbp_median(scratch, n) : 0;
 }
 
-/* The noise is a median over rows, because rows with a hot pixel at an end are noisier. */
+/* Find the medians over all views.  The noise is also a median over rows, because rows with a hot
+ * pixel at an end are noisier. */
 static void find_usual(const fbp_data_check *check, struct usual *u)
 {
     float scratch[SAMPLE], noise[2 * CHECKED_ROWS];
@@ -351,7 +367,8 @@ static void find_air(fbp_data_check *check)
     find_usual(check, &u);
     for (size_t i = 0; i < check->n_rows; i++)
         for (int end = 0; end < 2; end++)
-            if (u.end[i][end] != 0) /* 0: the object reaches beyond it in all views */
+            if (u.end[i][end] !=
+                0) /* 0: the object reaches beyond this end of the row in all views */
                 ends[n_ends++] = (float)u.end[i][end];
     const double air = n_ends > 0 ? (double)fbp_median(ends, n_ends) : 0;
     const double near = SAME * air + SIGMAS * u.noise;
@@ -385,7 +402,9 @@ static void find_air(fbp_data_check *check)
 static void find_exposure(fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n = check->job->n_views;
-    size_t before = n, behind = 0; /* the nearest views that are not shifted; n: none */
+    size_t before = n,
+           behind =
+               0; /* the nearest views before and behind view k that are not shifted; n: none */
     struct usual u;
 
     find_usual(check, &u);
@@ -398,7 +417,7 @@ static void find_exposure(fbp_data_check *check, struct fbp_report *report)
             behind++;
         if (v->shift == 0 || (before == n && behind == n))
             continue;
-        /* Is the whole view shifted, the middle of its rows included? */
+        /* Check whether the whole view is shifted, including the middle of its rows. */
         const double d = v->shift, a = peak_of(check, before < n ? before : behind);
         const double b = peak_of(check, behind < n ? behind : before), beside = (a + b) / 2;
         const double off = fabs(peak_of(check, k) - beside - d), exposure = exp(-d);
@@ -444,18 +463,22 @@ void fbp_data_check_exposure(const struct fbp_report *r, size_t n_views, char *l
 
 /* ---- Truncated and dead views ---- */
 
-/* A row is truncated if an end reaches this part of its greatest value.  An ellipse has this value
- * at 0.5 % of its width. */
+/* A row is truncated if the value at one of its ends reaches CUT_OFF times the greatest value of
+ * the row.  The projection of an ellipse has this value at 0.5 % of its width. */
 static const float CUT_OFF = 0.08f;
-static const float IN_AIR = 0.1f; /* ends that reach this part of the greatest value may be air */
-static const float EMPTY = 0.1f;  /* rows below this part of the greatest value are empty */
-static const float SIGMAS_AT_END = 4; /* by chance no row of thousands exceeds this */
+static const float IN_AIR =
+    0.1f; /* values at the ends of rows below this part of the greatest value may be air */
+static const float EMPTY = 0.1f; /* rows whose values are all below this part of the greatest value
+                                    of the scan are empty */
+static const float SIGMAS_AT_END =
+    4; /* noise exceeds this number of standard deviations in none of thousands of rows */
 
 static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n_views = check->job->n_views, enough = check->n_rows < 2 ? 1 : 2;
-    /* of the scan: greatest value; least value of any end; noise: mean at both ends, because the
-     * noise from few columns of one row is sometimes far too small */
+    /* Of the whole scan: peak, greatest value; least, least value at any end of a row; noise, mean
+     * noise at both ends, because the noise from few columns of one row is sometimes far too small.
+     */
     float peak = 0, least = INFINITY, noise[2] = {0, 0};
     double sum[2] = {0, 0};
     size_t n = 0;
@@ -477,7 +500,8 @@ static void find_truncation(const fbp_data_check *check, struct fbp_report *repo
     for (size_t k = 0; k < n_views; k++) {
         bool cut = false;
         for (int end = 0; end < 2 && !check->views[k].odd; end++) {
-            double most = 0; /* greatest value at this end, relative to that of its row */
+            double most = 0; /* greatest value at this end of a row, relative to the greatest value
+                                of the row */
             size_t n_cut = 0;
             for (size_t i = 0; i < check->n_rows && !is_axis_side(check, k, end); i++) {
                 const struct checked_row *r = row_of(check, k, i);
@@ -611,8 +635,9 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
     job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 
-/* Choose rows, spread over the rows that the volume needs from any view, and columns.  The first
- * check calls this, when the device already works. */
+/* Choose the checked rows, spread over the rows that the volume needs from any view, and the
+ * checked columns.  The first check of a view calls this function, when the device already works.
+ */
 static void choose(fbp_data_check *check)
 {
     const struct fbp_job *job = check->job;
@@ -766,7 +791,8 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
     for (size_t r = batch->load_row0; r < batch->load_row0 + batch->load_rows && !is_live(&v); r++)
         search_life(&(struct row_samples){job, rows + (r - row0) * row_bytes, r}, 1, &v);
 
-    pthread_mutex_lock(&check->lock); /* another device may have checked other rows of this view */
+    pthread_mutex_lock(
+        &check->lock); /* lock, because another device may have checked other rows of this view */
     join_view(&check->views[view], &v);
     for (size_t i = 0; i < check->n_rows; i++)
         all[i] = all[i].seen ? all[i] : seen[i];
@@ -810,7 +836,8 @@ fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source
                                                   .to_stride = row,
                                                   .from_stride = view};
             FBP_TRY_GOTO(far->copy(far, &copy));
-            pthread_mutex_lock(&check->lock); /* other devices check what they read meanwhile */
+            pthread_mutex_lock(&check->lock); /* lock, because other threads may check other views
+                                                 at the same time */
             for (size_t j = 0; j < n; j++) {
                 const struct row_samples line = {job, samples + j * row, check->rows[i]};
                 struct checked_row *seen = &check->seen[(k + j) * CHECKED_ROWS + i];
@@ -827,7 +854,8 @@ fail:
     return st;
 }
 
-/* Read rows of a view, from the middle row on, until different samples are found. */
+/* Read rows of a view that seems dead, from the middle row on, until different samples are found.
+ */
 static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_down, size_t view)
 {
     struct fbp_job job = *check->job; /* a copy whose samples are floats */

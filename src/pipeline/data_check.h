@@ -22,8 +22,9 @@ void fbp_data_check_destroy(fbp_data_check **check);
 /** Bytes of host memory of a check. */
 size_t fbp_data_check_bytes(const struct fbp_job *job);
 
-/** Results as bytes, to be sent to another process that checks the same job: their number; store
- * the results in out; join the results of another process to those of `check`. */
+/** Results of a check as bytes, to be sent to another process that checks the same job.
+ * fbp_data_check_packed(): number of bytes; fbp_data_check_pack(): store the results in out;
+ * fbp_data_check_join(): add the results of another process to those of `check`. */
 size_t fbp_data_check_packed(const struct fbp_job *job);
 void fbp_data_check_pack(const fbp_data_check *check, void *out);
 void fbp_data_check_join(fbp_data_check *check, const void *other);
@@ -51,8 +52,9 @@ fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source
 fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool top_down,
                                  const char *name, struct fbp_report *report);
 
-/** Write a warning into line[n]: about truncated views (padded: rows are extrapolated), views of
- *  another exposure, transmissions in place of line integrals, and dead views; "": none found. */
+/** Write a warning into line[n]; "": nothing was found.  The four functions warn about truncated
+ * views (padded: rows are extrapolated), views of another exposure, transmissions in place of line
+ * integrals, and dead views. */
 void fbp_data_check_truncated(const struct fbp_report *report, size_t n_views, bool padded,
                               char *line, size_t n);
 void fbp_data_check_exposure(const struct fbp_report *report, size_t n_views, char *line, size_t n);

@@ -63,7 +63,7 @@ const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list
     return next(&list, index);
 }
 
-/* Can the backend compute the job with any kernel? */
+/* Return whether the backend can compute the job with any of its kernels. */
 static bool is_capable(const struct fbp_backend *backend, const struct fbp_job *job)
 {
     struct fbp_job copy = *job;
@@ -153,7 +153,8 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
 
     if (!colon)
         devices[(*n_devices)++] = index;
-    /* All usable devices; slow ones (software renderers) only if there are no others. */
+    /* "NAME:all": take all usable devices; slow ones (software renderers) only if there are no
+     * others. */
     for (int fast = 1; all && fast >= 0 && *n_devices == 0; fast--)
         for (int i = 0; i < available && *n_devices < FBP_MOST_DEVICES; i++) {
             describe(*backend, i, &d);
@@ -169,7 +170,8 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
     for (size_t i = 0; i < *n_devices; i++)
         FBP_TRY(check_device(*backend, devices[i]));
-    if (*n_devices == 0) /* "all" found no usable device: report the reason of the first one */
+    if (*n_devices ==
+        0) /* if "NAME:all" found no usable device, report the reason of the first device */
         return check_device(*backend, 0);
     return FBP_OK;
 }
@@ -232,7 +234,8 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
     return FBP_OK;
 }
 
-/* Find the device whose memory contains all of these bytes, and open access to this memory. */
+/* Find the device whose memory contains `bytes` bytes from `memory` on, and open access to that
+ * memory. */
 static fbp_status find(const char *name, const char *what, const void *memory, uint64_t bytes,
                        void *queue, struct fbp_device_memory **out)
 {
@@ -335,8 +338,8 @@ void fbp_device_queue_destroy(const char *name, void *queue)
         backend->memory.of_caller->drop_queue(queue);
 }
 
-/* Find the first of the named devices; NULL: "auto".  Fails if callers cannot allocate its
- * memory. */
+/* Find the first of the devices that a text names; NULL: "auto".  Fails if callers cannot allocate
+ * memory of that device. */
 static fbp_status first_device(const char *device, const struct fbp_backend **backend, int *index)
 {
     int devices[FBP_MOST_DEVICES];

@@ -32,7 +32,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     return request->params->epr.stages == 2 ? refuse() : FBP_OK;
 }
 
-/* Define a function that refuses: its name and its parameters. */
+/* Define a function that only returns refuse(), from its name and its parameters. */
 #define REFUSE(name, ...)        \
     fbp_status name(__VA_ARGS__) \
     {                            \

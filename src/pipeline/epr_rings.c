@@ -24,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest deviation of a sample from its position, relative to the distance of two samples. */
+/* Greatest deviation of a sample of a ring from its position, relative to the distance of two
+ * samples. */
 static const double OFF = 1e-6;
 
 struct rings_step {
@@ -32,13 +33,14 @@ struct rings_step {
     enum fbp_ring_interpolation how;
     size_t n; /* angles per half turn */
     struct fbp_rings rings;
-    /* [member] sample c of a ring is sample c + shift of the member; reversed members are read
-     * backwards */
+    /* shift[member]: sample c of a ring is sample c + shift of the member view; reversed members
+     * are read backwards */
     ptrdiff_t *shift;
     size_t *first; /* [rings + 1] views of ring r: [first[r], first[r + 1]) */
 };
 
-/* tau: distance of samples; start: t of the first sample along the ring's direction. */
+/* Get the positions of a view's samples along the direction of its ring: *tau, distance of two
+ * samples; *start, position of the first sample [mm]. */
 static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member *m, double *tau,
                        double *start)
 {
@@ -55,8 +57,8 @@ static double phi_of(const struct rings_step *a, size_t i)
     return ((double)i + 0.5) * FBP_PI / (double)a->n - FBP_PI / 2;
 }
 
-/* Make the resampled views; w: [n_views of the scan] weights of directions.  The sum of the weights
- * of a ring stays the same. */
+/* Make the resampled views.  w: [n_views of the scan] weights of the measured directions; the sum
+ * of the weights of a ring stays the same. */
 static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, const double *w)
 {
     struct fbp_scan *out = &a->step.scan;
@@ -65,11 +67,12 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
     FBP_TRY(fbp_calloc((void **)&a->first, n + 1, sizeof *a->first, "rings"));
     FBP_TRY(fbp_calloc((void **)&a->shift, a->rings.n_members, sizeof *a->shift, "rings"));
     for (size_t r = 0; r < n; r++) {
-        /* on the equator half a turn suffices; at the pole there is one direction */
+        /* a ring on the equator needs half a turn, and the ring at the pole has one direction */
         const struct fbp_ring *ring = &a->rings.ring[r];
         a->first[r + 1] = a->first[r] + (ring->at_pole ? 1 : ring->at_equator ? a->n : 2 * a->n);
 
-        /* All members of a ring must have the same samples t, apart from whole steps. */
+        /* All views of a ring must have the same sample positions, apart from a shift by whole
+         * samples. */
         const struct fbp_ring_member *first = &a->rings.member[ring->first];
         double tau0, start0, tau, start;
         samples_of(scan, first, &tau0, &start0);
@@ -120,11 +123,11 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
 struct resampled {
     struct rings_step *rings;
     pthread_mutex_t lock; /* protects: */
-    double *samples;      /* [view][row][column]; NULL: not resampled yet */
+    double *samples;      /* resampled views, [view][row][column]; NULL: not resampled yet */
 };
 
-/* Add a member's row, weighted by `times`, shifted, and reversed if requested, to a resampled
- * row. */
+/* Add a row of a measured view, weighted by `times`, shifted, and reversed if requested, to a
+ * resampled row. */
 static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, double times,
                     double *out)
 {

@@ -34,15 +34,17 @@
 enum { USUAL_FINE = 2 };
 
 struct two_stages {
-    struct fbp_view_step step;   /* `scan` describes the images as parallel views */
-    struct fbp_job_tables first; /* tables of stage one, arranged for `backend` */
+    struct fbp_view_step
+        step; /* the view step; step.scan describes the sinogram images as parallel views */
+    struct fbp_job_tables first; /* tables of stage one, with the kernel of `backend` */
     const struct fbp_backend *backend;
     struct fbp_meridian_planes planes;
     struct fbp_meridian_images images;
     size_t *order; /* [n_views] views sorted by planes */
-    /* Device and memory of stage one, kept from run to run: */
+    /* Members below: device and memory of stage one, kept from run to run. */
     fbp_device *dev;
-    void *raw, *filtered, *sorted; /* all views; `sorted`: filtered views in the order of planes */
+    void *raw, *filtered, *sorted; /* raw: all views as read; filtered: all filtered views; sorted:
+                                      filtered views in the order of planes */
     /* repaired samples of earlier runs, which the device's counts include */
     struct fbp_prep_counts before;
 };
@@ -95,7 +97,8 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
         radius =
             fmax(radius, hypot(fbp_dot(x, s->planes.across[0]), fbp_dot(x, s->planes.across[1])));
     }
-    /* distances of columns (`width`) and of rows (`along`), and position of the middle row [mm] */
+    /* distances of the images' columns (width) and rows (along), and position of the middle row
+     * along the axis [mm] */
     const double width = (pole >= 0 ? fmin(v[a], v[b]) : least) / (double)fine;
     const double along = pole >= 0 ? v[pole] : least / (double)fine;
     const double middle = pole >= 0 ? g->centre_mm[pole] : (lo + hi) / 2;
@@ -190,7 +193,8 @@ fail:
     return st;
 }
 
-/* Filter all views in s->raw, and sort them by planes. */
+/* Filter all views in s->raw into s->filtered, and copy them to s->sorted in the order of planes.
+ */
 static fbp_status filter_views(struct two_stages *s)
 {
     const struct fbp_batch all = all_views(&s->first.job);
@@ -203,7 +207,8 @@ static fbp_status filter_views(struct two_stages *s)
     return FBP_OK;
 }
 
-/* Compute rows of an image.  Rows of all frames are numbered one frame after another. */
+/* Compute rows of the sinogram image of a plane.  The rows of all frames are numbered one frame
+ * after another. */
 static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, size_t n_rows,
                        void *out)
 {
@@ -387,7 +392,7 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     const struct two_stages *s = (const struct two_stages *)step;
     struct fbp_recon_params second = *params;
 
-    second.volume = (struct fbp_grid){0}; /* the scan of the images contains the volume */
+    second.volume = (struct fbp_grid){0}; /* the scan of the sinogram images contains the volume */
     second.epr.interpolation = FBP_INTERPOLATION_LINEAR;
     second.epr.periodic = false;
     second.output.unit = FBP_UNIT_MM; /* the first stage has applied the unit */

@@ -95,7 +95,8 @@ static void widen(struct fbp_job *job)
                                   (double)job->padded.left * job->matrices[k][8 + i];
 }
 
-/* Make the matrices, scaled to w = 1 at the iso-centre, or depths[k] for filtered views. */
+/* Make the projection matrices of all views, scaled to w = 1 at the iso-centre; for filtered views
+ * w = depths[k]. */
 static fbp_status make_matrices(struct fbp_job *job, const double *depths)
 {
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
@@ -115,7 +116,8 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     return FBP_OK;
 }
 
-/* Can two neighbouring slices be more than one detector row apart, anywhere in the volume? */
+/* Return whether two neighbouring slices can be more than one detector row apart, anywhere in the
+ * volume. */
 static bool is_sparse(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
@@ -187,10 +189,11 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_error_context(scan->path, st) : st;
 }
 
-/* Greatest difference between the middles of two views, in samples. */
+/* Greatest difference between the samples middle_of() of two views. */
 static const double SAME = 1e-6;
 
-/* Sample of view k whose plane passes through the origin, where the reference has its middle. */
+/* Index (a fraction) of the sample of view k whose plane passes through the origin, which is the
+ * middle of the reference spectrum. */
 static double middle_of(const struct fbp_scan *scan, size_t k)
 {
     const struct fbp_view *v = &scan->views[k];
@@ -198,8 +201,8 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
     return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
 }
 
-/* Check that the rows and the reference spectrum of n numbers have the same samples.  A shift
- * between them shifts the object. */
+/* Check that the rows of all views and the reference spectrum of n numbers have the same samples.
+ * A shift between a row and the spectrum would shift the object. */
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)
@@ -256,7 +259,8 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
     const bool cubic = p->epr.interpolation == FBP_INTERPOLATION_CUBIC;
     const size_t half_width = p->filtering.spatial ? p->filtering.half_width : 0;
     struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
-    /* options that change the length of rows; periodic rows are as long as the measured ones */
+    /* option that changes the length of rows, because periodic rows must be as long as the measured
+     * rows */
     const char *longer = p->epr.oversampling > 1 ? "oversampling"
                          : p->filtering.spatial  ? "a filter in space"
                          : cubic                 ? "cubic interpolation"
@@ -393,7 +397,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
             job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
     /* Line integrals are interpolated linearly only.  Cubic interpolation needs spline
-     * coefficients, which only the filter computes. */
+     * coefficients, which only the filter of plane integrals computes. */
     if (p->epr.interpolation != FBP_INTERPOLATION_LINEAR && kind->integral != FBP_OVER_PLANES)
         FBP_TRY_GOTO(fbp_fail(
             FBP_ERR_UNSUPPORTED,
@@ -409,10 +413,12 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "precision: double needs plane integrals without corrections; remove "
                               "dark, flat, i0 and bad_pixels from the scan, or omit precision"));
-    /* corrections of a caller's struct; those of a file were checked when it was read */
+    /* Check the corrections of a caller's struct; those of a scan file were checked when the file
+     * was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
-    if (!scan->filtered) { /* filtered views keep their origin, because w is given there */
+    if (!scan->filtered) { /* filtered views keep their origin, because their depths w belong to it
+                            */
         struct fbp_views views = views_of(job);
         FBP_TRY_GOTO(fbp_views_centre(kind, &views, t->centre_mm, &t->views));
         job->views = views.view;
@@ -574,7 +580,8 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     const struct fbp_filter_design *filter = job->filtering.design;
     const char *name =
         job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
-    const bool in_double = fbp_in_double(job); /* of others, a backend uses the nearest precision */
+    const bool in_double =
+        fbp_in_double(job); /* a backend replaces other precisions by the nearest one */
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return fbp_fail(FBP_ERR_UNSUPPORTED,

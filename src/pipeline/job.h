@@ -22,8 +22,9 @@
 /** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    struct fbp_view *views; /**< views with the centre of their circle as origin; NULL: scan's */
-    double centre_mm[3];    /**< origin of `job` in coordinates of the scan [mm] */
+    struct fbp_view
+        *views; /**< views with the centre of their circle as origin; NULL: those of the scan */
+    double centre_mm[3]; /**< origin of `job` in coordinates of the scan [mm] */
     struct fbp_prep prep;
     struct fbp_filter_design filter;
     struct fbp_column_filter columns;
@@ -33,16 +34,17 @@ struct fbp_job_tables {
     char *region_file;         /**< path of the mask file of `region`; NULL: no file was read */
     enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
-    double cutoff, cutoff_v; /**< parts of the Nyquist frequency; cutoff_v 0: no column filter */
-    double wiener;           /**< Wiener term of the deconvolution; 0: none */
-    bool divided;            /**< the filter is divided by the scan's reference spectrum */
-    bool shaped;             /**< the filter is multiplied by fbp_recon_params.epr.response */
+    double cutoff,
+        cutoff_v;  /**< cut-off frequencies of the filters along rows and along columns, relative to
+                      the Nyquist frequency; cutoff_v 0: no filter along columns */
+    double wiener; /**< Wiener term of the deconvolution; 0: none */
+    bool divided;  /**< whether the filter is divided by the scan's reference spectrum */
+    bool shaped;   /**< whether the filter is multiplied by fbp_recon_params.epr.response */
     enum fbp_angular_weights angular;
 };
 
-/** Make the tables; `scan` must outlive them.  Until fbp_job_arrange() is called, the job has no
- *  kernel, turns is 1 and boxes is false.
- *  top_down: stored views start with the top row */
+/** Make the tables of a job; `scan` must outlive them.  The job has no kernel until
+ * fbp_job_arrange() is called. top_down: the images of stored views start with the top row */
 fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
                           const struct fbp_recon_params *params, bool top_down);
 void fbp_job_clear(struct fbp_job_tables *tables);
@@ -55,15 +57,17 @@ void fbp_job_clear(struct fbp_job_tables *tables);
  */
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
-/** Derive from an arranged job the job whose input are its filtered rows (backend.h, filter_rows).
- *  Kernel and values are the same.  *out shares the tables of `job`, and points to *prep. */
+/** Derive from a job whose kernel is chosen the job whose input are its filtered rows (backend.h,
+ * filter_rows).  Kernel and values are the same.  *out shares the tables of `job`, and points to
+ * *prep. */
 void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
 
-/** Hash of everything that the values of an arranged job depend on, except the samples. */
+/** Hash of everything that the values of a job's volume depend on, except the samples; the kernel
+ * must be chosen. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
                              const struct fbp_backend *backend);
 
-/** One line for the user: scan type, weights, filter. */
+/** Write one line for the user into buf[n]: type of the scan, weights, filter. */
 void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
 
 /* region.c: the requested box of the volume
@@ -79,27 +83,29 @@ void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
  * @return FBP_ERR_INVALID for a box that is empty or not inside job->grid. */
 fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2]);
 
-/** First voxel of the box along an axis, and number of its voxels; without a box: the grid's. */
+/** First voxel of the requested box along an axis, and number of its voxels; without a box: those
+ * of the grid. */
 size_t fbp_box_first(const struct fbp_job *job, int axis);
 size_t fbp_box_size(const struct fbp_job *job, int axis);
 /** Number of voxels of one slice of the box. */
 size_t fbp_box_slice(const struct fbp_job *job);
 
-/** Slices [*z0, *z1) of the grid that contain all requested voxels of the box. */
+/** Get slices [*z0, *z1) of the grid that contain all requested voxels of the box (the region's
+ * slices, if there is a region). */
 void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 
 /** The box as a grid of its own. */
 void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Slices [*first, *first + *n) of the grid that this process computes: those of job->part.slices,
- * or all slices of fbp_box_wanted(). */
+/** Get slices [*first, *first + *n) of the grid that this process computes: those of
+ * job->part.slices, or all slices of fbp_box_wanted(). */
 void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
-/** Does this process write slice z of the box?  It writes the slices of its share; the process with
- *  the first share also writes the slices without a requested voxel. */
+/** Return whether this process writes slice z of the box.  A process writes the slices of its
+ * share; the process with the first share also writes the slices without a requested voxel. */
 bool fbp_box_is_own(const struct fbp_job *job, size_t z);
 
-/** Is the box smaller than the computed slices? */
+/** Return whether the requested box is smaller than the slices that the kernel computes. */
 bool fbp_box_crops(const struct fbp_job *job);
 
 /** Crop n whole slices to the box, in place. */
@@ -129,7 +135,8 @@ fbp_status fbp_region_of(const struct fbp_recon_params *params, const struct fbp
 uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                            size_t z1);
 
-/** fbp_wanted_voxels() divided by all voxels of these slices; 1 if there are none. */
+/** fbp_wanted_voxels() divided by the number of all voxels of slices [z0, z1) of a slab; 1 if there
+ * are no voxels. */
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                         size_t z1);
 
@@ -166,7 +173,8 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices);
 
-/** First device that `auto` may choose, of a list of backends (ended by NULL); NULL: none. */
+/** Find the first device that `auto` may choose, in a list of backends (ended by NULL); NULL: there
+ * is none. */
 const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index);
 
 /**

@@ -18,16 +18,17 @@ struct column {
 };
 
 struct fbp_mask {
-    size_t nx, ny, x0, y0; /* size and first voxel of the box in a slice */
+    size_t nx, ny, x0, y0; /* size (nx, ny) and first voxel (x0, y0) of the box in a slice */
     bool in_double;        /* values and `blank` are double, not float */
     double value;
-    struct column *columns; /* [y][x]; NULL: no mask by the field of view */
+    struct column *columns; /* columns of voxels, [y][x]; NULL: the field of view is not masked */
     const struct fbp_region *region;
-    void *blank; /* a slice without a requested voxel; NULL: no region */
+    void *blank; /* a slice without a requested voxel, filled with `value`; NULL: there is no region
+                  */
 };
 
-/* z >= x[0] x + x[1] y + x[2], or <= for an upper bound: the plane through a source and the outer
- * edge of its first or last row. */
+/* Bound of the field of view, z >= x[0] x + x[1] y + x[2], or z <= for an upper bound: the plane
+ * through the source and the outer edge of the first or last detector row of a view. */
 struct bound {
     double x[3];
 };
@@ -39,7 +40,8 @@ struct make {
     size_t n_lower, n_upper;
 };
 
-/* Add the bound of an outer row of a view: side (row - edge) >= 0, as g . (x, y, z, 1) >= 0. */
+/* Add the bound of the first or last detector row of a view: side (row - edge) >= 0, as g . (x, y,
+ * z, 1) >= 0. */
 static void add_bound(struct make *m, const double *P, double edge, double side)
 {
     double g[4];
@@ -74,7 +76,7 @@ static void within_radius(const struct fbp_geometry_facts *f, double x, double y
     }
 }
 
-/* Find the slices of all columns of one row of the box. */
+/* Find the slices in the field of view, for all voxel columns of one row of the box. */
 static void find_row(void *user, size_t item, int worker)
 {
     const struct make *m = user;
@@ -113,7 +115,7 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
            (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
 }
 
-/* Find the slices of all columns that lie in the field of view. */
+/* Find the slices in the field of view, for all voxel columns of the box. */
 static fbp_status find_field(struct make *m)
 {
     const struct fbp_job *job = m->job;
@@ -138,7 +140,7 @@ fail:
     return st;
 }
 
-/* Set values [begin, end) to the mask's value. */
+/* Set values [begin, end) to the value of masked voxels. */
 static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)

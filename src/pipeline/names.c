@@ -1,5 +1,6 @@
-/* fbp_name() and fbp_name_find(): the library's lists of names, each of which is next to what it
- * names. */
+/* fbp_name() and fbp_name_find(), which are public (fbp/types.h): the lists of names of filters,
+ * devices, phantoms and other choices, for programs that offer them.  Each list is defined in the
+ * file of the things that it names. */
 #include "array/file/bytes.h"
 #include "backend/backend.h"
 #include "filter/filter.h"

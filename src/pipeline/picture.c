@@ -1,6 +1,7 @@
 /* PNG pictures of volumes: checks of the parameters, and the choice of a device that projects.
  *
- * The public function fbp_picture_write() calls src/picture, which draws. */
+ * The public function fbp_picture_write() (fbp/picture.h), which `fbp view` calls, checks and then
+ * calls fbp_viewer_draw() (src/picture). */
 #include "fbp/picture.h"
 
 #include "base/base.h"

@@ -1,7 +1,7 @@
-/* The output of a plan: fingerprint, sink, slices of a part (--part), conversion to integers of the
- * found range, and the report's fields about the output.
+/* The output of a plan: its fingerprint (for --resume), its sink, and the slices of a part
+ * (--part).
  *
- * plan_run.c and team_run.c call these functions. */
+ * plan_run.c and team_run.c call these functions; fbp_plan_part() is public. */
 #include "array/sink.h"
 #include "pipeline/plan.h"
 
@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fingerprint of the job with the scale of the values, also if values are scaled after partial
- * volumes are added.  It equals the fingerprint of a single process. */
+/* Hash the job with the scale of the values, even if values are scaled after partial volumes are
+ * added: all numbers of processes have the same fingerprint. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
 {
     struct fbp_job_tables tables = p->tables;
@@ -66,7 +66,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_box_size(&p->tables.job, 2);
-    /* memory for the output's threads: the planned bytes, or, for an output that the plan did not
+    /* memory for the writing threads [bytes]: as planned, or, for an output that the plan did not
      * have, the rest of the limit; 1: nothing is left */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
@@ -95,7 +95,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* from the whole volume's grid, so that boxes of one volume lie exactly side by side */
+        /* use the grid of the whole volume, because boxes of one volume must lie exactly side by
+         * side */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;

@@ -47,22 +47,23 @@ struct plan_run {
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
-    bool apart; /* each process of the team writes its own slices */
+    bool apart; /* whether each process of the team writes its own slices */
     /* path of the final file, if the floats of `sink` are converted to integers afterwards; NULL:
      * `sink` is the output */
     const char *output;
     fbp_timeline *timeline;
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
-    bool checked_in_step; /* a view step checks the views; the run does not */
-    bool in_memory;       /* devices may read the views from the caller's memory */
+    bool checked_in_step; /* whether a view step checks the views, instead of the run */
+    bool in_memory;       /* whether devices may read the views from the caller's memory */
     struct checks checks;
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: a single process */
     uint64_t n_found;               /* voxels that min, max and mean include */
 };
 
-/* Is this rank 0 (or a single process)?  Rank 0 publishes the output and reports results. */
+/* Return whether this process is rank 0 of a team, or a single process: it publishes the output and
+ * reports results. */
 static bool is_first(const fbp_plan *p)
 {
     return fbp_team_rank(p->params.cluster.team) == 0;
@@ -140,7 +141,8 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
     FBP_TRY(fbp_plan_report_steps(r->plan, report));
     FBP_TRY(fbp_check_cancelled()); /* a cancelled run may have left the last block incomplete */
     const fbp_status st = fbp_source_unchanged(r->source);
-    if (st != FBP_OK) /* the files changed: slices may come from the old or the new version */
+    if (st != FBP_OK) /* if the files of views have changed, slices may come from the old or the new
+                         version */
         fbp_sink_forget(r->sink);
     return st;
 }
@@ -165,7 +167,8 @@ static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
                     n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
-/* Callback between slices of the conversion: has the caller cancelled? */
+/* Callback between slices of the conversion to integers: return whether the caller has cancelled.
+ */
 static int stops(void *user)
 {
     const fbp_plan *p = user;
@@ -181,7 +184,8 @@ static int stops(void *user)
                : 0;
 }
 
-/* Convert the complete floats to the output's integers; the range is that of the values. */
+/* Convert the complete volume of floats to the integers of the output; their range is that of the
+ * values. */
 static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                           const char *output, const struct fbp_report *report, fbp_sink **out)
 {
@@ -213,7 +217,8 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
     for (size_t z = 0; z < n; z++)
         p->missing[z] = !fbp_sink_has(sink, z, 1);
-    /* "3, 5, 9"; empty if the missing slices belong to a run with another number of parts */
+    /* list the parts, "3, 5, 9"; empty if the missing slices belong to a run with another number of
+     * parts */
     for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
@@ -363,7 +368,7 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
-    /* a step may yield rows of another detector */
+    /* a view step may yield rows of another detector, so search all rows */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
         (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
         c->row0 = 0;
@@ -469,7 +474,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
                    fbp_source_info(r->source)->type == p->tables.job.input.type;
     if (p->params.output.fill || p->tables.region) {
         struct fbp_job job = p->tables.job;
-        job.kind = r->checked.kind; /* the field of view depends on the measured views */
+        job.kind = r->checked.kind; /* the field of view is that of the measured views */
         job.facts = r->checked.facts;
         FBP_TRY_GOTO(
             fbp_mask_create(&r->mask, &job, p->params.output.fill, fbp_outside_value(&p->params)));
@@ -492,7 +497,8 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
 
     if (is_first(p)) {
         st = report_data_check(r, measured, report);
-        if (st == FBP_ERR_INVALID) /* discard slices of empty views: no --resume */
+        if (st == FBP_ERR_INVALID) /* discard the slices, because --resume must not use slices of
+                                      empty views */
             fbp_sink_forget(r->sink);
     }
     FBP_TRY_GOTO(fbp_plan_team_written(r->team, st));

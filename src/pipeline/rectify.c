@@ -29,10 +29,12 @@
 
 struct rectify {
     struct fbp_view_step step; /* `scan` describes the upright views */
-    double roll_rad;           /* angle between rows and the plane of rotation, mean of all views */
+    double roll_rad; /* mean angle of all views between detector rows and the plane of rotation */
     struct fbp_measured measured;
-    double (*matrix)[9]; /* [view] (column, row, 1) upright -> measured, homogeneous */
-    bool counts;         /* the views below are measured samples: count repaired ones */
+    double (*matrix)[9]; /* [view] homography from (column, row, 1) of the upright detector to the
+                            measured detector */
+    bool counts; /* whether the source below has measured samples, whose repaired samples are
+                    counted */
 };
 
 static const double DEGREE = FBP_PI / 180;
@@ -51,9 +53,11 @@ static const struct fbp_panel one_pixel = {1, 1};
 /* The measured panel of a view, projected onto the upright plane: lengths in mm from the image of
  * the origin. */
 struct outline {
-    struct fbp_view unit; /* upright pixels of 1 mm; (0, 0) is the image of the origin */
-    double P[12];         /* projection matrix of `unit` */
-    double corner[4][2];  /* counter-clockwise, from the first column of the first row */
+    struct fbp_view
+        unit;     /* view with upright pixels of 1 mm; pixel (0, 0) is the image of the origin */
+    double P[12]; /* projection matrix of `unit` */
+    double corner[4][2]; /* corners of the measured panel, counter-clockwise, from the first column
+                            of the first row */
 };
 
 static void apply(const double H[9], double x, double y, double out[2])
@@ -127,7 +131,8 @@ static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[
     return true;
 }
 
-/* The other coordinate of the point with coordinate[axis] = at on the line through two corners. */
+/* Coordinate !axis of the point with coordinate[axis] = at on the line through two corners of the
+ * panel. */
 static double edge_at(const struct outline *o, int from, int to, int axis, double at)
 {
     const double *a = o->corner[from], *b = o->corner[to];
@@ -135,9 +140,9 @@ static double edge_at(const struct outline *o, int from, int to, int axis, doubl
     return a[!axis] + (at - a[axis]) / (b[axis] - a[axis]) * (b[!axis] - a[!axis]);
 }
 
-/* Edges of all views [mm].  In x: at mid-height of the volume (middle), nearest to the axis
- * (inner), and the farthest corners (outer); in y: on the axis.  per_mm: most measured pixels per
- * mm along x and y. */
+/* Extent of the measured panels of all views on the upright plane [mm].  In x: edges at mid-height
+ * of the volume (middle), edges nearest to the axis (inner), and farthest corners (outer); y: edges
+ * on the axis.  per_mm: greatest number of measured pixels per mm along x and y. */
 struct extent {
     double middle[2], inner[2], outer[2], y[2], per_mm[2];
 };
@@ -241,7 +246,8 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         struct fbp_view *v = &r->step.scan.views[k];
         struct outline o;
         if (!outline_of(from, k, facts->axis, &o))
-            return FBP_ERR_INVALID; /* cannot fail: outline_of() succeeded in fold() */
+            return FBP_ERR_INVALID; /* never reached, because outline_of() has succeeded in fold()
+                                     */
         *v = o.unit;
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
@@ -307,13 +313,14 @@ static size_t spline_columns(const struct rectify *r)
     return r->measured.scan.panel.n_columns + 3;
 }
 
-/* Coefficients of rows [rows[0], rows[1]] from samples whose first row is `first`. */
+/* Compute the B-spline coefficients of measured rows [rows[0], rows[1]] from samples whose first
+ * row is `first`. */
 static void spline_of(const struct rectify *r, const size_t rows[2], size_t first, const float *in,
                       float *row, float *out)
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
-    float h[REACH + 1]; /* weights of the direct filter, which add up to 1 */
+    float h[REACH + 1]; /* weights of the direct B-spline filter, whose sum is 1 */
     double all = 1;
 
     for (int i = 1; i <= REACH; i++)
@@ -345,7 +352,8 @@ static void spline_of(const struct rectify *r, const size_t rows[2], size_t firs
     }
 }
 
-/* Sample before x, clamped to [0, n - 1], and the cubic B-spline's weights of the four around. */
+/* Return the index of the sample before x, clamped to [0, n - 1], and set w to the cubic B-spline's
+ * weights of the four samples around x. */
 static size_t taps(double x, size_t n, float w[4])
 {
     x = !(x > 0) ? 0 : x < (double)n - 1 ? x : (double)n - 1;
@@ -396,7 +404,7 @@ struct rectified {
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Floats of a reader's rows, and of the memory for reading them. */
+/* Number of floats of the measured rows of a reading thread, and of the memory for reading them. */
 static size_t rows_floats(const struct rectify *r)
 {
     return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
@@ -489,7 +497,8 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing; /* each view depends on one view below: following a scan works */
+    src->growing = below->growing; /* a growing scan can be followed, because each view depends on
+                                      one view of the source below */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_wrap_set_up(src, below);
@@ -538,9 +547,9 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
     return FBP_OK;
 }
 
-/* Must the views be resampled?  Not if rows are perpendicular to the axis within LEAST_ROLL, or
- * within the uncertainty of the axis as determined from the sources; nor if a centred panel's angle
- * varies by more than its mean and is below LEAST_WOBBLE. */
+/* Return whether the views must be resampled: not if rows are perpendicular to the axis within
+ * LEAST_ROLL, or within the uncertainty of the axis as determined from the sources; nor if a
+ * centred panel's angle varies by more than its mean and is below LEAST_WOBBLE. */
 static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
 {
     double axis[3], sum = 0, squares = 0;

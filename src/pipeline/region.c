@@ -130,8 +130,8 @@ static const struct word {
      "edge of the volume)"},
 };
 
-/* Points within `radius` of `centre`, measured along the first n_round axes, and with
- * lo <= x <= hi per axis [mm]. */
+/* Shape of a region: points within `radius` of `centre`, measured along the first n_round axes, and
+ * with lo <= x <= hi per axis [mm]. */
 struct shape {
     size_t n_round;
     double centre[3], radius, lo[3], hi[3];
@@ -166,7 +166,7 @@ static size_t read_numbers(const char *at, size_t most, double *out)
     return 0;
 }
 
-/* Read the text after the name of a shape.  Returns NULL, or what is wrong with it. */
+/* Read the numbers after the name of a shape.  Returns NULL, or what is wrong with the text. */
 static const char *read_shape(const char *at, struct shape *s)
 {
     static const char pairs[] = "does not have three pairs of numbers";
@@ -197,7 +197,8 @@ static const char *read_shape(const char *at, struct shape *s)
     return NULL;
 }
 
-/* Is the point in the shape?  Only this function decides; the others only find candidates. */
+/* Return whether a point lies in a shape.  Only this function decides; other functions only find
+ * candidates. */
 static bool is_inside(const struct shape *s, const double p[3])
 {
     double square = 0;
@@ -211,7 +212,7 @@ static bool is_inside(const struct shape *s, const double p[3])
     return square <= s->radius * s->radius;
 }
 
-/* Index of the voxel at x = mm, plus `beside`, limited to the row. */
+/* Index of the voxel at x = mm plus `beside` voxels, limited to the voxels of a row. */
 static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
 {
     const double at = (mm - fbp_grid_coordinate(g, 0, 0)) / g->voxel_mm[0] + (double)beside;
@@ -226,7 +227,8 @@ static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval 
     const struct shape *s = user;
     const struct fbp_grid *g = s->grid;
     double p[3] = {0, fbp_grid_coordinate(g, 1, (double)y), fbp_grid_coordinate(g, 2, (double)z)};
-    double lo = s->lo[0], hi = s->hi[0]; /* approximate ends [mm]; lo > hi or NaN: none */
+    double lo = s->lo[0], hi = s->hi[0]; /* approximate ends of the shape in this row of voxels
+                                            [mm]; lo > hi or NaN: none */
 
     if (s->n_round > 0) {
         double square = s->radius * s->radius;
@@ -293,7 +295,8 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
 static fbp_status from_source(const char *name, fbp_source *source, const struct fbp_job *job,
                               const size_t box[3][2], struct fbp_region **out)
 {
-    static const double SLACK = 0.1; /* in voxels: numbers in headers are rounded */
+    static const double SLACK =
+        0.1; /* allowed difference in voxels, because numbers in headers are rounded */
     const struct fbp_array_info *info = fbp_source_info(source);
     const struct fbp_grid *g = &job->grid;
     const size_t *m = info->n, *n = g->n;
@@ -330,8 +333,8 @@ static fbp_status from_file(const char *path, const struct fbp_job *job, const s
     fbp_source *source = NULL;
     char file[64] = "";
 
-    /* Does the text look like an unknown shape, such as "sphere:1,2,3"?  It could also be the data
-     * set of a file "sphere", if this file exists. */
+    /* Find the name of an unknown shape, such as in "sphere:1,2,3".  If a file "sphere" exists, the
+     * text is a data set of that file. */
     if (path[n] == ':' && n < sizeof file)
         for (size_t i = 0; i < n && isalpha((unsigned char)path[i]); i++)
             file[i] = path[i];
@@ -350,7 +353,8 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
                          struct fbp_region **out, char **file)
 {
     const char *text = p->region.shape;
-    const struct word *word = NULL; /* the shape whose name begins the text; NULL: a file */
+    const struct word *word =
+        NULL; /* the shape whose name begins the text; NULL: the text is the path of a mask file */
 
     size_t box[3][2];
     bool is_box = false;

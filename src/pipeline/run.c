@@ -24,8 +24,9 @@
 
 /* ---- One worker ---- */
 
-/* Set w->views and w->volume to the caller's memory if the device can copy from and to it directly:
- * rows must start with the lowest, and samples must have the type that the device computes with. */
+/* Set w->views and w->volume to the caller's memory of views and volume if the device can copy from
+ * and to that memory directly: rows must start with the lowest, and samples must have the type that
+ * the device computes with. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -44,14 +45,16 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         samples && b->memory.reaches(w->dev, samples, view_bytes))
         w->views = samples;
-    /* Processes that add partial volumes must add the same blocks, of as many slices.  Cropped
-     * slices and several frames are not contiguous in the volume. */
+    /* Do not fetch to the caller's volume if processes add partial volumes, because they add equal
+     * blocks of slices, or if slices are cropped or have several frames, because these are not
+     * contiguous in the volume. */
     if ((rq->sum && rq->sum->in_order) || fbp_box_crops(rq->job) || rq->job->channels > 1 ||
         fbp_sink_info(rq->sink)->type != value)
         return;
     if (sink_on_device && fbp_run_finishes(rq)) /* the host cannot finish slices there */
         return;
-    /* A backend without its own memory that computes statistics fetches to any host memory. */
+    /* A backend without memory of its own that computes statistics can fetch slices to any host
+     * memory. */
     if ((volume && b->memory.reaches(w->dev, volume, volume_bytes)) ||
         (!sink_on_device && !b->can.own_memory && b->can.statistics))
         w->volume = volume;
@@ -174,8 +177,8 @@ static void return_slabs(struct worker *w)
 {
     struct run_state *run = w->run;
 
-    /* Wait for the device: after a failure its queues may still use the buffers.  Failures here
-     * have been reported before. */
+    /* Wait for the device, because after a failure its queues may still use the buffers.  Failures
+     * of the wait have been reported before. */
     if (w->dev)
         (void)!fbp_device_settle_all(w->backend, w->dev);
     if (w->claimed.bits)
@@ -227,8 +230,9 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
-    /* If a device fails, its counts are lost unless they were collected: wait for the filter of
-     * earlier slabs, and add their counts.  Without other devices the run fails anyway. */
+    /* If a device fails, its counts of repaired samples are lost unless they were collected: wait
+     * for the filter of earlier slabs, and add their counts.  With a single device a failure ends
+     * the run anyway. */
     if (run->n_workers > 1 && drawn != w->drawn)
         FBP_TRY(fbp_worker_collect(w));
     pthread_mutex_lock(&run->lock);
@@ -244,7 +248,7 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
     struct run_state *run = w->run;
     struct fbp_statistics fetched;
 
-    /* the device's statistics of fetched voxels, if they are those of the output */
+    /* use the device's statistics of fetched voxels, if the voxels are written as they are */
     if (w->backend->can.statistics && !fbp_box_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
         FBP_TRY(w->backend->statistics(w->dev, &fetched));
         fbp_statistics_join(&w->found, &fetched);
@@ -282,7 +286,7 @@ static void end_worker(struct worker *w)
 
 enum { N_THREADS = 4 }; /* stages of a worker */
 
-/* Does the sink have slice z, in all frames from `frame` on? */
+/* Return whether the sink has slice z of the volume, in all frames of the scan from `frame` on. */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
     for (size_t f = 0; f < fbp_channels(rq->job); f++)
@@ -291,8 +295,8 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
     return true;
 }
 
-/* Fill the work list with the slabs of the workers of this run, without slices at both ends that
- * the sink already has. */
+/* Fill the work list with the slabs of the workers of this run.  Slices at both ends of a slab that
+ * the sink already has are left out. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -326,7 +330,8 @@ static fbp_status list_slabs(struct run_state *run)
     return FBP_OK;
 }
 
-/* Store this thread's failure as that of the run, if it is the first, and stop the run. */
+/* Store this thread's failure as the failure of the run, if it is the first one, and stop the run.
+ */
 static fbp_status fail_run(struct run_state *s, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
@@ -342,7 +347,8 @@ static fbp_status fail_run(struct run_state *s, fbp_status status)
     return status;
 }
 
-/* Call the caller's progress function, with s->lock held.  Returns true if the run is cancelled. */
+/* Call the caller's progress function, with s->lock held.  Returns true if the caller cancels the
+ * run. */
 static bool report_progress(struct run_state *s)
 {
     const struct fbp_progress p = {.struct_size = sizeof p,
@@ -362,7 +368,8 @@ struct stage_start {
     struct worker *worker;
 };
 
-/* Called while a block is computed.  Returns true if the caller cancels or the run has stopped. */
+/* Callback of the cancel scope, called while a block of slices is computed.  Returns true if the
+ * caller cancels or the run has stopped. */
 static bool run_stops(void *user)
 {
     struct run_state *s = user;
@@ -443,8 +450,8 @@ static void open_one(void *user, size_t i, int thread)
     }
 }
 
-/* The first worker whose device has not failed.  If all have failed: NULL, with status and message
- * of the first worker. */
+/* Find the first worker whose device has not failed.  If all devices have failed: NULL, with status
+ * and message of the first worker. */
 static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
 {
     *st = FBP_OK;
@@ -506,7 +513,7 @@ void fbp_workers_release(const struct fbp_workers *workers, void *memory)
     fbp_host_put(w->backend, w->dev, memory); /* the same for all devices */
 }
 
-/* Begin the run of each worker: it takes a first slab.  Fails if no device is left. */
+/* Begin the run of each worker, which takes a first slab.  Fails if no device is left. */
 static fbp_status begin_workers(struct run_state *run)
 {
     for (size_t i = 0; i < run->n_workers; i++)
@@ -550,8 +557,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
 
-    /* Start all four stages of a worker, even if one of them fails at once: the last stage to end
-     * returns unfinished slabs. */
+    /* Start all four stages of a worker, even if one of them fails at once, because the last stage
+     * to end returns unfinished slabs to the work list. */
     for (size_t i = 0; i < run->n_workers; i++)
         for (size_t k = 0; run->workers[i].run && k < N_THREADS; k++, n++) {
             starts[n] = (struct stage_start){stages[k], &run->workers[i]};
@@ -566,8 +573,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 
-    /* Read the devices' timestamps now that all is computed.  If a device fails, its bars keep the
-     * times of the host. */
+    /* Read the timestamps of the devices when all slabs are computed.  If a device fails, its bars
+     * of the timeline keep the times of the host. */
     for (size_t i = 0; run->status == FBP_OK && i < run->n_workers; i++) {
         struct worker *w = &run->workers[i];
         if (atomic_load(&w->gone))
@@ -634,8 +641,8 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
-    /* The run continues without this worker only after its first failure, of the device or of
-     * memory, with other workers left. */
+    /* The run continues without this worker only after the worker's first failure, of the device or
+     * of memory, if other workers are left. */
     const bool followed = atomic_load(&w->gone);
     const bool needed = s->rq->work->shared && s->slabs_done < s->n_slabs; /* its filtered views */
     const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&

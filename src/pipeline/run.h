@@ -40,7 +40,8 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
-/** A slice of the box filled with the value of masked voxels; NULL: the job has no region. */
+/** Get a slice of the box that is filled with the value of masked voxels; NULL: the job has no
+ * region. */
 const void *fbp_mask_blank(const fbp_mask *mask);
 
 /* stage_write.c: a volume as the sum of partial volumes, each from a part of the views
@@ -56,12 +57,13 @@ struct fbp_sum {
      *  time, unless in_order is set, and call it again for slices that a failed device had
      *  computed.  It must add its terms in a fixed order. */
     fbp_status (*add)(void *user, size_t z, size_t n, float *x);
-    /** Does this process have the complete slice z after add()?  If not, another process has it.
-     *  NULL: this process has all. */
+    /** Return whether this process has the complete slice z after add(); if not, another process
+     * has the slice.  NULL: this process has all slices. */
     bool (*has)(void *user, size_t z);
     void *user;
-    bool in_order;       /**< one thread calls add(), for slabs and blocks in their order */
-    double scale, shift; /**< output = scale * sum + shift, taken from the job */
+    bool in_order; /**< whether one thread calls add(), for slabs and blocks of slices in their
+                      order */
+    double scale, shift; /**< scale and shift of the job: output = scale * sum + shift */
 };
 
 /** Move scale and shift from the job to `sum`: the devices then return unscaled sums. */
@@ -92,28 +94,30 @@ struct fbp_span {
     const struct fbp_backend *backend;
     fbp_device *dev;
     enum fbp_stage stage;
-    uint64_t stamps[2]; /**< begin and end in the device's queue, if `queued` */
-    double begin;       /**< begin by the host's clock [s] */
+    uint64_t
+        stamps[2]; /**< timestamps of begin and end in the device's queue, if `queued` is set */
+    double begin;  /**< begin by the host's clock [s] */
     bool queued;
 };
 
-/** Create an empty timeline, whose time 0 is now. */
+/** Create an empty timeline whose time 0 is the time of this call. */
 fbp_status fbp_timeline_create(fbp_timeline **out);
 void fbp_timeline_destroy(fbp_timeline **timeline);
 
-/** Begin a span of work of the host.  timeline: NULL in this and the next function: none. */
+/** Begin a span of work of the host.  timeline NULL: nothing is recorded. */
 struct fbp_span fbp_span_host(fbp_timeline *timeline);
 
-/** Begin a span of work of a stage of a device. */
+/** Begin a span of work of a stage of a device.  timeline NULL: nothing is recorded. */
 fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out);
 
-/** End a span now, or at this point of the device's queue, and add it to its timeline.
- *  shade: even and odd spans get different shades; fmt: description of the work */
+/** End a span at the time of this call, or at this point of the device's queue, and add the span to
+ * its timeline. shade: even and odd spans get different shades; fmt: description of the work */
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
 
-/** Convert a device's timestamps to seconds.  Its work must be complete, and it must be open. */
+/** Convert the timestamps of a device to seconds.  The device must be open, and its work complete.
+ */
 fbp_status fbp_timeline_settle(fbp_timeline *timeline, fbp_device *dev);
 
 fbp_status fbp_timeline_svg(const fbp_timeline *timeline, const char *title, const char *path);
@@ -128,14 +132,14 @@ struct fbp_workers {
     size_t n;
 };
 
-/** Open all devices at the same time.  A device that fails is left out, and the next run names it;
- *  if all fail, this function returns the error of the first. */
+/** Open all devices at the same time.  A device that fails is left out, and the next run logs a
+ * warning that names it; if all devices fail, this function returns the error of the first one. */
 fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
                             const struct fbp_job *job, const struct fbp_work *work,
                             const int *devices, size_t n_devices);
 void fbp_workers_close(struct fbp_workers *workers);
 
-/** Host memory that all of these devices can copy from and to. */
+/** Allocate host memory that all devices of `workers` can copy from and to directly. */
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out);
 void fbp_workers_release(const struct fbp_workers *workers, void *memory);
 
@@ -147,32 +151,36 @@ struct fbp_run_request {
     fbp_source *source;
     bool top_down; /**< stored views start with the top row */
     fbp_sink *sink;
-    const int *devices; /**< [n_devices] indices of the backend's devices */
+    const int *devices; /**< [n_devices] index of each worker's device in the backend */
     size_t n_devices;
     const struct fbp_workers *workers; /**< opened devices; NULL: the run opens and closes them */
-    size_t first_worker;       /**< devices[i] is worker first_worker + i of work->n_workers */
+    size_t first_worker; /**< number of the first worker: devices[i] has worker first_worker + i of
+                            work->n_workers */
     fbp_timeline *timeline;    /**< NULL: none */
     const fbp_mask *mask;      /**< mask of written slices; NULL: none */
     const struct fbp_sum *sum; /**< sum of the partial volumes of processes; NULL: no sum */
-    fbp_data_check *check;     /**< checks views when they are read; NULL: none */
-    uint64_t *n_found; /**< out: number of voxels in the report's min, max and mean; may be NULL */
-    bool no_overlap;   /**< one stage at a time, see fbp_recon_params.tuning.no_overlap */
-    const struct fbp_cancel_flag *stop; /**< set to end the run; NULL: the run is not stopped */
+    fbp_data_check *check;     /**< check of the views when they are read; NULL: none */
+    uint64_t *n_found; /**< address that gets the number of voxels in the report's min, max and
+                          mean; may be NULL */
+    bool no_overlap;   /**< whether only one stage works at a time
+                          (fbp_recon_params.tuning.no_overlap) */
+    const struct fbp_cancel_flag
+        *stop; /**< flag whose setting ends the run; NULL: the run is not stopped */
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< NULL: none */
     void *user;
 };
 
-/** Are slices completed on the host after they are fetched (mask, sum)?  Statistics must then be
- *  computed from the completed voxels. */
+/** Return whether the host completes slices after they are fetched (mask, sum).  Statistics must
+ * then be computed from the completed voxels. */
 static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
 {
     return rq->mask || rq->sum;
 }
 
-/** Compute all slabs of these workers that the sink lacks; the caller finishes the sink.  If a
- *  device fails, it is named and left out, and the other devices compute its slabs.  No slice is
- *  written to the sink twice. */
+/** Compute all slabs of the request's workers that the sink lacks; the caller finishes the sink. If
+ * a device fails, a warning names it, and the other devices compute its slabs; if devices copy
+ * filtered views from one another, the run fails.  No slice is written to the sink twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 /* stage_read.c: loading a batch */
@@ -213,7 +221,7 @@ struct fbp_rows_file {
 /** Bytes of the file. */
 uint64_t fbp_rows_bytes(const struct fbp_job *job);
 
-/** Create a file in `folder` with room for the rows of a job. */
+/** Create a scratch file in `folder` with space for the filtered rows of a job. */
 fbp_status fbp_rows_open(struct fbp_rows_file *out, const struct fbp_job *job, const char *folder);
 void fbp_rows_close(struct fbp_rows_file *rows);
 
@@ -227,7 +235,7 @@ void fbp_rows_close(struct fbp_rows_file *rows);
 fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,
                            struct fbp_report *report);
 
-/** A source of the rows in the file; the file must outlive it. */
+/** Make a source of the filtered rows in a scratch file; the file must outlive the source. */
 fbp_status fbp_rows_source(const struct fbp_job *job, struct fbp_rows_file *rows, fbp_source **out);
 
 #endif /* FBP_SRC_PIPELINE_RUN_H */

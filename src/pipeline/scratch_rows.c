@@ -21,7 +21,8 @@ enum { SLOTS = 2 }; /* one is written while the other is filled */
 
 /* Buffer of a batch of filtered rows, to be written to the file. */
 struct rows_slot {
-    float *device, *host; /* the same memory if the backend has no memory of its own */
+    float *device, *host; /* buffers in device and host memory; the same memory if the backend has
+                             no memory of its own */
     struct fbp_batch batch;
 };
 
@@ -62,7 +63,8 @@ static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
     return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
 }
 
-/* Thread that writes full slots.  A failure aborts the queue of free slots, which ends the pass. */
+/* Main function of the thread that writes full slots to the file.  A failure aborts the queue of
+ * free slots, which ends the filtering. */
 static void *write_all(void *user)
 {
     struct rows_pass *p = user;
@@ -86,7 +88,7 @@ static void *write_all(void *user)
     return NULL;
 }
 
-/* Read a batch from the source and filter it into the slot's host memory. */
+/* Read a batch of views from the source and filter the batch into the slot's host memory. */
 static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
 {
     const struct fbp_run_request *rq = p->rq;
@@ -228,7 +230,7 @@ fail:
     return st;
 }
 
-/* read() of fbp_source_functions: read rows from the scratch file. */
+/* Callback `read` of fbp_source_functions: read filtered rows from the scratch file. */
 static int read_rows(void *user, size_t view, size_t n_views, size_t row0, size_t n_rows, void *out,
                      char *why, size_t n_why)
 {

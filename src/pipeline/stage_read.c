@@ -15,7 +15,8 @@
 
 /* ---- Loading a batch ---- */
 
-/* Bytes of rows that are reversed at once; least rows per item of work if rows are computed. */
+/* BAND_BYTES: bytes of rows that are reversed at once.  COMPUTED_ROWS: least number of rows per
+ * item of work if rows are computed as they are read. */
 enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
 
 /* Reading of one batch into `out`, by the threads of a pool. */
@@ -25,12 +26,13 @@ struct load {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     size_t at_once;        /* views per item of work */
-    size_t bands;          /* bands of rows per view; each band is an item of work */
+    size_t bands;          /* number of bands of rows per view; each band is an item of work */
     fbp_data_check *check; /* NULL: views are not checked */
     char *out;
 };
 
-/* Read n rows from row0 of the panel on, in the order of the file, with the job's raw type. */
+/* Read n rows of the panel from row0 on, in the order of the file, converted to the type of samples
+ * that the device reads. */
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
@@ -75,7 +77,8 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     return st;
 }
 
-/* Item of work: read l->at_once views, or a band of rows of one view, and check these views. */
+/* Item of work of a pool: read l->at_once views, or a band of rows of one view, and check the
+ * views. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
@@ -101,15 +104,16 @@ static fbp_status load_item(void *user, size_t item, int worker)
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
-    /* Without a pool, an item is all views of a part of the circle; else a view or a band. */
+    /* Without a pool, an item of work is all views of a part of the circle; else an item is a view
+     * or a band of rows. */
     const size_t at_once = pool ? 1 : batch->n_views / job->selection.symmetric_views;
     struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
     if (batch->load_rows == 0)
         return FBP_OK;
     if (pool && job->epr.second_stage && !check && !top_down) {
-        /* Rows of sinogram images are computed as they are read, and a batch may have fewer of them
-         * than there are threads. */
+        /* Divide views into bands of rows: rows of sinogram images are computed as they are read,
+         * and a batch may have fewer images than there are threads. */
         const size_t some = batch->load_rows / COMPUTED_ROWS;
         const size_t wanted = (2 * (size_t)job->n_threads + batch->n_views - 1) / batch->n_views;
         l.bands = some == 0 ? 1 : wanted < some ? wanted : some;
@@ -126,7 +130,8 @@ double fbp_follow_latency(const fbp_source *source, double at)
     return complete_at > 0 && at > complete_at ? at - complete_at : 0;
 }
 
-/* Report progress, with the number of the view that is awaited, from 1; 0: none. */
+/* Report the progress of a run.  waiting_for: number of the view that is awaited, from 1; 0: none.
+ */
 static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t n_there)
 {
     pthread_mutex_lock(&s->lock);
@@ -135,8 +140,8 @@ static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t
     return fbp_run_progress(s, 0, 0, n_there);
 }
 
-/* Called while the source waits for a view.  Returns nonzero if the run is cancelled, or if another
- * stage or the device has failed. */
+/* Callback, called while the source waits for a view.  Returns nonzero if the run is cancelled, or
+ * if another stage or the device has failed. */
 static int is_over_while_waiting(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -151,14 +156,15 @@ static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
     return report_waiting(w->run, 0, *n_there);
 }
 
-/* Can a batch be read view by view?  With no_overlap, or with views from several parts of the
- * circle, all views of the batch are awaited first. */
+/* Return whether a batch can be read view by view.  With no_overlap, or with views from several
+ * parts of the circle, all views of the batch are awaited first. */
 static bool reads_single_views(const struct worker *w)
 {
     return !w->run->rq->no_overlap && w->run->rq->job->selection.symmetric_views == 1;
 }
 
-/* Join a task with the next one, if both belong to one slab and fit into the buffers. */
+/* Join a task with the next task, if both belong to one slab and fit into the buffers.  Returns
+ * whether they were joined. */
 static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_task *next)
 {
     if (t->last)
@@ -175,9 +181,10 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
     return true;
 }
 
-/* With follow, wait until the first view of task i is stored, and join the task with the next tasks
- * if their views are stored, too.  If computing keeps up with the measurement, a batch is one group
- * of views; batches grow if computing falls behind.  *n: number of joined tasks */
+/* If the run follows a measurement, wait until the first view of task i is stored, and join the
+ * task with the next tasks if their views are stored, too.  Batches have one group of views if
+ * computing keeps up with the measurement, and grow if computing falls behind.  *n: number of
+ * joined tasks */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -202,8 +209,8 @@ static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i
     return FBP_OK;
 }
 
-/* With follow, read the views of a batch as soon as each is stored: when the last view of a scan is
- * stored, only that view is left to be read. */
+/* If the run follows a measurement, read each view of a batch as soon as the view is stored.  When
+ * the last view of a scan is stored, only that view is left to be read. */
 static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -229,8 +236,8 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
 
 /* ---- The stage ---- */
 
-/* Called while views are unpacked.  Returns nonzero if the run is cancelled, or if another stage or
- * the device has failed. */
+/* Callback, called while views are decompressed.  Returns nonzero if the run is cancelled, or if
+ * another stage or the device has failed. */
 static int is_over(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -246,7 +253,8 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 
     if (w->views)
         return FBP_OK;
-    if (!slot->host) /* other stages may work already; the buffer stays for later runs */
+    if (!slot->host) /* allocate the host buffer, which stays for later runs, while other stages
+                        work */
         FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->raw_bytes, "a batch of views",
                                               &slot->host));
     if (!w->backend->can.own_memory)
@@ -264,7 +272,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     return fbp_stage_span_end(w, &span, FBP_LANE_READ, &slot->at);
 }
 
-/* Read the tasks of a slab, and pass them to the filter. */
+/* Read the views of all tasks of a slab, and pass them to the filter stage. */
 static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
 {
     for (size_t i = 0, n; i < d->n_tasks; i += n) {
@@ -285,7 +293,8 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read the views of slabs while buffers are free; if filtered views are kept, only for one slab. */
+/* Read the views of slab after slab while buffers are free; if filtered views are kept, only for
+ * one slab. */
 static fbp_status read_slabs(struct worker *w)
 {
     /* Workers that unpack different views by turns would make the source restart at the first view
@@ -312,8 +321,8 @@ static fbp_status read_slabs(struct worker *w)
     return FBP_OK;
 }
 
-/* Read batches of shared views, each for all workers (slabs.c).  If views must be read in order,
- * the workers read one after another. */
+/* Read batches of views, each batch by one worker for all workers (slabs.c).  If views must be read
+ * in order, the workers read one after another. */
 static fbp_status read_shared(struct worker *w)
 {
     struct run_state *run = w->run;

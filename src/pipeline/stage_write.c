@@ -1,6 +1,7 @@
-/* Stage four of a worker: fetch finished slices to the host, complete them (sum over processes,
- * scale and shift, mask), and write them to the sink.  If the device has its own memory, several
- * threads write; else this thread does.  run.c starts fbp_stage_write() in a thread. */
+/* Stage four of a worker: fetches finished slices to the host, completes them (sum over processes,
+ * scale and shift, mask), and writes them to the sink.  If the device has its own memory, several
+ * threads write; else the thread of the stage writes.  run.c starts fbp_stage_write() in a thread.
+ */
 #include "pipeline/worker.h"
 
 #include "array/array.h"
@@ -20,8 +21,9 @@ void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job)
     job->shift = 0;
 }
 
-/* Find the next run of slices, among [z + *at, z + n), whose sum this process has: sets *at to its
- * first slice, counted from z, and returns its length; 0: there are no more.  sum NULL: all. */
+/* Find the next contiguous slices, among [z + *at, z + n), whose sum this process has: sets *at to
+ * the first of these slices, counted from z, and returns their number; 0: there are no more.  sum
+ * NULL: this process has all slices. */
 static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t *at)
 {
     size_t end;
@@ -87,8 +89,8 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
     return FBP_OK;
 }
 
-/* Write slices of [z, z + n) whose sum this process has and that the sink lacks; a device that
- * failed later may have written some before.  slice: bytes per slice */
+/* Write those slices of [z, z + n) whose sum this process has and that the sink lacks: a device
+ * that failed later may have written some of them.  slice: bytes per slice */
 static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
                                 const char *x)
 {
@@ -117,7 +119,8 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, si
     return FBP_OK;
 }
 
-/* Write all slices outside the region, once per run: skipped slabs, and slices at both ends. */
+/* Write all slices outside the region, once per run: the slabs that no worker computes, and slices
+ * at both ends of the volume. */
 static fbp_status write_blanks(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -168,13 +171,13 @@ static fbp_status give_back(struct worker *w, size_t piece)
     return FBP_OK;
 }
 
-/* Slices per part of a piece: 1, or more if the piece has more than MOST_PARTS slices. */
+/* Number of slices per part of a piece: 1, or more if the piece has more than MOST_PARTS slices. */
 static size_t part_slices(const struct piece_slot *p)
 {
     return (p->nz + MOST_PARTS - 1) / MOST_PARTS;
 }
 
-/* Write a part; at: piece * MOST_PARTS + part. */
+/* Write a part of a piece; at: index of the piece * MOST_PARTS + part. */
 static fbp_status write_part(struct worker *w, size_t at)
 {
     struct piece_slot *p = &w->pieces[at / MOST_PARTS];
@@ -185,7 +188,8 @@ static fbp_status write_part(struct worker *w, size_t at)
     return atomic_fetch_sub(&p->n_unwritten, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
 }
 
-/* Thread that writes parts.  A failure aborts the queues, which ends all threads. */
+/* Main function of a thread that writes parts of pieces.  A failure aborts the queues, which ends
+ * all threads of the worker. */
 static void *writer_main(void *arg)
 {
     struct worker *w = arg;
@@ -216,7 +220,7 @@ static fbp_status await_pieces(struct worker *w)
 
 /* ---- Fetching ---- */
 
-/* Enqueue the copy of slices [z0, z1) to the host. */
+/* Enqueue the copy of slices [z0, z1) of a block from the device to the host. */
 static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
                         void *to)
 {
@@ -232,7 +236,8 @@ static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0,
 
 enum { FETCHED = 3 }; /* greatest number of pieces that are fetched at once */
 
-/* Fetch slices [z0, z1) piece by piece; the next pieces are fetched while others are written. */
+/* Fetch slices [z0, z1) of a block piece by piece; the next pieces are fetched while earlier pieces
+ * are written. */
 static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -263,7 +268,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             if (!fbp_run_finishes(rq) && (!w->backend->can.statistics || fbp_box_crops(rq->job)))
                 fbp_statistics_values(&w->found, rq->job, p->host,
                                       fbp_channels(rq->job) * p->nz * slice_samples(w));
-            /* write it in this thread, or enqueue its parts for the writing threads */
+            /* write the piece in this thread, or enqueue its parts for the writing threads */
             p->span = fbp_span_host(rq->timeline);
             if (w->n_writers == 0) {
                 FBP_TRY(write_slices(w, p, 0, p->nz));
@@ -323,7 +328,8 @@ static fbp_status write_blocks(struct worker *w)
     size_t at;
 
     for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
-        if (!w->pieces[i].host) /* other stages read the first views meanwhile */
+        if (!w->pieces[i].host) /* allocate the host buffers of slices, while other stages read the
+                                   first views */
             FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
                                                   &w->pieces[i].host));
     FBP_TRY(write_blanks(w));
@@ -345,7 +351,8 @@ void fbp_stage_write(struct worker *w)
         w->backend->can.own_memory && w->io_threads && !w->volume && !(sum && sum->in_order);
     const size_t wanted = several ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job) : 0;
 
-    w->n_writers = 0; /* fewer than `wanted` if the system grants no more threads */
+    w->n_writers =
+        0; /* number of writing threads: fewer than `wanted` if the system starts no more */
     while (w->n_writers < wanted &&
            pthread_create(&w->writers[w->n_writers], NULL, writer_main, w) == 0)
         w->n_writers++;

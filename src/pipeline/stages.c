@@ -93,7 +93,7 @@ void fbp_stage_ended(struct worker *w, fbp_status st)
 
 /* ---- Stage two: upload and filter ---- */
 
-/* Enqueue the upload of a batch, and make the filter queue wait for it. */
+/* Enqueue the upload of a batch to the device, and make the filter queue wait for the upload. */
 static fbp_status upload(struct worker *w, struct raw_slot *raw)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -109,7 +109,8 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
         FBP_TRY(w->backend->memory.upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
-    /* views in the caller's memory: the parts of the circle one after another, as in fbp_load() */
+    /* upload views from the caller's memory: the parts of the circle one after another, as in
+     * fbp_load() */
     for (size_t k = 0; w->views && k < batch->n_views; k += per_part, to += per_part * n * size) {
         const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
         FBP_TRY(w->backend->memory.upload_pieces(w->dev, to, (const char *)w->views + first * size,
@@ -131,7 +132,8 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (w->backend->can.own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
-    if (!batch->resident) /* else each batch has its own place in memory */
+    if (!batch->resident) /* if all filtered views are kept, each batch has memory of its own, and
+                             does not wait */
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
@@ -149,7 +151,8 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
 static fbp_status filter_batches(struct worker *w)
 {
     const bool shared = w->work->shared;
-    double waited = 0; /* counts if a batch comes; waiting for the end of the run does not */
+    double waited = 0; /* waiting time, which counts only if a batch follows: waiting for the end of
+                          the run does not count */
     size_t from, to = 0;
 
     if (shared)
@@ -311,8 +314,8 @@ static fbp_status backproject_slabs(struct worker *w)
         fbp_queue_push(w->queues[FILTERED_FREE], i);
     }
 
-    /* If filtered views are kept, all are on the device now: backproject them into the rest of this
-     * slab and into further slabs. */
+    /* If filtered views are kept, all views are on the device at this point: backproject them into
+     * the rest of the first slab and into further slabs. */
     d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
         for (i = 0; i < d->n_tasks; i++)

@@ -23,7 +23,8 @@ void fbp_plan_take_cores(fbp_plan *p)
 
     if (!team || p->params.n_threads != 0)
         return;
-    /* the cores to which the process is bound, else an equal share of the host's */
+    /* use the cores to which the process is bound, or else an equal share of the cores of the host
+     */
     const int share = mine / (int)fbp_team_local_size(team);
     p->params.n_threads = mine < there ? mine : share > 0 ? share : 1;
 }
@@ -68,7 +69,7 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
     return st;
 }
 
-/* "3 slabs of slices, whose views 2 processes share" */
+/* Write a description of a grid of processes, such as "3 slabs of slices", into line[n]. */
 static void name_grid(size_t slabs, size_t parts, char *line, size_t n)
 {
     if (parts > 1)
@@ -92,7 +93,8 @@ void fbp_plan_note_team(const fbp_plan *p)
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
     const double ratio = r->other_cost / r->cost; /* of the best other grid, if there is one */
-    if (p->params.cluster.view_ranks == 0) /* not chosen, because sums change the last digits */
+    if (p->params.cluster.view_ranks == 0)        /* the faster grid was not chosen, because sums of
+                                                     partial volumes change the last digits */
         snprintf(remedy, sizeof remedy, ", but with other last digits; use --view-ranks %zu",
                  r->other_parts);
     if (r->other_cost > 0 && ratio >= 1.05)
@@ -120,7 +122,8 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    if (a->params == b->params) { /* else other differences may follow from it */
+    if (a->params ==
+        b->params) { /* if the parameters differ, other differences may follow from them */
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return fbp_fail(
                 FBP_ERR_INVALID,
@@ -190,17 +193,18 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
  * any.  They are not measured, so that a repeated run has the same grid and the same values. */
 static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
 
-/* Rates from the environment variable FBP_RATES; 0: not given.  net, disk, read, write: bytes/s;
- * gups: 1e9 updates/s; filter: 1e9 samples/s. */
+/* Rates that the environment variable FBP_RATES gives; 0: not given.  net, disk, read, write:
+ * bytes/s; gups: 1e9 updates/s; filter: 1e9 samples/s. */
 struct given {
     double net, disk, read, write, gups, filter;
 };
 
 /* Resources of a rank. */
 struct means {
-    /* bytes of memory left for its work, if it needed as much as rank 0, which needs most */
+    /* memory that is left for the rank's work if the rank needed as much for the team as rank 0,
+     * which needs most [bytes] */
     uint64_t room;
-    uint64_t device;       /* bytes given by --device-memory; 0: not given */
+    uint64_t device; /* limit of device memory given by --device-memory [bytes]; 0: not given */
     uint64_t writer_bytes; /* bytes per writing thread */
     size_t local;          /* ranks on its host */
     int threads, cores;
@@ -321,7 +325,8 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     FBP_TRY(fbp_team_share(team, "grid", st, &p->ranks, sizeof p->ranks));
     fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
-        p->n_devices = 1; /* one device: partial volumes are added block by block, in one order */
+        p->n_devices =
+            1; /* use one device, because partial volumes are added block by block, in one order */
     return fbp_ranks_share(&p->ranks, p->backend->can.group_views, &p->tables.job);
 }
 
@@ -340,7 +345,7 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
 
 /* ---- Agreement on memory: one storage of views and one division, which fit all ranks ---- */
 
-/* Memory that a process lacks for one way of computing, and its error message. */
+/* Memory that a process lacks for a division of the work, and the error message of the process. */
 struct lack {
     bool lacks;
     struct fbp_plan_lack what;

@@ -24,13 +24,14 @@ struct fbp_plan_run_team {
     const struct fbp_cancel_flag *stop; /* of the run */
     fbp_sink *sink;
     bool apart; /* each process writes its own slices */
-    /* thread of rank 0: receives slices, or notices that no more follow, from the other
-     * processes */
+    /* thread of rank 0 that receives slices from the other processes, until each has sent its last
+     * slice */
 
     pthread_t taker;
     bool has_taker;
     atomic_bool taken_all;
-    fbp_status taken; /* status of `taker` after taken_all, and its message in `why` */
+    fbp_status
+        taken; /* status of the thread `taker` when taken_all is set; its message is in `why` */
     char why[1200];
     void *slices;             /* buffer for received slices */
     double told;              /* time of the last progress message to rank 0 [s] */
@@ -41,7 +42,7 @@ struct fbp_plan_run_team {
  * follow. */
 struct found {
     struct fbp_report report;
-    uint64_t n; /* voxels that min, max and mean of the report include */
+    uint64_t n; /* number of voxels that min, max and mean of the report include */
     struct fbp_prep_counts ahead;
 };
 
@@ -52,8 +53,8 @@ struct segment {
 
 struct fbp_plan_sums {
     const fbp_plan *plan;
-    float *pieces; /* segments of this process, received from the others: n_parts - 1 of `room`
-                      floats */
+    float *pieces; /* segments of slices of this process, received from the n_parts - 1 other
+                      processes, `room` floats each */
     size_t room;   /* floats per received segment */
     struct segment of[];
 };
@@ -63,7 +64,7 @@ static size_t slice_bytes(const fbp_plan *p)
     return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
 }
 
-/* Slices per message to rank 0, at least one. */
+/* Number of slices per message to rank 0, at least one. */
 static size_t slices_at_once(const fbp_plan *p)
 {
     const size_t bytes = slice_bytes(p);
@@ -71,7 +72,7 @@ static size_t slices_at_once(const fbp_plan *p)
     return bytes < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES / bytes : 1;
 }
 
-/* Does this process write to the output itself? */
+/* Return whether this process writes to the output itself, instead of sending slices to rank 0. */
 static bool writes_output(const fbp_plan *p, bool apart)
 {
     return fbp_team_rank(p->params.cluster.team) == 0 || (apart && !p->ranks.idle);
@@ -146,8 +147,9 @@ static void *taker_main(void *arg)
     return NULL;
 }
 
-/* Combine what all writing processes know about slices that the output already has.  All processes
- * get the same table, because processes that share a slab compute its missing slices together. */
+/* Combine the tables of the slices that the output already has, of all writing processes.  All
+ * processes get the same table, because processes that share a slab compute its missing slices
+ * together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.cluster.team;
@@ -245,9 +247,9 @@ void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line)
         t->plan->params.callbacks.log(t->plan->params.callbacks.user, level, line);
 }
 
-/* This process has finished its own slices.  Rank 0 reports the progress of the others until all
- * slices have arrived; the others send their end.  Slices that the output already had are not part
- * of the progress. */
+/* End this process's part of the slices.  Rank 0 reports the progress of the other ranks until all
+ * slices have arrived; the other ranks send a message that no more slices follow.  Slices that the
+ * output had before the run are not part of the progress. */
 static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_report *report)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -311,8 +313,8 @@ static void join_reports(struct found *to, const struct found *other)
 }
 
 /* Combine the results of all processes into the report and the checks of rank 0.  View steps of all
- * slabs count the same repaired samples, so only the slab with the largest count is used; slabs
- * that existed before the run have read nothing. */
+ * slabs count the same repaired samples, so only the slab with the largest count is used (the
+ * processes of a slab that existed before the run have read nothing). */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                      fbp_data_check *look, struct fbp_report *report)
 {
@@ -354,7 +356,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&mine, 1, bytes, "what was found");
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "what was found");
-    if (t->plan->ranks.part > 0) /* the first process of each slab counts these */
+    if (t->plan->ranks.part > 0) /* only the first process of each slab counts resumed slabs */
         found.report.slabs_resumed = 0;
     if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
@@ -398,7 +400,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
     if (!t)
         return;
     fbp_team_cancel_flag(t->plan->params.cluster.team, NULL);
-    if (t->has_taker) /* the thread has ended, or a failed barrier ends it */
+    if (t->has_taker) /* the thread `taker` has ended, or a failed barrier ends it */
         pthread_join(t->taker, NULL);
     fbp_free(t->slices);
     free(t);
@@ -507,7 +509,8 @@ struct opened {
     struct fbp_sink_probe token;
 };
 
-/* Do all ranks see the file system of rank 0?  If not, rank 0 logs a note that names a rank. */
+/* Find out whether all ranks see the file system of rank 0 (*apart).  If not, rank 0 logs a note
+ * that names a rank. */
 static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
                        bool *apart)
 {
@@ -515,7 +518,8 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
     const unsigned char mine = !opened->token.path[0] || fbp_sink_sees_probe(&opened->token);
     const size_t size = fbp_team_size(team);
     char name[100], first[100], more[40] = "does";
-    size_t blind = 0, at = size; /* ranks that do not see it, and the first of them */
+    size_t blind = 0, at = size; /* number of ranks that do not see the file of rank 0, and the
+                                    first of these ranks */
     unsigned char *all = NULL;
 
     fbp_status st = fbp_calloc((void **)&all, size, 1, "a team");
@@ -633,7 +637,7 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
     for (size_t at = 0, some; at < n; at += some) {
         float *const round = x + at * slice;
 
-        /* the slices of this round: at most one segment per process */
+        /* find the slices of this round of exchange: at most one segment per process */
         memset(s->of, 0, r->n_parts * sizeof *s->of);
         for (some = 0; some < n - at; some++) {
             struct segment *of = &s->of[owner(p, z + at + some)];
@@ -643,8 +647,9 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
             of->n++;
         }
 
-        /* Request this process's segment from every other process of the slab, and send them
-         * theirs.  The next process is first, so that not all send to the same one. */
+        /* Request this process's segment of slices from every other process of the slab, and send
+         * these processes their segments.  Each process begins with the next one, because otherwise
+         * all would send to the same process. */
         for (size_t i = 1; own->n > 0 && i < r->n_parts; i++) {
             const size_t part = (r->part + i) % r->n_parts;
             FBP_TRY(fbp_team_request_piece(team, rank0 + part, piece_of(s, part),
@@ -658,7 +663,7 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
                                             of->n * slice * sizeof *x));
         }
 
-        /* add the segments in the order of processes */
+        /* add the segments of all processes in the order of processes */
         float *const mine = round + own->first * slice;
         float *const sum = r->part == 0 ? mine : piece_of(s, 0);
         for (size_t part = 0; own->n > 0 && part < r->n_parts; part++) {

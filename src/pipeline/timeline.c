@@ -10,8 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A bar.  The times of work on a device are those of the host until fbp_timeline_settle() has read
- * the device's timestamps. */
+/* A bar of the timeline.  The times of work on a device are those of the host until
+ * fbp_timeline_settle() has read the device's timestamps. */
 struct entry {
     struct fbp_span span;
     struct fbp_bar bar;
@@ -87,7 +87,8 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
         }
     }
     if (t->n < t->room) {
-        /* Take the time under the lock: entries of a lane are in the order of their ends. */
+        /* Take the time while the lock is held, because the entries of a lane must be in the order
+         * of their ends. */
         e.bar.end = fbp_seconds() - t->zero;
         t->entries[t->n++] = e;
     } else {

@@ -17,47 +17,52 @@
 #include "prep/phase.h"
 #include "prep/prep.h"
 
-/** Arguments of a function that makes a step. */
+/** Arguments of a function that makes a view step (fbp_view_step_create). */
 struct fbp_view_step_request {
-    const struct fbp_scan *scan;           /**< scan of the step's input; outlives the step */
+    const struct fbp_scan *scan; /**< scan of the views that the step reads; outlives the step */
     const struct fbp_recon_params *params; /**< parameters of the plan; outlive the step */
     const struct fbp_backend *backend;     /**< backend of the plan */
     bool top_down;                         /**< rows of the input start with the top row */
-    bool measured;                         /**< the input is the measured views: the first step */
-    char warning[300];                     /**< out: what the step cannot correct; "": nothing */
+    bool measured; /**< whether the step reads the measured views, because it is the first step */
+    char warning[300]; /**< warning that the function writes, about what the step cannot correct;
+                          "": none */
 };
 
-/** How often a run reads the views of the last step. */
+/** Number of times that a run reads the views of the last view step. */
 struct fbp_view_readings {
     size_t slabs;  /**< number of slabs that read all views */
     double rows;   /**< rows read / rows of the scan */
     int n_threads; /**< threads of the run */
 };
 
-/** A step.  Implementations embed it as their first member; functions may be NULL unless stated. */
+/** A view step.  Implementations embed the struct as their first member; functions may be NULL
+ * unless stated otherwise. */
 struct fbp_view_step {
     struct fbp_scan scan; /**< scan of the views that the step yields */
     /** Preparation by which the step makes line integrals of measured samples; NULL: the step does
      *  not read measured samples. */
     const struct fbp_prep *prep;
-    /** Tables of the input, if the step filters it; NULL: it does not. */
+    /** Tables of the job of the measured views, if the step filters them; NULL: the step filters
+     * nothing. */
     const struct fbp_job_tables *measured;
-    /** This step, if it keeps views; NULL: it does not. */
+    /** The view step as a corrections step, if it keeps views; NULL: it keeps no views. */
     struct fbp_corrections_step *corrections;
-    bool checks;           /**< the step checks the measured views when it reads them: */
+    bool checks; /**< whether the step checks the measured views when it reads them, by `check` */
     fbp_data_check *check; /**< by this check; NULL: not at all */
     /* Results of the last run: */
     struct fbp_prep_counts repaired; /**< numbers of repaired samples */
-    bool repaired_once;              /**< every process that reads the views counts all of them */
-    double seconds;                  /**< time until the first view was available, in s; 0: none */
-    const char *note;                /**< remark for the log; NULL: none */
+    bool repaired_once; /**< whether every process that reads the views counts all repaired samples
+                         */
+    double seconds;     /**< time until the first view of the step was available [s]; 0: none */
+    const char *note;   /**< remark for the log; NULL: none */
 
     /** Fill in the source of the step's views on `below`, its input (fbp_source_wrap()).  step: a
      *  struct fbp_view_step **, whose results of the last run are reset.  Never NULL. */
     fbp_source_set_up *set_up;
-    /** Release everything, the step included.  Never NULL. */
+    /** Release the step and everything that it owns.  Never NULL. */
     void (*destroy)(struct fbp_view_step *step);
-    /** Add what the step does to the texts and numbers of a plan's summary.  Never NULL. */
+    /** Add the description of the step to the texts and numbers of a plan's summary.  Never NULL.
+     */
     void (*describe)(const struct fbp_view_step *step, struct fbp_plan_summary *info);
     /** Continue hash h with everything that the step's output depends on.  Never NULL. */
     uint64_t (*hash)(const struct fbp_view_step *step, uint64_t h);
@@ -65,28 +70,32 @@ struct fbp_view_step {
      *  beside the backprojection. */
     fbp_status (*estimate)(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds);
-    /** Tables of the job that backprojects these views.  NULL: fbp_job_create() of `scan`. */
+    /** Make the tables of the job that backprojects the views of this step.  NULL: the tables are
+     * made by fbp_job_create() from `scan`. */
     fbp_status (*make_job)(const struct fbp_view_step *step, const struct fbp_recon_params *params,
                            struct fbp_job_tables *out);
-    /** Acquire devices and memory for runs, if not done yet. */
+    /** Acquire devices and memory for runs, unless the step has them already. */
     fbp_status (*open)(struct fbp_view_step *step);
 
     /** Complete `repaired` after a run. */
     fbp_status (*count)(struct fbp_view_step *step);
 };
 
-/** Make a step; *out becomes NULL if the scan and the parameters do not need it. */
+/** Function that makes a view step; *out becomes NULL if the scan and the parameters do not need
+ * the step. */
 typedef fbp_status fbp_view_step_create(struct fbp_view_step **out,
                                         struct fbp_view_step_request *request);
 
-/** Ring removal and phase retrieval, with the scan's `corrections`. */
+/** Make the view step of ring removal and phase retrieval, as the scan's `corrections` request
+ * (corrections.c). */
 fbp_view_step_create fbp_corrections_step_create;
 /** Plane integrals (EPR) resampled to the same angles in each ring of directions:
  * params->epr.angles.
  *  @return FBP_ERR_UNSUPPORTED if the directions form no rings of equal steps, or if the samples of
  *          a ring lie at other distances. */
 fbp_view_step_create fbp_rings_step_create;
-/** Views of a rolled detector, resampled onto an upright one. */
+/** Make the view step that resamples views of a rolled detector onto an upright detector
+ * (rectify.c). */
 fbp_view_step_create fbp_rectify_step_create;
 /** Sinogram images of meridian planes: params->epr.stages.
  *  @return FBP_ERR_UNSUPPORTED if the directions do not lie in meridian planes. */
@@ -101,7 +110,8 @@ struct fbp_measured {
     bool top_down;        /**< stored images start with the top row */
 };
 
-/** A copy of a scan as one of line integrals: without darks, flats, i0 and bad pixels. */
+/** Return a copy of a scan for views that are line integrals: without darks, flats, i0 and bad
+ * pixels. */
 struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan);
 
 /** Fill in src->info for a source of line integrals (floats) that is made from `below`. */
@@ -110,7 +120,8 @@ void fbp_integrals_facts(fbp_source *src, const fbp_source *below);
 /** Reverse the order of n_rows rows of n columns. */
 void fbp_turn_rows(float *rows, size_t n_rows, size_t n);
 
-/** Number of floats that fbp_integrals_read() reads for n rows, with neighbours of bad pixels. */
+/** Number of floats that fbp_integrals_read() reads for n_rows rows, including neighbours of bad
+ * pixels. */
 size_t fbp_integrals_floats(const struct fbp_measured *m, size_t n_rows);
 
 /** Read detector rows [row0, row0 + n) of a view as line integrals, lowest row first; bad pixels
@@ -135,21 +146,25 @@ size_t fbp_rings_usual_angles(const struct fbp_scan *scan);
 
 struct fbp_corrections_step {
     struct fbp_view_step step;
-    struct fbp_measured measured; /**< measured views; the job corrects beam hardening */
+    struct fbp_measured measured; /**< measured scan and preparation of its samples, without beam
+                                     hardening, which the job corrects */
     struct fbp_stripes stripes;   /**< ring removal; method NONE: none */
     bool retrieves;               /**< phases are retrieved, after ring removal */
     struct fbp_retrieval phase;
-    double wave;         /**< phase retrieval: delta / beta * lambda / 4 pi, in mm */
-    double distance_mm;  /**< phase retrieval, parallel beam: object to detector */
-    size_t row0, n_rows; /**< detector rows that are kept: [row0, row0 + n_rows) */
+    double wave;        /**< constant of phase retrieval: delta / beta * lambda / 4 pi [mm] */
+    double distance_mm; /**< distance from object to detector in a parallel beam, for phase
+                           retrieval [mm] */
+    size_t row0,
+        n_rows; /**< detector rows [row0, row0 + n_rows) whose corrected samples are kept */
     /* Choices of the plan: */
-    bool as_read;       /**< phases are retrieved while views are read; no views are kept */
-    const char *folder; /**< folder of the scratch file; NULL: rows are kept in memory */
+    bool as_read; /**< whether phases are retrieved while views are read, and no views are kept */
+    const char *
+        folder; /**< folder of the scratch file for corrected rows; NULL: rows are kept in memory */
     int n_threads;
-    size_t band_rows; /**< rows per band of ring removal; 0: no rings are removed */
+    size_t band_rows; /**< number of rows per band of ring removal; 0: no rings are removed */
 };
 
-/** Keep only the rows that a job needs, whose kernel is chosen. */
+/** Choose to keep only the detector rows that a job needs, whose kernel is chosen. */
 void fbp_corrections_choose_rows(struct fbp_corrections_step *c, const struct fbp_job *job);
 
 /**
@@ -163,7 +178,8 @@ void fbp_corrections_divide(struct fbp_corrections_step *c, uint64_t room, const
 
 /** Bytes of the rows that are kept. */
 uint64_t fbp_corrections_kept_bytes(const struct fbp_corrections_step *c);
-/** Bytes of memory of the step, with the kept rows unless they are in a scratch file. */
+/** Memory of the corrections step [bytes], including the kept rows unless they are in a scratch
+ * file. */
 uint64_t fbp_corrections_memory_bytes(const struct fbp_corrections_step *c);
 
 #endif /* FBP_PIPELINE_VIEW_STEP_H */

@@ -14,17 +14,19 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* slabs.c: the list of slabs that workers take */
+/* slabs.c: the work list of a run, from which workers take slabs */
 
 /** A slab that a worker has taken, with its tasks. */
 struct fbp_work_item {
     struct fbp_slab slab;
     struct fbp_work_item *next; /**< next slab of the same worker */
-    bool done;                  /**< computed and written; set by the stage that writes */
-    uint64_t updates;           /**< voxel updates so far; set by the stage that backprojects */
+    bool done;        /**< whether the slab is computed and written; set by the stage that writes */
+    uint64_t updates; /**< number of voxel updates of the slab so far; set by the stage that
+                         backprojects */
     size_t n_tasks;
     const struct fbp_task *planned; /**< the tasks as planned; never changed */
-    struct fbp_task tasks[];        /**< the tasks; the stage that reads may join some (follow) */
+    struct fbp_task tasks[]; /**< tasks of the slab, some of which the reading stage may join while
+                                it follows a measurement */
 };
 
 /** The work list of a run.  A worker that is free takes the next slab.  Unfinished slabs of a
@@ -32,37 +34,39 @@ struct fbp_work_item {
 struct fbp_slabs {
     const struct fbp_job *job;
     const struct fbp_work *work;
-    pthread_mutex_t lock; /**< protects all members below, from the first fbp_slabs_draw() on */
+    pthread_mutex_t lock; /**< lock of all members below, from the first fbp_slabs_draw() on */
     pthread_cond_t changed;
-    /** Queue of slabs: workers have taken [0, n_drawn); [n_drawn, n) remain. The array has n_most
-     * places; its last n_skipped places hold slabs outside the region, which no worker takes. Every
-     * slab has at least one slice. */
+    /** Queue of slabs: workers have taken [0, n_drawn), and [n_drawn, n) remain.  The array has
+     * n_most elements; its last n_skipped elements are slabs outside the region, which no worker
+     * takes.  Every slab has at least one slice. */
     struct fbp_slab *list;
     size_t n, n_most, n_drawn, n_skipped;
-    size_t n_open; /**< slabs that are taken, and neither done nor returned */
+    size_t n_open; /**< number of slabs that are taken, and neither done nor returned */
     bool aborted;
-    struct fbp_row_bitmap uncounted; /**< rows whose repaired samples no worker counts yet */
+    struct fbp_row_bitmap
+        uncounted; /**< detector rows whose repaired samples no worker counts yet */
 };
 
-/** Make an empty list, with room for all slabs of the division. */
+/** Make an empty work list with space for all slabs of the division. */
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work);
 void fbp_slabs_destroy(struct fbp_slabs *s);
 
-/** Take the next slab; *out becomes NULL if none is left.  first: the worker has no slab, and so no
- *  views, yet.  Thread-safe, like all functions below. */
+/** Take the next slab from the work list; *out becomes NULL if none is left.  first: the worker has
+ * no slab yet, and thus no views.  Thread-safe, like all functions below. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out);
 
-/** Wait for a slab in the list; another worker may still take it first.
- *  @return false if there will be none: all are done, *gone is set, or the list is aborted. */
+/** Wait until the work list has a slab, which another worker may still take first.
+ *  @return false if the list will have none: all slabs are done, *gone is set, or the run ends. */
 bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
 
-/** A slab that was taken is done, or its worker has failed: put its rest `missing` back; nz 0:
- *  nothing is missing. */
+/** Record that a taken slab is done, or that its worker has failed: put the missing slices of the
+ * slab back into the list (nz 0: no slice is missing). */
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
-/** Set *mine to the rows of a slab that no worker counts yet, and remove them from s->uncounted. If
- *  filtered views are kept on the devices, the rows stay there: every worker counts all of them. */
+/** Set *mine to the detector rows of a slab whose repaired samples no worker counts yet, and remove
+ * these rows from s->uncounted.  If filtered views are kept on the devices, the rows stay in
+ * s->uncounted, because every worker counts all of them. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
                      struct fbp_row_bitmap *mine);
 /** Put rows back into s->uncounted. */
@@ -76,9 +80,9 @@ void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
  */
 
 struct fbp_shared_batch {
-    size_t by;              /**< index of the worker that has taken the batch */
-    bool queued;            /**< the filter of the batch is enqueued on the worker's device */
-    struct fbp_event ready; /**< event of the end of that filter, if `queued` */
+    size_t by;   /**< index of the worker that has taken the batch */
+    bool queued; /**< whether the filter of the batch is enqueued on the worker's device */
+    struct fbp_event ready; /**< event at the end of the filter of the batch, if `queued` is set */
 };
 
 struct fbp_shared {
@@ -86,25 +90,27 @@ struct fbp_shared {
     pthread_cond_t changed;
     size_t n, n_taken;             /**< number of batches; batches [0, n_taken) are taken */
     struct fbp_shared_batch *list; /**< NULL: the workers share no batches */
-    struct fbp_work_item *views;   /**< one task per batch, to be read and filtered only */
-    bool aborted;                  /**< the run ends: no batch can be taken or awaited */
+    struct fbp_work_item
+        *views;   /**< a work item with one task per batch, which is read and filtered only */
+    bool aborted; /**< whether the run ends, and no batch can be taken or awaited */
 };
 
-/** Make the table of the batches of `work`; empty if the division shares no views. */
+/** Make the table of the batches of a division that workers share; empty if the division shares no
+ * views. */
 fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
                              const struct fbp_work *work);
 void fbp_shared_destroy(struct fbp_shared *s);
 
-/** Take the next batch *b for a worker.
- *  @return false if all are taken, or the run ends. */
+/** Take the next batch for a worker; *b: index of the batch.
+ *  @return false if all batches are taken, or the run ends. */
 bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b);
-/** Record that the filter of batch b is enqueued, and its event. */
+/** Record that the filter of batch b is enqueued, and the event at the end of the filter. */
 void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready);
 /** Wait until the filter of batch b is enqueued, and copy the batch's state to *out.
  *  @return false if the run ends. */
 bool fbp_shared_await(struct fbp_shared *s, size_t b, struct fbp_shared_batch *out);
-/** Wake up threads that wait for slabs or for batches, after a flag of a worker was set; abort: end
- *  all waits, now and later. */
+/** Wake up threads that wait for slabs or for batches, because a flag of a worker was set.  abort:
+ * end these and all later waits. */
 void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort);
 
 /* run.c: progress of a run, and its first failure */
@@ -114,30 +120,36 @@ struct run_state {
     const struct fbp_run_request *rq;
     struct worker *workers;
     size_t n_workers;
-    pthread_mutex_t lock; /**< protects all members below that are neither atomic nor mutexes */
+    pthread_mutex_t lock; /**< lock of all members below that are neither atomic nor mutexes */
     size_t n_working;     /**< workers whose device has not failed */
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< the run ends: a failure, or cancelled */
-    atomic_bool blank;    /**< a worker writes, or has written, slices outside the region */
+    atomic_bool
+        blank; /**< whether a worker writes, or has written, the slices outside the region */
     uint64_t updates_done, updates_total; /**< updates of a voxel by a view */
     size_t slabs_done, n_slabs, views_read;
-    size_t waiting_for;       /**< number of the view that is awaited, from 1; 0: none */
-    double started;           /**< fbp_seconds() */
+    size_t waiting_for; /**< number of the view that the reading stage waits for, from 1; 0: none */
+    double started;     /**< fbp_seconds() */
     struct fbp_slabs slabs;   /**< work list */
-    struct fbp_shared shared; /**< batches that workers filter for one another */
-    pthread_mutex_t turn;     /**< with no_overlap: held by the stage that works */
-    pthread_mutex_t pass;     /**< scan that is read in order: held while a slab's views are read */
-    struct fbp_statistics found; /**< least, greatest and sum of the voxels of finished slabs */
-    size_t n_found;              /**< number of these voxels, without masked ones */
-    struct fbp_report report;    /**< busy and waiting seconds: sums over workers */
+    struct fbp_shared shared; /**< table of the batches that workers filter for one another */
+    pthread_mutex_t turn; /**< lock held by the stage that works, if only one stage works at a time
+                             (no_overlap) */
+    pthread_mutex_t
+        pass; /**< lock held while the views of a slab are read, if views must be read in order */
+    struct fbp_statistics
+        found;      /**< least and greatest value and sum of the voxels of finished slabs */
+    size_t n_found; /**< number of the voxels in `found`, without masked voxels */
+    struct fbp_report
+        report; /**< report of the run; busy and waiting times are sums over workers [s] */
 };
 
-/** Handle a failure of a worker's stage, with this thread's message: if the status is that of a
- *  device or of memory and other workers are left, drop the worker; else the run fails. */
+/** Handle a failure of a worker's stage, whose message is that of the calling thread: if the status
+ * is that of a device or of memory and other workers are left, the run continues without the
+ * worker; else the run fails. */
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
 
-/** Add updates and slabs to the progress of the run, and report it.
+/** Add updates and slabs to the progress of the run, and report the progress.
  *  @return FBP_ERR_CANCELLED if the run is cancelled. */
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
@@ -155,14 +167,15 @@ struct place {
 /** Buffer of a batch of views as read. */
 struct raw_slot {
     void *host;
-    void *device; /**< device memory; the same as `host` if the backend has no memory of its own */
+    void *device; /**< buffer in device memory; the same as `host` if the backend has no memory of
+                     its own */
     struct place at;
     struct fbp_event uploaded, consumed;
 };
 
 /** Buffer of a batch of filtered views. */
 struct filtered_slot {
-    void *memory; /**< one common memory in all slots if filtered views are kept */
+    void *memory; /**< buffer of filtered views; the same in all slots if filtered views are kept */
     struct place at;
     struct fbp_event ready, consumed;
 };
@@ -176,13 +189,14 @@ struct volume_slot {
 /** Host buffer of slices, from the fetch to the sink. */
 struct piece_slot {
     void *host;
-    size_t frame, z0, nz; /**< frame: volume of a series, or the first of all frames */
+    size_t frame, z0, nz; /**< volume of a series, or the first of all frames (frame), first slice
+                             (z0), number of slices (nz) */
     struct fbp_event fetched;
     struct fbp_span span;      /**< timeline: from fetched to written */
     atomic_size_t n_unwritten; /**< number of parts that are not written yet */
 };
 
-/** Finished slices [z0, z1) of a slab, to be fetched; they stay in the slab's buffer. */
+/** Block of finished slices [z0, z1) of a slab, to be fetched from the slab's buffer. */
 struct block_slot {
     size_t volume; /**< index in worker.volumes */
     struct fbp_work_item *drawn;
@@ -191,9 +205,12 @@ struct block_slot {
     struct fbp_event ready;
 };
 
-/** Greatest number of buffers of a kind; blocks; backprojections that are enqueued at once. */
+/** MAX_SLOTS: greatest number of buffers of a kind.  N_BLOCKS: number of blocks of slices. N_AHEAD:
+ * number of backprojection commands that are enqueued at once. */
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
-enum { MOST_PARTS = 64 }; /* greatest number of parts of a piece, which threads write one by one */
+enum {
+    MOST_PARTS = 64
+}; /* greatest number of parts of a piece of slices, which threads write one by one */
 
 /** Queues of a worker: indices of free buffers, which a stage returns to the stage before, and of
  *  full buffers, which a stage passes to the stage after. */
@@ -215,16 +232,23 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *io_threads;  /**< threads that read; NULL: the stage's own thread reads */
+    fbp_pool
+        *io_threads; /**< threads that read views; NULL: the thread of the reading stage reads */
     struct run_state *run; /**< the current run, to which most members below belong; or NULL */
     struct fbp_work_item *drawn; /**< slabs that this worker has taken, in order */
-    struct fbp_work_item **last; /**< end of that list; used by the stage that takes slabs */
-    const void *views; /**< caller's memory that views are uploaded from; NULL: read into raw[] */
-    void *volume;      /**< caller's memory that slices are fetched to; NULL: through pieces[] */
-    struct fbp_prep_counts counted; /**< device's counts of repaired samples at last collection */
-    struct fbp_row_bitmap ledger;   /**< rows whose repaired samples the device counts now */
-    struct fbp_row_bitmap claimed;  /**< rows that it counts, until the counts are collected */
-    const struct fbp_work_item *counts; /**< slab that claimed rows last; NULL: all are collected */
+    struct fbp_work_item **last; /**< end of the list `drawn`; used by the stage that takes slabs */
+    const void *views; /**< caller's memory from which views are uploaded; NULL: views are read into
+                          raw[] */
+    void *volume;      /**< caller's memory to which slices are fetched; NULL: slices are fetched to
+                          pieces[] */
+    struct fbp_prep_counts counted; /**< the device's counts of repaired samples when they were last
+                                       added to the report */
+    struct fbp_row_bitmap
+        ledger; /**< detector rows whose repaired samples the device counts at present */
+    struct fbp_row_bitmap claimed; /**< detector rows that the device counts, until the counts are
+                                      added to the report */
+    const struct fbp_work_item *counts; /**< slab that claimed detector rows last; NULL: all counts
+                                           are added to the report */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -235,17 +259,20 @@ struct worker {
     struct fbp_event commands[N_AHEAD]; /**< ring of the last backprojections' events */
     size_t n_commands;
     fbp_queue *queues[N_QUEUES]; /**< queues of buffer indices (enum worker_queue) */
-    struct fbp_statistics found; /**< voxels of slabs that are not finished; under run->lock */
-    size_t n_found;              /**< number of these voxels, without masked ones */
-    double busy[4], waited[4];   /**< seconds per stage: read, filter, backproject, write */
-    double upload, fetch;        /**< seconds of `busy` spent on copies; only with no_overlap */
-    double computed_at;          /**< fbp_seconds() when the last batch was backprojected */
-    double fetched_at;           /**< fbp_seconds() when the last voxel was in host memory */
-    atomic_int n_stages;         /**< stages that have not ended */
-    atomic_bool gone;            /**< the device failed: no run uses this worker any more */
-    bool said;                   /**< the failure of the device is logged */
-    fbp_status status;           /**< failure of the device */
-    char why[1000];              /**< its message */
+    struct fbp_statistics
+        found; /**< statistics of voxels of slabs that are not finished; protected by run->lock */
+    size_t n_found;            /**< number of the voxels in `found`, without masked voxels */
+    double busy[4], waited[4]; /**< working time and waiting time of each stage: read, filter,
+                                  backproject, write [s] */
+    double upload, fetch;      /**< time of `busy` spent on copies to and from the device, with
+                                  no_overlap [s]; else 0 */
+    double computed_at;        /**< fbp_seconds() when the last batch was backprojected */
+    double fetched_at;         /**< fbp_seconds() when the last voxel was in host memory */
+    atomic_int n_stages;       /**< stages that have not ended */
+    atomic_bool gone;  /**< whether the device has failed: no run uses this worker any more */
+    bool said;         /**< the failure of the device is logged */
+    fbp_status status; /**< failure of the device */
+    char why[1000];    /**< its message */
 };
 
 /** A slab is written: add the statistics of its voxels, and its counts of repaired samples, to the
@@ -262,16 +289,17 @@ fbp_status fbp_worker_collect(struct worker *w);
 /** Index of the worker in run_state.workers. */
 size_t fbp_worker_index(const struct worker *w);
 
-/** Take another slab; *out becomes NULL if none is left now. */
+/** Take another slab for a worker; *out becomes NULL if none is left. */
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out);
 
-/** Has the run stopped, or the device failed? */
+/** Return whether the run has stopped, or the worker's device has failed. */
 static inline bool fbp_worker_is_over(const struct worker *w)
 {
     return atomic_load(&w->run->stop) || atomic_load(&w->gone);
 }
 
-/** The stages; each runs in its own thread until its queue is closed or the run stops. */
+/** The four stages of a worker; each runs in its own thread until its queue is closed or the run
+ * stops. */
 void fbp_stage_read(struct worker *w);
 void fbp_stage_filter(struct worker *w);
 void fbp_stage_backproject(struct worker *w);
@@ -284,7 +312,8 @@ void fbp_stage_write(struct worker *w);
  * the order.  A stage of the host has the name of the device queue that it fills.
  */
 
-/** Events of the worker's device: as `mark`, `after` and `wait` of struct fbp_backend. */
+/** Events of the worker's device: record an event in the queue of a stage; make the queue of a
+ * stage wait for an event; wait for an event in this thread. */
 fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out);
 fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m);
 fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);
@@ -295,12 +324,13 @@ double fbp_stage_begin(struct worker *w);
 /** End work of a stage that began at `start`, and add its seconds to busy[stage]; with no_overlap,
  *  wait for the device first. */
 fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status st);
-/** With no_overlap, wait for a copy that began at `start`, and add its time to *seconds. */
+/** With no_overlap, wait for a copy that began at time `start`, and add its duration to *seconds.
+ */
 fbp_status fbp_stage_copied(struct worker *w, enum fbp_stage stage, double start, double *seconds);
 
-/** Begin a bar of the timeline for work of a stage of the device. */
+/** Begin a bar of the timeline for work of a stage of the worker's device. */
 fbp_status fbp_stage_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out);
-/** End a bar, labelled with the views of a task. */
+/** End a bar of the timeline; its label contains the views of a task. */
 fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
                               const struct place *at);
 
@@ -308,8 +338,8 @@ fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_
  *  none.  Only one of several waiting workers gets a slab. */
 fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out);
 
-/** Handle the status of a stage that has ended; ignored if the run has stopped, whose first failure
- *  is stored. */
+/** Handle the status of a stage that has ended.  The status is ignored if the run has stopped,
+ * because the first failure of the run is stored already. */
 void fbp_stage_ended(struct worker *w, fbp_status st);
 
 /** Slice of the output for slice z of a frame of the volume (stage_write.c). */
