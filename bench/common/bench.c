@@ -42,7 +42,7 @@ int workplace_make(struct workplace *w, const char *base)
 {
     base = bench_folder(base);
     if (snprintf(w->dir, sizeof w->dir, "%s/fbp-bench-XXXXXX", base) >= (int)sizeof w->dir)
-        return cli_error("%s: the name is too long: choose another --dir", base);
+        return cli_error("--dir: the path %.80s… is too long: choose another folder", base);
     if (!mkdtemp(w->dir))
         return cli_error("%s: cannot make a directory there: %s: choose another --dir", base,
                          strerror(errno));
@@ -77,7 +77,7 @@ void workplace_remove(const struct workplace *w)
     const int error = empty(w->dir);
 
     if (rmdir(w->dir) != 0 && !say_failed()) /* one failure, one line */
-        say_warning(false, "%s: cannot be emptied: %s: remove it", w->dir,
+        say_warning(false, "%s: the temporary folder cannot be emptied: %s: remove it", w->dir,
                     strerror(error ? error : errno));
 }
 

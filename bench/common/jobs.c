@@ -80,7 +80,7 @@ int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
     scan->views = calloc(n, sizeof *scan->views);
     if (!angles || !scan->views) {
         free(angles);
-        return cli_error("not enough memory for a scan");
+        return cli_error("out of memory for the views of a scan: close other programs");
     }
     for (size_t k = 0; k < n; k++)
         angles[k] = o->arc_rad * (double)k / (double)steps;
@@ -105,7 +105,7 @@ static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
     scan->views = calloc(scan->n_views, sizeof *scan->views);
     if (!n || !scan->views) {
         free(n);
-        return cli_error("not enough memory for a scan");
+        return cli_error("out of memory for the views of a scan: close other programs");
     }
     const fbp_status st = fbp_directions_make(&set, n, NULL);
     for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)

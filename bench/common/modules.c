@@ -52,6 +52,7 @@ fbp_status fbp_bench_limits(const char *device, struct fbp_limits *out)
     const struct bench_device *functions = bench_device_of(backend);
     if (!functions->limits)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "limits: %s has none that are measured: use a cuda device", backend->name);
+                        "limits: device %s cannot measure its limits: use a cuda device",
+                        backend->name);
     return functions->limits(0, out);
 }

@@ -156,7 +156,9 @@ static fbp_status add_views(struct chunk *c, fbp_pool *pool, size_t n_threads)
         fbp_pool_for(pool, c->batch.n_views, filter_view, c);
         for (size_t i = 0; i < n_threads; i++)
             if (c->st[i] != FBP_OK)
-                return fbp_fail(c->st[i], "bench: the reference could not be filtered");
+                return fbp_fail(
+                    c->st[i],
+                    "bench: the views of the reference could not be filtered: report this error");
         fbp_pool_for(pool, (c->truth->n + PIECE - 1) / PIECE, add_samples, c);
     }
     for (size_t i = 0; i < c->truth->n; i++)

@@ -200,7 +200,10 @@ static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const v
 
     *out = (struct fbp_s1_time){0};
     if (!r.kernel || dev->kernel != &cuda_kernel_MATRIX_FAST)
-        return gpu_host->fail(FBP_ERR_INVALID, "S1: there is no kernel %zu for this job", index);
+        return gpu_host->fail(FBP_ERR_INVALID,
+                              "zinsser2013: kernel %zu does not exist, or the job has another "
+                              "kernel than matrix: report this error",
+                              index);
     CUDA_TRY(gpuSetDevice(dev->index));
     FBP_TRY(prepare(&r, out));
     FBP_TRY(time_with_events(&r, &out->seconds));

@@ -33,7 +33,8 @@ static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *s
     struct gl_queue *queue = gl_of(device)->queue;
 
     if (gl_queue_copies(queue, (enum gl_order)stage))
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: copies are not timed by the renderer");
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "gl: the renderer cannot time copies: time only the computing stage");
     return gl_queue_call_in(queue, (enum gl_order)stage, run_time, &seconds, sizeof(double *));
 }
 

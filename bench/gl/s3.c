@@ -68,12 +68,13 @@ static fbp_status check_job(const struct fbp_job *job)
 {
     if (!gpu_has_symmetry(job, FBP_SYM_COLUMN))
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "S3: columns and weights of a view must not depend on z: use a "
+                              "ino2009: columns and weights of a view must not depend on z: use a "
                               "circular scan whose panel is not tilted");
     if (job->padded.panel.n_columns != job->panel.n_columns || !job->filtering.design ||
         job->filtering.columns || job->filtering.pad)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "S3: only a full circle with a centred panel is filtered here");
+        return gpu_host->fail(
+            FBP_ERR_UNSUPPORTED,
+            "ino2009: the filter needs a full circle and a centred panel: use such a scan");
     return FBP_OK;
 }
 
@@ -86,7 +87,8 @@ static fbp_status open_device(struct fbp_s3_device **out, int index, const struc
     FBP_TRY(check_job(job));
     dev = calloc(1, sizeof *dev);
     if (!dev)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a device");
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "ino2009: out of memory for a device: close other programs");
     dev->job = job;
     dev->index = index;
     const fbp_status st = gl_queue_open(&dev->queue, &life, dev);
@@ -119,7 +121,7 @@ static fbp_status fill_numbers(struct gl_s3_run *r)
     struct gpu_principal *principal;
     struct gpu_pass pass;
 
-    FBP_TRY(gpu_find_principal(r->job, "S3", &principal));
+    FBP_TRY(gpu_find_principal(r->job, "ino2009", &principal));
     for (size_t k = 0; k < r->n_views; k++) {
         gpu_make_pass(r->job, principal, k, 1, 0, &pass);
         r->numbers[k] = pass.view[0];
@@ -134,7 +136,9 @@ static fbp_status make_programs(struct gl_s3_run *r)
     const struct fbp_s3_way *way = r->way, *had = &r->added;
 
     if (way->count && 10 * r->limits->major + r->limits->minor < 42)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "S3: fragments are counted from OpenGL 4.2 on");
+        return gpu_host->fail(
+            FBP_ERR_UNSUPPORTED,
+            "ino2009: fragments are counted from OpenGL 4.2 on: use a newer renderer");
     if (!r->add || had->variant != way->variant || had->sum != way->sum ||
         had->exact != way->exact || had->count != way->count) {
         glDeleteProgram(r->add);
@@ -164,7 +168,9 @@ static fbp_status begin_views(struct gl_s3_run *r)
     glGenFramebuffers(1, &r->plain);
     r->numbers = calloc(r->n_views, sizeof *r->numbers);
     if (!r->numbers)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu views", r->n_views);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "ino2009: out of memory for a list of %zu views: close other programs",
+            r->n_views);
     r->stretch = 1;
     if (r->way->half) {
         float scale;
@@ -315,7 +321,7 @@ static fbp_status prepare(struct gl_s3_run *r, const struct fbp_s3_way *way)
     else if (!r->stack.n || r->stack.channels != gl_s3_texel(v) || r->stack.half != way->half)
         return gpu_host->fail(
             FBP_ERR_INVALID,
-            "S3: there are no filtered views to add again: run without that first");
+            "ino2009: there are no filtered views to add again: run once without `again` first");
     r->way = way;
     r->variant = v;
     return FBP_OK;

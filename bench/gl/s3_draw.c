@@ -43,8 +43,8 @@ fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *l
 
     if (size[0] > side || size[1] > side)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "S3: %s of %zu x %zu are larger than the renderer's textures, which "
-                              "have %zu texels a side: use smaller ones",
+                              "ino2009: %s of %zu x %zu exceed the renderer's textures of %zu "
+                              "texels per side: use a smaller job",
                               what, size[0], size[1], side);
     /* a group of four targets lies in one texture */
     const size_t most = (size_t)limits->layers / GL_S3_FOUR * GL_S3_FOUR, left = n % most;
@@ -56,8 +56,10 @@ fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *l
                                 .size = {size[0], size[1]}};
     out->textures = calloc(out->n_textures, sizeof *out->textures);
     if (!out->textures)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu textures",
-                              out->n_textures);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM,
+            "ino2009: out of memory for a list of %zu textures: close other programs",
+            out->n_textures);
     for (size_t i = 0; i < out->n_textures; i++)
         out->textures[i] = make_array(out, i + 1 < out->n_textures || left == 0 ? most : left);
     gl_s3_stack_filter(out, false);
@@ -132,8 +134,9 @@ static fbp_status compile(GLuint program, GLenum kind, const char *text, const c
         glGetShaderInfoLog(shader, sizeof log, NULL, log);
     glDeleteShader(shader);
     return done ? FBP_OK
-                : gpu_host->fail(FBP_ERR_DEVICE, "S3: the driver does not compile %s: %s", what,
-                                 log);
+                : gpu_host->fail(FBP_ERR_DEVICE,
+                                 "ino2009: the OpenGL driver does not compile the shader of %s: %s",
+                                 what, log);
 }
 
 fbp_status gl_s3_program(GLuint *out, const char *vertex, const char *fragment, const char *what)
@@ -148,7 +151,9 @@ fbp_status gl_s3_program(GLuint *out, const char *vertex, const char *fragment, 
     glGetProgramiv(*out, GL_LINK_STATUS, &done);
     if (!done) {
         glGetProgramInfoLog(*out, sizeof log, NULL, log);
-        return gpu_host->fail(FBP_ERR_DEVICE, "S3: the driver does not link %s: %s", what, log);
+        return gpu_host->fail(FBP_ERR_DEVICE,
+                              "ino2009: the OpenGL driver does not link the shader of %s: %s", what,
+                              log);
     }
     glUseProgram(*out);
     return FBP_OK;

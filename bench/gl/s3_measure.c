@@ -193,7 +193,9 @@ static fbp_status fractions(struct fbp_s3_limits *out)
     GLuint program = 0;
 
     if (!values)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes", n * sizeof *values);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "ino2009: out of memory for %zu bytes: close other programs",
+                              n * sizeof *values);
     fbp_status st = gl_s3_program(&program, gl_s3_cover_text(), text, "a measurement");
     if (st == FBP_OK) {
         const struct picture to = make_picture(GL_R32F, PLACES);

@@ -5,17 +5,17 @@
 #include <string.h>
 
 static const struct fbp_s3_variant variants[] = {
-    {.letter = 'A', .text = "none", .views = 1, .slices = 1, .targets = 1},
+    {.letter = 'A', .text = "no acceleration", .views = 1, .slices = 1, .targets = 1},
     {.letter = 'B', .text = "data reuse", .views = 1, .slices = 4, .targets = 4},
     {.letter = 'C', .text = "RGBA packing", .views = 4, .slices = 1, .targets = 1},
-    {.letter = 'D', .text = "both", .views = 4, .slices = 4, .targets = 1},
+    {.letter = 'D', .text = "B and C together", .views = 4, .slices = 4, .targets = 1},
     {.letter = 'E',
-     .text = "both, load balancing",
+     .text = "D with load balancing",
      .views = 4,
      .slices = 4,
      .targets = 1,
      .balanced = true},
-    {.letter = 'b', .text = "data reuse, one target", .views = 1, .slices = 4, .targets = 1},
+    {.letter = 'b', .text = "B with one target", .views = 1, .slices = 4, .targets = 1},
     {.letter = 'F',
      .text = "E with sixteen slices",
      .views = 4,

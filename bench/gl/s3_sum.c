@@ -41,7 +41,7 @@ fbp_status gl_s3_sum_program(struct gl_s3_run *r)
 
     if (!vertex)
         return gpu_host->fail(FBP_ERR_NOMEM,
-                              "S3: out of memory for a shader: close other programs");
+                              "ino2009: out of memory for a shader: close other programs");
     gl_s3_vertex_text(r->way, vertex);
     gl_s3_fragment_text(r->way, fragment);
     const fbp_status st = gl_s3_program(&r->add, vertex, fragment, "the backprojection");
@@ -103,7 +103,8 @@ fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
     if (r->way->kill) {
         a->any = malloc(size[0] * size[1]);
         if (!a->any)
-            return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a slice");
+            return gpu_host->fail(FBP_ERR_NOMEM,
+                                  "ino2009: out of memory for a slice: close other programs");
         open_tests(a);
     }
     if (r->way->sum == FBP_S3_PING_PONG)

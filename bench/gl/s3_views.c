@@ -31,7 +31,7 @@ fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
 
     if (!text)
         return gpu_host->fail(FBP_ERR_NOMEM,
-                              "S3: out of memory for a shader: close other programs");
+                              "ino2009: out of memory for a shader: close other programs");
     gl_s3_weigh_text(texel, text);
     FBP_TRY_GOTO(gl_s3_program(&r->weigh, cover, text, "the weights"));
     gl_s3_set(r->weigh, "image", 1);
@@ -65,8 +65,10 @@ static fbp_status pack_on_host(struct gl_s3_run *r)
     float *texels = malloc(floats * r->n_layers * sizeof *texels);
 
     if (!texels)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for packed views",
-                              floats * r->n_layers * sizeof *texels);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM,
+            "ino2009: out of memory for %zu bytes of packed views: close other programs",
+            floats * r->n_layers * sizeof *texels);
     for (size_t layer = 0; layer < r->n_layers; layer++)
         interleave(r, layer, texels + layer * floats);
     r->time->packing += gl_s3_lap(r);
@@ -164,8 +166,10 @@ static fbp_status filter_taps(const struct gl_s3_run *r, GLuint *out)
     float *values = malloc(n * sizeof *values);
 
     if (!values)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for a filter",
-                              n * sizeof *values);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM,
+            "ino2009: out of memory for %zu bytes of the filter: close other programs",
+            n * sizeof *values);
     for (size_t i = 0; i < n; i++)
         values[i] = (float)f->kernel[i];
     *out = gl_s3_table(3, n, 1, values);
@@ -182,8 +186,9 @@ static fbp_status open_filter(const struct gl_s3_run *r, struct filter *f)
     f->line = malloc(nc * sizeof *f->line);
     f->values = malloc(most * nc * sizeof *f->values);
     if (!f->line || !f->values)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for weights",
-                              most * nc * sizeof *f->values);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "ino2009: out of memory for %zu bytes of weights: close other programs",
+            most * nc * sizeof *f->values);
     FBP_TRY(gl_s3_stack_make(&f->row, r->limits, false, each, r->panel, 1, "weighted views"));
     FBP_TRY(gl_s3_stack_make(&f->image, r->limits, false, each, r->panel, 1, "weights"));
     make_lines(r, f);

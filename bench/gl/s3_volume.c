@@ -73,8 +73,9 @@ static fbp_status read_by_host(struct gl_s3_run *r, const struct gl_s3_stack *vo
     float *texels = malloc(GL_S3_FOUR * slice * sizeof *texels);
 
     if (!texels)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for slices",
-                              GL_S3_FOUR * slice * sizeof *texels);
+        return gpu_host->fail(
+            FBP_ERR_NOMEM, "ino2009: out of memory for %zu bytes of slices: close other programs",
+            GL_S3_FOUR * slice * sizeof *texels);
     for (size_t z = 0; z < n; z += GL_S3_FOUR) {
         const size_t some = n - z < GL_S3_FOUR ? n - z : GL_S3_FOUR;
         read_layer(r, volume, z / GL_S3_FOUR, texels);

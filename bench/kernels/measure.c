@@ -297,10 +297,9 @@ static fbp_status explained(const fbp_bench *b, fbp_status st)
     char why[400];
     snprintf(why, sizeof why, "%s", fbp_message());
     fbp_message_clear();
-    return fbp_fail(st,
-                    "bench: %zu views into %zu slices at a time: %s, or take fewer (--views, "
-                    "--slices)",
-                    b->info.n_views, b->info.n_slices, why);
+    return fbp_fail(
+        st, "bench: %zu views and %zu slices at a time: %s, or choose fewer (--views, --slices)",
+        b->info.n_views, b->info.n_slices, why);
 }
 
 static struct fbp_recon_params params_of(const fbp_bench *b, const char *kernel,
@@ -546,8 +545,8 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
     fbp_message_clear();
     FBP_TRY(fbp_check_choice("bench: precision", (long)precision, FBP_PRECISION_LAST));
     if (precision == FBP_PRECISION_DOUBLE)
-        return fbp_fail(FBP_ERR_INVALID, "precision: kernels are timed with floats: leave double "
-                                         "out, or use fbp bench host");
+        return fbp_fail(FBP_ERR_INVALID, "precision: kernels are timed in float: omit --precision "
+                                         "double, or use fbp bench host");
     *out = (struct fbp_kernel_time){.backend = b->backend->name,
                                     .n_threads = b->info.n_threads,
                                     .n_views = b->info.n_views,
@@ -557,10 +556,10 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
     out->kernel = tables.job.selection.name;
     out->isa = tables.job.selection.isa;
     if (!has_precision(b, &tables.job))
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_UNSUPPORTED,
-                     "precision: %s has no kernel \"%s\" of this one, only more exact ones",
-                     b->backend->name, out->kernel));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "precision: device %s has kernel \"%s\" only in a more exact "
+                              "precision: choose that precision",
+                              b->backend->name, out->kernel));
     if (b->has_limits)
         out->limit_gups =
             1e-9 * kernel_limit(&tables.job, &b->info.limits, out->limit, sizeof out->limit);

@@ -87,7 +87,7 @@ static int load(struct follow_bench *b)
     n = b->scan.panel.n_columns * b->scan.panel.n_rows * b->scan.n_views;
     b->views = malloc(n * sizeof *b->views);
     if (!b->views)
-        return cli_error("not enough memory for the views");
+        return cli_error("out of memory for the views: choose a larger --divide");
     fbp_status st = fbp_source_open(&b->simulated, b->scan.projections, &b->scan.raw);
     if (st == FBP_OK)
         st = fbp_source_read(b->simulated, 0, b->scan.n_views, 0, b->scan.panel.n_rows, FBP_F32,
@@ -110,7 +110,7 @@ static int make_plan(struct follow_bench *b, fbp_plan **plan)
     b->scan.projections = strdup(b->player.path);
     b->scan.raw = player_raw(&b->player);
     if (!b->scan.projections)
-        return cli_error("not enough memory for a path");
+        return cli_error("out of memory for a path: close other programs");
     if (fbp_plan_create(plan, &b->scan, &b->params) != FBP_OK || fbp_plan_open(*plan) != FBP_OK)
         return cli_fail();
     return 0;
@@ -218,7 +218,7 @@ static int make_ordinary_plan(struct follow_bench *b, fbp_plan **plan)
     b->expected = malloc(n_voxels(b) * sizeof *b->expected);
     b->found = malloc(n_voxels(b) * sizeof *b->found);
     if (!b->expected || !b->found)
-        return cli_error("not enough memory for a volume");
+        return cli_error("out of memory for a volume: choose a larger --divide");
     params.input.follow = false;
     params.tuning.kernel = b->info.kernel;
     params.input.source = b->simulated;
@@ -269,7 +269,7 @@ static int measure(struct follow_bench *b)
         return rc;
     b->memory = calloc(2 * n, sizeof *b->memory);
     if (!b->memory)
-        return cli_error("not enough memory for %zu times", n);
+        return cli_error("out of memory for the times of %zu runs: choose fewer --runs", n);
     b->file = b->memory + n;
     b->same = true;
     for (size_t i = 0; rc == 0 && i < n; i++)
@@ -367,7 +367,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc == 0)
         rc = (a.json ? print_json : print_text)(&b);
     if (rc == 0 && !b.same)
-        rc = cli_error("following gave another volume than the ordinary run");
+        rc =
+            cli_error("follow: the volume differs from that of an ordinary run: report this error");
     clean_up(&b);
     return rc;
 }

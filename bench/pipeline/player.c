@@ -121,7 +121,8 @@ int player_prepare(struct player *p, const char *folder)
     unlink(p->path);
     p->fd = open(p->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (p->fd < 0 || (p->form == PLAYER_MHA && !put_header(p)))
-        return cli_error("%s: cannot write: %s", p->path, strerror(errno));
+        return cli_error("%s: cannot write: %s: check the free space and the permissions", p->path,
+                         strerror(errno));
     return 0;
 }
 

@@ -170,7 +170,9 @@ static fbp_status open_pages(struct write_bench *b, const char *path)
 {
     b->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (b->fd < 0 || ftruncate(b->fd, (off_t)b->region_bytes) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot write: %s: check the free space and the permissions", path,
+                        strerror(errno));
     return FBP_OK;
 }
 
@@ -191,7 +193,8 @@ static fbp_status rate_of_writing(struct write_bench *b, int who, const char *pa
     FBP_TRY_GOTO(rate_of(b, who, write_piece, out));
     const int error = atomic_load(&b->file_error);
     if (error != 0)
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", path, strerror(error));
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot write: %s: check the free space and the permissions",
+                      path, strerror(error));
 fail:
     close_pages(b, path);
     return st;

@@ -95,8 +95,8 @@ static int predict(const struct command *self, struct predict_args *a)
     if (rc == 0 && prediction_plan(&prediction, a->model, &scan, &a->r.p, &plan) != FBP_OK)
         rc = cli_fail();
     if (rc == 0 && a->r.p.cluster.view_ranks > 0 && prediction.model.n_nodes == 0)
-        rc = opt_usage(self, "--view-ranks: this is a plan of one process: give a cluster, such as "
-                             "--model nodes=4,net=25GB/s, or leave it out");
+        rc = opt_usage(self, "--view-ranks: the plan has one process: give a cluster, such as "
+                             "--model nodes=4,net=25GB/s, or omit the option");
     if (rc == 0 &&
         cluster_table_make(&prediction, plan, a->r.p.cluster.view_ranks, &cluster) != FBP_OK)
         rc = cli_fail();

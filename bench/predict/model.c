@@ -66,7 +66,7 @@ static fbp_status find_card(const char *name, const struct gpu_card **out)
         }
     }
     return fbp_fail(FBP_ERR_INVALID,
-                    "model: gpu=%.*s: known are %s: of another card take the likest, and give "
+                    "model: gpu=%.*s is unknown: use one of %s, and for another card also give "
                     "gups, memory, up and down",
                     FBP_KEY_WORD_ROOM - 1, name, known);
 }
@@ -133,8 +133,8 @@ fbp_status fbp_model_read(const char *text, struct fbp_model *out)
                         out->n_nodes);
     if (out->n_nodes == 0 && (out->nodes.net > 0 || out->nodes.disk > 0))
         return fbp_fail(FBP_ERR_INVALID,
-                        "model: %s is that of a cluster: give nodes, too, such as nodes=4, or read "
-                        "and write for the files of one machine",
+                        "model: %s belongs to a cluster: also give nodes, such as nodes=4, or give "
+                        "read and write for the files of one machine",
                         out->nodes.net > 0 ? "net" : "disk");
     if (out->nodes.ranks > 0)
         complete(out);

@@ -61,7 +61,7 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
 static fbp_status refuse(void)
 {
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "model: nothing can be computed on a machine that is only described");
+                    "model: a described machine cannot compute: use it only to predict");
 }
 
 static fbp_status open_nothing(fbp_device **out, int index, const struct fbp_job *job)

@@ -41,7 +41,7 @@ fbp_status prediction_plan(struct prediction *p, const char *model, const struct
     *out = NULL;
     if (params->device && strcmp(params->device, "auto") != 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "device: a model has its own cards (gpus=, gpu=): leave the device out");
+                        "device: a model describes its own cards (gpus=, gpu=): omit --device");
     FBP_TRY(fbp_model_read(model, &p->model));
     const size_t sharers = m->n_nodes ? m->nodes.ranks : 1;
     fbp_backend_complete(&fbp_backend_model, &p->backend);
@@ -107,7 +107,8 @@ fbp_status prediction_cluster(const struct prediction *p, const fbp_plan *plan, 
     if (!p->model.n_nodes)
         return fbp_fail(FBP_ERR_INVALID, "cluster: the plan's model has no nodes: give nodes=");
     if (n_nodes > FBP_MODEL_MOST_NODES)
-        return fbp_fail(FBP_ERR_INVALID, "cluster: %zu nodes: expected up to %d, or 0: the model's",
+        return fbp_fail(FBP_ERR_INVALID,
+                        "cluster: %zu nodes: expected up to %d, or 0: the nodes of the model",
                         n_nodes, FBP_MODEL_MOST_NODES);
     fbp_plan_work_request(plan, &plan->tables.job, &request);
     FBP_TRY(fbp_cluster_choose(ranks, &request, n_nodes * ranks->ranks, view_ranks, &grid));

@@ -54,7 +54,7 @@ static bool find_scale(const struct compare_args *a, float hu[2])
     if (!isnan(a->hu[0]))
         return true;
     if (cli_ends_with(a->reference, ".vol")) {
-        cli_error("%s: does not say how values become grey values: give --hu SCALE,OFFSET",
+        cli_error("%s: a reference file lacks the scale of grey values: give --hu SCALE,OFFSET",
                   a->reference);
         return false;
     }
@@ -89,7 +89,7 @@ static int compare(const struct compare_args *a, fbp_source *source, const float
     int rc = 1;
 
     if (n[0] != n[1] || n[0] != n[2] || !rabbitct_is_size(n[0]))
-        return cli_error("%s: has %zu x %zu x %zu voxels, references 128^3, 256^3, 512^3, 1024^3",
+        return cli_error("%s: found %zu x %zu x %zu voxels, expected 128^3, 256^3, 512^3 or 1024^3",
                          a->volume, n[0], n[1], n[2]);
     uint16_t *reference = rabbitct_load_reference(a->reference, n[0]);
     float *volume = malloc(voxels * sizeof *volume);

@@ -57,7 +57,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (!a.output == !a.split)
-        return opt_usage(self, "give either -o FILE or --split FOLDER");
+        return opt_usage(
+            self, "-o and --split: expected exactly one of both: give -o FILE or --split FOLDER");
     if (a.split)
         return split(&a) == 0 ? report(&a) : 1;
     if (!cli_ends_with(a.output, ".rct") && !cli_ends_with(a.output, ".rctd"))

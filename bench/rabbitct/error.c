@@ -54,15 +54,15 @@ fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out)
             at += side * side * side * sizeof *out;
         }
         if (i == info.n_references)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: has no reference of %zu^3 voxels (it holds %zu, from 128^3 "
-                                  "on): choose another size, or give the reference as a file of "
-                                  "its own",
-                                  path, size, info.n_references));
+            FBP_TRY_GOTO(
+                fbp_fail(FBP_ERR_INVALID,
+                         "%s: has no reference of %zu^3 voxels (it has %zu references, from 128^3 "
+                         "on): choose another --size, or give a separate file of the reference",
+                         path, size, info.n_references));
     } else if (bytes != n_bytes) {
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: has %llu bytes, a reference of %zu^3 voxels of 16 bits %llu: "
-                              "give one of this size",
+                              "%s: found %llu bytes, expected a reference of %zu^3 voxels of 16 "
+                              "bits (%llu bytes): give a file of this size",
                               path, (unsigned long long)bytes, size, (unsigned long long)n_bytes));
     }
     st = fbp_read_at(fd, path, at, out, (size_t)n_bytes);

@@ -76,8 +76,8 @@ static fbp_status check_params(const struct fbp_feed_params *p)
     FBP_TRY(fbp_check_choice("feed: precision", (long)p->precision, FBP_PRECISION_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "feed: n_views", (double)p->n_views));
     if (p->batch_views % GROUP != 0 || p->batch_views > MOST_BATCH)
-        return fbp_fail(FBP_ERR_INVALID, "feed: batches of %zu views: 8, 16 … %d are possible",
-                        p->batch_views, MOST_BATCH);
+        return fbp_fail(FBP_ERR_INVALID, "feed: batch_views: expected 8, 16 … %d, got %zu",
+                        MOST_BATCH, p->batch_views);
     return FBP_OK;
 }
 
@@ -213,8 +213,8 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
     FBP_TRY_GOTO(
         fbp_devices_find(p->device ? p->device : "auto", &f->backend, devices, &n_devices));
     if (n_devices != 1)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "feed: \"%s\" are %zu devices: give one", p->device,
-                              n_devices));
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "feed: device \"%s\" names %zu devices: name one",
+                              p->device, n_devices));
     FBP_TRY_GOTO(fit(f, p, devices[0]));
     FBP_TRY_GOTO(f->backend->open(&f->dev, devices[0], &f->job));
     FBP_TRY_GOTO(make_buffers(f));
@@ -288,7 +288,8 @@ static fbp_status put_matrix(const fbp_feed *f, const double P[12], double out[1
     for (int i = 0; i < 12; i++) {
         out[i] = sign * P[i];
         if (!isfinite(P[i]))
-            return fbp_fail(FBP_ERR_INVALID, "feed: the matrix of view %zu is not finite",
+            return fbp_fail(FBP_ERR_INVALID,
+                            "feed: view %zu: the matrix has values that are not finite: check it",
                             f->n_added);
     }
     for (int corner = 0; corner < 8; corner++) {
@@ -298,7 +299,7 @@ static fbp_status put_matrix(const fbp_feed *f, const double P[12], double out[1
         if (!(w > 0))
             return fbp_fail(FBP_ERR_INVALID,
                             "feed: view %zu: a corner of the volume is not in front of the source: "
-                            "check its matrix",
+                            "check the matrix of the view",
                             f->n_added);
     }
     return FBP_OK;

@@ -52,8 +52,8 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
     const double water = make->mu_water > 0 ? make->mu_water : DEFAULT_WATER;
 
     if (!fbp_kind_has_source(s->kind) || s->filtered)
-        return fbp_fail(FBP_ERR_INVALID, "rabbitct: a data set is made from a cone-beam scan that "
-                                         "is not filtered yet");
+        return fbp_fail(FBP_ERR_INVALID, "rabbitct: the scan is not a cone beam, or its views are "
+                                         "filtered: give an unfiltered cone-beam scan");
     FBP_TRY(fbp_source_open(&m->source, s->projections, &s->raw));
     const enum fbp_row_order order =
         s->row_order == FBP_ROWS_AUTO ? fbp_source_info(m->source)->row_order : s->row_order;
@@ -96,7 +96,7 @@ static fbp_status write_views(struct making *m)
 {
     FBP_TRY(fbp_rabbitct_put_header(&m->out, &m->info));
     if (fflush(m->out.f) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot write", m->out.path);
+        return fbp_fail(FBP_ERR_IO, "%s: cannot write: check the free space", m->out.path);
     FBP_TRY(fbp_filter_views(&m->tables.job, m->source, m->top_down, write_view, m));
     return fbp_source_unchanged(m->source);
 }
@@ -188,10 +188,10 @@ static fbp_status take_make(struct fbp_rabbitct_make *own, const struct fbp_rabb
     FBP_TRY(fbp_copy_struct_in("rabbitct", own, sizeof *own, given));
     FBP_TRY(fbp_check_optional(&fbp_range_mu, "rabbitct: mu_water", own->mu_water));
     if (own->n_references > FBP_RABBITCT_REFERENCES || own->version < 0 || own->version > 2)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "rabbitct: version %d with %zu references: 1 and 2, and "
-                        "up to %d are possible",
-                        own->version, own->n_references, FBP_RABBITCT_REFERENCES);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "rabbitct: expected version 1 or 2 with at most %d references, got version %d with %zu",
+            FBP_RABBITCT_REFERENCES, own->version, own->n_references);
     return FBP_OK;
 }
 

@@ -212,7 +212,8 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     const char *idle = idle_option(&a, &defaults);
     if (idle)
-        return opt_usage(self, "--%s is for a stand-in: leave it out, or %s", idle, a.scan);
+        return opt_usage(self, "--%s is for a simulated scan: omit the option, or omit %s", idle,
+                         a.scan);
     if (!cli_ends_with(a.output, ".rct") && !cli_ends_with(a.output, ".rctd"))
         return opt_usage(self, "-o: expected a name that ends in .rct or .rctd, got \"%s\"",
                          a.output);

@@ -42,7 +42,7 @@ fbp_status fbp_rabbitct_result_write(const char *path, const struct fbp_rabbitct
 
     fbp_message_clear();
     if (r->version != 1 && r->version != 2)
-        return fbp_fail(FBP_ERR_INVALID, "%s: version %d of a result is not known: 1 and 2 are",
+        return fbp_fail(FBP_ERR_INVALID, "%s: version %d of a result is unknown: choose 1 or 2",
                         path, r->version);
     FBP_TRY_GOTO(fbp_outfile_open(&out, path));
     FBP_TRY_GOTO(put_result(&out, r));

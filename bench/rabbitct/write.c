@@ -16,7 +16,9 @@ enum { CHUNK = 1 << 20 };
 fbp_status fbp_rabbitct_put(struct fbp_outfile *out, const void *data, size_t n)
 {
     if (fwrite(data, 1, n, out->f) != n)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", out->path, strerror(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot write: %s: check the free space and the permissions", out->path,
+                        strerror(errno));
     return FBP_OK;
 }
 
@@ -105,7 +107,7 @@ fbp_status fbp_rabbitct_convert(const char *path, const char *output, int versio
 
     fbp_message_clear();
     if (version != 1 && version != 2)
-        return fbp_fail(FBP_ERR_INVALID, "rabbitct: version %d is not known: 1 and 2 are", version);
+        return fbp_fail(FBP_ERR_INVALID, "rabbitct: version %d is unknown: choose 1 or 2", version);
     FBP_TRY(input_open(&in, path));
     const fbp_status st = write_part(&in, output, version, in.info.header_bytes, in.info.bytes);
     input_close(&in);

@@ -70,7 +70,7 @@ has err 'kernel: device cpu has no "rot45" for this scan and volume'
 for kernel in "" "--kernel planes"; do
     # shellcheck disable=SC2086
     run 1 bench kernel --device cpu --divide 4 --job P64 --precision double $kernel
-    has err 'leave double out, or use fbp bench host'
+    has err 'omit --precision double, or use fbp bench host'
 done
 run 1 bench kernel --device cpu:1 --divide 32
 has err 'give "cpu"'

@@ -20,13 +20,13 @@ published() {
 run 0 bench zinsser2013 --device cpu
 empty err
 published
-has out '^S1: 512\^3 voxels from 496 views of 1248 x 960, any 3x4 matrices, on cpu; medians of 5$'
+has out '^Zinsser 2013 \(S1\): 512\^3 voxels from 496 views of 1248 x 960, any 3x4 matrices, on cpu; medians of 5 runs$'
 has out '^today, whole call, kernel matrix +512\^3( +-){4}$'
 run 1 bench zinsser2013 --device warp
 has err 'device: "warp" is unknown, or not part of this build'
 empty out
 run 2 bench zinsser2013 --device cpu --pictures .
-has err 'pictures: expected --transfers, too'
+has err 'pictures: only --transfers draws pictures: add --transfers'
 run 1 bench zinsser2013 --device cpu --transfers --pictures missing
 for device in cpu ref mock gl; do
     "$fbp" devices | grep -q "^$device .*not usable" && continue
@@ -38,7 +38,7 @@ for device in cpu ref mock gl; do
     # shellcheck disable=SC2086
     run 0 bench zinsser2013 $small --device $device --transfers --pictures .
     empty err
-    has out "^Section V: 40\\^3 voxels from 33 views of 156 x 120, on $device, kernel matrix; medians of 2$"
+    has out "^Section V: 40\\^3 voxels from 33 views of 156 x 120, on $device, kernel matrix; medians of 2 runs$"
     has out '^published: GTX 680 +512\^3 +today$'
     has out '^published: GTX 680 +1024\^3 +today$'
     has out '^moved together \[MiB\] +2779\.0 +2\.601$'
@@ -81,7 +81,7 @@ fi
 # shellcheck disable=SC2086
 run 0 bench S1 $small
 empty err
-has out '^S1: 40\^3 voxels from 33 views of 156 x 120, any 3x4 matrices, on .*; medians of 2$'
+has out '^Zinsser 2013 \(S1\): 40\^3 voxels from 33 views of 156 x 120, any 3x4 matrices, on .*; medians of 2 runs$'
 has out 'published rows of Table II are of 512\^3 voxels from 496 views of 1248 x 960'
 has out '^Architecture +Tesla GT200 +Fermi GF100 +Fermi GF110 +Kepler GK104 +sm_[0-9]+$'
 has out '^fp32 \[GFLOP/s\] +622\.1 +1345\.0 +1581\.1 +3090\.4 +[0-9.]+$'

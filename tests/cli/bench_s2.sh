@@ -12,7 +12,7 @@ run 0 bench S2 $small --device cpu --subvolumes 4 --threads 2 --dir place --pict
 has err '^40\^3, C = 1, without streams$'
 has err '^40\^3, C = 1, with streams$'
 left
-has out '^S2: 40\^3 voxels from 33 views of 40 x 40, kernel column, filter in space \(Shepp-Logan, S = 20\)$'
+has out '^Ino 2010 \(S2\): 40\^3 voxels from 33 views of 40 x 40, kernel column, filter in space \(Shepp-Logan, S = 20\)$'
 has out '^on 1 x cpu: '
 # Table 1 with numbers: 33 views of 6400 bytes, for four boxes and to be filtered.
 has out '^download +O\(KM\^2\) +211\.2 kB +O\(BKM\^2/C\) +1\.056 MB +528 kB +264 kB$'
@@ -44,10 +44,10 @@ has out "^speed-up +1\\.00 +1\\.81 +2\\.86 \\| +1\\.00 +- +-$"
 has out "^effective GB/s per device +102 +101 +101$now"
 has out "^fbp today, initialisation +- +- +-$now"
 has out "^fbp today, total +- +- +-$now"
-has out '^limit, C = 1: (views|computing|volume)\. Views for the filter and for each box \(B = 4\) by copies in the host.s memory: 0\.00106 GB at [0-9.e+]+ GB/s = [0-9.e-]+ s of [0-9.e-]+ s; computing [0-9.e-]+ s; volume to the host [0-9.e-]+ s$'
-has out '^published: 1024\^3 voxels from 720 views of 1024 x 1024$'
-has out '^volume: the same bits in all runs, hash [0-9a-f]{16}$'
-has out '^2 slices: the same bits as of whole slices on one device; to double precision: PSNR 1[0-9][0-9]\.'
+has out '^limit, C = 1: (views|computing|volume)\. Each part alone: views for the filter and for each box \(B = 4\) by copies in the host.s memory: 0\.00106 GB at [0-9.e+]+ GB/s = [0-9.e-]+ s; computing [0-9.e-]+ s; volume to the host [0-9.e-]+ s; the whole run [0-9.e-]+ s$'
+has out '^The published columns are of 1024\^3 voxels from 720 views of 1024 x 1024\.$'
+has out '^The volume has the same bits in all runs, hash [0-9a-f]{16}$'
+has out '^2 slices have the same bits as an ordinary reconstruction by one device; against double precision: PSNR 1[0-9][0-9]\.'
 # Table 3.
 has out '^Noel et al\., 1024\^3 +3\.9 +1\.7 +44\.8 +0\.504$'
 has out '^Zhao et al\., 1024\^3 +10\.8 +7\.1 +67\.2 +0\.336$'
@@ -123,14 +123,14 @@ for device in cpu ref gl mock; do
     has out "^on [14] x $device: "
     way="by copies in the host's memory"
     case $device in gl | mock) way="through the host's links" ;; esac
-    has out "^limit, C = 1: unknown without --streams both\\. Views for the filter and for each box \\(B = 4\\) $way: .* s\$"
+    has out "^limit, C = 1: unknown without --streams both\\. Each part alone: views for the filter and for each box \\(B = 4\\) $way: .* s\$"
     has out '^fbp today, total +- +- +- \| +[0-9.]+ '
 done
 has out '^limit, C = 4: '
 
 # Sentences.
 run 1 bench S2 --size 40 --device mock --subvolumes 3
-has err 'S2: 3 subvolumes are too few for 4 devices: use at least one a device'
+has err 'ino2010: 3 subvolumes are too few for 4 devices: use at least one per device'
 one_line err
 run 1 bench S2 --size 40 --device mock --subvolumes 4096
 has err '4096 subvolumes are more than the 40 x 40 columns'
@@ -152,7 +152,7 @@ run 1 bench S2 --size 40 --device "mock:0$(printf ',%.0s0' $(seq 64))"
 has err 'at most 64 devices can be named'
 one_line err
 run 1 bench S2 --size 40 --device cpu --count 2
-has err '2 devices are asked for, cpu has 1'
+has err '2 devices were requested, cpu has 1'
 run 1 bench S2 --size 40 --device cpu --kernel s2
 has err 'cpu has no "s2"'
 run 1 bench S2 --size 40 --views 33 --device mock --memory "$((bytes - 1))" --device-memory 600K --dir place/none -q

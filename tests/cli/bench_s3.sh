@@ -5,7 +5,7 @@
 
 for device in cpu ref mock; do
     run 0 bench ino2009 --device $device --size 16 --views 8
-    has out '^Ino 2009: nothing was measured: this device does not draw with OpenGL; use --device gl$'
+    has out '^Ino 2009 \(S3\): nothing was measured: this device does not draw with OpenGL; use --device gl$'
     has out '^total, not synchronised +20\.7 +17\.0 +10\.8 +8\.3 +8\.1 \|( +-){5}$'
     has out '^memory \[2\^30 B/s\] +28\.7 +37\.1 +59\.8 +70\.8 +68\.6 \|( +-){5}$'
     empty err
@@ -31,25 +31,25 @@ fi
 
 # A line per variant; two groups of slices are drawn at least.
 run 0 bench S3 --size 24 --views 22 --brief --seconds 1e-9
-for variant in 'A  none' 'B  data reuse' 'C  RGBA packing' 'D  both' 'E  both, load balancing'; do
+for variant in 'A  no acceleration' 'B  data reuse' 'C  RGBA packing' 'D  B and C together' 'E  D with load balancing'; do
     has out "^$variant, R(GBA)?32F: 8 of 24 slices drawn; backprojection [0-9.]+ s, [0-9.]+ GUPS; filter [0-9.]+ s; total [0-9.]+ s; [0-9.]+ dB, [0-9.e-]+ HU$"
 done
 has out '^F  E with sixteen slices, RGBA32F: backprojection '
-has out '^D  both, RGBA16F: 8 of 24 slices drawn; '
+has out '^D  B and C together, RGBA16F: 8 of 24 slices drawn; '
 has out '^slices drawn( +-){5} \|( +8){5}$'
 grep -q '^Other methods' out && say "$last: --brief prints other methods"
 has out '^Some variants drew fewer slices .*: their seconds are extrapolated to all'
 
 mkdir pictures
 run 0 bench S3 --size 24 --views 22 --pictures pictures
-has out '^Ino 2009: 24\^3 voxels from 22 views of 24 x 24, filter in space \(Shepp-Logan, S = 12\), best of 1$'
+has out '^Ino 2009 \(S3\): 24\^3 voxels from 22 views of 24 x 24, filter in space \(Shepp-Logan, S = 12\), best of 1$'
 has out '^The published rows are of 512\^3 voxels from 360 views of 512 x 512\.$'
 # 22 views are six groups of four.
-has out '^A  none +N K +528; per pass 1 view and 1 slice$'
+has out '^A  no acceleration +N K +528; per pass 1 view and 1 slice$'
 has out '^B  data reuse +N K / 4 +132; per pass 1 view and 4 slices$'
 has out '^C  RGBA packing +N K / 4 +144; per pass 4 views and 1 slice$'
-has out '^D  both +N K / 16 +36; per pass 4 views and 4 slices$'
-has out '^E  both, load balancing +N K / 16 +36; per pass 4 views and 4 slices$'
+has out '^D  B and C together +N K / 16 +36; per pass 4 views and 4 slices$'
+has out '^E  D with load balancing +N K / 16 +36; per pass 4 views and 4 slices$'
 now=' \|( +[0-9.]+){5}$'
 has out "^RGBA packing +0\\.3 +0\\.3 +0\\.6 +0\\.6 +0\\.6$now"
 has out "^download +0\\.4 +0\\.4 +0\\.5 +0\\.5 +0\\.5$now"
@@ -63,7 +63,7 @@ has out "^total, synchronised +27\\.2 +18\\.9 +13\\.0 +9\\.6 +10\\.4$now"
 has out "^views/s +17\\.4 +21\\.2 +33\\.3 +43\\.4 +44\\.4$now"
 has out "^total, not synchronised +20\\.7 +17\\.0 +10\\.8 +8\\.3 +8\\.1$now"
 has out "^read( +-){5} \\|( +-){5}$"
-has out "^share of its fetch rate \\[%\\]( +-){5} \\|( +[0-9.]+){5}$"
+has out "^share of peak fetch rate \\[%\\]( +-){5} \\|( +[0-9.]+){5}$"
 has out '^backprojection, ping-pong( +-){5} \|( +[0-9.]+){5}$'
 has out '^\.\.\. 75 % killed by stencil( +-){5} \|( +[0-9.]+){5}$'
 has out '^\.\.\. 75 % killed by depth( +-){5} \|( +[0-9.]+){5}$'

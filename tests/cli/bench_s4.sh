@@ -14,17 +14,17 @@ mkdir pictures
 # Another device in the GPU's place: what a plan does there, named by what ran.
 for device in cpu ref gl mock; do
     run 0 bench S4 --size 13 --rings 5 --runs 1 --device $device --threads 2
-    ! grep -q "^no figures of $device" err || continue
+    ! grep -q "^device $device cannot be used, " err || continue
     has err '^13\^3, plan float$'
-    has out "^plan float +a plan, one stage, float: $device, kernel "
-    has out "^CM +a plan, two stages, double: cpu, kernel "
+    has out "^plan float +fbp.s own kernel, one stage, float: $device, kernel "
+    has out "^CM +fbp.s own kernel, two stages, double: cpu, kernel "
     has out "^GS +the paper.s kernel, one stage, double: not run$"
     ! grep -q "GPU.*$device" out || say "$last: $device is called a GPU"
 done
 run 0 bench S4 --size 24 --rings 9 --runs 1 --pictures pictures
 gpu=1
-! grep -q '^no figures of cuda: ' err || gpu=0
-has out '^S4: N\^3 voxels from 53 projections \(9 rings of equal solid angle\) of a bottle'
+! grep -q '^device cuda cannot be used, ' err || gpu=0
+has out '^Qiao 2015 \(S4\): N\^3 voxels from 53 projections \(9 rings of equal solid angle\) of a bottle'
 # The published rows, their averages, and what follows from them.
 has out '^64\^3 +0\.0110 +0\.0490 +0\.0600 +0\.2030 +13\.00 +18\.40 +3\.400 +1181\.0 +216\.0$'
 has out '^200\^3 +0\.0650 +1\.442 +1\.507 +8\.050 +326\.0 +123\.0 +5\.340 +5015\.0 +216\.0$'
@@ -52,7 +52,7 @@ else
     has out '^1024 +32 +2048 '
     has out '^48 +1\.5 .*not whole warps$'
 fi
-has out '^CS +a plan, one stage, double: cpu, kernel planes '
+has out '^CS +fbp.s own kernel, one stage, double: cpu, kernel planes '
 # Table 1 and Fig. 1 have the same seconds of CM and CS; the table has as few as three digits.
 sed -n '/^Table 1 \[s\], now/,/^average/s/^24^3//p' out >row
 for method in 4:CM 5:CS; do

@@ -63,7 +63,7 @@ for nonsense in nodes=2 nodes=0 gpus "," gpus=0 gpus=100000 gpus=nan gpus=2,gpus
     [ -n "$(json error)" ] || say "$last: no error"
 done
 run 1 bench predict scan.json --model gpus=2 --device cpu
-has err '^fbp: device: a model has its own cards'
+has err '^fbp: device: a model describes its own cards'
 run 1 bench predict scan.json --size 2048 --model gpus=1,memory=64M
 one_line err
 has err 'device memory'
@@ -80,11 +80,11 @@ grep -q 'on device' out && say "$last: memory of a device"
 
 # What is of a cluster needs one.
 run 1 bench predict scan.json --model net=5GB/s
-has err '^fbp: model: net is that of a cluster: give nodes'
+has err '^fbp: model: net belongs to a cluster: also give nodes'
 run 1 bench predict scan.json --model gpus=1,gpu=h200,disk=5GB/s
-has err '^fbp: model: disk is that of a cluster: give nodes'
+has err '^fbp: model: disk belongs to a cluster: also give nodes'
 run 2 bench predict scan.json --model gpus=2 --view-ranks 2
-has err '^fbp: bench predict: --view-ranks: this is a plan of one process'
+has err '^fbp: bench predict: --view-ranks: the plan has one process'
 empty out
 run 2 bench predict scan.json
 has err 'bench predict'

@@ -85,7 +85,7 @@ has err "no reference of 256"
 run 2 rabbitct run set.rctd --size 200
 run 2 rabbitct make -o set.mha
 run 2 rabbitct make scan.json -o x.rctd --arc 180
-has err "--arc is for a stand-in"
+has err "--arc is for a simulated scan"
 absent x.rctd
 run 2 rabbitct convert set.rctd
 run 2 rabbitct convert set.rctd -o set.mha

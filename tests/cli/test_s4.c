@@ -253,9 +253,9 @@ TEST(kernels_refuse_what_they_cannot_take)
     assert_null(fbp_s4_object(s4));
     assert_int_equal(fbp_s4_compare(s4, &e), FBP_ERR_INVALID);
     assert_fails(fbp_s4_launch(s4, FBP_S4_PAPER, 0, 1, &t), FBP_ERR_UNSUPPORTED,
-                 "an even number of samples, got 15");
+                 "expected an even number, got 15");
     assert_fails(fbp_s4_launch(s4, FBP_S4_NO_BRANCH, 0, 1, &t), FBP_ERR_UNSUPPORTED,
-                 "an even number of samples, got 15");
+                 "expected an even number, got 15");
     fbp_s4_close(&s4);
     assert_null(s4);
     /* an odd number of voxels is no reason: without a card there is another one */

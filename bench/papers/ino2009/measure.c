@@ -84,7 +84,8 @@ static fbp_status make_job(fbp_s3 *s)
     const struct fbp_recon_params params = job_params(s);
 
     if (!fbp_kind_has_source(s->scan->kind) || s->scan->filtered)
-        return fbp_fail(FBP_ERR_INVALID, "S3: a cone-beam scan of unfiltered views is needed");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2009: expected a cone-beam scan of unfiltered views: use such a scan");
     return fbp_job_create(&s->tables, s->scan, &params, false);
 }
 
@@ -127,11 +128,12 @@ fbp_status fbp_s3_open(fbp_s3 **out, const struct fbp_scan *scan, const struct f
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_copy_struct_in("S3", p, sizeof *p, given));
+    FBP_TRY(fbp_copy_struct_in("ino2009", p, sizeof *p, given));
     FBP_TRY(fbp_check_scan(scan));
-    FBP_TRY(fbp_check_range(&fbp_range_threads, "S3: n_threads", p->n_threads));
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "ino2009: n_threads", p->n_threads));
     if (!(p->left_out >= 0 && p->left_out < 1))
-        return fbp_fail(FBP_ERR_INVALID, "S3: left_out: expected 0 ... 1, got %g", p->left_out);
+        return fbp_fail(FBP_ERR_INVALID, "ino2009: left_out: expected 0 ... 1, got %g",
+                        p->left_out);
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
     s->process = getpid();
     s->scan = scan;
@@ -182,7 +184,7 @@ void fbp_s3_cost_of(const fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3
 fbp_status fbp_s3_measure(fbp_s3 *s, struct fbp_s3_limits *out)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "ino2009"));
     return s->kernels->measure(s->dev, out);
 }
 
@@ -201,8 +203,7 @@ static fbp_status check_passes(const fbp_s3 *s, const struct fbp_s3_way *way,
 
     if (t->passes != wanted)
         return fbp_fail(FBP_ERR_DEVICE,
-                        "S3: variant %c drew %zu passes instead of %zu: this is a mistake of the "
-                        "program",
+                        "ino2009: variant %c drew %zu passes, expected %zu: report this error",
                         v->letter, t->passes, wanted);
     return FBP_OK;
 }
@@ -210,9 +211,11 @@ static fbp_status check_passes(const fbp_s3 *s, const struct fbp_s3_way *way,
 fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_time *out)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "ino2009"));
     if (!s->kernels->variant(way->variant))
-        return fbp_fail(FBP_ERR_INVALID, "S3: there is no variant %zu", way->variant);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2009: variant %zu does not exist: choose a smaller index",
+                        way->variant);
     FBP_TRY(fbp_check_cancelled());
     s->done = false;
     s->some = way->kill != FBP_S3_NO_KILL;
@@ -272,9 +275,10 @@ fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out)
     size_t z, end;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "ino2009"));
     if (!s->done)
-        return fbp_fail(FBP_ERR_INVALID, "S3: there is no volume to compare: run it first");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2009: there is no volume to compare: run the job first");
     FBP_TRY(make_truth(s));
     find_common(s, &z, &end);
     for (; z < end; z++)
@@ -297,7 +301,7 @@ fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels)
 {
     struct fbp_recon_params params = job_params(s);
 
-    FBP_TRY(fbp_check_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "ino2009"));
     params.device = "cpu";
     return fbp_bench_reconstruct(s->scan, &params, s->views, voxels);
 }

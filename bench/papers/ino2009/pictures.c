@@ -83,7 +83,7 @@ static int draw_fig6(const struct s3_job *job, fbp_s3 *s3, size_t variant,
     int rc;
 
     if (!theirs)
-        return cli_error("not enough memory for a volume of the CPU");
+        return cli_error("out of memory for the volume of the CPU: choose a smaller --size");
     rc = fbp_s3_run(s3, &way, &t) == FBP_OK && fbp_s3_by_cpu(s3, theirs) == FBP_OK ? 0 : cli_fail();
     const float *ours = fbp_s3_volume(s3);
     if (rc == 0)

@@ -133,7 +133,7 @@ static void print_table2(const struct s3_job *job)
         one_decimal(job->results[i].done ? (double)job->views / job->results[i].total : NAN);
     putchar('\n');
     row(job, "GUPS of the backprojection", NOTHING, 0, gups_of, two_decimals);
-    row(job, "share of its fetch rate [%]", NOTHING, 0, share_of, one_decimal);
+    row(job, "share of peak fetch rate [%]", NOTHING, 0, share_of, one_decimal);
     row(job, "PSNR to double [dB]", NOTHING, offsetof(struct s3_result, psnr_db), NULL,
         one_decimal);
     row(job, "RMSE [HU]", NOTHING, offsetof(struct s3_result, rmse_hu), NULL, two_decimals);
@@ -162,7 +162,7 @@ static void print_ways(const struct s3_job *job)
     heads("Other methods [s]", "published");
     row(job, "backprojection, ping-pong", NOTHING, offsetof(struct s3_result, ping_pong), NULL,
         seconds);
-    row(job, "... with 4 fetches, exact", NOTHING, offsetof(struct s3_result, exact), NULL,
+    row(job, "... interpolated by shader", NOTHING, offsetof(struct s3_result, exact), NULL,
         seconds);
     row(job, "... its PSNR to double [dB]", NOTHING, offsetof(struct s3_result, exact_psnr_db),
         NULL, one_decimal);
@@ -269,7 +269,7 @@ static void print_more(const struct s3_job *job)
     more_row(job, "slices drawn", 0, drawn, no_decimals);
     more_row(job, "backprojection [s]", TIME(backproject), NULL, seconds);
     more_row(job, "GUPS", 0, gups_of, two_decimals);
-    more_row(job, "share of its fetch rate [%]", 0, share_of, one_decimal);
+    more_row(job, "share of peak fetch rate [%]", 0, share_of, one_decimal);
     more_row(job, "ping-pong [s]", offsetof(struct s3_result, ping_pong), NULL, seconds);
     more_row(job, "75 % killed by stencil [s]", offsetof(struct s3_result, stencil), NULL, seconds);
     more_row(job, "saved [%]", 0, stencil_saves, one_decimal);
@@ -293,14 +293,15 @@ void s3_print(const struct s3_job *job)
     bool any = false, others = false;
 
     if (!job->renderer) {
-        printf(
-            "Ino 2009: nothing was measured: this device does not draw with OpenGL; use --device "
-            "gl\n");
+        printf("Ino 2009 (S3): nothing was measured: this device does not draw with OpenGL; use "
+               "--device "
+               "gl\n");
         print_table2(job);
         print_table3(job);
         return;
     }
-    printf("Ino 2009: %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, S = "
+    printf("Ino 2009 (S3): %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, "
+           "S = "
            "%zu), "
            "best of %zu\non %s\n",
            job->size, job->views, job->size, job->size, job->size / 2, job->runs, job->renderer);

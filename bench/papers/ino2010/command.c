@@ -90,8 +90,8 @@ static int measure_one(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r,
                    : fbp_s2_run(s2, s2_counts[i], streams, &t)) != FBP_OK)
             return cli_fail();
         if (!today && r->hash && t.hash != r->hash)
-            return cli_error("S2: C = %zu, %s: the volume has not the bits of the runs before: "
-                             "this is a mistake of the program or of a device",
+            return cli_error("ino2010: C = %zu, %s: the volume differs from that of the earlier "
+                             "runs: report this error, or check the device",
                              s2_counts[i], how);
         r->hash = today ? r->hash : t.hash;
         if (k == 0 || t.total < out->total)
@@ -176,8 +176,9 @@ static int do_case(const struct s2_args *a, struct s2_result *r)
     if (rc == 0) {
         r->plan = *fbp_s2_about(s2);
         if (a->count > r->plan.n_devices)
-            rc = cli_error("--count: %zu devices are asked for, %s has %zu", a->count,
-                           r->plan.backend, r->plan.n_devices);
+            rc = cli_error(
+                "--count: %zu devices were requested, %s has %zu: choose a smaller number",
+                a->count, r->plan.backend, r->plan.n_devices);
     }
     if (rc == 0)
         rc = measure(a, s2, r);

@@ -50,8 +50,8 @@ static fbp_status too_small(const struct s2_needs *w, const struct fbp_s2_plan *
     char needs[32], has[32];
 
     return fbp_fail(FBP_ERR_NOMEM,
-                    "S2: a box of %zu x %zu x %zu voxels and the views beside it take %s of a "
-                    "device's memory, %s may be used: %s",
+                    "ino2010: a box of %zu x %zu x %zu voxels and its views take %s of a device's "
+                    "memory, %s may be used: %s",
                     p->box[0], p->box[1], w->n[2],
                     fbp_bytes_text(needs, sizeof needs, p->device_bytes),
                     fbp_bytes_text(has, sizeof has, w->device_limit),
@@ -61,17 +61,18 @@ static fbp_status too_small(const struct s2_needs *w, const struct fbp_s2_plan *
 static fbp_status divide_as_given(const struct s2_needs *w, struct fbp_s2_plan *p)
 {
     if (w->wanted < w->n_devices)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "S2: %zu subvolumes are too few for %zu devices: use at least one a device",
-                        w->wanted, w->n_devices);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "ino2010: %zu subvolumes are too few for %zu devices: use at least one per device",
+            w->wanted, w->n_devices);
     p->given = true;
     if (take(w, w->wanted, p))
         return FBP_OK;
     if (p->subvolumes)
         return too_small(w, p);
     return fbp_fail(FBP_ERR_INVALID,
-                    "S2: %zu x %zu columns cannot be cut into %zu subvolumes: use another number, "
-                    "such as a power of two",
+                    "ino2010: %zu x %zu columns cannot be cut into %zu subvolumes: use another "
+                    "number, such as a power of two",
                     w->n[0], w->n[1], w->wanted);
 }
 
@@ -89,8 +90,9 @@ fbp_status s2_divide(const struct s2_needs *w, struct fbp_s2_plan *p)
             return FBP_OK;
     if (p->subvolumes)
         return too_small(w, p);
-    return fbp_fail(FBP_ERR_INVALID, "S2: %zu x %zu columns are too few for %zu devices", w->n[0],
-                    w->n[1], w->n_devices);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "ino2010: %zu x %zu columns are too few for %zu devices: use fewer devices",
+                    w->n[0], w->n[1], w->n_devices);
 }
 
 struct fbp_slab s2_box(const struct fbp_s2_plan *p, size_t b)

@@ -98,7 +98,8 @@ fbp_status fbp_s2_compare(fbp_s2 *s, struct fbp_s2_error *out)
 
     fbp_message_clear();
     if (!s->complete)
-        return fbp_fail(FBP_ERR_INVALID, "S2: there is no volume to compare: run it first");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2010: there is no volume to compare: run the job first");
     c.z0 = (g->n[2] - c.n) / 2;
     c.voxels = c.n * g->n[0] * g->n[1];
     *out = (struct fbp_s2_error){.n_slices = c.n, .n_voxels = c.voxels};

@@ -34,9 +34,10 @@ static fbp_status find_devices(fbp_s2 *s, const struct fbp_s2_params *p)
     snprintf(s->plan.device, sizeof s->plan.device, "%.*s", (int)sizeof s->plan.device - 1,
              info.text);
     if (!s->backend->can.filtered_rows)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "S2: %s does not give filtered views back: use cpu, cuda or gl",
-                        s->backend->name);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "ino2010: device %s cannot copy filtered views to the host: use cpu, cuda or gl",
+            s->backend->name);
     return FBP_OK;
 }
 
@@ -53,8 +54,8 @@ static fbp_status arrange(fbp_s2 *s, const char *kernel)
     FBP_TRY(fbp_job_arrange(job, s->backend));
     if (!job->selection.boxes || job->selection.symmetric_views > 1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "S2: kernel %s computes symmetric voxels together, which lie in several "
-                        "subvolumes: use column or matrix",
+                        "ino2010: kernel %s computes symmetric voxels together, which lie in "
+                        "several subvolumes: use column or matrix",
                         job->selection.name);
     return FBP_OK;
 }
@@ -76,7 +77,8 @@ static fbp_status make_jobs(fbp_s2 *s, const struct fbp_s2_params *p)
     const struct fbp_job *job = &s->tables.job;
     s->params.tuning.kernel = job->selection.name;
     if (job->padded.panel.n_columns != job->panel.n_columns)
-        return fbp_fail(FBP_ERR_INVALID, "S2: an offset panel is not supported: centre it");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2010: a panel with an offset is not supported: centre it");
     fbp_job_of_rows(job, &s->rows_prep, &s->rows);
     return FBP_OK;
 }
@@ -165,8 +167,8 @@ static fbp_status fit_host(fbp_s2 *s, const struct fbp_s2_params *p)
     if (plan->host_bytes <= plan->host_limit)
         return FBP_OK;
     return fbp_fail(FBP_ERR_NOMEM,
-                    "S2: all filtered views and what is beside them take %s of the host's memory, "
-                    "%s may be used: raise --memory, or use fewer or smaller views",
+                    "ino2010: all filtered views and the buffers take %s of the host's memory, %s "
+                    "may be used: raise --memory, or use fewer or smaller views",
                     fbp_bytes_text(needs, sizeof needs, plan->host_bytes),
                     fbp_bytes_text(has, sizeof has, plan->host_limit));
 }
@@ -178,12 +180,13 @@ static fbp_status decide(fbp_s2 *s, const struct fbp_s2_params *p)
 
     if (p->subvolumes > plan->n[0] * plan->n[1])
         return fbp_fail(FBP_ERR_INVALID,
-                        "S2: %zu subvolumes are more than the %zu x %zu columns of the volume",
+                        "ino2010: %zu subvolumes are more than the %zu x %zu columns of the "
+                        "volume: choose a smaller number",
                         p->subvolumes, plan->n[0], plan->n[1]);
     if (snprintf(s->folder, sizeof s->folder, "%s", p->folder ? p->folder : "/tmp") >=
         (int)sizeof s->folder)
-        return fbp_fail(FBP_ERR_INVALID, "S2: the name of the folder is too long: %.60s…",
-                        p->folder);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2010: the path %.60s… is too long: choose another --dir", p->folder);
     FBP_TRY(fbp_mul(s2_view_samples(s) * sizeof(float), plan->n_views, "views", &bytes));
     plan->views_bytes = bytes;
     FBP_TRY(fbp_mul(plan->n[0] * plan->n[1] * sizeof(float), plan->n[2], "a volume", &bytes));
@@ -203,9 +206,10 @@ fbp_status fbp_s2_open(fbp_s2 **out, const struct fbp_scan *scan, const struct f
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_check_scan(scan));
-    FBP_TRY(fbp_check_range(&fbp_range_threads, "S2: n_threads", p->n_threads));
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "ino2010: n_threads", p->n_threads));
     if (!fbp_kind_has_source(scan->kind) || scan->filtered)
-        return fbp_fail(FBP_ERR_INVALID, "S2: a cone-beam scan of unfiltered views is needed");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "ino2010: expected a cone-beam scan of unfiltered views: use such a scan");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
     s->scan = scan;
     s->volume.fd = -1;

@@ -97,9 +97,10 @@ static void print_memory(const struct fbp_s2_plan *p)
 {
     char needs[40], limit[40];
 
-    printf("device memory in use: %s of ", fbp_bytes_text(needs, sizeof needs, p->device_bytes));
+    printf("memory needed per device: %s of ",
+           fbp_bytes_text(needs, sizeof needs, p->device_bytes));
     printf("%s; ", p->device_limit ? fbp_bytes_text(limit, sizeof limit, p->device_limit)
-                                   : "an unknown amount");
+                                   : "an amount that the device does not report");
     printf("host memory: %s of %s; the volume %s\n",
            fbp_bytes_text(needs, sizeof needs, p->host_bytes),
            fbp_bytes_text(limit, sizeof limit, p->host_limit),
@@ -114,13 +115,15 @@ void s2_print_plan(const struct s2_result *r)
 {
     const struct fbp_s2_plan *p = &r->plan;
 
-    printf("S2: %zu^3 voxels from %zu views of %zu x %zu, kernel %s, filter in space (Shepp-Logan, "
+    printf("Ino 2010 (S2): %zu^3 voxels from %zu views of %zu x %zu, kernel %s, filter in space "
+           "(Shepp-Logan, "
            "S = %zu)\non %zu x %s: %s\n\n",
            r->size, r->views, p->n_columns, p->n_rows, p->kernel, p->half_width, p->n_devices,
            p->backend, p->device);
     print_table1(p);
-    printf("of each device; filtering in samples, backprojection in updates; k, M, G: 10^3, 10^6, "
-           "10^9\n");
+    printf(
+        "Numbers of C are per device; filtering counts samples, backprojection updates of voxels; "
+        "k, M, G: 10^3, 10^6, 10^9.\n");
     print_reason(p);
     print_memory(p);
     fflush(stdout);

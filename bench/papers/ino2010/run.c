@@ -124,8 +124,10 @@ fbp_status fbp_s2_run(fbp_s2 *s, size_t n_devices, bool streams, struct fbp_s2_t
 
     fbp_message_clear();
     if (n_devices < 1 || n_devices > s->plan.n_devices)
-        return fbp_fail(FBP_ERR_INVALID, "S2: %zu devices are asked for, there are %zu", n_devices,
-                        s->plan.n_devices);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "ino2010: %zu devices were requested, there are %zu: choose a smaller number",
+            n_devices, s->plan.n_devices);
     s->complete = false;
     *out = (struct fbp_s2_time){.n_devices = n_devices, .streams = streams};
     FBP_TRY(fbp_calloc((void **)&workers, FBP_MOST_DEVICES, sizeof *workers, "devices"));

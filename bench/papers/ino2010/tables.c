@@ -90,15 +90,15 @@ static void print_limit(const struct s2_result *r, size_t i)
 
     if (t->n_devices == 0)
         return;
-    printf("limit, C = %zu: %s. Views for the filter and for each box (B = %zu) %s: %.3g GB at "
-           "%.3g GB/s = "
-           "%.3g s of %.3g s",
-           s2_counts[i], s.name, r->plan.subvolumes,
-           r->plan.own_memory ? "through the host's links" : "by copies in the host's memory",
-           1e-9 * (double)t->sent, 1e-9 * t->link, s.views, t->total);
+    printf(
+        "limit, C = %zu: %s. Each part alone: views for the filter and for each box (B = %zu) %s: "
+        "%.3g GB at %.3g GB/s = %.3g s",
+        s2_counts[i], s.name, r->plan.subvolumes,
+        r->plan.own_memory ? "through the host's links" : "by copies in the host's memory",
+        1e-9 * (double)t->sent, 1e-9 * t->link, s.views);
     if (isfinite(s.compute))
         printf("; computing %.3g s; volume to the host %.3g s", s.compute, s.volume);
-    putchar('\n');
+    printf("; the whole run %.3g s\n", t->total);
 }
 
 static void print_error(const struct s2_result *r)
@@ -108,12 +108,14 @@ static void print_error(const struct s2_result *r)
     if (!r->compared)
         return;
     if (e->n_different == 0)
-        printf("%zu slices: the same bits as of whole slices on one device", e->n_slices);
+        printf("%zu slices have the same bits as an ordinary reconstruction by one device",
+               e->n_slices);
     else
-        printf("%zu slices: %zu of %zu voxels differ from those of whole slices on one device, by "
+        printf("%zu slices: %zu of %zu voxels differ from an ordinary reconstruction by one "
+               "device, by "
                "at most %.2g/mm",
                e->n_slices, e->n_different, e->n_voxels, e->plain_max);
-    printf("; to double precision: PSNR %.1f dB, RMSE %.3f, largest difference %.2f 1e-6/mm\n",
+    printf("; against double precision: PSNR %.1f dB, RMSE %.3f, largest difference %.2f 1e-6/mm\n",
            e->psnr_db, 1e6 * e->rmse, 1e6 * e->max);
 }
 
@@ -132,11 +134,11 @@ void s2_print_table2(const struct s2_result *r)
     for (size_t i = 0; i < S2_COUNTS; i++)
         print_limit(r, i);
     if (!r->is_paper)
-        printf("published: %zu^3 voxels from %zu views of %zu x %zu\n", r->of->size, r->of->views,
-               r->of->size, r->of->size);
-    printf("before: %.2f s to start the devices, %.2f s for the host's memory\n", r->plan.start,
-           r->plan.pin);
-    printf("volume: the same bits in all runs, hash %016llx\n", (unsigned long long)r->hash);
+        printf("The published columns are of %zu^3 voxels from %zu views of %zu x %zu.\n",
+               r->of->size, r->of->views, r->of->size, r->of->size);
+    printf("Before the runs: %.2f s to start the devices, %.2f s to allocate the host's memory.\n",
+           r->plan.start, r->plan.pin);
+    printf("The volume has the same bits in all runs, hash %016llx\n", (unsigned long long)r->hash);
     print_error(r);
     fflush(stdout);
 }
@@ -170,7 +172,7 @@ void s2_print_table3(const struct s2_result *results, size_t n)
 {
     char text[60];
 
-    printf("\n%-*s %*s %*s %*s %*s\n", LABEL, "Table 3, one device", WIDE, "views/s norm.", WIDE,
+    printf("\n%-*s %*s %*s %*s %*s\n", LABEL, "Table 3, one device", WIDE, "normalised", WIDE,
            "views/s", WIDE, "GB/s", WIDE, "Tflop/s");
     for (size_t i = 0; i < sizeof table3 / sizeof *table3; i++) {
         snprintf(text, sizeof text, "%s, %zu^3", table3[i].text, table3[i].size);
@@ -185,7 +187,9 @@ void s2_print_table3(const struct s2_result *results, size_t n)
         print_now(&results[i], "now", s2_result_rates(&results[i], 0).views);
         print_now(&results[i], "fbp today", (double)results[i].views / results[i].today[0].total);
     }
-    printf("normalised: times 102 GB/s over the card's own bandwidth; now: as measured, copies "
-           "within its memory and multiply-adds\n");
+    printf(
+        "normalised: views/s times 102 GB/s (the paper's GPU) over the card's own GB/s; GB/s and "
+        "Tflop/s of now are measured\nby copies within the memory of the device and by "
+        "multiply-adds. fbp today: an ordinary reconstruction\n");
     fflush(stdout);
 }

@@ -23,9 +23,8 @@ static fbp_status check_room(const fbp_s2 *s)
 
     if (available < s->plan.volume_bytes)
         return fbp_fail(FBP_ERR_IO,
-                        "%s: the volume of %s, which does not fit into the host's memory beside "
-                        "the views, does not fit here, either: %s are free: choose another --dir, "
-                        "or raise --memory",
+                        "%s: the temporary volume needs %s, %s are free: choose another --dir, or "
+                        "raise --memory to keep the volume in memory",
                         s->folder, fbp_bytes_text(needs, sizeof needs, s->plan.volume_bytes),
                         fbp_bytes_text(has, sizeof has, available));
     return FBP_OK;
@@ -35,11 +34,13 @@ static fbp_status open_file(fbp_s2 *s)
 {
     s->volume.fd = fbp_open_nameless(s->folder);
     if (s->volume.fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot make a file: %s: choose another --dir", s->folder,
+        return fbp_fail(FBP_ERR_IO, "%s: cannot create a file: %s: choose another --dir", s->folder,
                         strerror(errno));
     FBP_TRY(check_room(s));
     if (ftruncate(s->volume.fd, (off_t)s->plan.volume_bytes) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: %s: choose another --dir", s->folder, strerror(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot set the size of a temporary file: %s: choose another --dir",
+                        s->folder, strerror(errno));
     return FBP_OK;
 }
 

@@ -121,7 +121,8 @@ int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
     *out =
         (struct s0_ladder){.size = s->a->size, .views = s->a->views, .half_width = s->a->size / 2};
     if (snprintf(exact, sizeof exact, "%s/exact.mha", s->place->dir) >= (int)sizeof exact)
-        return cli_error("%s: the name is too long: choose another --dir", s->place->dir);
+        return cli_error("--dir: the path %.80s… is too long: choose another folder",
+                         s->place->dir);
     int rc = run_kernel(s, "s0", FBP_PRECISION_FAST, NULL, out, &r); /* is there one? */
     if (rc == 0)
         rc = run_kernel(s, "column", FBP_PRECISION_EXACT, exact, out, &r);

@@ -34,7 +34,7 @@ const struct s0_row s0_table2[S0_TABLE2_ROWS] = {
     ROW("GUPS of the total", gups, PAPER_UPDATES / 5.6, PAPER_UPDATES / 7.9, 1, 2),
     ROW("reading overlaps [%]", read_overlap, NAN, NAN, 100, 0),
     ROW("writing overlaps [%]", write_overlap, NAN, NAN, 100, 0),
-    ROW("slice to ref: PSNR [dB]", psnr_db, NAN, NAN, 1, 1),
+    ROW("middle slice: PSNR [dB]", psnr_db, NAN, NAN, 1, 1),
     ROW("RMSE [1e-6/mm]", rmse, NAN, NAN, 1e6, 3),
     ROW("largest difference [1e-6/mm]", max, NAN, NAN, 1e6, 2),
 };
@@ -48,10 +48,7 @@ static double value(const struct s0_result *r, const struct s0_row *row)
 
 void s0_print_cell(double v, int decimals)
 {
-    if (isnan(v))
-        printf(" %*s", S0_COLUMN, "-");
-    else
-        printf(" %*.*f", S0_COLUMN, decimals, v);
+    bench_cell(S0_COLUMN, decimals, v);
 }
 
 static void label(const char *text)
@@ -94,6 +91,12 @@ static void print_table2(const struct s0_result *results, size_t n)
             s0_print_cell(value(&results[i], &s0_table2[k]), s0_table2[k].decimals);
         putchar('\n');
     }
+    printf(
+        "proposed, prior CUDA: published. Other columns: cases of today, as in Table 1; stages are "
+        "timed in a run\nof their own, one after another. Overlap: the part of reading or writing "
+        "that does not delay computing.\n");
+    if (!isnan(results[0].psnr_db))
+        printf("The middle slice is compared with that of device ref (double precision).\n");
 }
 
 void s0_print_tables(const struct s0_result *results, size_t n)

@@ -60,11 +60,13 @@ static int find_device(struct s4_job *job)
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(job->device, ":"), job->device);
     if (strcmp(name, "auto") != 0 && !fbp_backend_find(name))
-        return cli_error("device: \"%s\" is not in this build: see fbp devices", job->device);
+        return cli_error("device: \"%s\" is not in this build: choose one that fbp devices lists",
+                         job->device);
     job->has_device = fbp_devices_find(job->device, &backend, devices, &n) == FBP_OK;
     job->has_cuda = job->has_device && strcmp(backend->name, "cuda") == 0;
     if (!job->has_device)
-        say_note(job->quiet, "no figures of %s: %s", job->device, fbp_message());
+        say_note(job->quiet, "device %s cannot be used, its columns stay empty: %s", job->device,
+                 fbp_message());
     return job->has_cuda && fbp_s4_gpu(&job->gpu) != FBP_OK ? cli_fail() : 0;
 }
 

@@ -50,11 +50,12 @@ size_t fbp_s4_samples_for(size_t size)
 static fbp_status check_params(const struct fbp_s4_params *p)
 {
     if (p->size < 2 || p->size > MOST_SIDE)
-        return fbp_fail(FBP_ERR_INVALID, "S4: size: expected 2 to %d, got %zu", MOST_SIDE, p->size);
+        return fbp_fail(FBP_ERR_INVALID, "qiao2015: size: expected 2 to %d, got %zu", MOST_SIDE,
+                        p->size);
     if (p->samples == 1 || p->samples > MOST_SAMPLES)
-        return fbp_fail(FBP_ERR_INVALID, "S4: samples: expected 2 to %d, got %zu", MOST_SAMPLES,
-                        p->samples);
-    return fbp_check_range(&fbp_range_threads, "S4: n_threads", p->n_threads);
+        return fbp_fail(FBP_ERR_INVALID, "qiao2015: samples: expected 2 to %d, got %zu",
+                        MOST_SAMPLES, p->samples);
+    return fbp_check_range(&fbp_range_threads, "qiao2015: n_threads", p->n_threads);
 }
 
 /* Places as the paper's kernel has them: t = 0 at sample S/2, voxel m at (m + 1 - N/2) d. */
@@ -172,7 +173,7 @@ fbp_status fbp_s4_open(struct fbp_s4 **out, const struct fbp_s4_params *given)
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_copy_struct_in("S4", p, sizeof *p, given));
+    FBP_TRY(fbp_copy_struct_in("qiao2015", p, sizeof *p, given));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
     s->process = getpid();
@@ -233,9 +234,10 @@ fbp_status fbp_s4_compare(struct fbp_s4 *s, struct fbp_s4_error *out)
     struct fbp_bench_sum sum = {0};
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "qiao2015"));
     if (!s->done)
-        return fbp_fail(FBP_ERR_INVALID, "S4: there is no object to compare: make one first");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "qiao2015: there is no object to compare: reconstruct one first");
     if (!t->n)
         FBP_TRY(
             fbp_bench_truth_make(&s->truth, &s->tables.job, s->views, 0, n, s->pool, s->n_threads));
@@ -363,7 +365,7 @@ fbp_status fbp_s4_run(struct fbp_s4 *s, const struct fbp_s4_way *way, struct fbp
                                  .n_threads = s->n_threads};
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "qiao2015"));
     *out = (struct fbp_s4_time){0};
     s->done = false;
     FBP_TRY(fbp_source_memory(&p.input.source, s->views, &info));
@@ -384,7 +386,8 @@ static fbp_status find_kernels(const struct fbp_s4_kernels **out)
     FBP_TRY(fbp_devices_listed("cuda", &backend, devices, &n));
     *out = bench_device_of(backend)->s4;
     if (!*out)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "S4: %s has no kernels with the paper's arguments",
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "qiao2015: device %s has no kernels with the paper's arguments: use cuda",
                         backend->name);
     return FBP_OK;
 }
@@ -413,17 +416,21 @@ static fbp_status check_launch(const struct fbp_s4_arguments *a, enum fbp_s4_ker
 
     if (own_launch && a->s % 2)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "S4: the paper's kernel needs an even number of samples, got %d: it halves "
-                        "the number without a remainder, which shifts t by half a sample",
+                        "qiao2015: the paper's kernel halves the number of samples as an integer: "
+                        "expected an even number, got %d",
                         a->s);
     if (own_launch && a->n > MOST_BLOCK)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "S4: the paper's kernel takes at most %d voxels per side, got %d",
+                        "qiao2015: the paper's kernel takes at most %d voxels per side, got %d: "
+                        "choose a smaller size",
                         MOST_BLOCK, a->n);
     if (*block == 0)
         *block = own_launch ? (unsigned)a->n : BLOCK;
     if (*block > MOST_BLOCK || (own_launch && *block != (unsigned)a->n))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "S4: no blocks of %u threads", *block);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "qiao2015: blocks of %u threads are not possible: the paper's kernel takes "
+                        "one thread per voxel of a side, at most 1024",
+                        *block);
     return FBP_OK;
 }
 
@@ -455,7 +462,7 @@ fbp_status fbp_s4_launch(struct fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned b
     const struct fbp_s4_kernels *k;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "qiao2015"));
     FBP_TRY(check_launch(&a, kernel, &block));
     FBP_TRY(find_kernels(&k));
     s->done = false;
@@ -472,7 +479,7 @@ fbp_status fbp_s4_occupancy(struct fbp_s4 *s, enum fbp_s4_kernel kernel, unsigne
     struct fbp_s4_gpu gpu;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "qiao2015"));
     FBP_TRY(check_launch(&a, kernel, &block));
     FBP_TRY(find_kernels(&k));
     FBP_TRY(k->describe(0, &gpu));

@@ -97,7 +97,7 @@ static int draw_times(const struct s4_job *job, const char *folder)
     struct lines *l = calloc(1, sizeof *l);
 
     if (!l)
-        return cli_error("not enough memory for a chart");
+        return cli_error("out of memory for a chart: close other programs");
     add_columns(job, shown, l, false);
     int rc = draw_lines(l, folder, "S4-fig1.svg", "Fig. 1: times", "seconds", "N", false);
     l->n = 0;
@@ -123,7 +123,7 @@ static int draw_factors(const struct s4_job *job, const char *folder)
     struct lines *l = calloc(1, sizeof *l);
 
     if (!l)
-        return cli_error("not enough memory for a chart");
+        return cli_error("out of memory for a chart: close other programs");
     add_columns(job, shown, l, false);
     const int rc = draw_lines(l, folder, "S4-fig3.svg", "Fig. 3: acceleration by the GPU",
                               "speed of GS in units of the speed of CM or CS", "N", false);
@@ -202,7 +202,7 @@ static int draw_differences(const struct s4_row *r, const char *folder)
     size_t n = 0;
 
     if (!values)
-        return cli_error("not enough memory for a picture");
+        return cli_error("out of memory for a picture: close other programs");
     for (int k = 0; k < PAIRS; k++) {
         const float *a = slice_of(r, pairs[k][0]), *b = slice_of(r, pairs[k][1]);
         float *out = values + n * pixels;
@@ -280,7 +280,7 @@ static int draw_profiles(const struct s4_row *r, const char *folder)
     char path[BENCH_PATH];
 
     if (!memory)
-        return cli_error("not enough memory for a chart");
+        return cli_error("out of memory for a chart: close other programs");
     for (size_t i = 0; i < n; i++)
         p.x[i] = (double)i + 1;
     add_profiles(r, &p);

@@ -8,15 +8,18 @@
 
 const struct s4_about s4_about[S4_WAYS] = {
     [S4_GS] = {"GS", "the paper's kernel, one stage, double", true, FBP_S4_PAPER, 1, 0},
-    [S4_NO_BRANCH] = {"GS no branch", "the same without its branch", true, FBP_S4_NO_BRANCH, 1, 0},
-    [S4_REGISTERS] = {"GS registers", "also with sums in registers", true, FBP_S4_REGISTERS, 1, 0},
-    [S4_PLAN] = {"plan", "a plan, one stage, double", true, -1, 1, FBP_PRECISION_DOUBLE},
-    [S4_PLAN_FLOAT] = {"plan float", "a plan, one stage, float", true, -1, 1, 0},
-    [S4_CM] = {"CM", "a plan, two stages, double", false, -1, 2, FBP_PRECISION_DOUBLE, true},
-    [S4_CM_FLOAT] = {"CM float", "a plan, two stages, float", false, -1, 2, 0, true},
-    [S4_CS] = {"CS", "a plan, one stage, double", false, -1, 1, FBP_PRECISION_DOUBLE},
-    [S4_CS_FLOAT] = {"CS float", "a plan, one stage, float", false, -1, 1, 0},
-    [S4_CS_RESAMPLED] = {"CS resampled", "CS from CM's resampled projections", false, -1, 1,
+    [S4_NO_BRANCH] = {"GS no branch", "the paper's kernel without its branch", true,
+                      FBP_S4_NO_BRANCH, 1, 0},
+    [S4_REGISTERS] = {"GS registers", "without branch, with sums in registers instead of memory",
+                      true, FBP_S4_REGISTERS, 1, 0},
+    [S4_PLAN] = {"plan", "fbp's own kernel, one stage, double", true, -1, 1, FBP_PRECISION_DOUBLE},
+    [S4_PLAN_FLOAT] = {"plan float", "fbp's own kernel, one stage, float", true, -1, 1, 0},
+    [S4_CM] = {"CM", "fbp's own kernel, two stages, double", false, -1, 2, FBP_PRECISION_DOUBLE,
+               true},
+    [S4_CM_FLOAT] = {"CM float", "fbp's own kernel, two stages, float", false, -1, 2, 0, true},
+    [S4_CS] = {"CS", "fbp's own kernel, one stage, double", false, -1, 1, FBP_PRECISION_DOUBLE},
+    [S4_CS_FLOAT] = {"CS float", "fbp's own kernel, one stage, float", false, -1, 1, 0},
+    [S4_CS_RESAMPLED] = {"CS resampled", "CS from the resampled projections of CM", false, -1, 1,
                          FBP_PRECISION_DOUBLE, true},
 };
 
@@ -38,7 +41,7 @@ static int keep_slice(const fbp_s4 *s4, size_t size, float **out)
 
     *out = malloc(n * sizeof **out);
     if (!*out)
-        return cli_error("not enough memory for a slice");
+        return cli_error("out of memory for a slice: close other programs");
     const double *slice = fbp_s4_object(s4) + (size / 2 - 1) * n;
     for (size_t i = 0; i < n; i++)
         (*out)[i] = (float)slice[i];
@@ -101,7 +104,7 @@ static int measure_way(const struct s4_job *job, fbp_s4 *s4, struct s4_row *row,
     const fbp_status st =
         about->kernel < 0 ? by_plan(job, about, s4, c) : by_kernel(job, about, s4, c);
     if (st == FBP_ERR_UNSUPPORTED) {
-        say_note(job->quiet, "left out: %s", fbp_message());
+        say_note(job->quiet, "not measured: %s", fbp_message());
         return 0;
     }
     if (st != FBP_OK || fbp_s4_compare(s4, &c->error) != FBP_OK)
@@ -133,7 +136,7 @@ static int measure_row(struct s4_job *job, struct s4_row *row)
         row->views = fbp_s4_views(s4);
         row->samples = fbp_s4_samples(s4);
         row->truth = malloc(row->size * row->size * sizeof *row->truth);
-        rc = !row->truth ? cli_error("not enough memory for a slice")
+        rc = !row->truth ? cli_error("out of memory for a slice: close other programs")
              : fbp_s4_truth(s4, row->size / 2 - 1, row->truth) == FBP_OK ? 0
                                                                          : cli_fail();
     }

@@ -105,11 +105,13 @@ static void print_launches(const struct s4_job *job)
 /* Advice (2) of the paper, arrays that stay on the card, and (5), kernels without branches. */
 static void print_advice(const struct s4_job *job)
 {
-    static const char *const names[] = {"sent", "kept", "factor", "branch", "none", "factor"};
+    static const char *const names[] = {"(2) sent",   "(2) kept", "factor",
+                                        "(5) branch", "(5) none", "factor"};
     char name[40];
 
-    printf("\nAdvice [s]: (2) arguments sent and gathered in each call, or kept on the card "
-           "(gpuArray) | (5) branch\n%-*s",
+    printf("\nAdvice of the paper [s]: (2) keep arrays on the card (gpuArray): GS with arrays sent "
+           "and "
+           "fetched per call, or kept\n(5) avoid branches: GS with its branch, or without\n%-*s",
            NAME, "");
     heads(names, 6);
     for (size_t i = 0; i < job->n; i++) {
@@ -231,7 +233,7 @@ static void print_registers(const struct s4_job *job)
 {
     static const char *const names[FBP_S4_KERNELS] = {"GS", "GS no branch", "GS registers"};
 
-    printf("\nRegisters and occupancy, %zu^3: published 68 bytes of locals per thread\n",
+    printf("\nRegisters and occupancy, %zu^3; published: 68 bytes of local variables per thread\n",
            job->row[job->block_row].size);
     for (int k = 0; k < FBP_S4_KERNELS; k++) {
         const struct fbp_s4_occupancy *o = &job->occupancy[k];
@@ -251,11 +253,13 @@ static void print_blocks(const struct s4_job *job)
 {
     const struct s4_row *r = &job->row[job->block_row];
 
-    printf("\nBlocks, %zu^3, GS registers; threads per SM: whole blocks as the paper "
-           "counts\n(the published card's beside), as registers allow, and most that were counted\n"
-           "%-8s %6s %12s %12s %12s %12s %12s %10s\n",
-           r->size, "threads", "warps", "published", "paper's way", "registers", "counted",
-           "compute [s]", "GUPS");
+    printf(
+        "\nBlock sizes, %zu^3, kernel \"GS registers\". Threads per SM: by the paper's rule (whole "
+        "blocks) on its GTX 760\nand on this card; as registers allow; counted while the kernel "
+        "ran\n"
+        "%-8s %6s %12s %12s %12s %12s %12s %10s\n",
+        r->size, "threads", "warps", "rule, 760", "rule, now", "registers", "counted",
+        "compute [s]", "GUPS");
     for (size_t i = 0; i < job->n_blocks; i++) {
         const struct s4_block *b = &job->block[i];
         printf("%-8u %6.4g %12zu %12zu %12zu %12zu %12.3e %10.1f%s\n", b->of.block,
@@ -285,10 +289,10 @@ static void print_operations(const struct s4_job *job)
 
 void s4_print(const struct s4_job *job)
 {
-    printf(
-        "S4: N^3 voxels from %zu projections (%zu rings of equal solid angle) of a bottle, linear "
-        "interpolation, best of %zu\n",
-        job->row[0].views, job->rings, job->runs);
+    printf("Qiao 2015 (S4): N^3 voxels from %zu projections (%zu rings of equal solid angle) of a "
+           "bottle, linear "
+           "interpolation, best of %zu\n",
+           job->row[0].views, job->rings, job->runs);
     print_table1(job);
     print_launches(job);
     print_advice(job);

@@ -225,14 +225,15 @@ static int measure(struct session *s)
 static int measure_transfers(struct session *s, bool streamed)
 {
     struct fbp_s1_transfers t;
-    char path[600];
+    char path[BENCH_PATH];
     int rc = describe(s);
 
+    if (rc == 0 && s->a->pictures)
+        rc = bench_picture(path, s->a->pictures,
+                           streamed ? "zinsser2013-fig3-streamed.svg"
+                                    : "zinsser2013-fig3-resident.svg");
     if (rc)
         return rc;
-    if (s->a->pictures && snprintf(path, sizeof path, "%s/zinsser2013-fig3-%s.svg", s->a->pictures,
-                                   streamed ? "streamed" : "resident") >= (int)sizeof path)
-        return cli_error("%s: the name is too long: choose another --pictures", s->a->pictures);
     const fbp_status st = fbp_s1_transfers(s->scan, &s->params, streamed, s->a->runs,
                                            s->a->pictures ? path : NULL, &t);
     if (st != FBP_OK && st != FBP_ERR_UNSUPPORTED)
@@ -250,7 +251,7 @@ static int run(const struct command *self, int argc, char **argv)
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON && a.pictures && !a.transfers)
-        rc = opt_usage(self, "--pictures: expected --transfers, too");
+        rc = opt_usage(self, "--pictures: only --transfers draws pictures: add --transfers");
     if (rc == OPT_GO_ON)
         rc = bench_check_pictures(a.pictures);
     if (rc != OPT_GO_ON)

@@ -124,8 +124,8 @@ static fbp_status check_memory(const struct fbp_backend *backend, const struct f
     backend->discovery.describe(0, &device);
     if (device.free_bytes && bytes > (double)device.free_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "S1: views and volumes take %s, the device has %s free: use "
-                        "fewer views or voxels",
+                        "zinsser2013: views and volumes take %s, the device has %s free: use fewer "
+                        "views or voxels",
                         fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, device.free_bytes));
     return FBP_OK;
@@ -148,12 +148,15 @@ fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_bench_device(params->device, &s->fast.backend));
     s->kernels = bench_device_of(s->fast.backend)->s1;
     if (!s->kernels)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "S1: %s has no texture units: use a cuda device",
-                              s->fast.backend->name));
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_UNSUPPORTED,
+                     "zinsser2013: device %s does not have the paper's kernels: use a cuda device",
+                     s->fast.backend->name));
     if (!fbp_kind_has_source(scan->kind) || scan->n_views > MOST_LAYERS)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "S1: a cone-beam scan of at most %d views is needed: use fewer",
-                              MOST_LAYERS));
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID,
+                     "zinsser2013: expected a cone-beam scan of at most %d views: use fewer views",
+                     MOST_LAYERS));
     FBP_TRY_GOTO(check_memory(s->fast.backend, scan));
     FBP_TRY_GOTO(fbp_mul(view_samples(scan) * sizeof(float), scan->n_views, "views", &samples));
     FBP_TRY_GOTO(fbp_alloc((void **)&s->views, samples, "views"));
@@ -226,7 +229,9 @@ static fbp_status filter_views(const struct fbp_scan *scan, int n_threads, float
     FBP_TRY(fbp_job_create(&s.tables, &measured, &params, false));
     FBP_TRY_GOTO(fbp_job_arrange(&s.tables.job, s.backend));
     if (s.tables.job.padded.panel.n_columns != scan->panel.n_columns)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "S1: the detector is not centred"));
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_UNSUPPORTED,
+                     "zinsser2013: the detector is not centred: use a scan without an offset"));
     FBP_TRY_GOTO(s.backend->open(&s.dev, 0, &s.tables.job));
     FBP_TRY_GOTO(fbp_alloc((void **)&rows, FILTERED * size * sizeof *rows, "filtered views"));
     for (size_t view = 0; view < n; view += FILTERED) {

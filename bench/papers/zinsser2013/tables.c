@@ -47,12 +47,12 @@ static double known(double v)
 
 void s1_print_table1(const struct s1_job *job)
 {
-    printf("S1: %zu^3 voxels from %zu views of %zu x %zu, any 3x4 matrices, on %s; medians of "
-           "%zu\n",
+    printf("Zinsser 2013 (S1): %zu^3 voxels from %zu views of %zu x %zu, any 3x4 matrices, on %s; "
+           "medians of %zu runs\n",
            job->size, job->views, job->columns, job->rows, job->device, job->runs);
     printf("The published rows of Table II are of 512^3 voxels from 496 views of 1248 x 960.\n");
     if (!job->kernels)
-        printf("The paper's kernels need CUDA: their columns of today are empty (-).\n");
+        printf("The paper's kernels need CUDA: columns of today without a measurement have a -.\n");
     printf("\n%-*s %12s %12s %12s %12s %12s\n", LABEL, "Table I: limits", "GTX 280", "GTX 480",
            "GTX 580", "GTX 680", "today");
     printf("%-*s %12s %12s %12s %12s %12s\n", LABEL, "Architecture", "Tesla GT200", "Fermi GF100",
@@ -65,7 +65,13 @@ void s1_print_table1(const struct s1_job *job)
         putchar('\n');
     }
     printf("Today's limits are measured; the published ones are the makers'.\n");
-    printf("\nTable II, times in ms; left: GTX 680 (2013), right: %s\n", job->device);
+    printf("\nTable II, times in ms; left: published, GTX 680; right: today, %s\n"
+           "kernel A: outer loop along z, inner loop over views; B: the other order. I: views per "
+           "launch; K: voxels per thread\n"
+           "occup.: resident threads, of the greatest number; reg.: registers per thread\n"
+           "I.-.-: the kernel without reads, writes and fetches; I.M.-: with reads and writes of "
+           "the volume;\nI.M.T: also with fetches, all from one place; time: the whole kernel\n",
+           job->device);
     printf("  # kernel    I   K block | occup. I.-.- I.M.- I.M.T  time  GUPS | occup. reg.   "
            "I.-.-   I.M.-   I.M.T    time   GUPS\n");
 }
@@ -174,7 +180,7 @@ static void print_verdict(const struct s1_result *r, const struct s1_job *job)
 void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s1_job *job)
 {
     printf("\nLimits of the kernels: shares of the time, then parts of the limits of Table I\n"
-           "  #  instr.  volume  fetches  places | fp32 rate   memory [GB/s]    fetches [G/s]  | "
+           "  #  instr.  volume  fetches scatter | fp32 rate   memory [GB/s]    fetches [G/s]  | "
            "limit\nfrom the published times and limits of the GTX 680:\n");
     for (size_t i = 0; i < S1_TESTS; i++) {
         const struct s1_result published = s1_published(i);
@@ -184,8 +190,8 @@ void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s
         printf("%s:\n", job->device);
     for (size_t i = 0; i < n; i++)
         print_verdict(&results[i], job);
-    printf("instr.: I.-.-; volume: added by M; fetches: added by T; places: added by fetches from "
-           "their own places.\n\n");
+    printf("instr.: I.-.-; volume: added by I.M.-; fetches: added by I.M.T; scatter: added by the "
+           "whole kernel,\nwhose fetches are from different places.\n\n");
     printf("%-*s %7s %9s %9s %11s %11s\n%*s %11s %11s\n", LABEL, "Table III: whole calls", "volume",
            "seconds", "GUPS", "RMSE [HU]", "RMSE [HU]", LABEL + 27, "", "(to double)",
            "(to exact)");
@@ -244,12 +250,13 @@ int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *
     if (!json)
         printf(
             "\nSection V: %zu^3 voxels from %zu views of %zu x %zu, on %s, kernel matrix; medians "
-            "of %zu\n%s; passes: %zu, each of %zu views in chunks of 8, 16, 24, 32, 32 ...\n"
+            "of %zu runs\n%s; passes: %zu, of at most %zu views in chunks of 8, 16, 24, 32, 32 "
+            "...\n"
             "parts of %zu slices, %.4g MiB; on the device at a time: %.4g MiB (memory of the "
             "paper's card: 2048 MiB)\n%-*s  %9s^3 %12s\n",
             job->size, job->views, job->columns, job->rows, job->device, job->runs,
             t->streamed ? "The volume passes through two buffers"
-                        : "Views and volume stay on the device",
+                        : "Views and volume fit on the device",
             d.passes, d.pass_views, d.part_slices, m.part,
             2 * m.part + m.views * (double)d.pass_views / (double)job->views, LABEL,
             "published: GTX 680", t->streamed ? "1024" : "512", "today");

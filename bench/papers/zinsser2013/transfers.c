@@ -44,10 +44,10 @@ static fbp_status open_device(struct transfers *t)
                                    LARGEST_CHUNK, rows};
 
     if (t->division.passes > 1 && volume.bytes != part.nz * fbp_slab_slice(&part) * sizeof(float))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "S1: %s has slices of another layout than the host's: they cannot be copied to it",
-            t->backend->name);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "zinsser2013: device %s stores slices in another layout than the host, "
+                        "which cannot be copied to it: use cpu, cuda or gl",
+                        t->backend->name);
     FBP_TRY(t->backend->open(&t->dev, 0, job));
     FBP_TRY(t->backend->memory.host_alloc(t->dev, job->n_views * t->view * sizeof(float), "views",
                                           (void **)&t->views));
@@ -207,8 +207,8 @@ static fbp_status measure(struct transfers *t, bool overlap, size_t n, double *m
         FBP_TRY(run(t, overlap, &seconds[i % n]));
         const uint64_t found = fbp_hash(0, t->voxels, bytes);
         if (*hash && found != *hash)
-            return fbp_fail(FBP_ERR_DEVICE, "S1: two runs gave different volumes: this is a "
-                                            "mistake of the program or of the device");
+            return fbp_fail(FBP_ERR_DEVICE, "zinsser2013: two runs gave different volumes: report "
+                                            "this error, or check the device");
         *hash = found;
     }
     fbp_sort(seconds, n);
