@@ -1,4 +1,4 @@
-/* The commands of fbp-bench. */
+/* Table of all commands of the program fbp-bench; main.c passes it to program_main(). */
 #include "bench/commands.h"
 
 extern const struct command cmd_bench_follow, cmd_bench_host, cmd_bench_kernel, cmd_bench_links,

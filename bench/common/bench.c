@@ -1,3 +1,5 @@
+/* Functions that the commands of fbp-bench share: temporary folder, JSON, cells of tables, paths
+ * of pictures. */
 #include "bench/common/bench.h"
 #include "say.h"
 

@@ -1,5 +1,5 @@
-/** @file bench.h  What the benchmarks share: options, JSON, and of whole reconstructions a place, a
- * scan and overlap. */
+/** @file bench.h  What the commands of fbp-bench share: rows of option tables, JSON, cells of
+ * tables, a temporary folder. Included by every command.c in bench/. */
 #ifndef FBP_BENCH_COMMON_BENCH_H
 #define FBP_BENCH_COMMON_BENCH_H
 

@@ -1,3 +1,5 @@
+/* The scans of the standard jobs (J1, J2, J3, P64 …) for fbp bench kernel, host and follow, and
+ * circular scans for the jobs of the papers. */
 #include "bench/common/jobs.h"
 #include "geometry/view.h"
 #include "phantom/shapes.h"

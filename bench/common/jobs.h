@@ -1,5 +1,6 @@
-/** @file jobs.h  The jobs quoted everywhere: full circle, SOD 750 mm, SDD 1200 mm, detector
- * centred. */
+/** @file jobs.h  Standard jobs J1 to J3 (full circle, SOD 750 mm, SDD 1200 mm, centred detector)
+ * and P64 to P128x10 (EPR plane integrals). Included by the commands kernel, host, follow and
+ * those of the papers. */
 #ifndef FBP_BENCH_COMMON_JOBS_H
 #define FBP_BENCH_COMMON_JOBS_H
 

@@ -1,5 +1,6 @@
-/** @file measure.h  Timing of the backprojection alone, of whole reconstructions and of outputs,
- * and the limits of device and memory, to compare with. */
+/** @file measure.h  Measurements that several commands print: the backprojection alone
+ * (kernels/measure.c), whole reconstructions (host/measure.c), limits of a device
+ * (common/modules.c), writing (pipeline/write.c). */
 #ifndef FBP_BENCH_COMMON_MEASURE_H
 #define FBP_BENCH_COMMON_MEASURE_H
 

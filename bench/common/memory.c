@@ -1,3 +1,5 @@
+/* Reconstructions by an ordinary plan from memory to memory; commands of the papers and bench
+ * host compare their volumes with these. */
 #include "bench/common/memory.h"
 
 #include "fbp/device_memory.h"

@@ -1,4 +1,5 @@
-/** @file memory.h  An ordinary reconstruction from memory to memory (internal). */
+/** @file memory.h  Ordinary reconstructions from memory to memory (internal). Called by bench
+ * host and by the commands of the papers. */
 #ifndef FBP_BENCH_COMMON_MEMORY_H
 #define FBP_BENCH_COMMON_MEMORY_H
 

@@ -1,3 +1,5 @@
+/* Loads libfbp_bench_cuda.so and libfbp_bench_gl.so, finds the device of --device, and measures
+ * its limits. Called by all commands that measure on a device. */
 #include "bench/common/modules.h"
 
 #include "backend/module.h"

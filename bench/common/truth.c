@@ -1,3 +1,5 @@
+/* Reference values in double precision for some voxels of a volume, by the arithmetic of the
+ * backend `ref`. Called by bench kernel and by the commands of the papers. */
 #include "bench/common/truth.h"
 
 #include "backend/ref/ref.h"

@@ -1,5 +1,5 @@
-/** @file truth.h  What a kernel's volume is compared with: some of its voxels, in double
- * (internal). */
+/** @file truth.h  Reference values in double precision for some voxels of a volume, and its
+ * difference from them (internal). Called by bench kernel and by the commands of the papers. */
 #ifndef FBP_BENCH_COMMON_TRUTH_H
 #define FBP_BENCH_COMMON_TRUTH_H
 

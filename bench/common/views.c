@@ -1,3 +1,5 @@
+/* Views to measure with: random samples, or integrals of a head phantom. Called by the commands
+ * that measure from memory. */
 #include "bench/common/views.h"
 
 #include "base/threads.h"

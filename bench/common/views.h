@@ -1,4 +1,5 @@
-/** @file views.h  Views to measure with, in the host's memory (internal). */
+/** @file views.h  Views to measure with, in the memory of the host: random samples, or integrals
+ * of a head phantom (internal). Called by the commands that measure from memory. */
 #ifndef FBP_BENCH_COMMON_VIEWS_H
 #define FBP_BENCH_COMMON_VIEWS_H
 

@@ -1,4 +1,5 @@
-/* The entry of libfbp_bench_cuda.so, beside that of the backend. */
+/* Entry of libfbp_bench_cuda.so besides that of the CUDA backend: the table of functions that
+ * common/modules.c loads. */
 #include "backend/cuda/cuda.h"
 #include "bench/cuda/limits.h"
 #include "bench/cuda/s0.h"

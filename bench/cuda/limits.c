@@ -1,4 +1,5 @@
-/* Ceilings of a GPU: medians of five runs by events, each after one that is not counted. */
+/* Measures the limits of a CUDA device (arithmetic, fetches, loads, copies): medians of five
+ * runs timed by events. Called by fbp_bench_limits() through entry.c. */
 #include "bench/cuda/limits.h"
 
 #include "backend/cuda/cuda.h"

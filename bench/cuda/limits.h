@@ -1,4 +1,5 @@
-/** @file limits.h  Ceilings of a GPU, measured (internal; C and CUDA). */
+/** @file limits.h  Functions of limits.cu and limits_load.cu that start the work of one limit of
+ * a GPU, and cuda_limits(), which entry.c exports (internal; C and CUDA). */
 #ifndef FBP_BENCH_CUDA_LIMITS_H
 #define FBP_BENCH_CUDA_LIMITS_H
 

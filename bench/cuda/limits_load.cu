@@ -1,4 +1,5 @@
-/* Loads that hit the first cache, for a GPU's ceiling of kernels that interpolate by themselves. */
+/* Kernel with loads that hit the first-level cache: the limit of kernels that interpolate
+ * without texture units. Launched by limits.c. */
 #include "bench/cuda/limits.h"
 
 enum { THREADS = 256, BLOCKS = 16, ROUNDS = 256, LOADS = 16 };

@@ -1,6 +1,6 @@
-/** @file s0.h  Kernels after Okitsu, Ino and Hagihara 2008, scenario S0 (internal; C and CUDA).
+/** @file s0.h  Kernels of Okitsu, Ino and Hagihara (2008) (internal; C and CUDA).
  *
- * They are asked for by name, never chosen: `fbp bench S0` runs them.
+ * A plan never chooses them: `fbp bench okitsu2008` and `fbp bench ino2010` name them.
  */
 #ifndef FBP_BENCH_CUDA_S0_H
 #define FBP_BENCH_CUDA_S0_H

@@ -1,7 +1,6 @@
-/*
- * The filter of Okitsu, Ino and Hagihara 2008 (Eq. 1, with the shift that it lacks): a block takes
- * a row, or here a pair of rows as one complex row, and convolves it in shared memory.
- */
+/* The filter of Okitsu, Ino and Hagihara (2008): Eq. (1), with the shift that the printed
+ * equation lacks. A block convolves a row, here a pair of rows as one complex row, in shared
+ * memory. Launched by the kernels of s0_ladder.cu. */
 #include "backend/cuda/filter_kernels.h"
 #include "bench/cuda/s0.h"
 

@@ -1,4 +1,5 @@
-/* Running the kernels of S1: matrices, occupancy, launches, time. */
+/* Runs a kernel of Zinsser and Keck (2013): matrices, occupancy, launches, time. Called by
+ * bench/papers/zinsser2013/measure.c through struct fbp_s1_kernels. */
 #include "bench/cuda/s1.h"
 
 #include "backend/cuda/cuda.h"

@@ -1,4 +1,5 @@
-/** @file s1.h  The kernels of S1 and how they are launched (internal; C and CUDA). */
+/** @file s1.h  The kernels of Zinsser and Keck (2013) as s1_a.cu and s1_b.cu define them and
+ * s1.c launches them (internal; C and CUDA). */
 #ifndef FBP_BENCH_CUDA_S1_H
 #define FBP_BENCH_CUDA_S1_H
 

@@ -1,4 +1,5 @@
-/* Kernel B of S1: the shapes of Table II, tests 5 to 8, and those that are quickest today. */
+/* Kernel B of Zinsser and Keck (2013): the shapes of Table II, tests 5 to 8, and shapes that are
+ * faster on today's GPUs. Launched by s1.c. */
 #include "bench/cuda/s1_kernel.h"
 
 /* Views of a launch are unrolled to the last, up to 4 of them. */

@@ -1,9 +1,9 @@
-/** @file s1_kernel.h  The kernels of Zinsser and Keck (2013), whatever their shape (internal;
- * CUDA).
+/** @file s1_kernel.h  The kernels of Zinsser and Keck (2013) as templates of their shape
+ * (internal; CUDA).  Instantiated by s1_a.cu and s1_b.cu.
  *
- * Both add I views a launch to K voxels along z a thread; views are filtered by the texture units,
- * and what lies beside a view is zero, tap by tap.  Matrices are a kernel parameter, so that they
- * lie in constant memory.
+ * Both add I views per launch to K voxels along z per thread; views are filtered by the texture
+ * units, and what lies beside a view is zero, tap by tap.  Matrices are a kernel parameter, so that
+ * they lie in constant memory.
  *
  * - Kernel A goes along z outside and over the views inside: every voxel is read and written once a
  *   launch, as soon as it is done.  With K = N a thread walks through the whole volume; blocks may

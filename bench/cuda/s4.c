@@ -1,4 +1,5 @@
-/* Running the kernels with the arguments of S4's paper: memory, launches, times, limits. */
+/* Runs the kernels of Qiao et al. (2015): memory, launches, times, limits. Called by
+ * bench/papers/qiao2015/measure.c through struct fbp_s4_kernels. */
 #include "bench/cuda/s4.h"
 
 #include "backend/cuda/cuda.h"

@@ -1,4 +1,5 @@
-/* The kernels with the arguments of S4's paper, as the module launches them. */
+/* The kernels of s4_kernels.cu as the module launches them: s4.c gets them from
+ * cuda_s4_kernel(). */
 #include "bench/cuda/s4.h"
 
 #include "bench/cuda/s4_kernels.cu"

@@ -1,4 +1,5 @@
-/** @file s4.h  The kernels with the arguments of S4's paper (internal; C and CUDA). */
+/** @file s4.h  The kernels with the arguments of Qiao et al. (2015), and the table of their
+ * functions (internal; C and CUDA). Included by entry.c, s4.c and s4.cu. */
 #ifndef FBP_BENCH_CUDA_S4_H
 #define FBP_BENCH_CUDA_S4_H
 

@@ -1,6 +1,7 @@
 /*
  * Single-stage backprojection of plane integrals, with the list of arguments that Qiao et al.
- * (2015) have for a kernel that MATLAB's CUDAKernel launches.  Everything is double, as there.
+ * (2015) have for a kernel that MATLAB's CUDAKernel launches.  Compiled into s4.cu, as PTX for
+ * MATLAB, and as C for tests/unit/test_epr_kernels.c.  Everything is double, as there.
  *
  * object      [N x N x N], column-major: voxel (m, n, k) is object[k N^2 + n N + m]; is added to
  * projection  [S x Q], column-major: filtered and weighted, sample s of projection q is

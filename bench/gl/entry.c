@@ -1,4 +1,5 @@
-/* The entry of libfbp_bench_gl.so, beside that of the backend. */
+/* Entry of libfbp_bench_gl.so besides that of the OpenGL backend: the table of functions that
+ * common/modules.c loads. */
 #include "backend/gl/egl.h"
 #include "backend/gl/gl.h"
 #include "backend/gl/queue.h"

@@ -1,4 +1,5 @@
-/* A device that draws the jobs of S3: a context of its own in a thread of its own. */
+/* Draws the job of Ino et al. (2009) in an OpenGL context of its own, which a thread of its own
+ * holds. Called by bench/papers/ino2009/measure.c through struct fbp_s3_kernels. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/gl/egl.h"

@@ -1,5 +1,5 @@
-/** @file s3_draw.h  Programs, layered textures and targets of S3, and one run of it (internal); all
- * of it in the thread that has the context. */
+/** @file s3_draw.h  Layered textures, targets, programs and one run of the job of Ino et al.
+ * (2009) (internal). All functions run in the thread that holds the OpenGL context (s3.c). */
 #ifndef FBP_BENCH_GL_S3_DRAW_H
 #define FBP_BENCH_GL_S3_DRAW_H
 

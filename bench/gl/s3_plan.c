@@ -1,4 +1,5 @@
-/* What passes of S3 draw. */
+/* The variants of Ino et al. (2009), and the numbers that each pass needs of its views; without
+ * OpenGL calls. Called by s3.c and s3_sum.c. */
 #include "bench/gl/s3_plan.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/** @file s3_plan.h  The variants of S3: what is decided and written without a context (s3_plan.c,
- * s3_text.c; internal, pure).
+/** @file s3_plan.h  The variants of Ino et al. (2009), their numbers and shaders, without OpenGL
+ * calls (s3_plan.c, s3_text.c; internal, pure).  Called by the other s3_*.c files of this folder.
  *
  * What each variant packs is read from Table 2 of the paper.  A draws N K passes, B and C a quarter
  * of them, D and E a sixteenth.  Packing views takes .3 s in A and B, .6 s from C on: there four

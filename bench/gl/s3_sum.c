@@ -1,4 +1,5 @@
-/* Passes of S3: every view, or four of them, into one slice after another, or four. */
+/* Backprojection passes of Ino et al. (2009): each adds one, four or eight views to one, four or
+ * sixteen slices. Called by s3.c. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/module.h"

@@ -1,5 +1,5 @@
-/* The shaders of S3 as texts, in GLSL 3.30.  Each value has a line of its own, because gl_s3_cost()
- * counts operations by line. */
+/* Writes the shaders of Ino et al. (2009) in GLSL 3.30.  Called by s3_sum.c and s3_views.c.  Each
+ * value has a line of its own, because gl_s3_cost() counts operations by line. */
 #include "bench/gl/s3_plan.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Command `fbp bench host`: whole reconstructions from memory to memory. */
 #include "bench/common/jobs.h"
 #include "recon.h"
 

@@ -1,4 +1,5 @@
-/* Timing of whole reconstructions, memory to memory. */
+/* Times whole reconstructions from memory to memory, and their error on views of a phantom.
+ * Called by host/command.c, kernels/command.c and the command of Zinsser 2013. */
 #include "bench/common/measure.h"
 #include "fbp/device_memory.h"
 

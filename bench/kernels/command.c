@@ -1,3 +1,5 @@
+/* Command `fbp bench kernel`: the backprojection alone, with its error and the limit of the
+ * device. */
 #include "bench/kernels/text.h"
 #include "recon.h"
 

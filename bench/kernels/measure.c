@@ -1,4 +1,5 @@
-/* Timing of a backend's backprojection alone, with its error. */
+/* Times the backprojection of a backend alone, its error, and the limit of the device for the
+ * kernel. Called by kernels/command.c. */
 #include "bench/common/measure.h"
 
 #include "backend/device.h"

@@ -1,3 +1,5 @@
+/* Prints the measurements of `fbp bench kernel` as lines, as a table and as JSON. Called by
+ * kernels/command.c. */
 #include "bench/kernels/text.h"
 #include "choices.h"
 

@@ -1,4 +1,5 @@
-/** @file text.h  What fbp bench kernel measured, and how it is shown. */
+/** @file text.h  Measurements of `fbp bench kernel`, and the functions of text.c that print
+ * them. Included by kernels/command.c. */
 #ifndef FBP_BENCH_KERNELS_TEXT_H
 #define FBP_BENCH_KERNELS_TEXT_H
 

@@ -1,3 +1,4 @@
+/* Command `fbp bench links`: transfer rates between the memories of host and devices. */
 #include "bench/common/bench.h"
 
 #include "backend/backend.h"

@@ -1,4 +1,5 @@
-/** @file links.h  How fast bytes go between the memory of the host and of devices, measured. */
+/** @file links.h  Measured transfer rates between the memories of the host and of devices.
+ * Included by links/command.c. */
 #ifndef FBP_BENCH_LINKS_LINKS_H
 #define FBP_BENCH_LINKS_LINKS_H
 

@@ -1,4 +1,5 @@
-/* Links of devices, measured anew. */
+/* Measures the transfer rates of devices anew, without the values of the cache. Called by
+ * links/command.c. */
 #include "bench/links/links.h"
 
 #include "backend/backend.h"

@@ -1,3 +1,4 @@
+/* Command `fbp bench follow`: time from the last view of a running scan to the finished volume. */
 #include "bench/common/jobs.h"
 #include "bench/pipeline/player.h"
 #include "recon.h"

@@ -1,3 +1,4 @@
+/* Command `fbp bench pipeline`: a whole reconstruction from file to file, stage by stage. */
 #include "bench/common/bench.h"
 #include "recon.h"
 

@@ -1,3 +1,5 @@
+/* A simulated scanner, which writes views at a given rate in a thread of its own. Called by
+ * follow.c. */
 #include "bench/pipeline/player.h"
 
 #include "cli.h"

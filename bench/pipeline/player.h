@@ -1,4 +1,5 @@
-/** @file player.h  Plays a scanner: writes views at a rate while somebody else reads them. */
+/** @file player.h  A simulated scanner, which writes views at a given rate while fbp bench
+ * follow reads them. Included by follow.c. */
 #ifndef FBP_BENCH_PIPELINE_PLAYER_H
 #define FBP_BENCH_PIPELINE_PLAYER_H
 

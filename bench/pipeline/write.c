@@ -1,4 +1,5 @@
-/* What a write is made of, each apart: fresh pages, copies, hashes, and outputs of all sorts. */
+/* Measures the parts of writing a volume: fresh pages, copies, hashes, files, outputs. Called by
+ * write_command.c. */
 #include "bench/common/measure.h"
 
 #include "array/array.h"

@@ -1,3 +1,4 @@
+/* Command `fbp bench write`: the parts of writing a volume, each timed alone. */
 #include "bench/common/bench.h"
 #include "say.h"
 

@@ -1,3 +1,5 @@
+/* Prints predicted times for grids of ranks and numbers of nodes as a table or JSON. Called by
+ * predict/command.c. */
 #include "bench/predict/cluster_text.h"
 
 #include "bench/common/bench.h"

@@ -1,4 +1,5 @@
-/** @file cluster_text.h  Times of grids and of numbers of nodes as a table. */
+/** @file cluster_text.h  Predicted times for grids of ranks and numbers of nodes, as a table.
+ * Included by predict/command.c. */
 #ifndef FBP_BENCH_PREDICT_CLUSTER_TEXT_H
 #define FBP_BENCH_PREDICT_CLUSTER_TEXT_H
 

@@ -1,3 +1,5 @@
+/* Command `fbp bench predict`: the plan of a reconstruction, and its time, on a machine that
+ * --model describes. */
 #include "bench/predict/cluster_text.h"
 #include "recon.h"
 

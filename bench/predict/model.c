@@ -1,3 +1,4 @@
+/* Reads the text of --model, and derives rates and seconds from it. Called by predict.c. */
 #include "bench/predict/model.h"
 
 #include "backend/gpu/gpu_known.h"

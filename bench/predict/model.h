@@ -1,8 +1,8 @@
-/** @file model.h  A machine that is described in words, to plan for (internal).
+/** @file model.h  A machine that is described in words, such as "gpus=4,gpu=h200,read=2GB/s"
+ * (internal).  Called by predict.c, which plans for it.
  *
- * "gpus=4,gpu=h200,read=2GB/s": known cards (backend/gpu/cards.c), of which each fact can be
- * given otherwise.  What is to be known of a machine that is not there is in one struct; a plan
- * divides the work and predicts its time with it as with what a real one measures.
+ * Facts of known cards (backend/gpu/cards.c) are defaults, and each can be replaced.  A plan uses
+ * the rates of the model in place of measured ones.
  */
 #ifndef FBP_BENCH_PREDICT_MODEL_H
 #define FBP_BENCH_PREDICT_MODEL_H

@@ -1,3 +1,5 @@
+/* The backend of a GPU that is only described: chooses kernels and counts bytes, but cannot be
+ * opened. Used by predict.c for plans. */
 #include "bench/predict/model_gpu.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -58,59 +60,18 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
     gpu_rates(gpu_card_at(0), job, out);
 }
 
-static fbp_status refuse(void)
-{
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "model: a described machine cannot compute: use it only to predict");
-}
-
 static fbp_status open_nothing(fbp_device **out, int index, const struct fbp_job *job)
 {
     (void)index;
     (void)job;
     *out = NULL;
-    return refuse();
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "model: a described machine cannot compute: use it only to predict");
 }
 
 static void close_nothing(fbp_device **dev)
 {
     *dev = NULL;
-}
-
-/* It has memory of its own, and cards that share views; as nobody opens it, nobody calls these. */
-static fbp_status alloc_nothing(fbp_device *dev, const struct fbp_buffer *buffer, void **out)
-{
-    (void)dev;
-    (void)buffer;
-    *out = NULL;
-    return refuse();
-}
-
-static void release_nothing(fbp_device *dev, enum fbp_purpose purpose, void *mem)
-{
-    (void)dev;
-    (void)purpose;
-    (void)mem;
-}
-
-static fbp_status upload_nothing(fbp_device *dev, void *dst, const void *src, size_t n_samples)
-{
-    (void)dev;
-    (void)dst;
-    (void)src;
-    (void)n_samples;
-    return refuse();
-}
-
-static fbp_status share_nothing(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
-                                fbp_device *from, const void *theirs)
-{
-    (void)dev;
-    (void)batch;
-    (void)filtered;
-    (void)from;
-    (void)theirs;
-    return refuse();
 }
 
 const struct fbp_backend fbp_backend_model = {
@@ -125,8 +86,4 @@ const struct fbp_backend fbp_backend_model = {
     .rates = rates,
     .open = open_nothing,
     .close = close_nothing,
-    .memory.alloc = alloc_nothing,
-    .memory.release = release_nothing,
-    .memory.upload = upload_nothing,
-    .share = share_nothing,
 };

@@ -1,7 +1,7 @@
-/** @file model_gpu.h  A GPU that is not there, to plan for (internal).
+/** @file model_gpu.h  The backend of a GPU that is only described (internal).  Used by predict.c.
  *
- * It chooses kernels and counts bytes as GPUs do (backend/gpu), and computes nothing.  What the
- * machine around it is like, the plan knows (bench/predict/model.h).
+ * It chooses kernels and counts bytes as real GPUs do (backend/gpu), and computes nothing.  The
+ * rates of the machine come from bench/predict/model.h.
  */
 #ifndef FBP_BENCH_PREDICT_MODEL_GPU_H
 #define FBP_BENCH_PREDICT_MODEL_GPU_H

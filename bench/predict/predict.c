@@ -1,3 +1,5 @@
+/* Makes plans for described machines, and predicts the times of clusters. Called by
+ * predict/command.c and cluster_text.c. */
 #include "bench/predict/predict.h"
 
 #include "backend/device.h"
@@ -45,6 +47,8 @@ fbp_status prediction_plan(struct prediction *p, const char *model, const struct
     FBP_TRY(fbp_model_read(model, &p->model));
     const size_t sharers = m->n_nodes ? m->nodes.ranks : 1;
     fbp_backend_complete(&fbp_backend_model, &p->backend);
+    p->backend.can.own_memory = p->backend.can.shares = true; /* as real cards have */
+    p->backend.in_host = false;
     p->target = (struct fbp_plan_target){.backend = &p->backend,
                                          .n_devices = m->n_nodes ? 1 : m->nodes.ranks,
                                          .device_bytes = m->device_bytes,

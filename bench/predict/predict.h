@@ -1,4 +1,5 @@
-/** @file predict.h  Plans for machines that are described in words, and their predicted times. */
+/** @file predict.h  Plans for machines that are described in words, and their predicted times.
+ * Called by predict/command.c and cluster_text.c. */
 #ifndef FBP_BENCH_PREDICT_PREDICT_H
 #define FBP_BENCH_PREDICT_PREDICT_H
 

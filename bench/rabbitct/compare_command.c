@@ -1,3 +1,5 @@
+/* Command `fbp rabbitct compare`: the error of a volume against a reference of the RabbitCT
+ * benchmark. */
 #include "bench/rabbitct/text.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Command `fbp rabbitct convert`: a RabbitCT data set as another version, or in separate files. */
 #include "bench/rabbitct/text.h"
 #include "cli.h"
 

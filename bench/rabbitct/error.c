@@ -1,4 +1,5 @@
-/* References, and the error that RabbitCT ranks by. */
+/* Reads references of the RabbitCT benchmark, and computes the error that it ranks by. Called by
+ * the commands rabbitct run and compare. */
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"

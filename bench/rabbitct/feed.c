@@ -1,7 +1,8 @@
 /*
- * Views one by one.  A batch in the making belongs to a slot; N_SLOTS of them take turns, so that
- * one is copied to the device while another is laid out and a third is backprojected.  The job is
- * that of a scan of N_SLOTS batches of filtered views whose matrices are filled in as they come.
+ * Backprojection of views that come one by one.  Called by module.c and run_command.c.  Views are
+ * collected in N_SLOTS slots of one batch each: one is copied to the device while the second is
+ * laid out and the third is backprojected.  The job is that of a scan of N_SLOTS batches of
+ * filtered views, whose matrices are filled in when they come.
  */
 #include "bench/rabbitct/feed.h"
 
@@ -93,14 +94,6 @@ void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *volum
     P[11] = 1;
 }
 
-static fbp_status make_matrices(fbp_feed *f, size_t n)
-{
-    FBP_TRY(fbp_calloc((void **)&f->matrices, n, sizeof *f->matrices, "matrices"));
-    for (size_t k = 0; k < n; k++)
-        fbp_feed_expect(&f->job.panel, &f->job.grid, f->matrices[k]);
-    return FBP_OK;
-}
-
 static fbp_status make_job(fbp_feed *f, const struct fbp_feed_params *p)
 {
     f->prep = (struct fbp_prep){.panel = p->panel};
@@ -117,8 +110,11 @@ static fbp_status make_job(fbp_feed *f, const struct fbp_feed_params *p)
         .selection.symmetric_views = 1,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
-    if (!f->matrices)
-        FBP_TRY(make_matrices(f, f->job.n_views));
+    if (!f->matrices) {
+        FBP_TRY(fbp_calloc((void **)&f->matrices, f->job.n_views, sizeof *f->matrices, "matrices"));
+        for (size_t k = 0; k < f->job.n_views; k++)
+            fbp_feed_expect(&p->panel, &p->volume, f->matrices[k]);
+    }
     f->job.matrices = f->matrices;
     return fbp_job_arrange(&f->job, f->backend);
 }

@@ -1,6 +1,7 @@
 /** @file feed.h  Backprojection of filtered views that are given one by one, without a scan.
+ * Called by module.c and run_command.c, whose loops over views are those of RabbitCT's runner
+ * (docs/rabbitct.md).
  *
- * It is for programs with their own loop over views, such as RabbitCT's runner (docs/rabbitct.md).
  * The volume is kept on the device.  Views are copied to the device and computed in batches, while
  * the program prepares the next ones.
  */

@@ -1,3 +1,4 @@
+/* Command `fbp rabbitct info`: the contents of a RabbitCT data set or result. */
 #include "bench/rabbitct/text.h"
 
 struct info_args {

@@ -1,4 +1,5 @@
-/* A RabbitCT data set from a scan: filtered views, matrices, references. */
+/* Makes a RabbitCT data set from a scan: filtered views, matrices, references. Called by
+ * make_command.c. */
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"

@@ -1,3 +1,4 @@
+/* Command `fbp rabbitct make`: a RabbitCT data set from a scan, or from a simulated one. */
 #include "bench/common/bench.h"
 #include "bench/rabbitct/text.h"
 #include "cli.h"

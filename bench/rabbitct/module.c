@@ -1,8 +1,8 @@
 /*
- * A module for RabbitCT's runners, around a feed of views (bench/rabbitct/feed.h).  Compiled once a
- * device.
+ * The modules librabbit_fbp_cuda.so and librabbit_fbp_cpu.so, which RabbitCT's runners load and
+ * call (runner.h).  They pass the views to bench/rabbitct/feed.c.
  *
- * A runner of release 1.0.3 says what is to come.  The images then lie in memory of the feed, so
+ * A runner of release 1.0.3 announces the views.  The images then lie in memory of the feed, so
  * that they are copied from where the runner put them, asynchronously, and the volume is fetched
  * within the last timed call.  Earlier runners may have a struct that ends after f_L: nothing
  * beyond is looked at, every image is copied first, and what the last, incomplete group of views

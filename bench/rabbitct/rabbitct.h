@@ -1,5 +1,5 @@
 /** @file rabbitct.h  Writing files of the RabbitCT benchmark, and its error measure
- * (docs/rabbitct.md).
+ * (docs/rabbitct.md).  Called by the *_command.c files of this folder.
  *
  * A data set contains filtered views of a C-arm, a matrix for each, and reference volumes.  A
  * volume is a cube of 256 mm about the origin, with L voxels on each side, x fastest.  Its values f

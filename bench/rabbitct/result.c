@@ -1,5 +1,5 @@
 /*
- * What a runner stores of a run:
+ * Reads and writes the result files of RabbitCT's runners.  Called by run_command.c and text.c:
  *
  *     int32 magic; v2: int32 2; int32 L, N; uint64 us[N]; float32 slice[L][L];
  *     float64 mse, max; uint32 histogram[11]; int32 end

@@ -1,3 +1,5 @@
+/* Command `fbp rabbitct run`: reconstructs a RabbitCT data set with the loop and the timing of
+ * its runner. */
 #include "bench/rabbitct/text.h"
 #include "cli.h"
 

@@ -1,4 +1,5 @@
-/** @file runner.h  What RabbitCT's runners and their modules share.
+/** @file runner.h  The struct and the functions that RabbitCT's runners and modules share; module.c
+ * implements the functions.
  *
  * The layout is that of the benchmark's interface on 64-bit systems (Rohkohl, Keck, Hofmann,
  * Hornegger, Med. Phys. 36, 2009), release 1.0.3.  Earlier runners hand over a shorter struct:

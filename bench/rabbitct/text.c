@@ -1,3 +1,4 @@
+/* Text and JSON that the commands fbp rabbitct … share: errors, contents of files, sizes. */
 #include "bench/rabbitct/text.h"
 #include "say.h"
 

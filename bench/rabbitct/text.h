@@ -1,4 +1,5 @@
-/** @file text.h  What the commands rabbitct … share. */
+/** @file text.h  Text and JSON that the commands fbp rabbitct … share. Included by every
+ * *_command.c of this folder. */
 #ifndef FBP_BENCH_RABBITCT_TEXT_H
 #define FBP_BENCH_RABBITCT_TEXT_H
 

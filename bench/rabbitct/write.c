@@ -1,4 +1,5 @@
-/* Writing RabbitCT data sets: as another version, and in parts. */
+/* Writes RabbitCT data sets as another version, or in separate files. Called by
+ * convert_command.c and make.c. */
 #include "array/names.h"
 #include "bench/rabbitct/rabbitct.h"
 

@@ -1,4 +1,5 @@
-/* Figure 5 of the paper: bars of seconds, those of CPUs and of today in one picture. */
+/* Draws Fig. 5 of Ino et al. (2009) as SVG: bars with the seconds of published and measured
+ * systems. Called by pictures.c. */
 #include "bench/papers/ino2009/s3.h"
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* S3's measurements as JSON. */
+/* Measurements of Ino et al. (2009) as JSON. Called by command.c for --json. */
 #include "bench/papers/ino2009/text.h"
 
 static void add_stages(cJSON *root, const struct fbp_s3_time *t)

@@ -1,4 +1,5 @@
-/* A job of S3 on a device that draws, and its error. */
+/* A session of Ino et al. (2009): the scan and phantom, runs on a device that draws, and the
+ * error of their volume. Called by command.c, runs.c and pictures.c. */
 #include "bench/papers/ino2009/s3.h"
 
 #include "backend/device.h"

@@ -1,4 +1,5 @@
-/* Figures 5 and 6: seconds of all variants; maximum intensity projections of the head. */
+/* Figs. 5 and 6 of Ino et al. (2009): seconds of all variants, and maximum intensity projections
+ * of the head. Called by command.c for --pictures. */
 #include "bench/papers/ino2009/text.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Tables 2 and 3 and Fig. 5 as Ino, Yoshida and Hagihara (2009) published them, and the rules that
- * derive figures from seconds: the paper's, and those of this program.
+ * derive figures from seconds: the paper's, and those of this program.  Called by tables.c, json.c
+ * and runs.c.
  *
  * The rule of Table 3 was found from its own figures.  With 11 operations per fetch, one fetch per
  * update, the ratio of its first two rows gives whole numbers of operations per fragment: 38, 71,

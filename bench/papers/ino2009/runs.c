@@ -1,4 +1,5 @@
-/* Measurement of a variant: in all slices if that is quick, in some of them otherwise. */
+/* Measures a variant of Ino et al. (2009): with all slices if that is short, otherwise with some
+ * slices and extrapolated. Called by command.c. */
 #include "bench/papers/ino2009/text.h"
 #include "say.h"
 

@@ -1,5 +1,6 @@
-/** @file s3.h  The job of Ino, Yoshida and Hagihara (2009): FDK as drawing by OpenGL, its variants
- * A to E, with filter, packing, and early fragment kill. */
+/** @file s3.h  The job of Ino, Yoshida and Hagihara (2009): FDK drawn by OpenGL, in the variants
+ * A to E, with filter, packing, and early fragment kill. Functions of measure.c; the device that
+ * draws is bench/gl/s3.c. */
 #ifndef FBP_BENCH_PAPERS_INO2009_S3_H
 #define FBP_BENCH_PAPERS_INO2009_S3_H
 

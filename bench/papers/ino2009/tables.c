@@ -1,4 +1,4 @@
-/* Tables 1 to 3 of the paper, and the same rows as they were measured now. */
+/* Prints Tables 1 to 3 of Ino et al. (2009), published and measured. Called by command.c. */
 #include "bench/papers/ino2009/text.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/** @file text.h  The job of Ino, Yoshida and Hagihara (2009), measured and tabulated; the paper's
- * figures and the rules that derive them from seconds are in rules.c. */
+/** @file text.h  Measurements of Ino et al. (2009), published figures and the rules that derive
+ * rates from seconds (rules.c), and the functions that print them. Included by the files of this
+ * folder. */
 #ifndef FBP_BENCH_PAPERS_INO2009_TEXT_H
 #define FBP_BENCH_PAPERS_INO2009_TEXT_H
 

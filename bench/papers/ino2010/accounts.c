@@ -1,4 +1,5 @@
-/* What was published, and what follows from seconds. */
+/* Published figures of Ino et al. (2010), and the rules that derive rates, limits and costs from
+ * seconds and sizes. Called by tables.c, plan.c, json.c and pictures.c. */
 #include "bench/papers/ino2010/text.h"
 
 #include <math.h>
@@ -38,14 +39,10 @@ enum { PAPER_LAUNCH = 5 };
  * 512^3 x 360 updates take 4.3 s. */
 static const double UPDATE_FLOPS = 162.6e9 * 4.3 / (512. * 512 * 512 * 360);
 
-/* Bytes of an update: 4 of a view; a voxel is read and written once per launch.  That gives the
- * paper's 137 GB/s for its 2048^3 in 235.3 s if a GB has 2^30 bytes.  The bandwidth that the paper
- * compares with, 102 GB/s, is that of the card in 10^9 bytes: of these it would be 147. */
-static double update_bytes(size_t launch_views)
-{
-    return 4 + 8 / (double)launch_views;
-}
-
+/* Rates of the backprojection by one device.  Bytes of an update: 4 of a view, and 8 of the voxel
+ * per launch.  That gives the paper's 137 GB/s for its 2048^3 in 235.3 s if a GB has 2^30 bytes.
+ * The bandwidth that the paper compares with, 102 GB/s, counts 10^9 bytes: the rate would then be
+ * 147. */
 /* `one` and `total`: seconds of 1 and of n devices. */
 static struct s2_rates rates_of(size_t size, size_t views, size_t n_devices, size_t launch_views,
                                 double one, double total, double backproject)
@@ -57,7 +54,7 @@ static struct s2_rates rates_of(size_t size, size_t views, size_t n_devices, siz
                              .speed_up = one / total,
                              .gups = 1e-9 * rate,
                              .gflops = 1e-9 * UPDATE_FLOPS * rate,
-                             .gbytes = 0x1p-30 * update_bytes(launch_views) * rate};
+                             .gbytes = 0x1p-30 * (4 + 8 / (double)launch_views) * rate};
 }
 
 struct s2_rates s2_published_rates(const struct s2_published *p, size_t i)

@@ -1,3 +1,4 @@
+/* Command `fbp bench ino2010`: options, and the order of the runs of Ino et al. (2010). */
 #include "bench/common/jobs.h"
 #include "bench/papers/ino2010/text.h"
 #include "say.h"
@@ -116,14 +117,6 @@ static int measure_counts(const struct s2_args *a, fbp_s2 *s2, struct s2_result 
     return rc;
 }
 
-/* The device's limits, where it can measure them. */
-static int find_limits(struct s2_result *r)
-{
-    const fbp_status st = fbp_bench_limits(r->plan.backend, &r->limits);
-
-    return st == FBP_OK || st == FBP_ERR_UNSUPPORTED ? 0 : cli_fail();
-}
-
 static int show(const struct s2_args *a, const struct s2_result *r)
 {
     int rc = 0;
@@ -151,9 +144,10 @@ static int measure(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r)
     r->compared = rc == 0;
     if (rc == 0)
         rc = measure_counts(a, s2, r, true);
-    if (rc == 0)
-        rc = find_limits(r);
-    return rc ? rc : show(a, r);
+    if (rc)
+        return rc;
+    const fbp_status st = fbp_bench_limits(r->plan.backend, &r->limits);
+    return st == FBP_OK || st == FBP_ERR_UNSUPPORTED ? show(a, r) : cli_fail();
 }
 
 /* One job, from its scan to its tables. */

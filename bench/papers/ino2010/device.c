@@ -1,7 +1,7 @@
-/*
- * One device of a run, and the thread that drives it.  With streams a step is only given to its
- * queue, and marks keep the order; without, the host waits for each step and takes its time.
- */
+/* One device of a run of Ino et al. (2010): it filters its share of the views, then computes its
+ * share of the boxes.  With streams, steps are put into the queues of the device, and events keep
+ * their order; without streams, the host waits for each step and measures its time.  Called by
+ * run.c in one thread per device. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "backend/slab.h"
@@ -117,7 +117,7 @@ static fbp_status step(struct s2_worker *w, fbp_device *dev, enum fbp_stage stag
     return FBP_OK;
 }
 
-static fbp_status go_on(const struct s2_worker *w)
+static fbp_status check_failed(const struct s2_worker *w)
 {
     return atomic_load(w->failed) ? FBP_ERR_CANCELLED : fbp_check_cancelled();
 }
@@ -178,7 +178,7 @@ static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)
 }
 
 /* They replace the views they came from, which have to be gone. */
-static fbp_status bring_back(struct s2_worker *w, struct slot *s, size_t i)
+static fbp_status fetch_rows(struct s2_worker *w, struct slot *s, size_t i)
 {
     const size_t samples = s2_view_samples(w->s);
     fbp_device *dev = w->filterer;
@@ -210,15 +210,15 @@ fbp_status s2_worker_filter(struct s2_worker *w)
 
     w->lap = fbp_seconds();
     for (size_t view = first_view(w, w->at); view < end; view += S2_FILTER_VIEWS) {
-        FBP_TRY(go_on(w));
+        FBP_TRY(check_failed(w));
         slots[i].view0 = view;
         slots[i].n = least(end - view, S2_FILTER_VIEWS);
         FBP_TRY(start_filter(w, &slots[i], i));
         i = (i + 1) % S2_SLOTS;
-        FBP_TRY(bring_back(w, &slots[i], i));
+        FBP_TRY(fetch_rows(w, &slots[i], i));
     }
     for (size_t k = 0; k < S2_SLOTS; k++, i = (i + 1) % S2_SLOTS)
-        FBP_TRY(bring_back(w, &slots[i], i));
+        FBP_TRY(fetch_rows(w, &slots[i], i));
     return fbp_device_settle_all(backend(w), w->filterer);
 }
 
@@ -265,7 +265,7 @@ static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp
     FBP_TRY(step(w, dev, FBP_STAGE_BP, &w->time.backproject));
     for (size_t view = 0; view < p->n_views; view += p->launch_views, i = (i + 1) % S2_SLOTS) {
         const struct fbp_batch batch = batch_of(w, view, least(p->n_views - view, p->launch_views));
-        FBP_TRY(go_on(w));
+        FBP_TRY(check_failed(w));
         FBP_TRY(add(w, &b->slots[i], i, &batch, box, w->volume[at]));
     }
     return mark(w, dev, FBP_STAGE_BP, &b->ready[at]);
@@ -288,7 +288,7 @@ static fbp_status put(struct s2_worker *w, const struct fbp_slab *box, struct pi
 }
 
 /* Piece after piece: one is fetched while the one before is put where it belongs. */
-static fbp_status take_home(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
+static fbp_status fetch_box(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
                             size_t at)
 {
     fbp_device *dev = w->adder;
@@ -298,7 +298,7 @@ static fbp_status take_home(struct s2_worker *w, struct boxes *b, const struct f
     w->lap = fbp_seconds();
     for (size_t z = 0; z < box->nz; z += w->stage_slices) {
         struct piece *p = &pieces[i];
-        FBP_TRY(go_on(w));
+        FBP_TRY(check_failed(w));
         *p = (struct piece){.z0 = z, .z1 = least(z + w->stage_slices, box->nz)};
         FBP_TRY(backend(w)->fetch(dev, box, p->z0, p->z1, w->volume[at], w->stage[i]));
         FBP_TRY(mark(w, dev, FBP_STAGE_OUT, &p->here));
@@ -312,15 +312,6 @@ static fbp_status take_home(struct s2_worker *w, struct boxes *b, const struct f
     return FBP_OK;
 }
 
-/* Box i, if the kernel takes it. */
-static fbp_status box_of(const struct s2_worker *w, size_t i, struct fbp_slab *out)
-{
-    const struct fbp_slab b = s2_box(&w->s->plan, i);
-    const size_t box[3][2] = {{b.x0, b.x0 + b.nx}, {b.y0, b.y0 + b.ny}, {b.z0, b.z0 + b.nz}};
-
-    return fbp_slab_box(&w->s->rows, box, out);
-}
-
 /* Boxes at, at + C, …  With room for two, one is taken home while the next is computed. */
 fbp_status s2_worker_backproject(struct s2_worker *w)
 {
@@ -331,17 +322,19 @@ fbp_status s2_worker_backproject(struct s2_worker *w)
     size_t at = 0;
 
     for (size_t i = w->at; i < p->subvolumes; i += w->n, at = (at + 1) % p->volumes) {
-        FBP_TRY(box_of(w, i, &box));
+        const struct fbp_slab s = s2_box(p, i);
+        const size_t range[3][2] = {{s.x0, s.x0 + s.nx}, {s.y0, s.y0 + s.ny}, {s.z0, s.z0 + s.nz}};
+        FBP_TRY(fbp_slab_box(&w->s->rows, range, &box));
         FBP_TRY(compute(w, &b, &box, at));
         if (both && before.nz)
-            FBP_TRY(take_home(w, &b, &before, (at + 1) % p->volumes));
+            FBP_TRY(fetch_box(w, &b, &before, (at + 1) % p->volumes));
         FBP_TRY(after(w, w->adder, FBP_STAGE_OUT, b.ready[at])); /* what is fetched next */
         before = box;
         if (!both)
-            FBP_TRY(take_home(w, &b, &box, at));
+            FBP_TRY(fetch_box(w, &b, &box, at));
     }
     if (both && before.nz)
-        FBP_TRY(take_home(w, &b, &before, (at + 1) % p->volumes));
+        FBP_TRY(fetch_box(w, &b, &before, (at + 1) % p->volumes));
     return fbp_device_settle_all(backend(w), w->adder);
 }
 
@@ -351,7 +344,7 @@ fbp_status s2_worker_send(struct s2_worker *w)
     size_t i = 0;
 
     for (size_t view = 0; view < p->n_views; view += p->launch_views, i = (i + 1) % S2_SLOTS) {
-        FBP_TRY(go_on(w));
+        FBP_TRY(check_failed(w));
         FBP_TRY(send(w, w->adder, view, least(p->n_views - view, p->launch_views), w->views[i]));
     }
     return fbp_device_settle_all(backend(w), w->adder);

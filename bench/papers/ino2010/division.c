@@ -1,4 +1,5 @@
-/* Into how many boxes, and which: arithmetic alone. */
+/* Divides the volume of Ino et al. (2010) into boxes of whole columns that fit into the memory
+ * of a device; pure arithmetic. Called by measure.c and device.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/text.h"

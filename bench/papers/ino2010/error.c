@@ -1,5 +1,5 @@
-/* Some slices of the last volume, beside those of an ordinary reconstruction and of double
- * precision; the time of an ordinary reconstruction. */
+/* Compares slices of the last run of Ino et al. (2010) with an ordinary reconstruction and with
+ * double precision, and times an ordinary reconstruction. Called by command.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* S2's measurements as JSON. */
+/* Measurements of Ino et al. (2010) as JSON. Called by command.c for --json. */
 #include "bench/papers/ino2010/text.h"
 
 int s2_json_run(const struct s2_result *r, size_t count, const struct fbp_s2_time *t)

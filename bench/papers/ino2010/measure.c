@@ -1,4 +1,5 @@
-/* A session of S2: what is decided before anything runs. */
+/* Opens a session of Ino et al. (2010): devices, kernel, division into boxes, limits of memory;
+ * nothing is computed here. Called by command.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"

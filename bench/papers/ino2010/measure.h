@@ -1,5 +1,5 @@
-/** @file measure.h  A session of S2 (bench/papers/ino2010/s2.h), and what its files share
- * (internal). */
+/** @file measure.h  A session of Ino et al. (2010), and the functions that measure.c,
+ * division.c, volume.c, device.c, run.c and error.c share (internal). */
 #ifndef FBP_BENCH_PAPERS_INO2010_MEASURE_H
 #define FBP_BENCH_PAPERS_INO2010_MEASURE_H
 

@@ -1,4 +1,5 @@
-/* Table 1 of the paper with the numbers of a job, and what was decided. */
+/* Prints Table 1 of Ino et al. (2010) with the numbers of a job, and the division that was
+ * chosen, as text or JSON. Called by command.c. */
 #include "base/text.h"
 #include "bench/papers/ino2010/text.h"
 

@@ -1,4 +1,5 @@
-/* Runs of S2: devices are opened, filter, and backproject, all at the same time. */
+/* Runs of Ino et al. (2010): all devices at the same time are opened, filter their views, and
+ * backproject their boxes. Called by command.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"

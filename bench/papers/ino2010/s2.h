@@ -1,9 +1,9 @@
 /** @file s2.h  The scheme of Ino, Okitsu, Hagihara et al. (2010): volumes larger than a GPU, on
- * several of them.
+ * several of them.  Called by command.c; the functions are in measure.c, run.c and error.c.
  *
  * The volume is cut along x and y into B boxes of whole z columns.  C devices filter K/C views
  * each; filtered views are gathered in the host's memory.  Then the devices take the boxes in
- * turns: all views are sent to a device for every box, some at a time. */
+ * turns: all views are sent to a device for every box, launch_views at a time. */
 #ifndef FBP_BENCH_PAPERS_INO2010_S2_H
 #define FBP_BENCH_PAPERS_INO2010_S2_H
 

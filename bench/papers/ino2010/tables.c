@@ -1,4 +1,4 @@
-/* Tables 2 and 3 of the paper, and the same rows as they were measured now. */
+/* Prints Tables 2 and 3 of Ino et al. (2010), published and measured. Called by command.c. */
 #include "bench/papers/ino2010/text.h"
 
 #include <math.h>

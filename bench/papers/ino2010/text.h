@@ -1,6 +1,6 @@
-/** @file text.h  Scenario S2: the jobs of Ino, Okitsu, Hagihara et al. (2010), measured and
- * tabulated.
- */
+/** @file text.h  Measurements of Ino et al. (2010), published figures and derived rates
+ * (accounts.c), and the functions that print and draw them. Included by the files of this
+ * folder. */
 #ifndef FBP_BENCH_PAPERS_INO2010_TEXT_H
 #define FBP_BENCH_PAPERS_INO2010_TEXT_H
 

@@ -1,5 +1,6 @@
-/* The volume that boxes are put together in: memory, or a file without a name, which is gone with
- * the process. */
+/* The volume of Ino et al. (2010), which boxes are copied into: memory, or a file without a
+ * name, which the system deletes at the end of the process. Called by device.c, run.c and
+ * error.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "array/file/bytes.h"

@@ -1,4 +1,5 @@
-/* Tables 3 and 4 of the paper, and today's. */
+/* Prints Tables 3 and 4 of Okitsu et al. (2008), published and measured, as text or JSON. Called
+ * by command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Command `fbp bench okitsu2008`: options, and the order of the measurements of Okitsu, Ino and
+ * Hagihara (2008). */
 #include "bench/papers/okitsu2008/text.h"
 
 #include "base/system.h"
@@ -237,14 +239,6 @@ static int measure_all(const struct s0_args *a, const struct workplace *w)
     return rc;
 }
 
-static bool is_case(const char *name)
-{
-    for (size_t i = 0; i < N_CASES; i++)
-        if (strcmp(name, cases[i].name) == 0)
-            return true;
-    return strcmp(name, "ladder") == 0;
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct s0_args a = {.size = 512, .views = 360, .runs = 1};
@@ -253,7 +247,10 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.name && !is_case(a.name))
+    bool known = !a.name || strcmp(a.name, "ladder") == 0;
+    for (size_t i = 0; !known && i < N_CASES; i++)
+        known = strcmp(a.name, cases[i].name) == 0;
+    if (!known)
         return opt_usage(self, "--case: expected fft, spatial, matrix, paper or ladder, got \"%s\"",
                          a.name);
     rc = bench_check_pictures(a.pictures);

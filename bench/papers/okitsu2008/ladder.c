@@ -1,4 +1,5 @@
-/* The ladder of Table 4: the job again and again, each time by another kernel. */
+/* Measures Table 4 of Okitsu et al. (2008): the same job by the kernel of each step. Called by
+ * command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include "bench/common/modules.h"

@@ -1,4 +1,5 @@
-/* Figure 6 of the paper: the same slice from the fast way and from the reference. */
+/* Draws Fig. 6 of Okitsu et al. (2008): the middle slice from the device and from `ref`, and
+ * their difference. Called by command.c for --pictures. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * Rules of Table 3 of Okitsu, Ino and Hagihara (2008), inferred from its figures.  They give its
+ * Rules of Table 3 of Okitsu, Ino and Hagihara (2008), inferred from its figures.  Called by
+ * accounts.c; tests/unit/test_okitsu2008.c applies them to the published seconds.  They give its
  * digits from 0.6978 s of filtering and 4.276 s of backprojection, which round to the published .7
  * and 4.3 s, with one exception: the backprojection's 70.2 GB/s (published: 71.0) lack 40 bytes per
  * line of voxels and view.

@@ -1,5 +1,6 @@
 /** @file rules.h  Published figures of Tables 1 and 3 of Okitsu, Ino and Hagihara (2008), and the
- * rules that derive them from seconds (internal; C and CUDA). */
+ * rules that derive them from seconds (internal; C and CUDA).  Included by text.h and
+ * bench/cuda/s0.h. */
 #ifndef FBP_BENCH_PAPERS_OKITSU2008_RULES_H
 #define FBP_BENCH_PAPERS_OKITSU2008_RULES_H
 

@@ -1,4 +1,5 @@
-/* Tables 1 and 2 of the paper, and the same rows as they were measured now. */
+/* Prints Tables 1 and 2 of Okitsu et al. (2008), published and measured, as text or JSON. Called
+ * by command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/** @file text.h  Scenario S0: the job of Okitsu, Ino and Hagihara (2008), measured and tabulated.
- */
+/** @file text.h  Cases, steps and measurements of Okitsu, Ino and Hagihara (2008), and the
+ * functions that measure, print and draw them. Included by the files of this folder. */
 #ifndef FBP_BENCH_PAPERS_OKITSU2008_TEXT_H
 #define FBP_BENCH_PAPERS_OKITSU2008_TEXT_H
 

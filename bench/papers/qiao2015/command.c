@@ -1,4 +1,5 @@
-/* Command "bench S4": the job of Qiao et al. (2015). */
+/* Command `fbp bench qiao2015`: options, and the order of the measurements of Qiao et al.
+ * (2015). */
 #include "bench/papers/qiao2015/text.h"
 #include "say.h"
 

@@ -1,4 +1,5 @@
-/* Figures 1 to 5: times, their trend, acceleration; slices and profiles of GS, CM and CS. */
+/* Figs. 1 to 5 of Qiao et al. (2015): times, their trend, factors; slices and profiles of GS, CM
+ * and CS. Called by command.c for --pictures. */
 #include "bench/common/chart.h"
 #include "bench/papers/qiao2015/text.h"
 #include "picture/draw.h"

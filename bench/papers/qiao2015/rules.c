@@ -1,4 +1,5 @@
 /* Rules of Qiao et al. (2015) that derive figures of the tables, and the figures that it published.
+ * Called by tables.c, json.c, pictures.c and measure.c.
  * tests/cli/test_s4.c applies the rules to the published seconds. */
 #include "bench/papers/qiao2015/text.h"
 

@@ -1,4 +1,5 @@
-/* Measuring the ways of S4, size after size. */
+/* Measures all methods of Qiao et al. (2015) (GS, CM, CS and others), one size after another.
+ * Called by command.c. */
 #include "bench/papers/qiao2015/text.h"
 #include "say.h"
 
@@ -113,11 +114,6 @@ static int measure_way(const struct s4_job *job, fbp_s4 *s4, struct s4_row *row,
     return keep_slice(s4, row->size, &c->slice);
 }
 
-static bool is_there(const struct s4_job *job, const struct s4_about *about)
-{
-    return !about->gpu || (about->kernel < 0 ? job->has_device : job->has_cuda);
-}
-
 /* All methods compute from the same projections. */
 static int measure_row(struct s4_job *job, struct s4_row *row)
 {
@@ -130,7 +126,7 @@ static int measure_row(struct s4_job *job, struct s4_row *row)
     int rc = fbp_s4_open(&s4, &p) == FBP_OK ? 0 : cli_fail();
 
     for (int i = 0; rc == 0 && i < S4_WAYS; i++)
-        if (is_there(job, &s4_about[i]))
+        if (!s4_about[i].gpu || (s4_about[i].kernel < 0 ? job->has_device : job->has_cuda))
             rc = measure_way(job, s4, row, (enum s4_way)i);
     if (rc == 0) {
         row->views = fbp_s4_views(s4);

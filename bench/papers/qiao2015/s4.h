@@ -1,6 +1,6 @@
-/** @file s4.h  The job of Qiao et al. (2015): backprojection of plane integrals (EPR imaging), on a
- * GPU in one stage (GS) by the paper's own kernel and by those of today, and on the CPU in two
- * stages (CM) and in one (CS). */
+/** @file s4.h  The job of Qiao et al. (2015): backprojection of plane integrals (EPR imaging) on
+ * a GPU in one stage (GS), by the paper's kernel and today's, and on the CPU in two stages (CM)
+ * and in one (CS). Functions of measure.c, called by runs.c. */
 #ifndef FBP_BENCH_PAPERS_QIAO2015_S4_H
 #define FBP_BENCH_PAPERS_QIAO2015_S4_H
 

@@ -1,4 +1,5 @@
-/* Tables 1 and 2 of Qiao et al. (2015) and its advice: published figures and measurements. */
+/* Prints Tables 1 and 2 of Qiao et al. (2015) and its advice, published and measured. Called by
+ * command.c. */
 #include "bench/papers/qiao2015/text.h"
 
 #include <math.h>

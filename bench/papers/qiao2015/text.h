@@ -1,4 +1,5 @@
-/** @file text.h  Scenario S4: the job of Qiao et al. (2015), measured and tabulated. */
+/** @file text.h  Measurements and published figures of Qiao et al. (2015), and the functions
+ * that print and draw them. Included by the files of this folder. */
 #ifndef FBP_BENCH_PAPERS_QIAO2015_TEXT_H
 #define FBP_BENCH_PAPERS_QIAO2015_TEXT_H
 

@@ -1,5 +1,6 @@
-/* The published figures of Zinsser and Keck (2013), and the rules that derive figures from seconds:
- * updates, bytes, shares of limits, and the division of the job of section V. */
+/* Published figures of Zinsser and Keck (2013), and the rules that derive figures from seconds:
+ * updates, bytes, shares of limits, the division of section V. Called by tables.c, measure.c and
+ * transfers.c. */
 #include "bench/papers/zinsser2013/text.h"
 
 #include <math.h>

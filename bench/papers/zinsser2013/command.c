@@ -1,4 +1,5 @@
-/* fbp bench zinsser2013: kernels and whole calls (Tables I to III), or copies (section V). */
+/* Command `fbp bench zinsser2013`: options, and the order of the measurements: kernels and whole
+ * calls (Tables I to III), or copies (section V). */
 #include "bench/common/jobs.h"
 #include "bench/common/memory.h"
 #include "bench/common/modules.h"

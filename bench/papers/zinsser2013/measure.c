@@ -1,4 +1,5 @@
-/* The kernels of S1 on a device that holds all views of a scan, and their error. */
+/* Runs the kernels of Zinsser and Keck (2013) on a device that holds all views of a scan, and
+ * compares their volumes. Called by command.c and transfers.c. */
 #include "bench/papers/zinsser2013/text.h"
 
 #include "backend/device.h"

@@ -1,5 +1,6 @@
-/** @file s1.h  The kernels of Zinsser and Keck (2013) on a device, one by one, also in parts:
- * arithmetic, volume and fetches. */
+/** @file s1.h  The kernels of Zinsser and Keck (2013), whole or in parts (arithmetic, volume,
+ * fetches), and the transfers of section V. Functions of measure.c and transfers.c, called by
+ * command.c. */
 #ifndef FBP_BENCH_PAPERS_ZINSSER2013_S1_H
 #define FBP_BENCH_PAPERS_ZINSSER2013_S1_H
 

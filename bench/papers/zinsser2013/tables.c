@@ -1,5 +1,5 @@
-/* Tables I to III of Zinsser and Keck (2013) and the figures of section V, as published and as
- * measured now: text, and JSON of the measurements. */
+/* Prints Tables I to III and section V of Zinsser and Keck (2013), published and measured, as
+ * text or JSON. Called by command.c. */
 #include "bench/common/bench.h"
 #include "bench/papers/zinsser2013/text.h"
 
@@ -131,11 +131,6 @@ static int print_json_row(const struct s1_job *job, const struct s1_result *r)
     return bench_json_add(root);
 }
 
-static const char *kernel_name(const struct fbp_s1_shape *s)
-{
-    return s->kernel == 'A' ? s->sync ? "A sync" : "A" : s->squares ? "B 2x2" : "B";
-}
-
 int s1_print_row(const struct s1_job *job, const struct s1_result *r, bool json)
 {
     const struct fbp_s1_shape *s = &r->shape;
@@ -147,7 +142,8 @@ int s1_print_row(const struct s1_job *job, const struct s1_result *r, bool json)
         printf("%3d", s->test);
     else
         printf("%3s", r->best ? "9" : "");
-    printf(" %-6s %4u %3u %2ux%-2u |", kernel_name(s), s->views, s->voxels, s->block_x, s->block_y);
+    const char *kernel = s->kernel == 'A' ? s->sync ? "A sync" : "A" : s->squares ? "B 2x2" : "B";
+    printf(" %-6s %4u %3u %2ux%-2u |", kernel, s->views, s->voxels, s->block_x, s->block_y);
     if (s->test) {
         const struct s1_test *p = &s1_table2[s->test - 1];
         printf(" %6.3f %5.0f %5.0f %5.0f %5.0f %5.1f |", p->occupancy, p->ms[FBP_S1_I],

@@ -1,5 +1,5 @@
-/** @file text.h  The published figures of Zinsser and Keck (2013, S1), the rules that derive
- * figures from seconds (accounts.c), and output (tables.c). */
+/** @file text.h  Published figures of Zinsser and Keck (2013), the rules that derive figures
+ * from seconds (accounts.c), and output (tables.c). Included by the files of this folder. */
 #ifndef FBP_BENCH_PAPERS_ZINSSER2013_TEXT_H
 #define FBP_BENCH_PAPERS_ZINSSER2013_TEXT_H
 
