@@ -54,8 +54,8 @@ int workplace_make(struct workplace *w, const char *base)
     return 0;
 }
 
-/* 0, or the first reason why something stays.  The directory was made for us alone, so that nothing
- * in it is anybody else's. */
+/* Delete all files of the temporary folder, which workplace_make() created; return 0 or the first
+ * errno. */
 static int empty(const char *folder)
 {
     DIR *dir = opendir(folder);

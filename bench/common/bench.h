@@ -11,7 +11,7 @@
 #include "bench/common/measure.h"
 
 // clang-format off
-/** Rows of the option tables; S: the struct of the parameters. */
+/** Rows for option tables; S: struct of the command's arguments. */
 #define BENCH_DEVICE(S)                                                                           \
     OPT(S, device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",  \
         .help = "where to compute; fbp devices lists them")
@@ -29,12 +29,11 @@
         .fallback = "the device's", .help = "precision, if the device has it")
 // clang-format on
 
-/** A measurement begun: bench, case, device, kernel and isa; the last two, where NULL, left out.
- */
+/** A JSON object with bench, case, device, kernel and isa; kernel and isa are omitted if NULL. */
 cJSON *bench_json_begin(const char *bench, const char *name, const char *backend,
                         const char *kernel, const char *isa);
 
-/** One measurement more of the object of --json, which is printed when the command ends; 0. */
+/** Add a measurement to the object of --json, which is printed when the command ends; returns 0. */
 int bench_json_add(cJSON *measurement);
 
 struct bench_number {
@@ -44,36 +43,41 @@ struct bench_number {
 
 void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n);
 
-/** What a measured whole call took, and its parts. */
+/** Add the seconds of a whole reconstruction and of its stages to a JSON object. */
 void bench_json_host_seconds(cJSON *root, const struct fbp_host_time *t);
 
-/** Files of a run, in a directory of their own. */
+/** A temporary folder, and the paths of scan and volume in it. */
 struct workplace {
     char dir[400], scan[440], matrices[440], volume[440];
 };
 
-/** The folder of temporary files: as given, or $TMPDIR or /tmp. */
+/** Folder for temporary files: `given`, or if that is NULL, $TMPDIR or /tmp. */
 const char *bench_folder(const char *given);
 
-/** Can --pictures go there (NULL: none are asked for)?  OPT_GO_ON, or an exit status, reported. */
+/** Check that the folder of --pictures exists and can be written to; NULL passes. Returns
+ * OPT_GO_ON, or an exit status after a message. */
 int bench_check_pictures(const char *folder);
 
-/** The file `name` in the folder of --pictures; an exit status, failures reported. */
+/** Join the folder of --pictures and a file name; an exit status after a message if the path is too
+ * long. */
 enum { BENCH_PATH = 600 };
 int bench_picture(char path[BENCH_PATH], const char *folder, const char *name);
 
-/** Print a number with so many decimals, right-aligned after a blank; "-" if it is not finite. */
+/** Print a blank and a number with `decimals` decimals, right-aligned in `width` characters; "-" if
+ * the number is not finite. */
 void bench_cell(int width, int decimals, double v);
 
-/** Make a new directory in `base` (NULL: $TMPDIR or /tmp); an exit status, failures reported. */
+/** Create a temporary folder in `base` (NULL: $TMPDIR or /tmp); an exit status, failures reported.
+ */
 int workplace_make(struct workplace *w, const char *base);
-/** Remove the directory and all that is in it, half-written files included. */
+/** Delete the temporary folder with all files, also incomplete ones. */
 void workplace_remove(const struct workplace *w);
 
-/** Simulate a scan, and say so first unless s->quiet; an exit status, failures reported. */
+/** Simulate a scan, after a note unless s->quiet; an exit status, failures reported. */
 int bench_simulate(struct simulate_args *s);
 
-/** The part of a stage's busy seconds during which computing did not stand still for it. */
+/** Share of a stage's busy seconds in which the computing stage did not wait for the stage; 0 to 1.
+ */
 double bench_overlap(double busy, double waiting);
 
 #endif /* FBP_BENCH_COMMON_BENCH_H */

@@ -14,7 +14,7 @@ enum { LEFT = 76, CHART = 470, GAP = 110, TOP = 84, BOTTOM = 400, KEY = 18, COLO
 static const char *const colours[COLOURS] = {"#2b6cb0", "#c53030", "#276749",
                                              "#b7791f", "#6b46c1", "#718096"};
 
-/* An axis: its range, of logarithms if it is one of those. */
+/* Range of an axis; of the logarithms if `log`. */
 struct axis {
     bool log;
     double lo, hi;
@@ -64,7 +64,7 @@ static void take_in(struct axis *a, double v)
     a->hi = fmax(a->hi, a->log ? log10(v) : v);
 }
 
-/* Some room about the points; upwards, powers of ten. */
+/* Widen an axis by a margin; a logarithmic y axis to whole powers of ten. */
 static void finish_axis(struct axis *a, bool up)
 {
     if (!(a->lo <= a->hi)) {
@@ -94,7 +94,7 @@ static void find_ranges(struct chart *d)
     finish_axis(&d->y, true);
 }
 
-/* A tick and its number, below or on the left. */
+/* Draw a grid line and its number, below the chart (x) or on its left (y). */
 static void draw_tick(FILE *f, const struct chart *d, bool up, double v)
 {
     const double x = up ? d->left : x_of(d, v), y = up ? y_of(d, v) : TOP;
@@ -109,8 +109,8 @@ static void draw_tick(FILE *f, const struct chart *d, bool up, double v)
         fbp_svg_text(f, x, BOTTOM + 18, "class=\"small\" text-anchor=\"middle\"", words);
 }
 
-/* At powers of ten, and where there are fewer than two at 1, 2 and 5 times these; or round steps.
- */
+/* Draw the ticks of an axis: at the points; at powers of ten (times 1, 2 and 5 if the range is
+ * short); or in round steps. */
 static void draw_axis(FILE *f, const struct chart *d, bool up)
 {
     static const double steps[] = {1, 2, 5};

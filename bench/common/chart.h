@@ -8,7 +8,7 @@
 /** A line of a chart. */
 struct bench_series {
     const char *name;
-    const double *x, *y; /**< [n]; a point that is not finite is not drawn */
+    const double *x, *y; /**< values of n points; points that are not finite are omitted */
     size_t n;
     bool published; /**< dashed, with open points */
     bool bare;      /**< a line without points */

@@ -92,7 +92,8 @@ int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
     return st == FBP_OK ? 0 : cli_fail();
 }
 
-/* Plane integrals in all directions; scan->n_views may become another number. */
+/* Make views of plane integrals in all directions; sets scan->n_views to the number of directions.
+ */
 static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
 {
     const struct fbp_directions set = {.struct_size = sizeof set,

@@ -14,19 +14,20 @@ struct bench_job {
     const char *name, *text;
     size_t views, columns, rows, size;
     double pitch_mm, voxel_mm;
-    size_t rings; /**< of plane integrals: their directions are rings of equal solid angle, and rows
-                     are frames; 0: a circle */
-    bool linear;  /**< rings of as many directions as there are rings instead */
+    size_t rings; /**< rings of directions of plane integrals, whose `rows` are frames; 0: a
+                     circular cone-beam scan */
+    bool linear;  /**< rings of equal linear angle: as many directions per ring as rings; false: of
+                     equal solid angle */
 };
 
 enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 4 };
 extern const struct bench_job bench_jobs[N_BENCH_JOBS];
 
-/** Of EPR imaging, 208 directions: asked for by name. */
+/** Jobs of EPR imaging with 208 directions, which only --job selects. */
 extern const struct bench_job bench_planes[N_BENCH_PLANES];
 
 // clang-format off
-/** Rows of the option tables, as in bench.h. */
+/** Rows for option tables, such as those of bench.h. */
 #define BENCH_JOB(S, default_)                                                                    \
     OPT(S, job, .name = "job", .arg = "J1|J2|J3", .fallback = default_,                           \
         .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; "               \
@@ -41,15 +42,16 @@ extern const struct bench_job bench_planes[N_BENCH_PLANES];
         .help = "a small job, to try it: divides views, rows, columns and voxels a side by N")
 // clang-format on
 
-/** By name; NULL: none.  bench_any_find(): those of planes, too. */
+/** Find a job by name; NULL: unknown. bench_any_find() also finds jobs of plane integrals. */
 const struct bench_job *bench_job_find(const char *name);
 const struct bench_job *bench_any_find(const char *name);
 
-/** Is this --job a job, or NULL?  OPT_GO_ON, or the exit status of wrong usage. */
+/** Check the argument of --job; NULL passes. Returns OPT_GO_ON, or the exit status of wrong usage.
+ */
 int bench_job_check(const struct command *command, const char *name);
 int bench_any_check(const struct command *command, const char *name);
 
-/** The same in small: views, rows, columns and voxels a side divided by n >= 1. */
+/** A smaller job: views, rows, columns and voxels per side divided by n >= 1. */
 struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
 
 #define BENCH_PI 3.14159265358979323846
@@ -60,11 +62,11 @@ struct bench_orbit {
     bool c_arm;
 };
 
-/** New views for a scan whose number of views and panel are known; an exit status, failures
- *  reported. */
+/** Allocate and fill scan->views; n_views and panel must be set. An exit status, failures reported.
+ */
 int bench_orbit_views(const struct bench_orbit *orbit, struct fbp_scan *scan);
 
-/** Its geometry and volume; an exit status, failures reported. */
+/** Make the scan of a job, with its volume; an exit status, failures reported. */
 int bench_job_scan(const struct bench_job *job, struct fbp_scan *scan);
 
 #endif /* FBP_BENCH_COMMON_JOBS_H */

@@ -8,17 +8,18 @@
 
 FBP_BEGIN
 
-/** Measured limits of a device: how much of one operation it does in a second, with nothing else.
- */
+/** Measured limits of a device: amount of one operation per second if nothing else runs; 0:
+ * unknown. */
 struct fbp_limits {
     double fma; /**< fp32 multiply-adds */
-    /** Bilinear fetches from neighbouring places of a layered texture: of one, two or four samples
-     *  of fp32 or fp16. */
+    /** Bilinear fetches per second of neighbouring texels of a layered texture; texels of one, two
+     * or four samples of fp32 or fp16. */
     double texture_r32f, texture_r16f, texture_rg32f, texture_rg16f, texture_rgba32f,
         texture_rgba16f;
-    double load_4, load_8, load_16; /**< bytes from the first cache, by loads of 4, 8 or 16 bytes */
-    double copy;             /**< bytes read plus bytes written, by copies within its memory */
-    double upload, download; /**< bytes from and to pinned memory of the host */
+    double load_4, load_8,
+        load_16; /**< bytes/s from the first-level cache, by loads of 4, 8 or 16 bytes */
+    double copy; /**< bytes/s read plus written, by copies within the memory of the device */
+    double upload, download; /**< bytes/s from and to pinned memory of the host */
 };
 
 /** Timing of the backprojection alone, on one device, for one scan after another.  The views of a
@@ -28,13 +29,16 @@ typedef struct fbp_bench fbp_bench;
 /** Device and data of a bench. */
 struct fbp_bench_info {
     const char *backend;
-    bool own_memory;          /**< the device has its own memory: all views and slices by default */
-    bool has_precisions;      /**< its kernels differ in precision */
-    int n_threads;            /**< threads for the reference; on a CPU, for everything */
-    size_t n_views, n_slices; /**< backprojected at a time */
-    size_t whole_slices, more_voxels; /**< slices and single voxels that are compared */
-    double project, reference;        /**< seconds to compute views and reference of this scan */
-    struct fbp_limits limits;         /**< all 0 if the device cannot measure them */
+    bool own_memory;     /**< the device has its own memory, so that all views and slices are the
+                            default */
+    bool has_precisions; /**< its kernels differ in precision */
+    int n_threads; /**< threads that compute the reference; on a CPU also those of the kernel */
+    size_t n_views, n_slices;         /**< backprojected at a time */
+    size_t whole_slices, more_voxels; /**< numbers of whole slices, and of single voxels in other
+                                         slices, that are compared */
+    double project,
+        reference; /**< seconds that computing the views and the reference of the scan took */
+    struct fbp_limits limits; /**< all 0 if the device cannot measure them */
 };
 
 /** Result of fbp_bench_kernel(). */
@@ -45,14 +49,14 @@ struct fbp_kernel_time {
     size_t n_runs;
     bool by_events;             /**< by the device's own clock */
     double median, best, worst; /**< seconds for all views and all slices */
-    double gups; /**< voxels x views / median / 1e9; also voxels projected beside the panel; of a
-                    region, its voxels alone */
+    double gups; /**< giga-updates per second: voxels x views / median / 1e9, with voxels that are
+                    projected beside the panel; with --region only voxels of the region */
     double psnr_db, rmse, max_error; /**< against the reference in double; [1/mm] */
-    double hu; /**< RMSE against the same kernel in precision exact, in HU of water at 0.02/mm; NaN
-                    if that was not measured before, or is this one */
+    double hu; /**< RMSE [HU, water 0.02/mm] against the kernel's own result in precision exact; NaN
+                  if exact was not measured before, or is the precision measured */
     double limit_gups; /**< GUPS that the device's limits allow; 0: not known */
     char limit[80];    /**< the limit that decides */
-    int n_shapes;      /**< shapes that the kernel has, of which FBP_SHAPE names one; at least 1 */
+    int n_shapes; /**< number of shapes of the kernel, of which FBP_SHAPE selects one; at least 1 */
 };
 
 /**
@@ -96,15 +100,17 @@ FBP_MUST_CHECK fbp_status fbp_bench_kernel(fbp_bench *bench, const char *kernel,
 struct fbp_host_time {
     const char *backend, *kernel, *isa;
     size_t n_slabs, n_batches, n_runs;
-    bool counts;  /**< views were 16-bit counts */
-    double plan;  /**< making the first plan, which starts the device */
-    double open;  /**< opening its device and allocating device memory */
-    double pin;   /**< allocating memory for views and volume that the device can reach */
-    double first; /**< the first run */
+    bool counts; /**< views were 16-bit counts */
+    double plan; /**< seconds to make the first plan, which starts the device */
+    double open; /**< seconds to open the device and allocate device memory */
+    double
+        pin; /**< seconds to allocate host memory for views and volume that the device can access */
+    double first;               /**< the first run */
     double median, best, worst; /**< of n_runs runs after the first */
     double whole; /**< median time to make, open, run and destroy a plan, on a device used before */
-    double filter, backproject, fetch; /**< one stage at a time; filter includes uploads */
-    double gups;                       /**< voxels x views / median / 1e9 */
+    double filter, backproject,
+        fetch;   /**< seconds of the stages, one at a time; filter includes uploads */
+    double gups; /**< voxels x views / median / 1e9 */
     /** Some slices of a phantom, compared with the kernel matrix in precision exact: RMSE in HU of
      *  water at 0.02/mm, and PSNR; 0 and 999 if equal. */
     double rmse_hu, psnr_db;
@@ -116,7 +122,7 @@ struct fbp_host_options {
     size_t n_runs;        /**< at least 1 */
     bool counts;          /**< views are uint16 intensities, not float line integrals */
     const char *timeline; /**< file for the timeline of one more run; NULL: none */
-    bool on_device;       /**< views and volume lie in the memory of the device */
+    bool on_device;       /**< views and volume are in the memory of the device, not of the host */
 };
 
 /**
@@ -143,21 +149,22 @@ FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
  */
 FBP_MUST_CHECK fbp_status fbp_bench_limits(const char *device, struct fbp_limits *out);
 
-/** What fbp_bench_memory() and fbp_bench_write() work on. */
+/** Size and output that fbp_bench_memory() and fbp_bench_write() measure. */
 struct fbp_write_options {
     size_t size;        /**< the volume has size^3 voxels, float32 */
-    int n_threads;      /**< 0: one for each core, at most 8, as a reconstruction has */
-    const char *output; /**< as for fbp_plan_run(); a file of that name is replaced */
-    enum fbp_type type; /**< stored, of [0, 1]; FBP_TYPE_NONE: float32 */
+    int n_threads;      /**< threads; 0: one per core, at most 8, as in a reconstruction */
+    const char *output; /**< output as for fbp_plan_run(); an existing file is replaced */
+    enum fbp_type
+        type; /**< type of the stored values, which are in [0, 1]; FBP_TYPE_NONE: float32 */
 };
 
-/** What writing is made of, in bytes a second: [0] by one thread, [1] by all of them. */
+/** Rates of the parts of writing [bytes/s]: [0] by one thread, [1] by all threads. */
 struct fbp_memory_rates {
     int n_threads;
-    size_t bytes;    /**< of the memory that was used: the volume, at most 1 GiB */
-    double fresh[2]; /**< first touch of new memory: the system fills its pages with zeros */
+    size_t bytes;    /**< size of the memory used: that of the volume, at most 1 GiB */
+    double fresh[2]; /**< first access to new memory, whose pages the system fills with zeros */
     double copy[2];  /**< from memory to memory that is there */
-    double hash[2];  /**< hash of what is written, for "hash:" and for journals */
+    double hash[2];  /**< hash of the written bytes, as for the output "hash:" and for journals */
     /** Pages of a new file, by write(), which lets one thread at a time into a file on most file
      *  systems, and through a mapping of it, if that can be filled (Linux 5.14); 0: not measured.
      */
@@ -169,8 +176,8 @@ struct fbp_memory_rates {
 struct fbp_output_time {
     int n_threads;
     double bytes;     /**< of the volume as float32 */
-    double open[2];   /**< until slices can be written: room is reserved */
-    double write[2];  /**< all slices, with the journal of a run that can be resumed */
+    double open[2];   /**< seconds to open the output and reserve its space */
+    double write[2];  /**< seconds to write all slices, with the journal that --resume needs */
     double finish[2]; /**< until all is on the disk, under its name */
 };
 

@@ -15,10 +15,11 @@
 fbp_status fbp_bench_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                                  const float *views, float *out);
 
-/** A sink of the plan's volume, its frames one behind the other, in memory. */
+/** A sink that stores the volume of a plan in memory, all frames one after another. */
 fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
 
-/** The same, in the memory of the plan's device. */
+/** A sink that stores the volume of a plan in the memory of its device, all frames one after
+ * another. */
 fbp_status fbp_bench_device_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
 
 #endif /* FBP_BENCH_COMMON_MEMORY_H */

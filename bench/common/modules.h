@@ -13,19 +13,19 @@
 #include "bench/papers/qiao2015/s4.h"
 #include "bench/papers/zinsser2013/s1.h"
 
-/** The kernels of S1 (bench/papers/zinsser2013/s1.h), for a job whose kernel is `matrix`,
+/** Functions for the kernels of Zinsser and Keck (2013), for a job with kernel `matrix` in
  * precision fast. */
 struct fbp_s1_kernels {
     /** NULL beyond the last. */
     const struct fbp_s1_shape *(*shape)(size_t index);
-    /** One run over a batch of all views into the whole volume; returns when it is done. */
+    /** Add a batch of all views to the whole volume once, and wait for the end. */
     fbp_status (*run)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                       void *volume, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out);
 };
 
 struct fbp_s3_device;
 
-/** The variants of S3, drawn; jobs of views and slices one by one. */
+/** Functions that draw the variants of Ino et al. (2009), for jobs without symmetry. */
 struct fbp_s3_kernels {
     /** NULL beyond the last. */
     const struct fbp_s3_variant *(*variant)(size_t index);
@@ -43,14 +43,14 @@ struct fbp_s3_kernels {
                       struct fbp_s3_time *out);
 };
 
-/** Arguments of the kernels of S4: arrays of the host, [Q][S] and [Q] each. */
+/** Arguments of the kernels of Qiao et al. (2015): arrays [Q][S] and [Q] in host memory. */
 struct fbp_s4_arguments {
     const double *projection, *gx, *gy, *gz;
     double d_object, d_proj;
     int n, q, s; /**< the paper's N, Q and S */
 };
 
-/** Kernels with the arguments of S4's paper. */
+/** Functions for the kernels with the arguments of Qiao et al. (2015). */
 struct fbp_s4_kernels {
     fbp_status (*describe)(int index, struct fbp_s4_gpu *out);
     fbp_status (*occupancy)(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
@@ -60,15 +60,15 @@ struct fbp_s4_kernels {
                       unsigned block, double *object, struct fbp_s4_launch *out);
 };
 
-/** The functions of a module; members are NULL if it lacks them. */
+/** Functions that a GPU module has for benchmarks; NULL: not in this module. */
 struct bench_device {
     /** Measure the limits of the device of this index. */
     fbp_status (*limits)(int index, struct fbp_limits *out);
-    /** The device's clock: start it (seconds NULL), or wait until the stage has done its work so
-     * far and stop it. */
+    /** Start the clock of the device (seconds NULL); or wait for the work of the stage and read the
+     * clock. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
-    /** Loops of the filter and of the proposed backprojection of Okitsu 2008, as compiled for the
-     * device of this index; left alone if they were not counted. */
+    /** Instruction counts of the loops of filter and proposed backprojection of Okitsu et al.
+     * (2008), compiled for the device `index`; unchanged if they were not counted. */
     fbp_status (*s0_code)(int index, struct s0_code *filter, struct s0_code *backproject);
     const struct fbp_s1_kernels *s1;
     const struct fbp_s3_kernels *s3;
@@ -80,10 +80,10 @@ struct bench_device {
  *  @return FBP_ERR_INVALID: another device than the first of its kind. */
 fbp_status fbp_bench_device(const char *name, const struct fbp_backend **out);
 
-/** What a module libfbp_bench_NAME.so exports as fbp_bench_NAME. */
+/** Type of the function fbp_bench_NAME() that a module libfbp_bench_NAME.so exports. */
 typedef const struct bench_device *bench_device_fn(void);
 
-/** The functions of a backend that is loaded; never NULL. */
+/** The benchmark functions of a loaded backend; never NULL. */
 const struct bench_device *bench_device_of(const struct fbp_backend *backend);
 
 #endif /* FBP_BENCH_COMMON_MODULES_H */

@@ -13,7 +13,7 @@
 
 enum { CHUNK_VIEWS = 16, PIECE = 2048 }; /* views filtered at a time, samples of a work item */
 
-/* Is slice i one of the n_whole of n, in the middle of equal parts? */
+/* Whether slice i is in the middle of one of n_whole equal parts of n slices. */
 static bool is_whole(size_t i, size_t n, size_t n_whole)
 {
     return (i * n_whole + n / 2) / n != ((i + 1) * n_whole + n / 2) / n;
@@ -26,7 +26,8 @@ static uint32_t hash(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* Voxel i of n that a slice of `size` gives: one anywhere in each of n equal parts. */
+/* The i-th of n pseudo-random voxels of a slice with `size` voxels: one from each of n equal parts.
+ */
 static uint32_t some_voxel(size_t slice, size_t i, size_t n, size_t size)
 {
     const double u = hash(hash((uint32_t)slice + 1) + (uint32_t)i) * 0x1p-32;
@@ -47,7 +48,7 @@ static bool is_wanted(const struct fbp_job *job, size_t voxel, size_t z)
     return false;
 }
 
-/* Which voxels, of those that are wanted; without values. */
+/* Choose the voxels to compare, within the region of the job; their values are computed later. */
 static fbp_status choose(struct fbp_bench_truth *t, const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
@@ -73,7 +74,8 @@ static fbp_status choose(struct fbp_bench_truth *t, const struct fbp_job *job)
     return FBP_OK;
 }
 
-/* Some views, filtered, added to all samples; a device a worker, for its scratch. */
+/* State of adding a chunk of filtered views to all chosen voxels; one device of `ref` per worker.
+ */
 struct chunk {
     struct fbp_bench_truth *truth;
     const struct fbp_job *job;

@@ -7,10 +7,8 @@
 
 #include <math.h>
 
-/**
- * Whole slices, evenly over the slices [z0, z0 + nz) of the grid, and voxels here and there of the
- * others, as far as there are so many.  Sorted by slice.
- */
+/** Voxels with a reference value: some whole slices, evenly spread over the slices [z0, z0 + nz) of
+ * the grid, and pseudo-random voxels of the other slices; sorted by slice. */
 struct fbp_bench_truth {
     size_t z0, nz, n;
     size_t n_whole;  /**< slices */
@@ -20,7 +18,8 @@ struct fbp_bench_truth {
     double *value;   /**< [n] */
 };
 
-/** At most so many slices, so many voxels in them (or one slice), and voxels of the others. */
+/** Limits of a truth: whole slices, voxels in whole slices (or one slice), voxels of other slices.
+ */
 enum { FBP_BENCH_SLICES = 16, FBP_BENCH_WHOLE = 1 << 23, FBP_BENCH_VOXELS = 1 << 20 };
 
 /**
@@ -34,8 +33,8 @@ fbp_status fbp_bench_truth_make(struct fbp_bench_truth *out, const struct fbp_jo
                                 int n_threads);
 void fbp_bench_truth_clear(struct fbp_bench_truth *truth);
 
-/** Put the samples that lie in slices [z, z + n) (of the grid) of `voxels` into their places of
- *  out[truth->n]. */
+/** Copy the chosen voxels of slices [z, z + n) from `voxels` to their positions in out[truth->n].
+ */
 void fbp_bench_truth_pick(const struct fbp_bench_truth *truth, const struct fbp_grid *grid,
                           size_t z, size_t n, const float *voxels, float *out);
 

@@ -6,7 +6,7 @@
 #include "fbp/phantom.h"
 #include "phantom/shapes.h"
 
-/* What the workers share: [n_views][n_rows][n_columns]. */
+/* State of the workers that fill views [n_views][n_rows][n_columns]. */
 struct studio {
     const struct fbp_scan *scan;
     size_t n; /* samples of a view */

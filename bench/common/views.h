@@ -5,11 +5,11 @@
 
 #include "fbp/scan.h"
 
-/** Density of the head phantom's skull, of which tissue is a fifth [1/mm]: values are of the size
- * of water's. */
+/** Density of the skull of the head phantom [1/mm]; tissue has a fifth of it, so that values are
+ * near those of water. */
 #define FBP_BENCH_WATER 0.02
 
-/** One of the numbers without a pattern that benchmarks take for samples; *state is any but 0. */
+/** The next pseudo-random number of a sequence; *state must not be 0. */
 static inline uint32_t fbp_bench_next(uint32_t *state)
 {
     *state ^= *state << 13;
@@ -24,13 +24,13 @@ static inline float fbp_bench_sample(uint32_t number)
     return ((float)(number >> 9) + 1) * 0x1p-22f;
 }
 
-/** Numbers without a pattern, none of them 0: FBP_F32, between 0 and 2, or FBP_U16; n_threads 0:
+/** Fill views with pseudo-random numbers other than 0: FBP_F32 up to 2, or FBP_U16. n_threads 0:
  * all cores. */
 fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp_type type,
                             void *views);
 
-/** Integrals, over lines or planes, of a head phantom of `half_mm` half side; n_threads as above.
- */
+/** Fill views with line or plane integrals of a head phantom in a cube of half side half_mm.
+ * n_threads 0: all cores. */
 fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,
                              float *views);
 

@@ -17,13 +17,13 @@ gpuError_t cuda_limits_fma(int multiprocessors, float *out, double *n, gpuStream
 gpuError_t cuda_limits_fetch(int multiprocessors, gpuTextureObject_t texture, int channels,
                              float *out, double *n, gpuStream_t stream);
 
-/** Launch: loads of 4, 8 or 16 bytes, neighbours by neighbours, that hit the first cache, from
- *  CUDA_LOADED bytes; *n is the number of bytes that threads get. */
+/** Launch: loads of 4, 8 or 16 bytes by neighbouring threads from CUDA_LOADED bytes, which fit into
+ * the first-level cache; *n is the number of loaded bytes. */
 enum { CUDA_LOADED = 32 << 10 };
 gpuError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out, double *n,
                             gpuStream_t stream);
 
-/** Launch: bytes that are no NaN as fp16 or fp32, nor zero. */
+/** Launch: fill memory with bytes that are neither NaN nor zero as fp16 or fp32. */
 gpuError_t cuda_limits_fill(unsigned *words, size_t n, gpuStream_t stream);
 FBP_END
 

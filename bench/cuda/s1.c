@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* The paper's way of having all fetches hit one line of the cache. */
+/* Voxel size with which all fetches hit one line of the cache, as in the paper (parts I.-.- to
+ * I.M.T). */
 static const double TINY_VOXEL_MM = 1e-6;
 
 static const struct s1_kernel *kernel_of(size_t index)
@@ -73,7 +74,8 @@ struct run {
     size_t n_launches;
 };
 
-/* Views [view, view + n) of the batch; beyond them views that see nothing. */
+/* Matrices of views [view, view + n) of the batch; unused entries get a matrix that projects beside
+ * the panel. */
 static void make_launch(const struct run *r, size_t view, size_t n, struct s1_launch *out)
 {
     static const float none[12] = {[3] = -8, [7] = -8, [11] = 1};
@@ -124,7 +126,8 @@ static fbp_status launch(struct run *r, bool half, size_t view, size_t n)
     return FBP_OK;
 }
 
-/* All views of the batch; the last ones by the kernel of half as many, where they fit. */
+/* Launch the kernel for all views of the batch; the last views by the kernel of half as many views
+ * if they fit. */
 static fbp_status launch_all(struct run *r)
 {
     const unsigned whole = r->kernel->whole.views, half = r->kernel->half.views;

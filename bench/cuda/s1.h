@@ -15,7 +15,7 @@ struct s1_grid {
     float x_ref, y_ref, z_ref;
 };
 
-/** What a launch is told of its views; a kernel takes as many matrices as it was made for. */
+/** Parameters of a launch; a kernel reads as many matrices as it was instantiated for. */
 struct s1_launch {
     int layer;                  /**< of the first */
     float m[CUDA_S1_VIEWS][12]; /**< rows of u w, v w and w, of (t, 1); u and v half a pixel on */

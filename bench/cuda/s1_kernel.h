@@ -42,21 +42,22 @@ template <s1_lanes LANES, int BX, int BY> static __device__ inline s1_place s1_p
             (int)blockIdx.y * BY + warp / ACROSS * 4 + y};
 }
 
-/** What a view gives at a voxel: the fetch; or, with the fetch left out, something that needs both
- *  coordinates. */
+/** Value of a view at a voxel: the fetch; in parts without fetches, a value that depends on both
+ * coordinates. */
 template <fbp_s1_part PART>
 static __device__ inline float s1_sample(gpuTextureObject_t views, float u, float v, int layer)
 {
     return PART >= FBP_S1_IMT ? tex2DLayered<float>(views, u, v, layer) : u + v;
 }
 
-/** What a voxel has so far; nothing with the volume left out. */
+/** The sum of earlier launches of a voxel; 0 in parts without the volume. */
 template <fbp_s1_part PART> static __device__ inline float s1_load(const float *voxel)
 {
     return PART >= FBP_S1_IM ? *voxel : 0;
 }
 
-/** Store it; or, with the volume left out, what is never done, which the compiler does not know. */
+/** Store the sum of a voxel; in parts without the volume, a store behind a condition that is never
+ * true, which the compiler cannot know. */
 template <fbp_s1_part PART> static __device__ inline void s1_store(float *voxel, float sum)
 {
     if (PART >= FBP_S1_IM || __float_as_uint(sum) == 0x7fc5a5a5u)

@@ -129,7 +129,7 @@ static fbp_status time_copied(const struct fbp_s4_arguments *a, const struct the
     return FBP_OK;
 }
 
-/* Waiting for the kernel, and then without. */
+/* Time a launch and the copy of the object: first waiting for the kernel, then without waiting. */
 static fbp_status time_launches(const struct fbp_s4_arguments *a, const struct there *t,
                                 enum fbp_s4_kernel kernel, unsigned block, double *object,
                                 struct fbp_s4_launch *out)
@@ -154,7 +154,7 @@ static fbp_status time_launches(const struct fbp_s4_arguments *a, const struct t
     return FBP_OK;
 }
 
-/* Memory is taken, and the kernel loaded by a launch that is not timed, before. */
+/* Time all kinds of calls, after a launch that is not timed and loads the kernel. */
 static fbp_status run_there(const struct fbp_s4_arguments *a, const struct there *t,
                             enum fbp_s4_kernel kernel, unsigned block, double *object,
                             struct fbp_s4_launch *out)
@@ -182,7 +182,7 @@ static fbp_status run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_k
     return st;
 }
 
-/* Most threads that any multiprocessor had. */
+/* Count the greatest number of threads that were resident on a multiprocessor at a time. */
 static fbp_status count_there(const struct fbp_s4_arguments *a, const struct there *t,
                               enum fbp_s4_kernel kernel, unsigned block, size_t *out)
 {

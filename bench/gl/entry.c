@@ -8,7 +8,7 @@
 
 #include <epoxy/gl.h>
 
-/* In the queue: two timestamps, and their difference at the second. */
+/* Runs in the queue: takes a timestamp; the second call also stores the difference in seconds. */
 static fbp_status run_time(void *device, void *command)
 {
     static GLuint clock[2];

@@ -15,7 +15,7 @@ struct fbp_s3_device {
     int index;
     struct gl_queue *queue;
     struct gl_egl egl;    /* in the queue, as are: */
-    struct gl_s3_run run; /* the last one: its views and programs are there again */
+    struct gl_s3_run run; /* the last run, whose views and programs the next run can use again */
     char text[220];
 };
 
@@ -116,7 +116,7 @@ struct command {
     fbp_status (*check)(void);
 };
 
-/* All views as the vertex and fragment stages are told of them. */
+/* Compute the numbers of all views that the vertex and fragment stages need. */
 static fbp_status fill_numbers(struct gl_s3_run *r)
 {
     struct gpu_principal *principal;
@@ -155,7 +155,7 @@ static fbp_status make_programs(struct gl_s3_run *r)
     return FBP_OK;
 }
 
-/* Filtered views on the device: made, or those of the last run. */
+/* Have filtered views on the device: make them, or keep those of the last run (way->again). */
 static fbp_status begin_views(struct gl_s3_run *r)
 {
     if (r->way->again) {
@@ -187,14 +187,14 @@ static fbp_status begin_views(struct gl_s3_run *r)
     return gl_s3_views_filter(r);
 }
 
-/* Slices that are packed, or drawn, together. */
+/* Number of slices that are packed or drawn together. */
 static size_t group_of(const struct gl_s3_run *r)
 {
     return r->variant->slices > GL_S3_FOUR ? r->variant->slices : GL_S3_FOUR;
 }
 
-/* Slices that are on the device at a time: as many as half of what is free beside the views holds
- * (1 GiB where the driver does not tell), in whole groups. */
+/* Number of slices on the device at a time, in whole groups: as many as fit into half of the memory
+ * that is free beside the views (into 1 GiB if the driver does not report it). */
 static size_t slab_slices(const struct gl_s3_run *r)
 {
     const size_t *n = r->job->grid.n, slice = n[0] * n[1] * sizeof(float);
@@ -208,7 +208,7 @@ static size_t slab_slices(const struct gl_s3_run *r)
     return slices < n[2] ? slices : n[2];
 }
 
-/* Which slices are drawn: whole groups from a group's first on. */
+/* Choose the slices to draw: whole groups in the middle of the volume. */
 static void choose_slices(struct gl_s3_run *r)
 {
     const size_t n = r->job->grid.n[2], group = group_of(r);
@@ -219,7 +219,7 @@ static void choose_slices(struct gl_s3_run *r)
     t->z0 = (n - t->n_slices) / 2 / group * group;
 }
 
-/* All views into slices [z0, z0 + n) of a volume whose first layer is that of z0. */
+/* Draw all views into slices [z0, z0 + n); the first layer of `volume` is that of slice z0. */
 static fbp_status add_slab(struct gl_s3_run *r, const struct gl_s3_stack *volume, size_t z0,
                            size_t n)
 {
@@ -259,7 +259,7 @@ static fbp_status add_slabs(struct gl_s3_run *r)
     return st;
 }
 
-/* Around all passes: the counter that their fragments raise. */
+/* Draw all slabs; if way->count, with a counter that each shaded fragment increments. */
 static fbp_status add_counted(struct gl_s3_run *r)
 {
     GLuint buffer = 0, count = 0;
@@ -277,7 +277,7 @@ static fbp_status add_counted(struct gl_s3_run *r)
     return st;
 }
 
-/* Between two points of the device's work [s]. */
+/* Seconds between two timestamps of the device. */
 static double seconds_between(const GLuint stamps[2])
 {
     GLuint64 at[2] = {0};
@@ -287,7 +287,8 @@ static double seconds_between(const GLuint stamps[2])
     return at[1] > at[0] ? 1e-9 * (double)(at[1] - at[0]) : 0;
 }
 
-/* Where the host does not wait, only the device knows when it has done with the filter. */
+/* Draw the slices and time them: by the clock of the host if it waits, otherwise by timestamps of
+ * the device. */
 static fbp_status draw_slices(struct gl_s3_run *r)
 {
     const double start = fbp_seconds();
@@ -312,7 +313,7 @@ static fbp_status draw_job(struct gl_s3_run *r)
     return FBP_OK;
 }
 
-/* What the last run left is given back, unless it is wanted again. */
+/* Free the views and programs of the last run, unless way->again uses them. */
 static fbp_status prepare(struct gl_s3_run *r, const struct fbp_s3_way *way)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);

@@ -8,7 +8,8 @@
 
 #include <epoxy/gl.h>
 
-/** Views or slices in layers of floats, one or four a texel: as many textures as that takes. */
+/** Views or slices as layers of array textures, one or four per texel; several textures if one has
+ * too few layers. */
 struct gl_s3_stack {
     GLuint *textures;
     bool half;                 /**< they are fp16 */
@@ -20,16 +21,16 @@ struct gl_s3_stack {
 fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits, bool half,
                             size_t channels, const size_t size[2], size_t n, const char *what);
 void gl_s3_stack_clear(struct gl_s3_stack *stack);
-/** The texture of a layer, bound to a unit; the layer in it. */
+/** Bind the texture of a layer to a unit; returns the index of the layer in the texture. */
 int gl_s3_stack_bind(const struct gl_s3_stack *stack, size_t layer, unsigned unit);
-/** Floats into layers [first, first + n), [n][rows][columns][channels]. */
+/** Upload floats [n][rows][columns][channels] into layers [first, first + n). */
 void gl_s3_stack_fill(const struct gl_s3_stack *stack, size_t first, size_t n, const float *data);
-/** Layers [first, first + n) are written to, n = 1 or 4, by this framebuffer, which is bound. */
+/** Bind a framebuffer with layers [first, first + n) as targets, n = 1 or 4. */
 void gl_s3_stack_target(const struct gl_s3_stack *stack, size_t first, size_t n, GLuint frame);
-/** How their texels are fetched: interpolated or not. */
+/** Set whether fetches interpolate between texels. */
 void gl_s3_stack_filter(const struct gl_s3_stack *stack, bool linear);
 
-/** FBP_ERR_DEVICE with the compiler's words. */
+/** Compile and link a program. FBP_ERR_DEVICE: the message has the log of the driver. */
 fbp_status gl_s3_program(GLuint *out, const char *vertex, const char *fragment, const char *what);
 void gl_s3_set(GLuint program, const char *name, int v);
 
@@ -53,14 +54,15 @@ struct gl_s3_run {
     double lap;                         /**< when the stage began */
     size_t panel[2], n_views, n_layers; /**< of views: one or four of them */
     struct gl_s3_stack stack;           /**< of views: raw, then filtered */
-    float stretch;                      /**< of filtered views: its square multiplies them */
-    struct gpu_view *numbers;           /**< of n_views */
-    /** Of the filter and of the sums; and of packing.  0: not needed so far. */
+    float stretch;            /**< factor whose square multiplies filtered views in fp16 */
+    struct gpu_view *numbers; /**< of n_views */
+    /** Programs of the filter, the sums, the region of interest and packing; 0: not compiled. */
     GLuint weigh, convolve, add, mask, pack, unpack;
     struct fbp_s3_way added; /**< the way of `add` */
-    /** Of sums, which may have a depth and a stencil of their size; and of all else. */
+    /** Framebuffers of the sums, which may have depth and stencil, and the one for all other
+     * drawing. */
     GLuint frames[2], plain;
-    GLuint vertices; /**< none, but a core profile draws nothing without an array of them */
+    GLuint vertices; /**< empty vertex array, which a core profile requires for drawing */
 };
 
 /** Seconds since the last lap; waits for the device if the run is a synchronised one. */
@@ -69,19 +71,20 @@ double gl_s3_lap(struct gl_s3_run *run);
 /* s3_views.c */
 fbp_status gl_s3_pack_program(struct gl_s3_run *run);
 fbp_status gl_s3_filter_programs(struct gl_s3_run *run);
-/** Raw views as texels: times `packing` and `upload`. */
+/** Load raw views as texels; adds to the seconds `packing` and `upload`. */
 fbp_status gl_s3_views_load(struct gl_s3_run *run);
 fbp_status gl_s3_views_filter(struct gl_s3_run *run);
 
 /* s3_sum.c */
 
-/** What adds views to slices; targets are whole slices. */
+/** State of adding views to slices; targets are whole slices. */
 struct gl_s3_adder {
     struct gl_s3_run *run;
     const struct gl_s3_stack *volume;
-    struct gl_s3_stack other; /**< of sums that go from one texture to the other */
+    struct gl_s3_stack other; /**< second texture of the sums, for ping-pong */
     size_t targets;           /**< layers of a pass */
-    GLuint tests, wanted;     /**< depth and stencil; what is wanted of a group, as a texture */
+    GLuint tests, wanted; /**< renderbuffer of depth and stencil; texture of the voxels of a group
+                             that are in the region */
     uint8_t *any;
     GLint numbers, layer, before; /**< places of what changes */
     GLuint bound;                 /**< texture of views; 0: none yet */
@@ -95,13 +98,13 @@ void gl_s3_adder_close(struct gl_s3_adder *adder);
 /** The sum of all views of the run in slices [z0, z0 + n) of the grid, at most variant->slices of
  *  them, which become the layers from `first` on. */
 void gl_s3_add(struct gl_s3_adder *adder, size_t first, size_t z0, size_t n);
-/** Layers of so many slices; channels of a layer. */
+/** Number of layers that n slices need, and channels of a layer. */
 size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices);
 size_t gl_s3_volume_channels(const struct fbp_s3_variant *v);
 
 /* s3_volume.c */
 fbp_status gl_s3_unpack_program(struct gl_s3_run *run);
-/** Slices to the host: times `readback` and `unpacking`. */
+/** Copy slices to the host; adds to the seconds `readback` and `unpacking`. */
 fbp_status gl_s3_volume_read(struct gl_s3_run *run, const struct gl_s3_stack *volume, size_t z0,
                              size_t n);
 

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Places between two texels; texels a side of what is fetched from and drawn to; runs. */
+/* Positions between two texels per axis; texels per side of source and target; numbers of runs and
+ * of blended draws. */
 enum { PLACES = 1024, SIDE = 512, RUNS = 3, BLENDS = 16 };
 
-/* Fetches of a fragment, in fours: few at first, as many as a run of this many seconds takes. */
+/* Groups of four fetches per fragment: FEW in the first run, then as many as take LONG_ENOUGH
+ * seconds. */
 enum { FEW = 2, MOST = 1024 };
 static const double LONG_ENOUGH = 0.02;
 
@@ -113,7 +115,8 @@ static double fetches_at(GLuint program, float spacing)
     return 4.0 * SIDE * SIDE * n / seconds;
 }
 
-/* The best of fragments that share texels with their neighbours, and that do not. */
+/* Fetch rate: the better one of fragments that share texels with their neighbours and of fragments
+ * that do not. */
 static fbp_status fetch_rate(const struct gl_renderer *limits, bool four, bool half, double *out)
 {
     static const size_t size[2] = {SIDE, SIDE};
@@ -164,7 +167,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the values at places i / n between 0 and 1. */
+/* Largest error, and number of different values, of n interpolated values that should be i / n. */
 static void judge(float *values, size_t n, struct fbp_s3_limits *out)
 {
     out->fraction_error = 0;

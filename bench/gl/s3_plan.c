@@ -76,7 +76,7 @@ void gl_s3_numbers(const struct fbp_s3_way *way, const struct gpu_view *views, s
                             way->exact ? 1 : 1 / (float)size[1]};
 
     for (size_t k = 0; k < v->views; k++) {
-        /* a view that is not there is looked at far beside */
+        /* a missing view gets a position outside the panel, where samples are 0 */
         float of[GL_S3_ALL_NUMBERS] = {[GL_S3_W + 2] = 1, [GL_S3_COLUMN] = -16};
         if (k < n)
             numbers_of(&views[k], z, v->matrices, scale, way->exact ? 0 : 0.5f, of);

@@ -29,8 +29,8 @@ enum gl_s3_number {
     GL_S3_ALL_NUMBERS = 14
 };
 
-/** Views of a texel, slices of a target, targets, at most; texels of views that a pass takes, at
- *  most; bytes of a shader's text. */
+/** FOUR: greatest number of views per texel, slices per target, and targets; TEXELS: greatest
+ * number of texels of views per pass; TEXT: bytes of a shader's text. */
 enum { GL_S3_FOUR = 4, GL_S3_TEXELS = 2, GL_S3_TEXT = 32768 };
 
 /* s3_plan.c */
@@ -44,7 +44,7 @@ static inline bool gl_s3_packs_slices(const struct fbp_s3_variant *v)
     return v->slices > v->targets;
 }
 
-/** Views that are the channels of a texel, and texels that a pass takes. */
+/** Number of views per texel (1 or 4), and texels of views per pass. */
 static inline unsigned gl_s3_texel(const struct fbp_s3_variant *v)
 {
     return v->views < GL_S3_FOUR ? 1 : GL_S3_FOUR;
@@ -55,7 +55,7 @@ static inline unsigned gl_s3_texels(const struct fbp_s3_variant *v)
     return v->views / gl_s3_texel(v);
 }
 
-/** Numbers that a variant is given of each view. */
+/** Count of numbers per view that the shader of a variant needs. */
 static inline unsigned gl_s3_n_numbers(const struct fbp_s3_variant *v)
 {
     return v->matrices ? GL_S3_ALL_NUMBERS : GL_S3_NUMBERS;
@@ -79,14 +79,14 @@ static inline size_t gl_s3_pieces(size_t n, size_t each)
 void gl_s3_numbers(const struct fbp_s3_way *way, const struct gpu_view *views, size_t n, double z,
                    const size_t size[2], float stretch, float *out);
 
-/** The stretch that takes samples near to, but not beyond, where `scale` would. */
+/** The greatest power of two whose square is not above `scale`. */
 float gl_s3_stretch(float scale);
 
 /** Rows of a target in one draw: at most `most` updates (0: GL_S3_MOST_UPDATES), at least one row.
  */
 size_t gl_s3_tile_rows(const struct fbp_s3_variant *v, size_t nx, size_t ny, size_t most);
 
-/** 1.7 s where .005 GUPS are made: a watchdog may reset a card after 2 s. */
+/** Updates per draw: 1.7 s at .005 GUPS, because a watchdog may reset a card after 2 s. */
 enum { GL_S3_MOST_UPDATES = 8 << 20 };
 
 /** Where any of n_slices [ny][nx] is wanted: 255, otherwise 0. */
@@ -96,7 +96,7 @@ void gl_s3_any(const uint8_t *wanted, size_t n_slices, size_t slice, uint8_t *ou
 
 void gl_s3_vertex_text(const struct fbp_s3_way *way, char *out);
 void gl_s3_fragment_text(const struct fbp_s3_way *way, char *out);
-/** A triangle that covers the target, at a depth. */
+/** Vertex shader of a triangle that covers the target, at a depth. */
 const char *gl_s3_cover_text(void);
 /** Weights of a layer; the convolution of its rows: of scalars, or of four views at once, which may
  *  become fp16. */

@@ -122,7 +122,8 @@ void gl_s3_adder_close(struct gl_s3_adder *a)
     gl_s3_stack_clear(&a->other);
 }
 
-/* The test that leaves all but the wanted fragments of [z0, z0 + n) unshaded. */
+/* Draw the region of slices [z0, z0 + n) into depth or stencil, so that other fragments are not
+ * shaded. */
 static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
 {
     const size_t *size = a->volume->size;
@@ -149,7 +150,7 @@ static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
     glStencilFunc(GL_EQUAL, 1, 0xff);
     glStencilOp(GL_KEEP, GL_KEEP, GL_KEEP);
     glDepthMask(GL_FALSE);
-    glDepthFunc(GL_LESS); /* what is wanted is at .75, passes are drawn at .5 */
+    glDepthFunc(GL_LESS); /* the region has depth .75, passes are drawn at .5 */
 }
 
 /* Bind the targets of a group, of both framebuffers if there are two, and set them to zero. */
@@ -169,7 +170,8 @@ static void draw_tiles(struct gl_s3_adder *a)
     const size_t nx = a->volume->size[0], ny = a->volume->size[1];
     const size_t rows = gl_s3_tile_rows(a->run->variant, nx, ny, a->run->way->most_updates);
 
-    glEnable(GL_SCISSOR_TEST); /* the triangle is the same, and so are all bits */
+    glEnable(GL_SCISSOR_TEST); /* the same triangle is drawn for every tile, so that the bits do not
+                                  depend on tiles */
     for (size_t y = 0; y < ny; y += rows, a->run->time->draws++) {
         glScissor(0, (GLint)y, (GLsizei)nx, (GLsizei)(ny - y < rows ? ny - y : rows));
         gl_s3_draw();
@@ -177,7 +179,7 @@ static void draw_tiles(struct gl_s3_adder *a)
     glDisable(GL_SCISSOR_TEST);
 }
 
-/* Views of a layer, or of some, to slices from z on. */
+/* Draw one pass: the views of a layer (or of several layers) into the slices from z on. */
 static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
 {
     const struct gl_s3_run *r = a->run;
@@ -201,7 +203,7 @@ static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
     r->time->passes++;
 }
 
-/* The next pass reads what the last one wrote. */
+/* Swap the two textures of ping-pong: the next pass reads the sums that the last pass wrote. */
 static void swap(struct gl_s3_adder *a, size_t first, bool in_other)
 {
     glBindFramebuffer(GL_FRAMEBUFFER, a->run->frames[in_other ? 0 : 1]);

@@ -33,7 +33,7 @@ static void begin(char *text, bool counted)
     put(text, counted ? "#version 420 core\n" : "#version 330 core\n");
 }
 
-/* What one texel of a pass is called by: the variant, its text, names, and the place of numbers. */
+/* Names of the variables of one texel of views in a shader, and the index of its first number. */
 struct texel {
     const struct fbp_s3_way *way;
     const struct fbp_s3_variant *v;
@@ -172,7 +172,7 @@ static void put_place(char *text, const struct texel *t, unsigned z)
     put(text, ";\n");
 }
 
-/* What slice z of a pass gets of a texel: s<z>. */
+/* Write the sum s<z> that slice z of a pass gets from a texel of views. */
 static void put_slice(char *text, const struct texel *t, unsigned z)
 {
     const char *n = t->name;
@@ -211,7 +211,7 @@ static void put_texel(char *text, const struct texel *t)
     }
 }
 
-/* Into the targets; going from one texture to the other, what was there is added here. */
+/* Write the sums into the targets; for ping-pong, after adding the sums of the earlier passes. */
 static void put_sums(char *text, const struct fbp_s3_way *way)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
@@ -296,8 +296,8 @@ void gl_s3_weigh_text(unsigned views, char *out)
         views == 1 ? ".x" : "", views == 1 ? ".x" : "");
 }
 
-/* What becomes fp16: drivers may cut off what that does not hold, which would be a shift of all
- * samples, so its 10 bits are made here, to nearest. */
+/* Round to the nearest fp16 in the shader, because drivers may truncate, which would shift all
+ * samples. */
 static void put_nearest(char *text, unsigned views)
 {
     const char *type = type_of(views), *bits = views == 1 ? "uint" : "uvec4";
@@ -346,7 +346,8 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Of one line: operators stand between blanks, and count once a component of the line's type. */
+/* Count the operations of a line: operators have blanks on both sides, and count once per component
+ * of the line's type. */
 static double count_line(const char *line, const char *end)
 {
     while (*line == ' ')

@@ -47,7 +47,7 @@ fail:
     return st;
 }
 
-/* Four views as texels; views that are not there are zeros. */
+/* Interleave four views as texels; missing views are zeros. */
 static void interleave(const struct gl_s3_run *r, size_t layer, float *out)
 {
     const size_t n = r->panel[0] * r->panel[1];
@@ -117,15 +117,16 @@ fbp_status gl_s3_views_load(struct gl_s3_run *r)
 
 /* Tables and scratch of the filter. */
 struct filter {
-    bool separable;           /* a weight is one of the image times one of the line */
-    struct gl_s3_stack row;   /* weighted views of a layer */
+    bool separable;         /* a weight is the product of one value of `image` and one of `lines` */
+    struct gl_s3_stack row; /* weighted views of a layer */
     struct gl_s3_stack image; /* weights of a layer */
     GLuint lines, taps;
     double *line;
     float *values; /* as many as the image, or the lines, have */
 };
 
-/* Weights of a layer's views; of all layers, where they are products. */
+/* Fill `image` with the weights of the views of a layer; with those of all layers if weights are
+ * products. */
 static void fill_image(const struct gl_s3_run *r, struct filter *f, size_t layer)
 {
     const size_t nc = r->panel[0], each = gl_s3_texel(r->variant);
@@ -209,7 +210,7 @@ static void close_filter(struct filter *f)
     free(f->values);
 }
 
-/* A layer is weighted into `row`, and convolved from there into its place in `out`. */
+/* Filter a layer: weight it into `row`, and convolve from there into its layer of `out`. */
 static void filter_layer(const struct gl_s3_run *r, struct filter *f, size_t layer,
                          const struct gl_s3_stack *out)
 {

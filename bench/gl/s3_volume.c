@@ -88,7 +88,8 @@ static fbp_status read_by_host(struct gl_s3_run *r, const struct gl_s3_stack *vo
     return FBP_OK;
 }
 
-/* A group of four computes what is wanted in any of its slices. */
+/* Set voxels outside the region to 0: a group of four slices computes voxels that any of its slices
+ * needs. */
 static void leave_out(const struct gl_s3_run *r, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++)

@@ -25,8 +25,8 @@
 /* Slices; samples of scans whose views are all computed at once, into memory. */
 enum { SLICES = 4, FEW_SAMPLES = 1 << 22 };
 
-/* A scan of a phantom as a source: the rows that are asked for, computed when they are, by several
- * threads at a time. */
+/* A source that computes rows of a phantom's views when they are read; several threads may read at
+ * a time. */
 struct phantom_views {
     const struct fbp_scan *scan;
     struct fbp_phantom phantom;
@@ -83,7 +83,7 @@ static fbp_status open_rows(const struct fbp_scan *scan, const struct fbp_array_
     return make_views(p);
 }
 
-/* In memory, *views, or where there are many, row by row. */
+/* Open views of a phantom: in memory (*views), or computed row by row if they have many samples. */
 static fbp_status open_views(const struct fbp_scan *scan, float **views, fbp_source **out)
 {
     const struct fbp_grid *g = &scan->volume;
@@ -100,7 +100,8 @@ static fbp_status open_views(const struct fbp_scan *scan, float **views, fbp_sou
     return fbp_source_memory(out, *views, &info);
 }
 
-/* By kernel matrix in one stage, or where that lacks something, in double. */
+/* Reconstruct by kernel matrix, exact, in one stage; by `ref` in double if the kernel does not
+ * support the job. */
 static fbp_status reconstruct_exactly(const struct fbp_scan *scan, struct fbp_recon_params params,
                                       float *out)
 {
@@ -182,9 +183,10 @@ fail:
 
 static const double MOST_COUNTS = 65535;
 
-/* A plan, and views and volume in memory that its device reaches. */
+/* A plan, with views and volume in memory that its device can access. */
 struct host_bench {
-    struct fbp_scan scan; /* of the caller's, with an intensity if views are counts */
+    struct fbp_scan
+        scan; /* copy of the caller's scan, with an open-beam intensity if views are counts */
     struct fbp_recon_params params;
     bool counts, on_device;
     char backend[32]; /* of the device, if it is to have them */
@@ -230,7 +232,7 @@ static void release(const struct host_bench *b, void *memory)
         fbp_plan_release(b->plan, memory);
 }
 
-/* Random views, through the host's memory if they are not to lie there. */
+/* Fill the views with random samples, through host memory if the views are in device memory. */
 static fbp_status fill(const struct host_bench *b, size_t bytes)
 {
     const enum fbp_type type = b->counts ? FBP_U16 : FBP_F32;
@@ -312,7 +314,7 @@ static fbp_status run_whole(const struct host_bench *b, const struct fbp_recon_p
     return st;
 }
 
-/* n runs of the opened plan, or each with a plan of its own; sorted. */
+/* Seconds of n runs, sorted: of the opened plan, or each with a new plan. */
 static fbp_status time_runs(const struct host_bench *b, bool whole, size_t n, double *seconds,
                             struct fbp_report *report)
 {

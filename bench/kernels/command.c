@@ -57,10 +57,10 @@ static size_t index_of(const struct bench_job *j)
     size_t i = 0;
     while (i < N_BENCH_JOBS && strcmp(bench_jobs[i].name, j->name) != 0)
         i++;
-    return i; /* of planes, which are measured one by one, the last */
+    return i; /* jobs of planes are measured alone and use the last column */
 }
 
-/* A measurement of it, in shape `shape` if that is not -1. */
+/* Measure a kernel once and print it; shape -1: the kernel's own choice. */
 static int measure_once(struct kernel_run *r, const struct bench_job *j, const char *kernel,
                         enum fbp_precision precision, int shape, int *n_shapes)
 {
@@ -103,7 +103,8 @@ static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const
     return rc;
 }
 
-/* The precision asked for, or every one, exact first: others are compared with it. */
+/* Measure a kernel in the requested precision, or in all, exact first, because the others are
+ * compared with exact. */
 static int measure_precisions(struct kernel_run *r, const struct bench_job *j, const char *kernel)
 {
     int rc = 0;
@@ -127,7 +128,7 @@ static int measure_kernels(struct kernel_run *r, const struct bench_job *j)
     return rc;
 }
 
-/* Memory to memory, where a whole table is asked for of a device that has its own. */
+/* Measure whole reconstructions, if all kernels were requested on a device with its own memory. */
 static int measure_host(struct kernel_run *r, const struct bench_job *j,
                         const struct fbp_scan *scan)
 {

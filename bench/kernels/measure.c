@@ -24,7 +24,7 @@ enum { LEAST_RUNS = 5, MOST_RUNS = 99, FEW_VIEWS = 16, FEW_VOXELS = 64 << 20, FE
 enum { MOST_KERNELS = 16 };
 
 static const double LEAST_SECONDS = 0.5; /* runs go on until then */
-static const double RUN_SECONDS = 0.02;  /* backprojections of a run go on until then */
+static const double RUN_SECONDS = 0.02;  /* backprojections of a run are repeated for this long */
 
 /* Samples of a kernel's exact result. */
 struct exact {
@@ -50,11 +50,11 @@ struct fbp_bench {
     struct exact exact[MOST_KERNELS];
 };
 
-/* A device with one batch on it, filtered, and a slab. */
+/* A device with one filtered batch and a slab. */
 struct trial {
     const struct fbp_backend *backend;
     const struct fbp_job *job;
-    /** The device's own clock; NULL: the host's counts. */
+    /** Function that reads the clock of the device; NULL: use the clock of the host. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
     fbp_device *dev;
     struct fbp_batch batch;
@@ -75,8 +75,8 @@ static double fetches(const struct gpu_kernel *k, const struct fbp_limits *l)
     return rates[k->channels / 2][k->bits == 32];
 }
 
-/* Of plane integrals: the taps of an update from shared memory, those of some frames by one load.
- */
+/* Limit of kernels for plane integrals: the taps of an update are loaded from shared memory, those
+ * of 1, 2 or 4 frames by one load. */
 static double loads_of_planes(const struct fbp_job *job, const struct fbp_limits *l, char *what,
                               size_t n)
 {
@@ -182,7 +182,7 @@ fail:
     return st;
 }
 
-/* What depends on volume and kernels; views are kept. */
+/* Free results that depend on volume and kernels; views are kept. */
 static void forget_results(fbp_bench *b)
 {
     for (size_t i = 0; i < MOST_KERNELS; i++)
@@ -261,7 +261,7 @@ static fbp_status make_views(fbp_bench *b)
     return FBP_OK;
 }
 
-/* Slices as near the wanted number as lie evenly about the middle. */
+/* Number of slices nearest to the requested one that can be centred in the volume. */
 static size_t slices_of(const fbp_bench *b, size_t wanted)
 {
     const struct fbp_grid *g = &b->tables.job.grid;
@@ -290,7 +290,7 @@ static fbp_status make_truth(fbp_bench *b)
                      "slices");
 }
 
-/* What devices say where memory lacks has the remedies of a plan. */
+/* Replace the remedy in a message about lack of memory by the options of this command. */
 static fbp_status explained(const fbp_bench *b, fbp_status st)
 {
     if (st != FBP_ERR_NOMEM)
@@ -354,7 +354,7 @@ static void trial_close(struct trial *t)
     t->backend->close(&t->dev);
 }
 
-/* Host memory for a batch, kept from kernel to kernel. */
+/* Host memory for a batch, which the next kernel uses again. */
 static fbp_status raw_memory(fbp_bench *b, size_t n)
 {
     if (n <= b->raw_samples)
@@ -393,7 +393,7 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
     return FBP_OK;
 }
 
-/* Filter these views (NULL: random ones), and begin a volume. */
+/* Filter views (NULL: random ones) on the device, and clear the volume. */
 static fbp_status load(fbp_bench *b, struct trial *t, const float *views)
 {
     const struct fbp_backend *be = t->backend;
@@ -419,7 +419,7 @@ static fbp_status backproject(const struct trial *t)
                                    t->slab.z0 + t->slab.nz, t->volume);
 }
 
-/* n times, one after another: seconds of each. */
+/* Seconds per backprojection of n in sequence. */
 static fbp_status time_run(const struct trial *t, size_t n, double *seconds)
 {
     const double start = fbp_seconds();
@@ -439,7 +439,8 @@ static fbp_status time_run(const struct trial *t, size_t n, double *seconds)
     return FBP_OK;
 }
 
-/* Runs of as many backprojections as make their start small, after one that is not counted. */
+/* Time runs of so many backprojections that the start of a run does not matter; the first run is
+ * not counted. */
 static fbp_status time_it(const struct trial *t, struct fbp_kernel_time *out)
 {
     const double begin = fbp_seconds();
@@ -474,7 +475,8 @@ static fbp_status sample(fbp_bench *b, const struct trial *t)
     return FBP_OK;
 }
 
-/* RMSE against the same kernel's exact samples, of which these are kept if they are. */
+/* RMSE against the samples of this kernel in precision exact; stores the samples if the precision
+ * is exact. */
 static fbp_status compare_exact(fbp_bench *b, enum fbp_precision precision,
                                 struct fbp_kernel_time *out)
 {
@@ -522,7 +524,7 @@ static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time 
     return FBP_OK;
 }
 
-/* Is there a kernel of this very precision, or would a more exact one take its place? */
+/* Whether the device has a kernel of exactly this precision, not only a more exact one. */
 static bool has_precision(const fbp_bench *b, const struct fbp_job *job)
 {
     struct fbp_job other = *job;

@@ -23,17 +23,17 @@ struct bench_table {
     struct fbp_limits limits;      /**< of it; all 0: not known */
 };
 
-/** The row of a name, which is a new one if there is none; NULL: the table is full. */
+/** Find the row `name`, or add it; NULL: the table is full. */
 struct bench_row *bench_table_row(struct bench_table *table, const char *name);
 
-/** "exact", "fast", "half", or "" where an instruction set does not end so. */
+/** The precision at the end of an isa text: "exact", "fast", "half" or "". */
 const char *bench_precision(const char *isa);
 
 /** The device's entry of fbp_devices(), and its limits. */
 void bench_find_device(struct bench_table *table, const struct fbp_bench_info *info);
 
-/** One line each, as they come; of JSON, or under bench_print_head().  shape -1: the kernel chose.
- */
+/** Print one measurement as a line of text or JSON; bench_print_head() prints the headings. shape
+ * -1: chosen by the kernel. */
 void bench_print_head(const struct bench_table *table);
 void bench_print_scan(const struct bench_job *job, const struct fbp_bench_info *info);
 void bench_print_kernel(const struct bench_job *job, const struct fbp_kernel_time *t, int shape);
@@ -45,7 +45,7 @@ int bench_json_kernel(const struct bench_table *table, const struct bench_job *j
 int bench_json_host(const struct bench_table *table, const struct bench_job *job, const char *name,
                     const struct fbp_host_time *t);
 
-/** Everything side by side, jobs as columns. */
+/** Print all measurements as one table with a column per job. */
 void bench_print_table(const struct bench_table *table);
 
 #endif /* FBP_BENCH_KERNELS_TEXT_H */

@@ -92,7 +92,8 @@ static void print_devices(const struct fbp_links_report *r)
     }
 }
 
-/* Rates, and what the driver says: ranks of links, and * where they carry atomic operations. */
+/* Print the rates between devices, and the driver's rank of each link; *: the link supports atomic
+ * operations. */
 static void print_peers(const struct fbp_links_report *r)
 {
     const struct fbp_links *l = &r->links;

@@ -10,7 +10,7 @@
 
 FBP_BEGIN
 
-/** The links of some devices, and who they are. */
+/** Names of some devices, and the rates of the links between them. */
 struct fbp_links_report {
     struct fbp_links links;
     struct fbp_device_info devices[FBP_MOST_LINKED];

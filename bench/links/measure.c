@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Who the devices are, and what their driver says about any two. */
+/* Names of the devices, and the driver's facts about each pair. */
 static void describe(const struct fbp_backend *backend, const int *devices, size_t n,
                      struct fbp_links_report *out)
 {

@@ -42,21 +42,21 @@ static const struct opt table[] = {
 };
 #undef F
 
-/* A scan, played again and again, and what came of it. */
+/* A scan that the player writes repeatedly, and the measurements. */
 struct follow_bench {
     const struct follow_args *args;
     struct workplace place;
-    struct fbp_scan scan; /* of the player's files, too, but for where they are */
+    struct fbp_scan scan; /* the scan; its projections are those of the player's files */
     struct player player;
     struct fbp_recon_params params;
     fbp_source *simulated;   /* where the views came from */
     float *views;            /* all of them */
-    float *expected, *found; /* the ordinary run's volume, and one to compare with it */
+    float *expected, *found; /* volume of the ordinary run, and a volume to compare with it */
     double ordinary;         /* seconds of a run from the complete file into memory */
-    double *memory, *file;   /* seconds after the last view was written, a run */
+    double *memory, *file;   /* seconds per run, after the last view was written */
     struct fbp_plan_summary info;
     size_t n_batches, last_batch; /* of the last run */
-    double noticed;               /* seconds from when its last view was written */
+    double noticed;               /* seconds until the last run noticed its last view */
     bool same;                    /* all volumes have the same bits */
 };
 
@@ -146,7 +146,8 @@ static size_t n_voxels(const struct follow_bench *b)
     return b->info.volume.n[0] * b->info.volume.n[1] * b->info.volume.n[2];
 }
 
-/* The caller's memory for a plan's volume, touched, as that of somebody who has waited for it. */
+/* Allocate memory for the volume of a plan, and touch its pages, so that page faults are not timed.
+ */
 static int make_volume(const struct follow_bench *b, fbp_plan *plan, float **volume)
 {
     if (fbp_plan_alloc(plan, n_voxels(b) * sizeof **volume, (void **)volume) != FBP_OK)
@@ -205,7 +206,7 @@ static int into_file(struct follow_bench *b, double *seconds)
     return rc;
 }
 
-/* A plan for the kernel that following takes, of the scan as it was simulated. */
+/* Make an ordinary plan of the simulated scan, with the kernel that following chooses. */
 static int make_ordinary_plan(struct follow_bench *b, fbp_plan **plan)
 {
     struct fbp_recon_params params = b->params;
@@ -242,7 +243,8 @@ static int run_once(const struct follow_bench *b, fbp_plan *plan, float *volume,
     return rc;
 }
 
-/* What the others are compared with; the second run is timed, when all buffers are there. */
+/* Run the ordinary plan twice, to compare volumes with; the second run, with all buffers allocated,
+ * is timed. */
 static int run_ordinary(struct follow_bench *b)
 {
     fbp_plan *plan = NULL;

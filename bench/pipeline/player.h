@@ -16,9 +16,9 @@ struct player {
     size_t n_views, columns, rows;
     double rate; /**< views a second */
     enum player_form form;
-    char path[440]; /**< as in a scan: a file or a pattern */
-    double
-        written; /**< when the last view was written (fbp_seconds()); once player_end() is over */
+    char path[440];   /**< as in a scan: a file or a pattern */
+    double written;   /**< time at which the last view was written (fbp_seconds()); valid after
+                         player_end() */
     pthread_t thread; /**< the rest is the player's own */
     struct fbp_stopper *reader;
     bool failed;

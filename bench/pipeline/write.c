@@ -20,7 +20,7 @@
 enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, which older headers lack */
 enum { PIECE = 1 << 20, PAGE = 4096, MOST_SOURCE = 256 << 20, MOST_REGION = 1 << 30 };
 
-/* What all of it works on: some slices, written again and again. */
+/* Data of all measurements: some slices, which are written repeatedly. */
 struct write_bench {
     size_t n, n_slices; /* of the volume's side; of those in memory */
     size_t slice_bytes, region_bytes;
@@ -32,7 +32,7 @@ struct write_bench {
     fbp_pool *pools[2]; /* of one thread, and of all */
 };
 
-/* Numbers that no file system packs, in [0, 1). */
+/* Fill slices with random numbers in [0, 1), which no file system can compress. */
 static void fill_slice(void *user, size_t item, int worker)
 {
     struct write_bench *b = user;
@@ -140,7 +140,8 @@ static void write_piece(void *user, size_t item, int worker)
         atomic_store(&b->file_error, errno ? errno : ENOSPC);
 }
 
-/* Pages that could not be had would end the program when they are touched. */
+/* Reserve the pages of the file: touching a page without space on the disk would end the program.
+ */
 static void map_piece(void *user, size_t item, int worker)
 {
     struct write_bench *b = user;
@@ -201,7 +202,7 @@ fail:
     return st;
 }
 
-/* Through a mapping, where the system has all that it takes; else 0. */
+/* Rate of filling a file through a mapping; 0 if the system does not support that. */
 static fbp_status rate_of_mapping(struct write_bench *b, int who, const char *path, double *out)
 {
     fbp_status st;

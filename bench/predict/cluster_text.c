@@ -6,10 +6,11 @@
 
 #include <stdio.h>
 
-/* So many nodes more and fewer than the model's, by factors of two; ranks that share views. */
+/* Factors of two by which other numbers of nodes are fewer or more than those of the model;
+ * greatest number of ranks that share views. */
 enum { FEWER = 4, MORE = 3, MOST_SHARERS = 64 };
 
-/* What cannot be (too few groups of views, too little memory) is left out. */
+/* Add a row; impossible grids (too few groups of views, too little memory) are omitted. */
 static void add(const struct prediction *p, const fbp_plan *plan, size_t nodes, size_t view_ranks,
                 struct cluster_table *out)
 {

@@ -11,8 +11,8 @@
 /* Seconds that an open plan needs beside its commands: threads, statistics. */
 static const double BEGIN = 1e-3;
 
-/* Seconds of the driver's start; of a byte that is made ready for a card, and the part of that
- * which each further card adds. */
+/* Seconds to start the driver; seconds per byte to pin host memory for a card; share of that per
+ * further card. */
 static const double DRIVER = 0.3, READY = 1 / 20e9, FURTHER = 1 / 3.0;
 
 /* A model and the name of its card, as they are read. */
@@ -72,7 +72,7 @@ static fbp_status find_card(const char *name, const struct gpu_card **out)
                     FBP_KEY_WORD_ROOM - 1, name, known);
 }
 
-/* A node's cores in place of cards: no links, and memory that is the host's. */
+/* Complete a model of nodes that compute on their cores: no links, and the memory of the host. */
 static fbp_status complete_host(struct fbp_model *m)
 {
     if (m->nodes.ranks > 0)
@@ -89,8 +89,8 @@ static fbp_status complete_host(struct fbp_model *m)
     return FBP_OK;
 }
 
-/* What is not given, from the card; what is given of one card counts for several as well, where
- * they share nothing that is known. */
+/* Complete missing values from the known card; the rates of one card also hold for all cards
+ * together, unless their sum is given. */
 static void complete(struct fbp_model *m)
 {
     const struct gpu_card *c = m->card;

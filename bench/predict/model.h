@@ -15,7 +15,8 @@ enum { FBP_MODEL_MOST_NODES = 65536 };
 
 struct fbp_model {
     const struct gpu_card *card;
-    double gups;            /**< of the kernel, where all views see a voxel; 0: the card's */
+    double gups; /**< giga-updates per second of the kernel if all views see a voxel; 0: that of the
+                    card */
     uint64_t device_bytes;  /**< memory of a card */
     uint64_t host_bytes;    /**< memory of a node; 0: no limit */
     double filter;          /**< giga-samples per second of a node without cards; 0: no limit */
@@ -23,8 +24,8 @@ struct fbp_model {
     struct fbp_nodes nodes; /**< the cards of each node are its ranks */
 };
 
-/** Of "KEY=VALUE,KEY=VALUE…".
- *  @return FBP_ERR_INVALID for what is not known, given twice, without its unit, or absurd. */
+/** Read "KEY=VALUE,KEY=VALUE…". @return FBP_ERR_INVALID for a key or value that is unknown, given
+ * twice, without its unit, or out of range. */
 fbp_status fbp_model_read(const char *text, struct fbp_model *out);
 
 /** What an arranged job takes on a card. */

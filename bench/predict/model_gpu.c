@@ -26,7 +26,7 @@ static bool has_fft(void)
 
 static const struct gpu_filter_capabilities offer = {row_bytes, has_fft};
 
-/* What GPUs share asks the library as their modules do. */
+/* Set the table of library functions that backend/gpu uses, as a GPU module does. */
 static void take_host(void)
 {
     gpu_host = fbp_module_library();
@@ -54,7 +54,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &offer);
 }
 
-/* Of the first card; a plan has those of its own. */
+/* Rates of the first known card; a plan uses those of its model instead. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(gpu_card_at(0), job, out);

@@ -46,7 +46,7 @@ static fbp_status open_volume(const char *path, bool grey, fbp_source **out)
     return fbp_source_open(out, path, n ? &raw : NULL);
 }
 
-/* How values become grey ones; false: that has been reported. */
+/* Find the scale of grey values; false: an error was reported. */
 static bool find_scale(const struct compare_args *a, float hu[2])
 {
     struct fbp_rabbitct_info info;

@@ -19,8 +19,9 @@
 
 enum { N_SLOTS = 3, GROUP = 8, MOST_BATCH = 256, FETCH_BLOCKS = 16 };
 
-/* On a device of its own the last batch takes as long as the volume's way back, so that it hides
- * most of that; on the host nothing is hidden, and batches cost memory. */
+/* Views per batch. On a device with its own memory the last batch takes about as long as copying
+ * the volume back, and hides most of that; on the host nothing is hidden, and batches need memory.
+ */
 enum { DEVICE_BATCH = 64, HOST_BATCH = 32 };
 
 struct slot {
@@ -41,10 +42,10 @@ struct fbp_feed {
     size_t n_expected, n_added;
     struct slot slots[N_SLOTS];
     size_t at, n;      /* the slot in the making, and its views */
-    fbp_pool *copiers; /* of views that are not used in place; NULL until there is one */
+    fbp_pool *copiers; /* threads that copy views which are not used in place; NULL: not started */
     void *volume;
     struct fbp_event fetched;
-    bool done; /* the volume was fetched: nobody may count on what is left of it */
+    bool done; /* the volume was fetched; its memory on the device is no longer valid */
 };
 
 static size_t view_samples(const fbp_feed *f)
@@ -82,8 +83,7 @@ static fbp_status check_params(const struct fbp_feed_params *p)
     return FBP_OK;
 }
 
-/* Coordinates are counted from the panel's middle: where matrices project the origin is not known
- * yet, and some ten pixels beside it are as good. */
+/* A matrix that projects the origin to the middle of the panel, used until real matrices come. */
 void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *volume, double P[12])
 {
     memset(P, 0, 12 * sizeof *P);
@@ -275,7 +275,8 @@ void fbp_feed_release(fbp_feed *f, void *memory)
 
 /* Views in. */
 
-/* With w > 0 in front of the source; all voxels must be there. */
+/* Store a matrix, with the sign that makes w > 0 in front of the source; all voxels must have w >
+ * 0. */
 static fbp_status put_matrix(const fbp_feed *f, const double P[12], double out[12])
 {
     const struct fbp_grid *g = &f->job.grid;
@@ -318,7 +319,8 @@ static void next_slot(fbp_feed *f)
     f->limit = 2 * f->limit < f->batch_views ? 2 * f->limit : f->batch_views;
 }
 
-/* Lay out what is in the slot in the making; then slices [z0, z1) of it can be added. */
+/* Convert the views of the current slot to the layout of the kernel; then add_slices() can add
+ * them. */
 static fbp_status lay_out(fbp_feed *f)
 {
     const struct fbp_batch batch = batch_of(f);
@@ -353,8 +355,8 @@ static fbp_status start(fbp_feed *f)
     return FBP_OK;
 }
 
-/* A view that is not used in place is copied by some threads: one alone is slower than the device.
- */
+/* Copy a view that is not used in place by several threads, because one thread is slower than the
+ * device. */
 enum { COPIERS = 8, PIECE = 64 << 10 };
 
 struct copy {

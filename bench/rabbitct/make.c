@@ -70,7 +70,8 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
     return find_depths(m);
 }
 
-/* A view where it belongs: f = sum of I / w^2 asks for samples times the square of w(0). */
+/* Write a view at its position; because f = sum of I / w^2, samples are multiplied by the square of
+ * w(0). */
 static fbp_status write_view(void *user, size_t k, const float *samples)
 {
     const struct making *m = user;

@@ -87,7 +87,7 @@ static fbp_status make_views(const struct make_args *a, const struct fbp_panel *
     return st;
 }
 
-/* The stand-in's scan; its projections go to `path`. */
+/* Simulate a scan; its projections are written to `path`. */
 static fbp_status simulate(const struct make_args *a, const char *path, struct fbp_scan *scan)
 {
     struct fbp_phantom phantom = {0};
@@ -126,7 +126,7 @@ static int report(const struct make_args *a)
     return 0;
 }
 
-/* Beside the output, where there is room for its size. */
+/* Make a temporary folder in the folder of the output, whose disk has room for it. */
 static int make_place(const struct make_args *a, struct workplace *place)
 {
     const char *slash = strrchr(a->output, '/');
@@ -167,7 +167,7 @@ static int make(const struct make_args *a)
     return kept != 0 ? kept : st == FBP_OK ? report(a) : cli_fail();
 }
 
-/* The option of a stand-in that was given with a scan, which would be ignored; NULL. */
+/* The name of an option for simulated scans that was given with a scan; NULL: none. */
 static const char *idle_option(const struct make_args *a, const struct make_args *defaults)
 {
     const struct {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Views that are computed at a time, without word of how many come. */
+/* Views per batch if the runner does not announce the number of views. */
 enum { GROUP = 8 };
 
 static struct {
@@ -28,7 +28,8 @@ static struct {
     float *volume;                 /* of the feed; NULL: the runner's */
     float **buffers, *images;      /* the same */
     size_t n_buffers, image;       /* samples of an image */
-    size_t n_views, n_in_subset;   /* since the volume was empty; since the runner read */
+    size_t n_views,
+        n_in_subset; /* views since the volume was cleared, and since the runner read images */
     bool fetched;
 } module;
 
@@ -118,7 +119,7 @@ bool RCTPrepareAlgorithm(struct rabbitct_data *d)
     return open_feed(d);
 }
 
-/* Room for the images that the runner reads at a time.  Without it the runner's own will do. */
+/* Allocate image buffers of the feed for the runner; if that fails, the runner uses its own. */
 static void make_buffers(struct rabbitct_data *d)
 {
     const size_t n = d->adv_numProjBuffers;
@@ -155,7 +156,7 @@ bool RCTLoadAlgorithm(struct rabbitct_data *d)
     return true;
 }
 
-/* Is the image in memory of the feed?  Then it does not change until the module has waited. */
+/* Whether the image is in memory of the feed, which does not change until the module has waited. */
 static bool is_ours(const float *image)
 {
     return module.images && image >= module.images &&
@@ -168,7 +169,8 @@ static bool fetch(const struct rabbitct_data *d)
     return module.fetched || failed();
 }
 
-/* After a view: the volume, or rest before the runner reads, where it says that it will. */
+/* After a view: fetch the volume after the last one; wait for the device before the runner reads
+ * images. */
 static bool go_on(const struct rabbitct_data *d)
 {
     bool reads = module.n_views % GROUP == 0;

@@ -83,7 +83,7 @@ static fbp_status open_feed(struct run *r)
         st = fbp_feed_alloc(r->feed, r->n_buffers * image * sizeof(float), (void **)&r->views);
     if (st == FBP_OK)
         st = fbp_feed_alloc(r->feed, r->n_voxels * sizeof(float), (void **)&r->volume);
-    if (st == FBP_OK) /* fresh pages are not the benchmark's business */
+    if (st == FBP_OK) /* touch the pages, so that page faults are not timed */
         memset(r->volume, 0, r->n_voxels * sizeof(float));
     return st;
 }
@@ -123,7 +123,7 @@ static void put_down(struct run *r)
     free(r->us);
 }
 
-/* View k, which lies in buffer i of n; the last one brings the volume. */
+/* Add view k, which is in buffer i of n; after the last view, fetch the volume. */
 static fbp_status add_view(struct run *r, size_t k, size_t i, size_t n)
 {
     const size_t image = r->info.n_columns * r->info.n_rows;
@@ -140,7 +140,7 @@ static fbp_status add_view(struct run *r, size_t k, size_t i, size_t n)
     return st;
 }
 
-/* As the runner: a part of the views is read, untimed, then they are handed over one by one. */
+/* Run as RabbitCT's runner does: read a part of the views, untimed, then add them one by one. */
 static fbp_status run_views(struct run *r)
 {
     const size_t n = r->info.n_views;

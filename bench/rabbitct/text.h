@@ -6,17 +6,17 @@
 #include "bench/rabbitct/rabbitct.h"
 #include "cli.h"
 
-/** The sizes that the benchmark knows, for --size. */
+/** Whether the benchmark has references of this size, for --size. */
 bool rabbitct_is_size(size_t size);
 
 /** Print an error as text, or put it into a JSON object. */
 void rabbitct_print(const struct fbp_rabbitct_error *e);
 void rabbitct_json(cJSON *root, const struct fbp_rabbitct_error *e);
 
-/** What is in a data set or in a runner's result; returns the exit status. */
+/** Print the contents of a data set or of a runner's result; returns the exit status. */
 int rabbitct_info(const char *path, bool json);
 
-/** A reference of size^3 voxels, free() it; NULL: that has been reported. */
+/** Load a reference of size^3 voxels, to be freed with free(); NULL: an error was reported. */
 uint16_t *rabbitct_load_reference(const char *path, size_t size);
 
 #endif /* FBP_BENCH_RABBITCT_TEXT_H */

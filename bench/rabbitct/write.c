@@ -69,7 +69,7 @@ fail:
     return st;
 }
 
-/* n bytes at `at` of the input to the end of the output. */
+/* Copy n bytes at offset `at` of the input to the end of the output. */
 static fbp_status copy(const struct input *in, uint64_t at, uint64_t n, struct fbp_outfile *out)
 {
     while (n > 0) {
@@ -82,7 +82,7 @@ static fbp_status copy(const struct input *in, uint64_t at, uint64_t n, struct f
     return FBP_OK;
 }
 
-/* Header of a version, and the bytes [from, to) of the input. */
+/* Write a header of `version` (0: none) and the bytes [from, to) of the input. */
 static fbp_status write_part(const struct input *in, const char *output, int version, uint64_t from,
                              uint64_t to)
 {
@@ -147,7 +147,7 @@ static fbp_status split(const struct input *in, char *const names[2 + FBP_RABBIT
     return FBP_OK;
 }
 
-/* Into their folder, which is removed again if nothing was put into it. */
+/* Write the parts into their folder; a new folder is removed again after a failure. */
 static fbp_status split_into_folder(const struct input *in,
                                     char *const names[2 + FBP_RABBITCT_REFERENCES])
 {

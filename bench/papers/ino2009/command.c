@@ -59,8 +59,8 @@ static bool is_asked(const struct s3_args *a, char letter)
     return !a->variant || a->variant[0] == letter;
 }
 
-/* What is beyond the paper.  Filtered views of four a texel stay on the device; `there` says
- * whether they do already. */
+/* Measure the variants that are not in the paper. Filtered views with four views per texel stay on
+ * the device; `there`: they are on the device already. */
 static int measure_more(const struct s3_args *a, const struct s3_how *how, fbp_s3 *s3, bool there,
                         struct s3_job *job)
 {

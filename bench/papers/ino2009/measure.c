@@ -28,11 +28,11 @@ struct fbp_s3 {
     struct fbp_job_tables tables;
     const struct fbp_s3_kernels *kernels;
     struct fbp_s3_device *dev;
-    float *views;        /* of the host, unfiltered [n_views][n_rows][n_columns] */
+    float *views;        /* unfiltered views in host memory, [n_views][n_rows][n_columns] */
     uint8_t *wanted;     /* [nz][ny][nx] */
     float *voxels;       /* of the last run */
     bool done, some;     /* there was one; of wanted voxels alone */
-    size_t z0, n_slices; /* that it may have drawn; all others are zeros */
+    size_t z0, n_slices; /* slices that the last run may have drawn; all others are zeros */
     struct fbp_bench_truth truth;
 };
 
@@ -90,7 +90,8 @@ static fbp_status make_job(fbp_s3 *s)
     return fbp_job_create(&s->tables, s->scan, &params, false);
 }
 
-/* A cylinder about the axis, of the rest of a slice. */
+/* Mark the region of interest: a cylinder about the axis with a share 1 - left_out of each slice.
+ */
 static void make_wanted(fbp_s3 *s, double left_out)
 {
     const size_t *n = s->scan->volume.n;
@@ -242,7 +243,7 @@ const uint8_t *fbp_s3_wanted(const fbp_s3 *s)
     return s->done && s->some ? s->wanted : NULL;
 }
 
-/* Slices [z, end) that are drawn, and known in double. */
+/* Find the slices [z, end) that are drawn and have reference values. */
 static void find_common(const fbp_s3 *s, size_t *z, size_t *end)
 {
     const struct fbp_bench_truth *t = &s->truth;
@@ -252,7 +253,8 @@ static void find_common(const fbp_s3 *s, size_t *z, size_t *end)
     *end = drawn < known ? drawn : known;
 }
 
-/* In double, of the slices that are drawn, unless some of them are known already. */
+/* Compute reference values in double for the drawn slices, unless some of these slices have them
+ * already. */
 static fbp_status make_truth(fbp_s3 *s)
 {
     fbp_pool *pool = NULL;

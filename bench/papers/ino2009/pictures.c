@@ -37,7 +37,8 @@ static int draw_fig5(const struct s3_job *job, const char *folder)
                : cli_fail();
 }
 
-/* Of voxels [n]^3; an empty window becomes that of most pixels. */
+/* Write the maximum intensity projection of a volume; an empty window is replaced by the range of
+ * most pixels. */
 static int draw_projection(const float *voxels, const struct fbp_scan *scan, const char *folder,
                            const char *name, double window[2])
 {
@@ -60,7 +61,7 @@ static int draw_projection(const float *voxels, const struct fbp_scan *scan, con
     return st == FBP_OK ? 0 : cli_fail();
 }
 
-/* |ours - theirs| into theirs; the largest. */
+/* Store |ours - theirs| in theirs; returns the largest difference. */
 static double subtract(const float *ours, float *theirs, size_t n)
 {
     double most = 0;

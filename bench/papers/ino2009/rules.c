@@ -15,8 +15,9 @@
 
 enum { FETCH_OPERATIONS = 11, SLICES = 4, VIEWS = 4 };
 
-/* Packing, download, filtering, backprojection, readback, unpacking, others, total with and without
- * synchronisation; processing units, texture units, both, memory. */
+/* Columns: seconds of packing, download, filtering, backprojection, readback, unpacking, others,
+ * total with and without synchronisation; GFLOPS of processing units, texture units and both; GB/s
+ * of memory. */
 const struct s3_published s3_published[S3_VARIANTS] = {
     {.3, .4, 5.6, 16.3, .5, 1.0, 3.2, 27.2, 20.7, 117.0, 33.9, 150.9, 28.7},
     {.3, .4, 5.6, 7.4, .4, .9, 4.0, 18.9, 17.0, 112.0, 69.4, 181.5, 37.1},
@@ -87,8 +88,8 @@ double s3_others(const struct fbp_s3_time *t)
            t->unpacking;
 }
 
-/* Value for n slices, from those for few and for more slices.  A growth that is not positive, or
- * that leaves no fixed part, is noise: the value is then proportional to the slices. */
+/* Extrapolate a value to n slices from values for few and for more slices. If the growth is not
+ * positive, or leaves no fixed part, it is noise: the value is then proportional to the slices. */
 static double extrapolate(double few, double more, size_t n_few, size_t n_more, size_t n)
 {
     const double proportional = more / (double)n_more;

@@ -7,7 +7,7 @@
 
 enum { EXACT_FETCHES = 4 }; /* of an interpolation by the shader */
 
-/* The fastest of several runs in one way, by its backprojection or, not synchronised, in all. */
+/* The fastest of how->runs runs: by its backprojection, or without synchronisation by its total. */
 static int measure(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
                    struct fbp_s3_time *out)
 {
@@ -47,8 +47,8 @@ static int compare(fbp_s3 *s3, double *psnr_db, double *rmse_hu)
     return 0;
 }
 
-/* One group of slices, of the views on the device: the fastest of two runs, because the first may
- * compile shaders, and of more if they are short. */
+/* Time one group of slices with the views on the device: the fastest of two runs, because the first
+ * may compile shaders, and of more runs if they are short. */
 static int measure_group(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
                          struct fbp_s3_time *out)
 {
@@ -68,7 +68,8 @@ static int measure_group(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way
     return rc;
 }
 
-/* Seconds of all slices, of the views on the device, from one group and from way->middle slices. */
+/* Time all slices with the views on the device, extrapolated from one group and from way->middle
+ * slices. */
 static int measure_whole(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
                          struct fbp_s3_time *out)
 {
@@ -121,7 +122,8 @@ static int measure_usual(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way
     return rc == 0 ? compare(s3, &r->psnr_db, &r->rmse_hu) : rc;
 }
 
-/* Backprojection by another method, of views that are on the device, and its error. */
+/* Time the backprojection by another method, with the views on the device, and measure its error.
+ */
 static int measure_other(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
                          double *out, double *psnr_db)
 {
@@ -133,7 +135,7 @@ static int measure_other(const struct s3_how *how, fbp_s3 *s3, const struct fbp_
     return rc == 0 && psnr_db ? compare(s3, psnr_db, &rmse_hu) : rc;
 }
 
-/* With early fragment kill; the whole job takes as long before the slices as it does without. */
+/* Time early fragment kill; the part of the job before the slices takes as long as without it. */
 static int measure_kill(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
                         struct s3_result *r)
 {

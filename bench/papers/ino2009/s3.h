@@ -8,19 +8,20 @@
 
 FBP_BEGIN
 
-/** A variant: what one pass over a slice, or over four slices, draws. */
+/** A variant of the paper's method: views, slices and targets of a pass. */
 struct fbp_s3_variant {
-    char letter; /**< 'A' … 'E'; what is no row of the paper: 'b', B with its four slices in one
-                      target; 'F', E with sixteen slices in four targets; 'G', D with eight views;
-                      'M', sixteen slices and any 3x4 matrices */
+    char letter; /**< 'A' to 'E': as in the paper; others are not: 'b': B with four slices in one
+                    target; 'F': E with sixteen slices in four targets; 'G': D with eight views;
+                    'M': sixteen slices and any 3x4 matrices */
     const char *text;
     unsigned views, slices; /**< of a pass: 1, 4 or 8; 1, 4 or 16 */
-    unsigned targets;       /**< of a pass: slices are targets, or four of them one's channels */
-    bool balanced;          /**< terms linear in x and y are computed in the vertex stage */
-    bool matrices;          /**< columns and weights may depend on z */
+    unsigned
+        targets;   /**< targets of a pass: a target per slice, or per four slices in its channels */
+    bool balanced; /**< terms linear in x and y are computed in the vertex stage */
+    bool matrices; /**< columns and weights may depend on z */
 };
 
-/** How passes are added up: by the unit that blends, or from one texture to another and back. */
+/** How the sums of passes are added: by blending, or by ping-pong between two textures. */
 enum fbp_s3_sum { FBP_S3_BLEND = 0, FBP_S3_PING_PONG };
 
 /** Which test kills fragments outside the region of interest before they are shaded. */
@@ -31,19 +32,22 @@ struct fbp_s3_way {
     size_t variant; /**< its index */
     enum fbp_s3_sum sum;
     enum fbp_s3_kill kill;
-    bool exact;            /**< interpolate by four fetches; otherwise the texture units do */
-    bool half;             /**< filtered views are fp16, times a power of two */
-    bool pack_on_device;   /**< four views are put into texels there, not on the host */
+    bool exact;          /**< the shader interpolates between four fetches; false: the texture units
+                            interpolate */
+    bool half;           /**< filtered views are stored as fp16, multiplied by a power of two */
+    bool pack_on_device; /**< four views are packed into texels on the device, not on the host */
     bool unpack_on_device; /**< slices are taken out of texels there */
-    bool synchronised;     /**< wait after every stage, which is when stages are timed */
-    bool count;            /**< fragments that are shaded count themselves (OpenGL 4.2) */
-    size_t slices;         /**< of the volume, on the device at a time; 0: as many as it holds */
-    size_t middle;         /**< draw only so many, about the middle, in whole groups; 0: all */
-    bool again;            /**< add the filtered views that the last run left on the device */
-    size_t most_updates;   /**< of one draw; 0: so many that a slow device draws for 2 s */
+    bool synchronised;     /**< the host waits after every stage, so that stages can be timed */
+    bool count;            /**< each shaded fragment increments a counter (OpenGL 4.2) */
+    size_t slices;         /**< slices of the volume on the device at a time; 0: as many as fit */
+    size_t
+        middle; /**< number of slices to draw in the middle, rounded up to whole groups; 0: all */
+    bool again; /**< use the filtered views that the last run left on the device */
+    size_t most_updates; /**< greatest number of updates per draw; 0: so many that a slow device
+                            draws for 2 s */
 };
 
-/** Seconds, and what was drawn.  Without synchronisation only `total` tells something. */
+/** Seconds of a run, and the drawn slices. Without synchronisation only `total` is meaningful. */
 struct fbp_s3_time {
     double init; /**< programs are compiled, tables are made */
     double packing, upload, filter, backproject, readback, unpacking;
@@ -51,8 +55,8 @@ struct fbp_s3_time {
     double slices_alone; /**< of it: all that comes behind the filter */
     size_t z0, n_slices; /**< what was drawn: [z0, z0 + n_slices) */
     size_t passes;       /**< over a slice or four */
-    size_t draws;        /**< a pass is drawn in tiles where one draw would take too long */
-    double shaded;       /**< fragments, if they were counted */
+    size_t draws;  /**< number of draws: a pass is drawn in tiles if one draw would take too long */
+    double shaded; /**< fragments, if they were counted */
 };
 
 /**
@@ -67,11 +71,11 @@ struct fbp_s3_cost {
     double processing, texture, bytes;
 };
 
-/** What the fragment stage does at best, and what the texture units make of fractions. */
+/** Measured limits of the fragment stage, and the precision of the texture units. */
 struct fbp_s3_limits {
     double r32f, rgba32f, r16f, rgba16f; /**< bilinear fetches a second of such texels */
     double blend;                        /**< bytes a second, read and written */
-    size_t values;         /**< that differ, of 1024^2 places between texels of 0 and 1 */
+    size_t values; /**< number of different values at 1024^2 positions between texels of 0 and 1 */
     double fraction_error; /**< the largest error of these */
 };
 
@@ -86,14 +90,14 @@ struct fbp_s3_params {
     size_t struct_size;
     const char *device; /**< NULL: gl */
     int n_threads;
-    /** Of the volume, how much the region of interest leaves out; 0: .75.  It is a cylinder. */
+    /** Share of the volume outside the region of interest, which is a cylinder; 0: .75. */
     double left_out;
 };
 
 /** A job: the filtered views of a head phantom are added to a volume. */
 typedef struct fbp_s3 fbp_s3;
 
-/** False if this device cannot draw; true also for names that are no device. */
+/** Whether the device can draw; true also for unknown names, which fbp_s3_open() reports. */
 bool fbp_s3_draws(const char *device);
 
 /**
@@ -110,7 +114,7 @@ void fbp_s3_close(fbp_s3 **s);
 
 /** Name and version of the renderer. */
 const char *fbp_s3_renderer(const fbp_s3 *s);
-/** NULL beyond the last.  A to E come first, in their order. */
+/** The variant at an index; NULL beyond the last. The first are A to E. */
 const struct fbp_s3_variant *fbp_s3_variant_at(const fbp_s3 *s, size_t index);
 void fbp_s3_cost_of(const fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_cost *out);
 FBP_MUST_CHECK fbp_status fbp_s3_measure(fbp_s3 *s, struct fbp_s3_limits *out);
@@ -118,19 +122,19 @@ FBP_MUST_CHECK fbp_status fbp_s3_measure(fbp_s3 *s, struct fbp_s3_limits *out);
 /** Passes that a variant needs: ceil(slices / its slices) ceil(views / its views). */
 size_t fbp_s3_passes(const struct fbp_s3_variant *variant, size_t n_slices, size_t n_views);
 
-/** Do the job; the volume is kept until the next run.  FBP_ERR_INVALID: there are no views to add
- *  `again`, or other variants pack them in another way. */
+/** Run the job; the volume is kept until the next run. FBP_ERR_INVALID: `again` is set, but no
+ * filtered views, or only views packed for another variant, are on the device. */
 FBP_MUST_CHECK fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way,
                                      struct fbp_s3_time *out);
-/** The volume of the last run, [z][y][x], zeros where it was not drawn; and what was wanted of it,
- *  as bytes; NULL: everything. */
+/** The volume of the last run, [z][y][x], zeros where it was not drawn; and its region of interest
+ * as bytes (NULL: all voxels). */
 const float *fbp_s3_volume(const fbp_s3 *s);
 const uint8_t *fbp_s3_wanted(const fbp_s3 *s);
-/** Some voxels of the last run, where they were drawn and wanted, beside those in double precision:
- *  of the slices that the first comparison was of, as long as some of them are drawn. */
+/** Compare some drawn voxels of the last run with double precision: in the slices of the first
+ * comparison, if some of these are drawn. */
 FBP_MUST_CHECK fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out);
 
-/** The same job by the CPU's backend: the volume, [z][y][x]. */
+/** Compute the volume [z][y][x] of the job by the backend cpu. */
 FBP_MUST_CHECK fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels);
 
 /** Seconds of the whole job by one implementation. */
@@ -140,7 +144,8 @@ struct fbp_s3_bar {
     bool published; /**< in a paper, not measured here */
 };
 
-/** Draw Fig. 5 as SVG: bars, the axis logarithmic.  is_paper: all bars are of the same job. */
+/** Draw Fig. 5 as SVG: bars on a logarithmic axis. is_paper: the measured job is that of the paper.
+ */
 FBP_MUST_CHECK fbp_status fbp_s3_draw(const char *path, bool is_paper,
                                       const struct fbp_s3_bar *bars, size_t n);
 

@@ -31,8 +31,8 @@ static double number(const void *of, size_t at)
 
 #define NOTHING SIZE_MAX
 
-/* Published numbers and present ones, by offset; value() computes a present one that is no member.
- */
+/* Print a row of published and measured numbers, given by offsets; value() computes measured
+ * numbers that are not a member. */
 static void row(const struct s3_job *job, const char *text, size_t published, size_t at,
                 double (*value)(const struct s3_job *, const struct s3_result *),
                 void (*today)(double))
@@ -156,7 +156,8 @@ static double depth_saves(const struct s3_job *job, const struct s3_result *r)
     return saved_by(r, r->depth);
 }
 
-/* The ways that the paper names beside the one of Table 2. */
+/* Print other methods of the paper: ping-pong, exact interpolation, early fragment kill, packing on
+ * the device. */
 static void print_ways(const struct s3_job *job)
 {
     heads("Other methods [s]", "published");

@@ -8,7 +8,7 @@
 
 #include "bench/papers/ino2009/s3.h"
 
-/** Variants A to E; what is beyond the paper. */
+/** Numbers of variants of the paper (A to E) and of others; size and views of the paper. */
 enum { S3_VARIANTS = 5, S3_MORE = 9, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
 
 /** One variant in Tables 2 and 3 of the paper: seconds, GFLOPS, GB/s (2^30 bytes). */
@@ -25,11 +25,12 @@ extern const struct fbp_s3_bar s3_competitors[S3_COMPETITORS];
 /** Seconds of the whole job with 75 % of the volume left out. */
 extern const double s3_published_kill;
 
-/** A variant as it was done; seconds, NAN where it was not measured. */
+/** Measurements of a variant in seconds; NAN: not measured. */
 struct s3_result {
     bool done;
     struct fbp_s3_variant of;
-    /** Synchronised: blended, packed on the host; of as many slices as there are. */
+    /** Seconds with synchronisation, blending and packing on the host, extrapolated to all slices.
+     */
     struct fbp_s3_time time;
     size_t slices; /**< that were drawn to know that */
     double total;  /**< of a run without synchronisation */
@@ -38,7 +39,8 @@ struct s3_result {
     double psnr_db, rmse_hu, exact_psnr_db;
     bool half;                 /**< of views in fp16 */
     double ping_pong, exact;   /**< backprojection in these ways */
-    double stencil, depth;     /**< ... with early fragment kill, by these tests */
+    double stencil, depth;     /**< seconds of the backprojection with early fragment kill by the
+                                  stencil or the depth test */
     double kill_total;         /**< the whole job with the faster of both */
     double packing, unpacking; /**< on the device */
 };
@@ -46,7 +48,8 @@ struct s3_result {
 /** How variants are measured. */
 struct s3_how {
     size_t size, views, runs;
-    double seconds; /**< of a backprojection: if it takes longer, fewer slices are drawn; 0: all */
+    double seconds; /**< greatest seconds of a backprojection; a longer one draws fewer slices; 0:
+                       always all slices */
     bool brief;     /**< the way of Tables 2 and 3 alone */
     bool quiet;     /**< no notes */
     bool silent;    /**< no line a variant */
@@ -55,7 +58,7 @@ struct s3_how {
 /** Measure a variant; an exit status, failures reported.  Prints a line with the main figures. */
 int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *r);
 
-/** The backprojection of a variant alone.  again: filtered views as it wants them are there. */
+/** Measure only the backprojection of a variant. again: its filtered views are on the device. */
 int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool half, bool again,
                      struct s3_result *r);
 
@@ -73,7 +76,8 @@ struct s3_job {
     const char *renderer;
     struct fbp_s3_limits limits;
     struct s3_result results[S3_VARIANTS];
-    struct s3_result more[S3_MORE]; /**< variants that are not the paper's, then views in fp16 */
+    struct s3_result
+        more[S3_MORE]; /**< variants that are not in the paper, then variants with views in fp16 */
 };
 
 /** Operations [GFLOPS], memory traffic [GB/s] and updates [GUPS] of a backprojection. */

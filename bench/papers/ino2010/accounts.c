@@ -70,7 +70,8 @@ static double total_of(const struct s2_result *r, size_t i)
                                    : NAN;
 }
 
-/* Of one GPU as of all: the slowest's time is that of the boxes it had. */
+/* Rates of a measured result; those of the backprojection are of the slowest device and its boxes.
+ */
 struct s2_rates s2_result_rates(const struct s2_result *r, size_t i)
 {
     const double backproject = r->apart[i].n_devices ? r->apart[i].backproject : NAN;
@@ -131,7 +132,8 @@ struct s2_cost s2_original_cost(const struct fbp_s2_plan *p)
                             .memory = volume + views};
 }
 
-/* Views are sent once to be filtered, by all, and once for every box. */
+/* Costs per device of the proposed method: each view is sent once for the filter, and once per box.
+ */
 struct s2_cost s2_proposed_cost(const struct fbp_s2_plan *p, size_t n)
 {
     const double views = (double)p->n_views * view_bytes(p), volume = 4 * voxels(p);

@@ -76,7 +76,8 @@ static bool wants(const struct s2_args *a, bool streams)
     return !a->streams || strcmp(a->streams, streams ? "off" : "on") != 0;
 }
 
-/* The fastest run with so many devices; *out: of r->apart, r->streams or r->today. */
+/* Measure the fastest run with s2_counts[i] devices into *out, which is in r->apart, r->streams or
+ * r->today. */
 static int measure_one(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r, size_t i,
                        struct fbp_s2_time *out)
 {
@@ -101,7 +102,8 @@ static int measure_one(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r,
     return 0;
 }
 
-/* today: the ordinary reconstruction, otherwise both kinds of runs. */
+/* Measure all numbers of devices. today: ordinary reconstructions; false: runs with and without
+ * streams. */
 static int measure_counts(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r, bool today)
 {
     int rc = 0;
@@ -194,7 +196,8 @@ static struct s2_result result_of(const struct s2_args *a, size_t i)
     return r;
 }
 
-/* The cases asked for; both where nothing is said, and devices have their own memory. */
+/* Run the requested cases; without --case both, but only the first on devices without memory of
+ * their own. */
 static int do_cases(const struct s2_args *a)
 {
     struct s2_result results[S2_CASES];

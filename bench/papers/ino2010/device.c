@@ -34,7 +34,7 @@ static fbp_status alloc(const struct s2_worker *w, fbp_device *dev, enum fbp_pur
     return backend(w)->memory.alloc(dev, &b, out);
 }
 
-/* Buffers of both phases: a device can use its own buffers only. */
+/* Allocate the buffers of both phases; each open device uses only its own buffers. */
 static fbp_status alloc_views(struct s2_worker *w, size_t i)
 {
     const struct fbp_s2_plan *p = &w->s->plan;
@@ -105,7 +105,7 @@ void s2_worker_close(struct s2_worker *w)
 
 /* Steps. */
 
-/* Without streams: until the last stage that was given work has done it, whose time this is. */
+/* Without streams: wait for the stage, and add the seconds since the last step to *row. */
 static fbp_status step(struct s2_worker *w, fbp_device *dev, enum fbp_stage stage, double *row)
 {
     if (w->streams)
@@ -134,7 +134,7 @@ static fbp_status after(const struct s2_worker *w, fbp_device *dev, enum fbp_sta
     return fbp_device_after(backend(w), dev, stage, m);
 }
 
-/* Views of the host to the device: what it does with them may change them. */
+/* Copy views of the host to the device, whose copy may be overwritten. */
 static fbp_status send(struct s2_worker *w, fbp_device *dev, size_t view0, size_t n, void *raw)
 {
     const size_t samples = s2_view_samples(w->s);
@@ -153,9 +153,9 @@ static struct fbp_batch batch_of(const struct s2_worker *w, size_t view0, size_t
     return (struct fbp_batch){.view0 = view0, .n_views = n, .n_rows = rows, .load_rows = rows};
 }
 
-/* First phase: a share of the views, filtered, back to where they were. */
+/* First phase: filter a share of the views and copy them back to their position in host memory. */
 
-/* What stands in the way of a slot's next use. */
+/* Events that the next use of a slot must wait for, and the views in the slot. */
 struct slot {
     struct fbp_event sent, used, back;
     size_t view0, n; /* on its way back; n 0: nothing */
@@ -177,7 +177,7 @@ static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)
     return step(w, dev, FBP_STAGE_FILTER, &w->time.filter);
 }
 
-/* They replace the views they came from, which have to be gone. */
+/* Copy filtered views back over the unfiltered ones, after these have been sent. */
 static fbp_status fetch_rows(struct s2_worker *w, struct slot *s, size_t i)
 {
     const size_t samples = s2_view_samples(w->s);
@@ -194,7 +194,8 @@ static fbp_status fetch_rows(struct s2_worker *w, struct slot *s, size_t i)
     return step(w, dev, FBP_STAGE_OUT, &w->time.readback);
 }
 
-/* Device c of C takes one of C runs of views, cut between pairs that share a transform. */
+/* First view of device c of C; shares begin at a multiple of S2_FILTER_VIEWS, because pairs of
+ * views share a transform. */
 static size_t first_view(const struct s2_worker *w, size_t device)
 {
     const size_t k = w->s->plan.n_views, groups = (k + S2_FILTER_VIEWS - 1) / S2_FILTER_VIEWS;
@@ -224,7 +225,7 @@ fbp_status s2_worker_filter(struct s2_worker *w)
 
 /* Second phase: boxes. */
 
-/* The boxes that a device has at a time, and its slots. */
+/* Slots of the views, and events of the boxes, of the second phase. */
 struct boxes {
     struct slot slots[S2_SLOTS];
     struct fbp_event ready[S2_SLOTS], fetched[S2_SLOTS];
@@ -271,7 +272,7 @@ static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp
     return mark(w, dev, FBP_STAGE_BP, &b->ready[at]);
 }
 
-/* Slices of a box on their way into the volume. */
+/* Slices of a box that are being copied into the volume. */
 struct piece {
     size_t z0, z1; /* z0 == z1: none */
     struct fbp_event here;
@@ -287,7 +288,7 @@ static fbp_status put(struct s2_worker *w, const struct fbp_slab *box, struct pi
     return step(w, w->adder, FBP_STAGE_OUT, &w->time.concatenate);
 }
 
-/* Piece after piece: one is fetched while the one before is put where it belongs. */
+/* Fetch a box in pieces: one piece is fetched while the last one is copied into the volume. */
 static fbp_status fetch_box(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
                             size_t at)
 {
@@ -312,7 +313,8 @@ static fbp_status fetch_box(struct s2_worker *w, struct boxes *b, const struct f
     return FBP_OK;
 }
 
-/* Boxes at, at + C, …  With room for two, one is taken home while the next is computed. */
+/* Compute boxes at, at + C, …  If two boxes fit on the device, one is fetched while the next is
+ * computed. */
 fbp_status s2_worker_backproject(struct s2_worker *w)
 {
     const struct fbp_s2_plan *p = &w->s->plan;

@@ -9,8 +9,8 @@ static size_t parts(size_t n, size_t of)
     return (n + of - 1) / of;
 }
 
-/* B boxes as nx * ny: as square as B allows; of a volume in a file as few along x as can be, since
- * a box of whole rows is one piece of every slice. */
+/* Divide into B = nx * ny boxes: as square as B allows; a volume in a file into as few as possible
+ * along x, because a box of whole rows is contiguous in every slice. */
 static bool split(const struct s2_needs *w, size_t b, size_t out[2])
 {
     size_t least = SIZE_MAX;
@@ -26,7 +26,7 @@ static bool split(const struct s2_needs *w, size_t b, size_t out[2])
     return least < SIZE_MAX;
 }
 
-/* With so many boxes of that kind at a time. */
+/* Bytes of device memory with `volumes` boxes at a time. */
 static uint64_t device_bytes(const struct s2_needs *w, const struct fbp_s2_plan *p, size_t volumes)
 {
     return w->fixed_bytes + w->views_bytes + volumes * p->box_bytes;

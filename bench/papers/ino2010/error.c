@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICES = 2, BATCH = 40 /* whole launches of the paper's 5 views and of 8 */ };
+enum { SLICES = 2, BATCH = 40 /* a multiple of launches of 5 (the paper's) and of 8 views */ };
 
 struct slices {
     size_t z0, n, voxels;
@@ -23,7 +23,7 @@ struct slices {
     struct fbp_bench_truth truth;
 };
 
-/* A reconstruction of the session's views by a plan of its own, on the first n devices. */
+/* Reconstruct the views of the session by an ordinary plan on the first n devices. */
 static fbp_status reconstruct(const fbp_s2 *s, size_t n, struct fbp_recon_params *p, float *out,
                               struct fbp_s2_time *time)
 {

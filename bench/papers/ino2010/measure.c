@@ -42,7 +42,7 @@ static fbp_status find_devices(fbp_s2 *s, const struct fbp_s2_params *p)
     return FBP_OK;
 }
 
-/* The paper's kernel; one without symmetric partners, which lie in several boxes. */
+/* Choose the paper's kernel, or one without symmetric voxels, which would lie in several boxes. */
 static fbp_status arrange(fbp_s2 *s, const char *kernel)
 {
     static const char *const usual[] = {"s2", "column", "matrix"};
@@ -112,8 +112,8 @@ static uint64_t box_bytes(const void *user, size_t nx, size_t ny)
     return s->backend->volume_bytes(&s->rows, &box);
 }
 
-/* On a device: two batches of views and filtered rows, two launches of views and in the layout of
- * the kernel. */
+/* Bytes of views on a device: two batches of views and filtered rows; two launches of views, raw
+ * and in the layout of the kernel. */
 static uint64_t device_views(const fbp_s2 *s)
 {
     const struct fbp_s2_plan *p = &s->plan;
@@ -139,8 +139,8 @@ static fbp_status divide(fbp_s2 *s, const struct fbp_s2_params *p)
     return s2_divide(&needs, &s->plan);
 }
 
-/* Of the host: all views, slices on their way, and what devices without memory of their own take.
- */
+/* Bytes of host memory: all views, slices that are being copied, and the buffers of devices without
+ * memory of their own. */
 static uint64_t host_needs(const fbp_s2 *s)
 {
     const struct fbp_s2_plan *p = &s->plan;
@@ -152,7 +152,7 @@ static uint64_t host_needs(const fbp_s2 *s)
            p->n_devices * (S2_SLOTS * stage + (s->backend->in_host ? p->device_bytes : 0));
 }
 
-/* The volume stays in memory if it fits; in a file it is cut another way. */
+/* Keep the volume in memory if it fits; otherwise put it into a file, and divide it again. */
 static fbp_status fit_host(fbp_s2 *s, const struct fbp_s2_params *p)
 {
     struct fbp_s2_plan *plan = &s->plan;

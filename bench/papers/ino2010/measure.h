@@ -16,7 +16,7 @@ enum { S2_SLOTS = 2, S2_FILTER_VIEWS = 8, S2_STAGE_BYTES = 64 << 20 };
 /** Where boxes are put together. */
 struct s2_volume {
     float *voxels; /**< [nz][ny][nx]; NULL: in the file */
-    int fd;        /**< of the file, which has no name any more; -1 */
+    int fd;        /**< descriptor of the file without a name; -1: none */
 };
 
 struct fbp_s2 {
@@ -31,7 +31,7 @@ struct fbp_s2 {
     struct fbp_job_tables tables;   /**< of the views as measured */
     struct fbp_prep rows_prep;
     struct fbp_job rows; /**< of filtered rows */
-    /** From the first run on: a device that is kept open for the sake of the host's memory. */
+    /** Device that is open from the first run on, because it owns the host memory. */
     fbp_device *keeper;
     float *views; /**< [n_views][n_rows][n_columns], filtered in place */
     struct s2_volume volume;
@@ -50,15 +50,15 @@ static inline size_t s2_view_samples(const fbp_s2 *s)
 /** What a division needs to know; pure. */
 struct s2_needs {
     size_t n[3], n_devices;
-    size_t wanted;                     /**< subvolumes; 0: the fewest that fit */
-    bool in_file;                      /**< boxes are cut along y alone, if they can be */
-    uint64_t device_limit;             /**< 0: not known */
+    size_t wanted;         /**< subvolumes; 0: the fewest that fit */
+    bool in_file;          /**< the volume is in a file: divide along y only, if possible */
+    uint64_t device_limit; /**< 0: not known */
     uint64_t fixed_bytes, views_bytes; /**< on a device, beside boxes */
     uint64_t (*box_bytes)(const void *user, size_t nx, size_t ny);
     const void *user;
 };
 
-/** Subvolumes, split, box, volumes, given, box_bytes and device_bytes of the plan p. */
+/** Set subvolumes, split, box, volumes, given, box_bytes and device_bytes of the plan p. */
 fbp_status s2_divide(const struct s2_needs *w, struct fbp_s2_plan *p);
 
 /** Box b of the plan: whole columns. */
@@ -68,7 +68,7 @@ struct fbp_slab s2_box(const struct fbp_s2_plan *plan, size_t b);
 
 fbp_status s2_volume_open(fbp_s2 *s);
 void s2_volume_close(fbp_s2 *s);
-/** Slices [z0, z1) of a box, [z1 - z0][ny][nx], into the volume, by a pool. */
+/** Copy slices [z0, z1) of a box, [z1 - z0][ny][nx], into the volume, by the threads of a pool. */
 fbp_status s2_volume_put(const fbp_s2 *s, fbp_pool *pool, const struct fbp_slab *box, size_t z0,
                          size_t z1, const float *voxels);
 /** Whole slices [z0, z1). */
@@ -84,7 +84,7 @@ struct s2_worker {
     bool streams;
     atomic_bool *failed; /**< any of them */
     fbp_device *filterer, *adder;
-    void *raw[S2_SLOTS]; /**< of the filterer, as are its filtered rows */
+    void *raw[S2_SLOTS]; /**< buffers of raw views of `filterer` */
     float *rows[S2_SLOTS];
     void *views[S2_SLOTS], *filtered[S2_SLOTS], *volume[S2_SLOTS]; /**< of the adder */
     void *stage[S2_SLOTS]; /**< of the host: slices of a box */
@@ -101,7 +101,7 @@ void s2_worker_close(struct s2_worker *w);
 fbp_status s2_worker_filter(struct s2_worker *w);
 /** Its share of the boxes. */
 fbp_status s2_worker_backproject(struct s2_worker *w);
-/** All views to the device once, as for a box, without any computation. */
+/** Send all views to the device once, as for a box, without computing. */
 fbp_status s2_worker_send(struct s2_worker *w);
 
 #endif /* FBP_BENCH_PAPERS_INO2010_MEASURE_H */

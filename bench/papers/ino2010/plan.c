@@ -7,7 +7,7 @@
 
 enum { LABEL = 24, FORMULA = 16, COLUMN = 11 };
 
-/* A row: formulas, the unit of its numbers, and where they are. */
+/* Rows of Table 1: formulas, unit of the numbers, offset in struct s2_cost. */
 static const struct row {
     const char *text, *key, *original, *proposed, *unit;
     size_t at;
@@ -35,7 +35,7 @@ static double value(const struct s2_cost *c, const struct row *row)
     return *(const double *)(const void *)((const char *)c + row->at);
 }
 
-/* In thousands, millions or billions where that is shorter. */
+/* Print a number with a prefix such as k, M or G, and its unit. */
 static void cell(double v, const struct row *row)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};

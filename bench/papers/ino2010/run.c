@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* What all workers do at the same time, each in a thread of its own. */
+/* A function that all workers call at the same time, each in its own thread. */
 struct duty {
     struct s2_worker *workers;
     fbp_status (*what)(struct s2_worker *w);
@@ -41,7 +41,7 @@ static fbp_status all(struct s2_worker *workers, size_t n, fbp_status (*what)(st
     return st;
 }
 
-/* Devices are used for the first time, and the host's memory is made. */
+/* Before the first run: start the driver of all devices, and allocate the host memory. */
 static fbp_status start_device(struct s2_worker *w)
 {
     fbp_device *dev = NULL;
@@ -77,7 +77,7 @@ static void begin_workers(const fbp_s2 *s, size_t n, bool streams, atomic_bool *
             (struct s2_worker){.s = s, .at = i, .n = n, .streams = streams, .failed = failed};
 }
 
-/* Of the slowest; what cannot be told apart is not known. */
+/* Seconds of the slowest worker per stage; with streams, stages cannot be separated and are NAN. */
 static void add_up(const struct s2_worker *workers, struct fbp_s2_time *out)
 {
     for (size_t i = 0; i < out->n_devices; i++) {

@@ -13,14 +13,15 @@ FBP_BEGIN
 
 /** How a volume is computed.  Zero means default. */
 struct fbp_s2_params {
-    const char *device; /**< as in fbp_recon_params, but without indices all of the kind are used */
+    const char *device; /**< device as in fbp_recon_params; a name without indices means all devices
+                           of the kind */
     size_t most_devices; /**< of these, so many at most; 0: all */
-    const char *kernel;  /**< NULL: "s2", or on a device without it "column" or "matrix" */
-    size_t subvolumes;   /**< B; 0: as few as fit the memory of a device, and one a device */
+    const char *kernel;  /**< kernel; NULL: "s2", or "column" or "matrix" on devices without "s2" */
+    size_t subvolumes; /**< B; 0: the fewest that fit into device memory, at least one per device */
     uint64_t device_memory_bytes; /**< of a device; 0: 90 % of what is free */
     uint64_t memory_bytes;        /**< of the host; 0: 80 % of what is free */
-    /** A volume that does not fit beside the views is a temporary file in this folder.  NULL:
-     *  /tmp. */
+    /** Folder for the temporary file of a volume that does not fit into memory beside the views;
+     * NULL: /tmp. */
     const char *folder;
     int n_threads;
 };
@@ -32,15 +33,15 @@ struct fbp_s2_plan {
     size_t n_devices; /**< C at most */
     size_t n_views, n_columns, n_rows, n[3];
     size_t launch_views; /**< I: views sent and backprojected at a time */
-    size_t half_width;   /**< of the filter in space: values on each side */
+    size_t half_width;   /**< half-width of the filter in space */
     size_t subvolumes;   /**< B */
     size_t split[2];     /**< boxes along x and y */
     size_t box[2];       /**< voxels along x and y of the largest box */
-    size_t volumes;      /**< boxes that a device holds: 2 where one is fetched while the next is
-                            computed, if they fit */
-    bool own_memory;     /**< the devices have memory of their own */
-    bool given;          /**< B was */
-    bool in_file;        /**< the volume goes to a file */
+    size_t volumes;  /**< boxes on a device at a time: 2 if both fit, so that one is fetched while
+                        the next is computed */
+    bool own_memory; /**< the devices have memory of their own */
+    bool given;      /**< B was */
+    bool in_file;    /**< the volume goes to a file */
     uint64_t views_bytes, volume_bytes, box_bytes;
     uint64_t device_bytes, device_limit; /**< needed; allowed, 0: not known */
     uint64_t host_bytes, host_limit;
@@ -48,27 +49,28 @@ struct fbp_s2_plan {
     double pin; /**< seconds: the host's memory for views and volume; both 0 before the first run */
 };
 
-/** Seconds of one run; of the slowest device.  With streams only init and total are known, the
- *  others are NaN. */
+/** Seconds of one run, of the slowest device. With streams, all but init and total are NaN. */
 struct fbp_s2_time {
     size_t n_devices;
     bool streams;
-    double init;     /**< opening all devices, at once, and their memory */
-    double download; /**< views to devices, and into the kernel's layout */
+    double init;     /**< opening all devices at the same time, with their memory */
+    double download; /**< copying views to devices and into the layout of the kernel */
     double layout;   /**< of this, into the kernel's layout */
     double filter;
     double readback; /**< filtered views to the host */
     double backproject;
-    double fetch;       /**< boxes to the host */
-    double concatenate; /**< boxes into the volume in memory; NaN if it is in a file */
-    double write;       /**< boxes into its file; NaN if it is in memory */
-    double total;       /**< init included */
-    uint64_t sent;      /**< bytes of views sent to all devices together */
-    double link;        /**< bytes/s of views to all devices at the same time, nothing computed */
-    uint64_t hash;      /**< of the volume, of 64 slices of it if it is larger than 8 GiB */
+    double fetch; /**< boxes to the host */
+    double
+        concatenate; /**< copying boxes into the volume in memory; NaN if the volume is in a file */
+    double write;  /**< writing boxes into the file of the volume; NaN if the volume is in memory */
+    double total;  /**< init included */
+    uint64_t sent; /**< bytes of views sent to all devices together */
+    double link;   /**< rate of sending views to all devices at the same time, without computing
+                      [bytes/s] */
+    uint64_t hash; /**< hash of the volume; of 64 slices if the volume is larger than 8 GiB */
 };
 
-/** A few slices of the volume of the last run, compared. */
+/** Difference of a few slices of the last run's volume from other results. */
 struct fbp_s2_error {
     size_t n_slices, n_voxels;
     size_t n_different;        /**< voxels whose bits are not those of an ordinary reconstruction of

@@ -21,7 +21,7 @@ struct s2_published {
         backproject[S2_COUNTS], fetch[S2_COUNTS], apart[S2_COUNTS], streams[S2_COUNTS];
 };
 enum { S2_CASES = 2 };
-/** Bounds of one of its GPUs, a quarter of a Tesla S1070: GB/s of memory, GFLOP/s. */
+/** Limits of one GPU of the paper (a quarter of a Tesla S1070): GB/s of memory, GFLOP/s. */
 enum { S2_GBYTES = 102, S2_GFLOPS = 933 };
 extern const struct s2_published s2_published[S2_CASES];
 
@@ -32,7 +32,8 @@ struct s2_result {
     size_t size, views;
     bool is_paper; /**< the paper's size and views */
     struct fbp_s2_plan plan;
-    /** n_devices 0: not measured; today: an ordinary reconstruction, init and total. */
+    /** Runs per number of devices (n_devices 0: not measured); today: ordinary reconstructions, of
+     * which init and total are known. */
     struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS], today[S2_COUNTS];
     uint64_t hash; /**< of the volume, in all runs */
     bool compared;
@@ -40,30 +41,32 @@ struct s2_result {
     struct fbp_limits limits; /**< of the first device; all 0: not known */
 };
 
-/** What follows from the seconds of a number of devices; NAN where they are not known. */
+/** Rates that follow from the seconds with a number of devices; NAN: unknown. */
 struct s2_rates {
-    double views;    /**< a second, of the whole with streams (without, if that was not measured) */
+    double views;    /**< views/s of the whole job with streams; without streams, if the job with
+                        streams was not measured */
     double speed_up; /**< against one device */
     double gups, gflops, gbytes; /**< of a GPU's backprojection */
 };
 
-/** Those of s2_counts[i] devices, from published and from measured seconds. */
+/** Rates with s2_counts[i] devices, from published or from measured seconds. */
 struct s2_rates s2_published_rates(const struct s2_published *p, size_t i);
 struct s2_rates s2_result_rates(const struct s2_result *r, size_t i);
 
 /** Seconds that a run takes at least, by rates measured with the same devices; NAN: not known. */
 struct s2_limits {
     const char *name; /**< of the greatest */
-    double views;     /**< all that were sent, by the rate of sending alone */
-    double compute;   /**< layout, filter and backprojection of the slowest device */
+    double views;     /**< sending all views at the rate of sending alone */
+    double compute;   /**< computing on the slowest device: layout, filter and backprojection */
     double volume;    /**< boxes to the host and into the volume */
 };
 struct s2_limits s2_result_limits(const struct s2_result *r, size_t i);
 
-/** Views a second times 102 GB/s over a card's own bandwidth. */
+/** Throughput normalised to the paper's GPU: views/s times 102 GB/s over the bandwidth of the card.
+ */
 double s2_normalised(double views, double gbytes);
 
-/** What Table 1 counts, of one device of n: bytes, samples, updates. */
+/** Costs of Table 1 per device: bytes, samples, updates. */
 struct s2_cost {
     double download, filter, readback, backproject, fetch, boxes, video, memory;
 };

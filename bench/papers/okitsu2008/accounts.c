@@ -6,7 +6,7 @@
 
 enum { LABEL = 30 };
 
-/* Table 3 of today; the last column is of measured limits. */
+/* Compute the measured columns of Table 3; the last one has the measured limits. */
 static void make_table3(const struct s0_ladder *l, double now[S0_COLUMNS][S0_ROWS])
 {
     const struct s0_time *t = &l->steps[S0_PROPOSED];

@@ -50,7 +50,8 @@ static const struct s0_case cases[] = {
 
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-/* The paper's scan twice: as a circle, and as one matrix a view; one array. */
+/* Simulate the paper's scan, and save it as a circle and as one 3x4 matrix per view; both use one
+ * array. */
 static int make_scans(const struct s0_args *a, const struct workplace *w)
 {
     struct simulate_args s = simulate_defaults;
@@ -98,7 +99,7 @@ static void take_times(const struct fbp_plan_summary *p, const struct fbp_report
     }
 }
 
-/* What recon does, from opening the scan to the renamed file. */
+/* Time an ordinary reconstruction, from opening the scan to renaming the finished file. */
 static int time_once(const struct s0_session *s, bool apart, struct s0_result *out)
 {
     const double start = fbp_seconds();
@@ -166,7 +167,7 @@ static bool wanted(const struct s0_args *a, const char *name)
     return !a->name || strcmp(a->name, name) == 0;
 }
 
-/* The cases asked for, or those that the device can do. */
+/* Measure the case of --case, or all cases that the device supports. */
 static int measure_cases(const struct s0_session *s, struct s0_result *results, size_t *n)
 {
     int rc = 0;

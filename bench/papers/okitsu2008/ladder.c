@@ -25,7 +25,8 @@ struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case 
     return r;
 }
 
-/* A multiple of what a launch takes for all I and J but 4 and 4, and of the device's groups. */
+/* Views per batch: a multiple of the views per launch for all I and J (but I = J = 4), and of the
+ * groups of the device. */
 enum { BATCH = 120 };
 
 const struct s0_step s0_steps[S0_STEPS] = {
@@ -54,7 +55,8 @@ static const struct s0_step without[S0_WITHOUT] = {
 static const struct s0_step sweep[S0_SWEEP_I][S0_SWEEP_J] = {SWEEP(1), SWEEP(2), SWEEP(3),
                                                              SWEEP(4), SWEEP(5), SWEEP(6)};
 
-/* One run by a kernel into `output` (NULL: the plan alone); the plan's facts and the report. */
+/* Run one kernel into `output` (NULL: only make the plan); sets backend and isa of the ladder, and
+ * the report. */
 static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_precision precision,
                       const char *output, struct s0_ladder *ladder, struct fbp_report *report)
 {
@@ -77,7 +79,7 @@ static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_p
     return rc;
 }
 
-/* The best of the runs after the first, whose volume is compared. */
+/* Time a step: the fastest run after the first one, whose volume is compared. */
 static int time_step(const struct s0_session *s, const struct s0_step *step, const char *exact,
                      struct s0_ladder *ladder, struct s0_time *out)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Grey values of the head: the skull (1/mm) is white, the brain and its tumours are told apart. */
+/* Window of the head [1/mm]: the skull is white, brain and tumours have different grey values. */
 static const double WINDOW[2] = {0, 0.4};
 
 /* Slice z of a volume; *values is to be freed. */
@@ -60,7 +60,7 @@ static fbp_status write_slices(const char *volume, size_t z, const char *theirs,
     return st;
 }
 
-/* The same slice by `ref`: a volume of one slice, at its place. */
+/* Reconstruct one slice of the volume by `ref`. */
 static fbp_status reference_slice(const struct s0_picture *p, size_t z, const char *out)
 {
     struct fbp_scan scan = *p->scan; /* shares what the scan owns */

@@ -24,7 +24,7 @@ const struct s0_account s0_table3[S0_ROWS] = {
     {"memory bandwidth [2^30 B/s]", "gibibytes_per_second", {130.5, 71.0, 86.4}},
 };
 
-/* A column of Table 3 from what one of n updates, or filtered samples, takes. */
+/* A column of Table 3 from the costs per update or filtered sample, of which there are n. */
 static void rates(double n, double seconds, double instructions, double flops, double texture_flops,
                   double bytes, double out[S0_ROWS])
 {
@@ -47,8 +47,8 @@ static double per(const struct s0_code *code, int n)
     return n > 0 ? (double)code->instructions / n : NAN;
 }
 
-/* A tap adds two samples, multiplies and adds, one multiply-add of the loop; W1 takes 11
- * operations. */
+/* A tap takes 3 operations (adds two samples, multiplies, adds to the sum) and one multiply-add of
+ * the loop; the weight W1 takes 11 operations. */
 void s0_filter_rates(const struct s0_job *job, double seconds, const struct s0_code *code,
                      double out[S0_ROWS])
 {
@@ -58,8 +58,8 @@ void s0_filter_rates(const struct s0_job *job, double seconds, const struct s0_c
           0, 4 * taps + 8, out);
 }
 
-/* v, the weight and the sum of an update; the addition to the volume of I updates; 29 of a line of
- * voxels per view. */
+/* Operations: 3 per update (v, weight, sum), 1 per I updates (addition to the volume), 29 per view
+ * and line of voxels. */
 void s0_backprojection_rates(const struct s0_job *job, double seconds, const struct s0_code *code,
                              double out[S0_ROWS])
 {

@@ -11,7 +11,8 @@ struct s0_code {
     int capability;       /**< 90 for sm_90; 0: not known */
     const char *function; /**< mangled name */
     int instructions, multiply_adds;
-    int fetches, early_fetches; /**< of textures; those issued before the loop's first store */
+    int fetches, early_fetches; /**< texture fetches, and those of them that are issued before the
+                                   first store of the loop */
     int loads, stores;          /**< of global memory */
 };
 

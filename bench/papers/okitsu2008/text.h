@@ -10,8 +10,8 @@
 /** A way of doing the job. */
 struct s0_case {
     const char *name, *text;
-    bool spatial;  /**< the paper's filter: Shepp-Logan's kernel, cut off after N/2 taps a side */
-    bool matrices; /**< the scan as one 3x4 matrix a view, no symmetry used */
+    bool spatial; /**< the paper's filter in space: Shepp-Logan kernel with N/2 taps on each side */
+    bool matrices;      /**< the scan is one 3x4 matrix per view, so that no symmetry is used */
     const char *kernel; /**< NULL: the fastest */
     const char *only;   /**< the backend that has the kernel; NULL: all */
     size_t batch;       /**< views a batch; 0: the plan's */
@@ -25,14 +25,14 @@ struct s0_args {
     bool sweep, json, quiet;
 };
 
-/** A run of the command: its files, and who says how far it is. */
+/** A run of the command: arguments, temporary files, and progress. */
 struct s0_session {
     const struct s0_args *a;
     const struct workplace *place;
     struct progress *progress;
 };
 
-/** How `recon` would be called for a case; stages one at a time if `apart`. */
+/** Arguments of fbp recon for a case; apart: one stage at a time. */
 struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case *kind, bool apart);
 
 /** Seconds of the stages, each alone; NAN where a method has no such stage. */
@@ -56,7 +56,7 @@ struct s0_result {
     double rmse, psnr_db, max; /**< of a slice against `ref`; NAN without --pictures */
 };
 
-/** A step of the ladder, the paper's or one of ours. */
+/** A step of Table 4, of the paper or added by us. */
 struct s0_step {
     const char *text, *kernel;
     double paper; /**< seconds; NAN: not in the paper */
@@ -72,7 +72,7 @@ struct s0_time {
 
 enum { S0_PROPOSED = 5, S0_STEPS = 7, S0_WITHOUT = 5, S0_SWEEP_I = 6, S0_SWEEP_J = 3 };
 
-/** Those of Table 4, up to S0_PROPOSED, and the merged form. */
+/** Steps of Table 4 up to S0_PROPOSED, then the merged form of J. */
 extern const struct s0_step s0_steps[S0_STEPS];
 
 /** The ladder as it was run. */
@@ -89,9 +89,9 @@ struct s0_ladder {
 
 /** Run the ladder; an exit status, failures reported. */
 int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out);
-/** Tables 3 and 4; NULL: the published figures alone, and why. */
+/** Print Tables 3 and 4; ladder NULL: only the published figures, and the reason `why`. */
 void s0_print_ladder(const struct s0_ladder *ladder, const char *why);
-/** A line of JSON a step, and one of Table 3; an exit status. */
+/** Add a JSON measurement per step, and one of Table 3; an exit status. */
 int s0_print_ladder_json(const struct s0_ladder *ladder);
 
 enum { S0_COLUMN = 11, S0_STAGES = 11, S0_COMPARISON = 16, S0_TABLE2_ROWS = 19 };
@@ -106,18 +106,18 @@ struct s0_row {
 };
 extern const struct s0_row s0_table2[S0_TABLE2_ROWS];
 
-/** A number, or a dash if it is NAN, S0_COLUMN characters wide. */
+/** Print a number (NAN: a dash) in S0_COLUMN characters. */
 void s0_print_cell(double v, int decimals);
-/** The published tables 1 and 2 with these results beside them. */
+/** Print Tables 1 and 2 with published and measured figures. */
 void s0_print_tables(const struct s0_result *results, size_t n);
-/** One result as a line of JSON; an exit status. */
+/** Add a result as a JSON measurement; an exit status. */
 int s0_print_json(const struct s0_result *r);
-/** A member of an object; null if it is NAN. */
+/** Add a number to a JSON object; NAN becomes null. */
 void s0_add_number(cJSON *object, const char *key, double v);
 
-/** What the slice of a result is compared with and drawn from. */
+/** Files and parameters for drawing and comparing the middle slice of a result. */
 struct s0_picture {
-    const char *dir, *work_dir; /**< for the pictures; for files that are removed again */
+    const char *dir, *work_dir; /**< folder of the pictures, and folder of temporary files */
     const char *volume;         /**< that the result's slice is taken from */
     const struct fbp_scan *scan;
     const struct fbp_recon_params *params; /**< of the reference; its device is replaced */

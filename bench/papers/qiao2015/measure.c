@@ -40,7 +40,7 @@ struct fbp_s4 {
 enum { BLOCK = 256, MOST_BLOCK = 1024 }; /* threads of a block: usual, at most */
 enum { RINGS = 18, MOST_SIDE = 1024, MOST_SAMPLES = 1 << 16 };
 
-static const double SIDE_MM = 2; /* of the object, in the unit of the phantom */
+static const double SIDE_MM = 2; /* side of the object in units of the phantom */
 
 size_t fbp_s4_samples_for(size_t size)
 {
@@ -58,7 +58,8 @@ static fbp_status check_params(const struct fbp_s4_params *p)
     return fbp_check_range(&fbp_range_threads, "qiao2015: n_threads", p->n_threads);
 }
 
-/* Places as the paper's kernel has them: t = 0 at sample S/2, voxel m at (m + 1 - N/2) d. */
+/* Make views with the positions of the paper's kernel: t = 0 at sample S/2, voxel m at (m + 1 -
+ * N/2) d. */
 static fbp_status make_views(struct fbp_s4 *s, const double (*direction)[3])
 {
     struct fbp_scan *scan = &s->scan;
@@ -101,7 +102,7 @@ fail:
     return st;
 }
 
-/* Means of a few points a sample, as a spectrometer measures them. */
+/* Simulate a projection; each sample is the mean of a few points, as a spectrometer measures. */
 static void project(void *user, size_t view, int worker)
 {
     enum { POINTS = 4 };
@@ -130,7 +131,7 @@ static fbp_status keep_filtered(void *user, size_t view, const float *samples)
     return FBP_OK;
 }
 
-/* What the paper's kernel takes: filtered as ref does it, and weighted. */
+/* Filter and weight the projections in double, as input of the paper's kernel. */
 static fbp_status filter(struct fbp_s4 *s)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info,
@@ -252,13 +253,13 @@ fbp_status fbp_s4_compare(struct fbp_s4 *s, struct fbp_s4_error *out)
 
 /* By plans. */
 
-/* A plan, and where its voxels go: the object, or floats that become it. */
+/* A plan, and its output: the object in double, or floats that are converted to it. */
 struct planned {
     fbp_plan *plan;
     float *floats; /* NULL: the object */
 };
 
-/* One run of a plan; its stages apart if it was made so. */
+/* Run a plan once; its stages are separate if the plan was made without overlap. */
 static fbp_status run_plan(struct fbp_s4 *s, const struct planned *p, struct fbp_report *report)
 {
     const size_t *n = s->scan.volume.n;
@@ -273,8 +274,8 @@ static fbp_status run_plan(struct fbp_s4 *s, const struct planned *p, struct fbp
     return st;
 }
 
-/* Of a run whose stages are apart.  The pictures of two stages are computed as they are read, from
- * rows that are filtered then: all of that is computing. */
+/* Seconds per stage of a run without overlap. With two stages, rows are filtered and meridian
+ * images computed while they are read: all of that counts as computing. */
 static void take_stages(const struct fbp_report *r, bool two, bool first, struct fbp_s4_time *out)
 {
     const double compute = two ? r->total - r->write : r->backproject;
@@ -284,7 +285,7 @@ static void take_stages(const struct fbp_report *r, bool two, bool first, struct
     out->gather = first ? r->write : fmin(out->gather, r->write);
 }
 
-/* The fastest of the runs, after one that does not count. */
+/* Time the fastest of `runs` runs, after one that is not counted. */
 static fbp_status time_plan(struct fbp_s4 *s, const struct planned *p, size_t runs, bool apart,
                             struct fbp_s4_time *out)
 {
@@ -335,7 +336,7 @@ fail:
     return st;
 }
 
-/* Of floats, the object is made of them afterwards. */
+/* Run a plan; a volume in float is converted to the object afterwards. */
 static fbp_status run_way(struct fbp_s4 *s, struct fbp_recon_params *p, size_t runs,
                           struct fbp_s4_time *out)
 {

@@ -10,7 +10,7 @@
 
 enum { MOST_SERIES = 12 };
 
-/* Lines of a chart over the sizes, and their numbers. */
+/* Lines of a chart over the sizes, with their coordinates. */
 struct lines {
     double x[MOST_SERIES][S4_SIZES], y[MOST_SERIES][S4_SIZES];
     struct bench_series series[MOST_SERIES];
@@ -139,7 +139,7 @@ static const float *slice_of(const struct s4_row *r, enum s4_way way)
     return way < S4_WAYS ? r->way[way].slice : r->truth;
 }
 
-/* GS: the paper's kernel; if it did not run, a plan on the device. */
+/* The method drawn as GS: the paper's kernel; if it did not run, fbp's own kernel on --device. */
 static enum s4_way gs_of(const struct s4_row *r)
 {
     return r->way[S4_GS].slice ? S4_GS : r->way[S4_PLAN].slice ? S4_PLAN : S4_PLAN_FLOAT;
@@ -188,7 +188,7 @@ static int draw_slices(const struct s4_row *r, const char *folder)
     return write_sheet(r, folder, "S4-fig4.png", tiles, n, "FIG. 4: SLICES");
 }
 
-/* |a - b| for each pair of methods that are there, in one grey window. */
+/* Draw |a - b| for each pair of measured methods, all with one grey window. */
 enum { PAIRS = 4 };
 
 static int draw_differences(const struct s4_row *r, const char *folder)
@@ -231,7 +231,7 @@ struct profiles {
     struct bench_chart charts[CHARTS];
 };
 
-/* The line of a way in a chart, minus `less` unless that is NULL. */
+/* Add the profile of a method to a chart, minus `less` unless that is NULL. */
 static void add_profile(struct profiles *p, size_t chart, const char *name, int colour,
                         const float *values, const float *less)
 {

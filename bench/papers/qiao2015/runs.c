@@ -35,7 +35,7 @@ static const struct s4_cell nothing = {.compute = NAN,
                                        .total = NAN,
                                        .error = {NAN, NAN, 0}};
 
-/* A copy of the middle slice, z = 0 of the paper's places. */
+/* Copy the middle slice of the object (z = 0 for even N) as floats. */
 static int keep_slice(const fbp_s4 *s4, size_t size, float **out)
 {
     const size_t n = size * size;
@@ -95,7 +95,8 @@ static fbp_status by_plan(const struct s4_job *job, const struct s4_about *about
     return FBP_OK;
 }
 
-/* What a device or this release lacks is left out, and said. */
+/* Measure a method; if the device does not support it, a note says why, and the method has no
+ * figures. */
 static int measure_way(const struct s4_job *job, fbp_s4 *s4, struct s4_row *row, enum s4_way way)
 {
     const struct s4_about *about = &s4_about[way];

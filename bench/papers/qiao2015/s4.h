@@ -11,8 +11,9 @@ FBP_BEGIN
 
 /** Kernels with the paper's list of arguments, all in double. */
 enum fbp_s4_kernel {
-    FBP_S4_PAPER = 0, /**< as described: blocks of N threads, sums in global memory, a branch */
-    FBP_S4_NO_BRANCH, /**< the same, with a selection in place of the branch */
+    FBP_S4_PAPER =
+        0, /**< the paper's kernel: blocks of N threads, sums in global memory, a branch */
+    FBP_S4_NO_BRANCH, /**< the paper's kernel with a selection in place of its branch */
     FBP_S4_REGISTERS, /**< sums in registers, no branch, any launch */
     FBP_S4_KERNELS
 };
@@ -27,30 +28,30 @@ struct fbp_s4_gpu {
     size_t block_threads, block_shared_bytes, block_registers, warp; /**< of a block, of a warp */
     double memory_bytes;
     size_t block_sides[3],
-        grid_sides[3]; /**< of a block in threads, of a grid in blocks, at most */
+        grid_sides[3]; /**< greatest sides of a block in threads, and of a grid in blocks */
 };
 
 /** What a launch has of a multiprocessor. */
 struct fbp_s4_occupancy {
     unsigned block;                /**< threads */
     size_t registers, local_bytes; /**< of a thread */
-    size_t paper_threads; /**< of a multiprocessor, as the paper counts: whole blocks, as many as
-                               the limits of threads and blocks allow */
+    size_t paper_threads; /**< threads per multiprocessor by the paper's rule: as many whole blocks
+                             as the limits of threads and blocks allow */
     size_t threads;       /**< as the limit of registers allows, too */
-    size_t resident;      /**< most that were there at a time; 0: not counted */
+    size_t resident; /**< greatest number of resident threads that was counted; 0: not counted */
 };
 
 /** Seconds of a launch.  Not known: NAN. */
 struct fbp_s4_launch {
-    double send;    /**< of projections and directions to the card */
+    double send;    /**< sending projections and directions to the card */
     double compute; /**< until the kernel has ended */
-    double gather;  /**< of the object to the host's ordinary memory, after that */
+    double gather;  /**< copying the object to ordinary host memory after the kernel */
     /** One call with all arguments in host memory: send the object, projections and directions,
      * compute, gather.  MATLAB does that if the arguments are no gpuArrays; if they are, a call
      * takes `compute`. */
     double copied;
-    /** The same without waiting for the kernel: the call of the launch alone, which the paper has
-     * as computing time, and the copy, which waits for the kernel. */
+    /** Times as the paper took them: the call of the launch without waiting (the paper's computing
+     * time), and the copy of the object, which waits for the kernel. */
     double launch, gather_launched;
 };
 
@@ -65,29 +66,30 @@ struct fbp_s4_way {
 
 /** Seconds of a way. */
 struct fbp_s4_time {
-    double open;            /**< a plan, its device and its memory */
-    double filter;          /**< of all rows, with uploads; NAN: a part of compute (two stages) */
+    double open;   /**< a plan, its device and its memory */
+    double filter; /**< filter of all rows, with uploads; NAN: included in compute (two stages) */
     double compute, gather; /**< backprojection, and the volume into the caller's memory */
-    double total;           /**< of a run of the open plan, from samples to voxels, overlapping */
+    double total; /**< one run of the open plan, from samples to voxels, with overlapping stages */
     char backend[32], kernel[32], isa[32];
     int n_threads;
 };
 
 struct fbp_s4_error {
-    double rmse, max; /**< against double precision, as parts of the greatest value */
+    double rmse, max; /**< difference from double precision, in units of the greatest value */
     size_t n_voxels;  /**< compared */
 };
 
 struct fbp_s4_params {
     size_t struct_size;
     size_t size;    /**< N: voxels per side */
-    size_t rings;   /**< of equal solid angle; 0: 18, the paper's 208 directions */
-    size_t samples; /**< 0: so many that a row reaches over the corners, even */
+    size_t rings;   /**< rings of equal solid angle; 0: 18 rings, which have the paper's 208
+                       directions */
+    size_t samples; /**< samples per projection; 0: fbp_s4_samples_for() */
     int n_threads;
 };
 
-/** Projections of a bottle, and objects made of them.  Places of voxels and samples are those of
- * the paper's kernel. */
+/** Projections of a bottle, and the object reconstructed last; voxels and samples have the
+ * positions of the paper's kernel. */
 typedef struct fbp_s4 fbp_s4;
 
 /** @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM. */
@@ -114,21 +116,22 @@ FBP_MUST_CHECK fbp_status fbp_s4_run(fbp_s4 *s, const struct fbp_s4_way *way,
  */
 FBP_MUST_CHECK fbp_status fbp_s4_launch(fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned block,
                                         size_t runs, struct fbp_s4_launch *out);
-/** What such a launch has; resident threads are counted by a kernel that has the same loop. */
+/** Occupancy of a launch; resident threads are counted by a kernel with the loop of the measured
+ * one. */
 FBP_MUST_CHECK fbp_status fbp_s4_occupancy(fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned block,
                                            struct fbp_s4_occupancy *out);
 
-/** The GPU.  @return FBP_ERR_UNSUPPORTED, FBP_ERR_INVALID: there is none. */
+/** Limits of the GPU. @return FBP_ERR_UNSUPPORTED, FBP_ERR_INVALID: no CUDA device. */
 FBP_MUST_CHECK fbp_status fbp_s4_gpu(struct fbp_s4_gpu *out);
 
 /** Threads of a multiprocessor as the paper counts them: min(blocks, threads / block) block. */
 size_t fbp_s4_paper_threads(const struct fbp_s4_gpu *gpu, unsigned block);
 
-/** The object that was made last, [z][y][x]; NULL: there is none. */
+/** The object that was reconstructed last, [z][y][x]; NULL: none. */
 const double *fbp_s4_object(const fbp_s4 *s);
 /** The phantom's means over the voxels of a slice, [y][x]. */
 FBP_MUST_CHECK fbp_status fbp_s4_truth(const fbp_s4 *s, size_t slice, float *out);
-/** Some voxels of the object beside those in double precision. */
+/** Compare some voxels of the object with double precision. */
 FBP_MUST_CHECK fbp_status fbp_s4_compare(fbp_s4 *s, struct fbp_s4_error *out);
 
 /** Operations of a backprojection, as the paper counts them: (15 + 26 Q) N^3; and as it prints the

@@ -73,7 +73,7 @@ static void print_table1(const struct s4_job *job)
     printf("CM includes the filter and the resampling of the rings of directions.\n");
 }
 
-/* What the paper timed: the launch, and a copy that waits for the kernel. */
+/* Print the times as the paper took them: the launch, and a copy that waits for the kernel. */
 static void print_launches(const struct s4_job *job)
 {
     static const char *const names[] = {"launch", "gather", "sum", "compute", "gather", "sum"};

@@ -31,16 +31,16 @@ struct s4_table1 {
 extern const struct s4_table1 s4_published[S4_SIZES];
 /** The row of Table 1 that follows from its seconds. */
 struct s4_table1 s4_derive(size_t size, double compute, double gather, double cm, double cs);
-/** Table 2: the paper's card; what it does not say is 0. */
+/** Table 2: the card of the paper; 0: not published. */
 extern const struct fbp_s4_gpu s4_published_gpu;
-/** What the paper gives as the number of operations for N = 128. */
+/** Published number of operations for N = 128. */
 extern const double s4_published_operations;
 
 /** Ways to an object. */
 enum s4_way {
     S4_GS,        /**< the paper's kernel */
     S4_NO_BRANCH, /**< the same without its branch */
-    S4_REGISTERS, /**< the same without branch, with sums in registers */
+    S4_REGISTERS, /**< the paper's kernel without branch, with sums in registers */
     S4_PLAN,      /**< a plan of the library on the device of --device, in double */
     S4_PLAN_FLOAT,
     S4_CM, /**< two stages on the CPU, in double */
@@ -58,11 +58,11 @@ struct s4_about {
     int kernel; /**< enum fbp_s4_kernel; -1: by a plan */
     int stages;
     enum fbp_precision precision;
-    bool resampled; /**< from rings resampled to equal linear angles */
+    bool resampled; /**< projections: rings resampled to equal linear angles */
 };
 extern const struct s4_about s4_about[S4_WAYS];
 
-/** A way as it was measured; seconds, NAN where they are not known. */
+/** Measurements of a method in seconds; NAN: unknown. */
 struct s4_cell {
     bool done;
     double compute, gather;           /**< backprojection, object to the host */

@@ -34,7 +34,7 @@ const struct s1_call s1_table3[S1_CALLS] = {
     {"Thumper, the paper's (GTX 680)", 1024, 6.04, 88.2, .021, NAN},
 };
 
-/* Below this share of a limit, a kernel waits for something else than the limit. */
+/* If a kernel reaches less than this share of a limit, latency and not the limit decides. */
 static const double ENOUGH = 0.6;
 
 double s1_updates(size_t size, size_t views)

@@ -44,7 +44,8 @@ static const struct opt table[] = {
 
 enum { TODAY = 9, MOST_RESULTS = 64, CASES = 2 };
 
-/* The stand-in for RabbitCT: filtered views of a C-arm that wobbles, over 198 degrees. */
+/* Make the scan in place of RabbitCT's data: filtered views of a wobbling C-arm over 198 degrees.
+ */
 static int make_scan(const struct s1_args *a, size_t size, struct fbp_scan *scan)
 {
     const double voxel = 256.0 / (double)size;
@@ -70,10 +71,10 @@ struct session {
     struct s1_job job;
     fbp_s1 *s1;
     struct s1_result results[MOST_RESULTS];
-    size_t n, best; /* results; the index of the best of today's shapes */
+    size_t n, best; /* number of results, and the index of the fastest of today's shapes */
 };
 
-/* The job and its device, and which limits and kernels that has. */
+/* Set the job, and find the limits and kernels of the device. */
 static int describe(struct session *s)
 {
     struct fbp_device_info device = {.struct_size = sizeof device};
@@ -140,7 +141,7 @@ static int measure_shapes(struct session *s)
     return rc;
 }
 
-/* Row 9: the best of today's shapes, taken apart. */
+/* Row 9 of Table II: all parts of the fastest of today's shapes. */
 static int measure_best(struct session *s)
 {
     struct s1_result *r = &s->results[s->n];

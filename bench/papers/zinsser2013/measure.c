@@ -20,7 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILTERED = 32, MOST_LAYERS = 2048 }; /* views filtered at a time; layers of a texture */
+enum {
+    FILTERED = 32,
+    MOST_LAYERS = 2048
+}; /* views filtered at a time; greatest number of layers of a texture */
 enum { MOST_RUNS = 1000 };
 
 static const double HU = 1000 / FBP_BENCH_WATER;
@@ -37,7 +40,7 @@ struct side {
 struct fbp_s1 {
     const struct fbp_scan *scan;
     struct fbp_recon_params params;
-    float *views; /* of the host, unfiltered [n_views][n_rows][n_columns] */
+    float *views; /* unfiltered views in host memory, [n_views][n_rows][n_columns] */
     struct side fast;
     const struct fbp_s1_kernels *kernels;
 };
@@ -94,7 +97,7 @@ static fbp_status side_open(struct side *s, const struct fbp_s1 *of)
     return s->backend->memory.alloc(s->dev, &filtered, &s->filtered);
 }
 
-/* A batch of the host's views, filtered on the device. */
+/* Copy a batch of views to the device and filter them there. */
 static fbp_status filter(struct side *s, const float *views, const struct fbp_batch *b)
 {
     const size_t n = fbp_raw_samples(&s->tables.job, b), size = n / b->n_views;
@@ -112,7 +115,7 @@ fail:
     return st;
 }
 
-/* Enough device memory, as far as it is known, for all views twice and two volumes? */
+/* Check that device memory, if its size is known, holds all views twice and two volumes. */
 static fbp_status check_memory(const struct fbp_backend *backend, const struct fbp_scan *scan)
 {
     const double voxels =

@@ -72,11 +72,12 @@ FBP_MUST_CHECK fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_pa
 /** Compare shape `index` with the exact kernel.  From then on, the views are those of a phantom. */
 FBP_MUST_CHECK fbp_status fbp_s1_compare(fbp_s1 *s, size_t index, struct fbp_s1_error *out);
 
-/** Project a phantom that fills the volume; if scan->filtered, the views are filtered.
- * views  [n_views][n_rows][n_columns] */
+/** Fill `views` [n_views][n_rows][n_columns] with projections of a phantom that fills the volume;
+ * filtered if scan->filtered. */
 FBP_MUST_CHECK fbp_status fbp_s1_project(const struct fbp_scan *scan, int n_threads, float *views);
 
-/** Compare a volume [nz][ny][nx] of these views.  params: device and n_threads are used */
+/** Compare a volume [nz][ny][nx] that was reconstructed from `views`. params: device and n_threads
+ * are used. */
 FBP_MUST_CHECK fbp_status fbp_s1_compare_volume(const struct fbp_scan *scan,
                                                 const struct fbp_recon_params *params,
                                                 const float *views, const float *volume,

@@ -42,8 +42,8 @@ struct s1_call {
  */
 struct s1_verdict {
     double instructions;            /**< instructions alone */
-    double volume, fetches, places; /**< added by reads and writes of the volume, by fetches from
-                                         one place, by fetches from their own places */
+    double volume, fetches, places; /**< shares added by reads and writes of the volume, by fetches
+                                       from one position, and by fetches from their own positions */
     double fma;                     /**< fp32 instructions per second, of the device's rate */
     double memory;  /**< bytes of the volume per second, of the device's bandwidth */
     double texture; /**< fetches per second, of the device's rate */

@@ -92,7 +92,7 @@ static fbp_status begin(struct transfers *t, enum fbp_stage stage, struct fbp_ev
     return fbp_span_device(t->timeline, t->backend, t->dev, stage, &t->span);
 }
 
-/* The step ends; without overlap, the host waits for it. */
+/* End a step: record its event; without overlap, wait for it and add its seconds. */
 static fbp_status end(struct transfers *t, enum fbp_stage stage, size_t index, const char *what,
                       struct fbp_event *out)
 {
@@ -166,7 +166,7 @@ static fbp_status compute_part(struct transfers *t, const struct fbp_slab *part,
                                         part->z0 + part->nz, volume));
         FBP_TRY(end(t, FBP_STAGE_BP, c, "chunk", &t->used[c]));
     }
-    if (view0 > 0) /* a device may write to `voxels` from the call of fetch() on */
+    if (view0 > 0) /* fetch() may write to `voxels` at once, so their upload must be finished */
         FBP_TRY(fbp_device_wait(t->backend, t->dev, ready));
     FBP_TRY(begin(t, FBP_STAGE_OUT, t->used[c - 1]));
     FBP_TRY(t->backend->fetch(t->dev, part, part->z0, part->z0 + part->nz, volume, voxels));
