@@ -25,14 +25,10 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_PRECISIONS = 3 };
 static struct fbp_scan make_scan(size_t n_views, const struct size *size)
 {
     const double a = size->voxel_mm, pitch = size->pitch_mm;
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = n_views,
-                            .panel = {COLUMNS, ROWS},
-                            .volume = {{size->side, size->side, SLICES}, {a, a, a}, {0, 0, 0}}};
 
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {pitch, pitch}});
-    simulate_head(&scan, 90);
-    return scan;
+    return head_scan(n_views, COLUMNS, ROWS,
+                     &(struct orbit){.start_deg = 11, .pitch_mm = {pitch, pitch}},
+                     (struct fbp_grid){{size->side, size->side, SLICES}, {a, a, a}, {0, 0, 0}}, 90);
 }
 
 /* Is there a kernel of this name and this very precision for the scan? */

@@ -85,15 +85,13 @@ static int begin(void **state)
     for (size_t i = 0; i < NZ * SLICE; i++)
         values[i] = 0.5f + 0.5f * sinf((float)i);
     AUTO_FREE char *folder = temporary("killed");
-    const int failed = mkdir(folder, 0777) || chdir(folder);
-    return failed;
+    return mkdir(folder, 0777) || chdir(folder);
 }
 
 static int end(void **state)
 {
     AUTO_FREE char *folder = temporary("killed");
-    const int failed = chdir("..") || rmdir(folder);
-    return failed;
+    return chdir("..") || rmdir(folder);
 }
 
 static const struct fbp_array_info volume_info = {

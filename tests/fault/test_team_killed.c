@@ -60,15 +60,13 @@ static int note(void *user, const struct fbp_progress *p)
 static int begin(void **state)
 {
     AUTO_FREE char *folder = temporary("team");
-    const int failed = mkdir(folder, 0777) || chdir(folder);
-    return failed;
+    return mkdir(folder, 0777) || chdir(folder);
 }
 
 static int end(void **state)
 {
     AUTO_FREE char *folder = temporary("team");
-    const int failed = chdir("..") || rmdir(folder);
-    return failed;
+    return chdir("..") || rmdir(folder);
 }
 
 static void shell(const char *line)

@@ -23,9 +23,7 @@ static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
 static float *volume_of(const struct fbp_ellipsoid *items, size_t n, const char *device)
 {
     AUTO_DROP struct fbp_scan scan = make_scan(items, n);
-    float *out =
-        reconstruct(&scan, fbp_recon_params(.device = device, .precision = FBP_PRECISION_EXACT));
-    return out;
+    return reconstruct(&scan, fbp_recon_params(.device = device, .precision = FBP_PRECISION_EXACT));
 }
 
 static double largest(const float *v)

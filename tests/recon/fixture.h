@@ -173,15 +173,16 @@ static inline double *even_angles(size_t n, double start_deg, double step_deg)
     return out;
 }
 
-/** A source's way about the axis. */
+/** The path of a source about the axis. */
 struct orbit {
-    double start_deg, step_deg; /**< step 0: a full circle */
-    double sod_mm, sdd_mm;      /**< 0: J1's, 750 and 1200 */
-    double pitch_mm[2];         /**< of columns and rows */
-    bool c_arm;                 /**< wobbling as one */
+    double start_deg, step_deg; /**< first angle; step, 0: a full circle */
+    double sod_mm, sdd_mm;      /**< distances; 0: 750 and 1200 */
+    double pitch_mm[2];         /**< pixel pitch of columns and rows */
+    double offset_mm;           /**< shift of the panel along its rows; default 0 */
+    bool c_arm;                 /**< whether the source wobbles as a C-arm does */
 };
 
-/** New views for a scan whose number of views and panel are known. */
+/** New views for a scan whose kind, number of views and panel are known. */
 static inline void add_views(struct fbp_scan *scan, const struct orbit *o)
 {
     const size_t n = scan->n_views;
@@ -189,7 +190,8 @@ static inline void add_views(struct fbp_scan *scan, const struct orbit *o)
     double *angles =
         even_angles(n, o->start_deg, o->step_deg != 0 ? o->step_deg : 360.0 / (double)n);
     const struct fbp_circle circle =
-        circle_of(n, angles, sod, sdd, .pitch_mm = {o->pitch_mm[0], o->pitch_mm[1]});
+        circle_of(n, angles, sod, sdd, .kind = scan->kind,
+                  .pitch_mm = {o->pitch_mm[0], o->pitch_mm[1]}, .offset_mm = {o->offset_mm, 0});
 
     scan->views = calloc(n, sizeof *scan->views);
     assert_non_null(scan->views);
@@ -200,6 +202,21 @@ static inline void add_views(struct fbp_scan *scan, const struct orbit *o)
     free(angles);
 }
 
+/** A scan of a head of this half width. */
+static inline struct fbp_scan head_scan(size_t n_views, size_t n_columns, size_t n_rows,
+                                        const struct orbit *o, struct fbp_grid volume,
+                                        double half_mm)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
+                            .panel = {n_columns, n_rows},
+                            .volume = volume};
+
+    add_views(&scan, o);
+    simulate_head(&scan, half_mm);
+    return scan;
+}
+
 /** A full circle in J1's geometry (512 pixels of 0.8 mm) with `n` columns and rows instead. */
 static inline struct fbp_scan circle_scan(size_t n_views, size_t n, double start_deg)
 {
@@ -208,6 +225,42 @@ static inline struct fbp_scan circle_scan(size_t n_views, size_t n, double start
 
     add_views(&scan, &(struct orbit){.start_deg = start_deg, .pitch_mm = {pitch, pitch}});
     return scan;
+}
+
+/** The centre [mm] of voxel i of a volume. */
+static inline void voxel_at(const struct fbp_grid *g, size_t i, double x[3])
+{
+    x[0] = fbp_grid_coordinate(g, 0, (double)(i % g->n[0]));
+    x[1] = fbp_grid_coordinate(g, 1, (double)(i / g->n[0] % g->n[1]));
+    x[2] = fbp_grid_coordinate(g, 2, (double)(i / g->n[0] / g->n[1]));
+}
+
+/** Mean over the voxels of a ball; there are more than 30. */
+static inline double mean_in_ball(const struct fbp_grid *g, const float *volume,
+                                  const double centre[3], double radius_mm)
+{
+    double sum = 0, n = 0;
+
+    for (size_t i = 0; i < grid_size(g); i++) {
+        double x[3];
+        voxel_at(g, i, x);
+        if (hypot(hypot(x[0] - centre[0], x[1] - centre[1]), x[2] - centre[2]) <= radius_mm) {
+            sum += (double)volume[i];
+            n++;
+        }
+    }
+    assert_true(n > 30);
+    return sum / n;
+}
+
+/** Root of the mean square of a - b. */
+static inline double rms_between(const float *a, const float *b, size_t n)
+{
+    double square = 0;
+
+    for (size_t i = 0; i < n; i++)
+        square += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return sqrt(square / (double)n);
 }
 
 /** PSNR of a against b, peak = max |b|; 999 when equal; NaN stays NaN. */

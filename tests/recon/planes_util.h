@@ -222,13 +222,6 @@ static inline float *plane_samples(const struct fbp_scan *scan, const struct sol
     return out;
 }
 
-static inline void voxel_at(const struct fbp_grid *g, size_t i, double x[3])
-{
-    x[0] = fbp_grid_coordinate(g, 0, (double)(i % g->n[0]));
-    x[1] = fbp_grid_coordinate(g, 1, (double)(i / g->n[0] % g->n[1]));
-    x[2] = fbp_grid_coordinate(g, 2, (double)(i / g->n[0] / g->n[1]));
-}
-
 /** |volume - solid| / |solid|, and the factor that fits the solid best. */
 static inline double error_of(const struct fbp_grid *g, const float *volume, const struct solid *s)
 {

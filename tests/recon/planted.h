@@ -31,15 +31,10 @@ static inline int lift(void **state)
 /** A head, seen by a full circle of views of 45 columns, in a volume of almost equal sides. */
 static inline struct fbp_scan make_head(size_t n_views, size_t n_rows, size_t side, double voxel_mm)
 {
-    struct fbp_scan scan = {
-        .struct_size = sizeof scan,
-        .n_views = n_views,
-        .panel = {45, n_rows},
-        .volume = {{side, side - 2, side - 4}, {voxel_mm, voxel_mm, voxel_mm}, {1, -2, 3}}};
-
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
-    simulate_head(&scan, 90);
-    return scan;
+    return head_scan(
+        n_views, 45, n_rows, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}},
+        (struct fbp_grid){{side, side - 2, side - 4}, {voxel_mm, voxel_mm, voxel_mm}, {1, -2, 3}},
+        90);
 }
 
 /** Descriptors of this process. */

@@ -41,11 +41,6 @@ static inline void arrange_region(struct side *s, const struct scan_case *c, con
     OK(fbp_job_arrange(&s->tables.job, s->backend));
 }
 
-static inline void arrange(struct side *s, const struct scan_case *c)
-{
-    arrange_region(s, c, NULL);
-}
-
 /** All views as the whole volume needs them: what they hold does not matter. */
 static inline void filter_views(struct side *s)
 {

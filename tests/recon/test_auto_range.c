@@ -28,8 +28,7 @@ static fbp_status run(struct fbp_scan *scan, const struct fbp_recon_params *para
     p.struct_size = sizeof p;
     p.device = "cpu";
     p.output.auto_range = true;
-    const fbp_status st = reconstruct_to(scan, &p, output, report);
-    return st;
+    return reconstruct_to(scan, &p, output, report);
 }
 
 /* Files whose names start with the path; those of a folder that it is count, too. */

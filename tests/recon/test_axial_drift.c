@@ -41,18 +41,17 @@ static double way(enum path path, double part, size_t k)
 static struct fbp_scan make_scan(const struct layout *l, enum path path, double travel_mm)
 {
     const size_t n = l->n_views;
-    AUTO_FREE double *angles = even_angles(n, 20, l->arc_deg / (double)n);
-    const double sod = l->sod_mm, sdd = 1.5 * sod, mag = l->kind == FBP_CONE ? 1.5 : 1;
-    const struct fbp_circle circle =
-        circle_of(n, angles, sod, sdd, .kind = l->kind, .pitch_mm = {2 * mag, 2 * mag});
+    const double mag = l->kind == FBP_CONE ? 1.5 : 1;
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = l->kind,
                             .n_views = n,
-                            .panel = {COLUMNS, (size_t)lround(l->seen_mm / 2)},
-                            .views = calloc(n, sizeof *scan.views)};
+                            .panel = {COLUMNS, (size_t)lround(l->seen_mm / 2)}};
 
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    add_views(&scan, &(struct orbit){.start_deg = 20,
+                                     .step_deg = l->arc_deg / (double)n,
+                                     .sod_mm = l->sod_mm,
+                                     .sdd_mm = 1.5 * l->sod_mm,
+                                     .pitch_mm = {2 * mag, 2 * mag}});
     for (size_t k = 0; k < n; k++) {
         const double z = travel_mm * way(path, ((double)k + 0.5) / (double)n - 0.5, k);
         scan.views[k].s[2] += l->kind == FBP_CONE ? z : 0;
@@ -74,8 +73,6 @@ static double ball_mean(struct fbp_scan *scan, struct fbp_ellipsoid ball)
 {
     const struct fbp_phantom phantom = {.n = 1, .items = &ball};
     const double r = ball.axes_mm[0];
-    double sum = 0;
-    size_t n = 0, at = 0;
     enum { N = 21 };
 
     simulate(scan, &phantom);
@@ -83,19 +80,11 @@ static double ball_mean(struct fbp_scan *scan, struct fbp_ellipsoid ball)
                                      .voxel_mm = {1.6 * r / N, 1.6 * r / N, 1.6 * r / N},
                                      .centre_mm = {ball.centre_mm[0], 0, ball.centre_mm[2]}};
     AUTO_FREE float *v = reconstruct(scan, fbp_recon_params(.device = "cpu"));
-    for (int z = 0; z < N; z++)
-        for (int y = 0; y < N; y++)
-            for (int x = 0; x < N; x++, at++) {
-                const int d[3] = {x - N / 2, y - N / 2, z - N / 2};
-                if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > N * N / 4)
-                    continue;
-                sum += (double)v[at];
-                n++;
-            }
+    const double mean = mean_in_ball(&scan->volume, v, scan->volume.centre_mm, 0.8 * r);
     remove(scan->projections);
     free(scan->projections);
     scan->projections = NULL;
-    return sum / (double)n;
+    return mean;
 }
 
 static struct fbp_geometry_facts facts_of(const struct fbp_scan *scan)

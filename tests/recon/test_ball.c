@@ -76,27 +76,6 @@ static struct fbp_scan make_scan(const struct variant *v)
     return scan;
 }
 
-/* Mean inside 0.8 of the ball's radius, over the middle slices. */
-static double mean_inside(const float *volume, const struct fbp_grid *g)
-{
-    double sum = 0;
-    size_t count = 0;
-
-    for (size_t z = 0; z < g->n[2]; z++)
-        for (size_t y = 0; y < g->n[1]; y++)
-            for (size_t x = 0; x < g->n[0]; x++) {
-                const double dx = fbp_grid_coordinate(g, 0, (double)x) - OFF_AXIS;
-                const double dy = fbp_grid_coordinate(g, 1, (double)y);
-                const double dz = fbp_grid_coordinate(g, 2, (double)z);
-                if (sqrt(dx * dx + dy * dy + dz * dz) > 0.8 * RADIUS)
-                    continue;
-                sum += (double)volume[(z * g->n[1] + y) * g->n[0] + x];
-                count++;
-            }
-    assert_true(count > 500);
-    return sum / (double)count;
-}
-
 static void check(const char *name, const struct variant *v)
 {
     struct fbp_ellipsoid ball = {{OFF_AXIS, 0, 0}, {RADIUS, RADIUS, RADIUS}, 0, MU};
@@ -122,7 +101,8 @@ static void check(const char *name, const struct variant *v)
         AUTO_FREE float *volume =
             reconstruct(&scan, fbp_recon_params(.device = backends[i].device,
                                                 .precision = backends[i].precision));
-        const double mean = mean_inside(volume, &scan.volume);
+        const double mean =
+            mean_in_ball(&scan.volume, volume, (double[]){OFF_AXIS, 0, 0}, 0.8 * RADIUS);
         const double off = 100 * (mean / MU - 1);
         print_message("%-28s %-4s%-3s mean %.6f  %+.3f %%\n", name, backends[i].device,
                       backends[i].isa ? backends[i].isa : "", mean, off);

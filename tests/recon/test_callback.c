@@ -366,78 +366,62 @@ static void *measure(void *user)
     return NULL;
 }
 
-/* The volume of the views in their order, which --follow gives, too: two slabs read them twice. */
-TEST(live_views)
+/* Views that are measured while the run waits for them give the volume of the file, and no view is
+ * requested before it is there.  late: the source is given to the run only. */
+static void check_measured(struct fbp_scan *scan, struct fbp_recon_params params, bool late,
+                           bool follows)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan();
-    AUTO_FREE float *views = read_array(scan.projections);
+    AUTO_FREE float *views = read_array(scan->projections);
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
-    struct fbp_recon_params params = {.struct_size = sizeof params,
-                                      .device = "cpu",
-                                      .tuning.kernel = "column",
-                                      .tuning.slab_slices = 11};
-    struct detector d = {.p = {.scan = &scan, .views = views, .type = FBP_F32}};
+    struct detector d = {.p = {.scan = scan, .views = views, .type = FBP_F32}};
     const struct fbp_source_functions in = {
         .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
-    float *want = from_file(&scan, &params), *volume;
+    CLEANUP(fbp_source_close) fbp_source *source = NULL;
+    AUTO_FREE float *want = from_file(scan, &params);
+    const size_t voxels = grid_size(&scan->volume);
+    AUTO_FREE float *volume = not_null(calloc(voxels, sizeof *volume));
     fbp_sink *sink = NULL;
     pthread_t other;
 
-    OK(fbp_source_callback(&params.input.source, &in, &info));
-    fbp_plan *plan = create_plan(&scan, &params);
-    assert_true(fbp_plan_info(plan)->follows);
-    const size_t *n = fbp_plan_info(plan)->volume.n, voxels = n[0] * n[1] * n[2];
-    volume = not_null(calloc(voxels, sizeof *volume));
-    OK(fbp_sink_memory(&sink, volume, FBP_F32, n));
+    OK(fbp_source_callback(&source, &in, &info));
+    params.input.source = late ? NULL : source;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &params);
+    assert_int_equal(fbp_plan_info(plan)->follows, follows);
+    OK(fbp_sink_memory(&sink, volume, FBP_F32, scan->volume.n));
     assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
-    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
+    OK(fbp_plan_run_to(plan, late ? source : NULL, sink, NULL));
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_int_equal(d.asked, 0);
     assert_memory_equal(volume, want, voxels * sizeof *want);
     fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&params.input.source);
-    free(volume);
-    free(want);
 }
 
-/* A plan that does not follow waits for all views: of views that were there when it was made, and
- * where the angles of a row are corrected together. */
-TEST(awaited_views)
+/* Two slabs read them twice. */
+TEST(live_views)
 {
     AUTO_DROP struct fbp_scan scan = make_scan();
-    AUTO_FREE float *views = read_array(scan.projections);
-    const struct fbp_array_info info = {
-        .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
-    const size_t *n = scan.volume.n, voxels = n[0] * n[1] * n[2];
-    AUTO_FREE float *volume = not_null(calloc(voxels, sizeof *volume));
 
-    for (int rings = 0; rings < 2; rings++) {
-        struct fbp_corrections c = {.struct_size = sizeof c};
-        struct fbp_recon_params params = {.struct_size = sizeof params, .device = "cpu"};
-        struct detector d = {.p = {.scan = &scan, .views = views, .type = FBP_F32}};
-        const struct fbp_source_functions in = {
-            .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
-        CLEANUP(fbp_source_close) fbp_source *source = NULL;
-        fbp_sink *sink;
-        pthread_t other;
-        if (rings)
-            OK(fbp_corrections_rings(&c, "sorting:5"));
-        OK(fbp_scan_correct(&scan, &c));
-        AUTO_FREE float *want = from_file(&scan, &params);
-        OK(fbp_source_callback(&source, &in, &info));
-        params.input.source = rings ? source : NULL;
-        CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&scan, &params);
-        assert_false(fbp_plan_info(plan)->follows);
-        OK(fbp_sink_memory(&sink, volume, FBP_F32, n));
-        assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
-        OK(fbp_plan_run_to(plan, rings ? NULL : source, sink, NULL));
-        assert_int_equal(pthread_join(other, NULL), 0);
-        assert_int_equal(d.asked, 0);
-        assert_memory_equal(volume, want, voxels * sizeof *want);
-        fbp_sink_close(&sink);
-    }
+    check_measured(&scan,
+                   (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                             .device = "cpu",
+                                             .tuning.kernel = "column",
+                                             .tuning.slab_slices = 11},
+                   false, true);
+}
+
+/* A plan that does not follow waits for all views: if all views were there when it was made, or if
+ * the angles of a row are corrected together. */
+TEST(awaited_views)
+{
+    const struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
+    struct fbp_corrections rings = {.struct_size = sizeof rings};
+    AUTO_DROP struct fbp_scan scan = make_scan();
+
+    check_measured(&scan, p, true, false);
+    OK(fbp_corrections_rings(&rings, "sorting:5"));
+    OK(fbp_scan_correct(&scan, &rings));
+    check_measured(&scan, p, false, false);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -28,23 +28,13 @@ static int spoil(void *user, const struct fbp_progress *now)
 
 static void make_scan(struct fbp_scan *scan)
 {
-    double angles[VIEWS];
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_PARALLEL,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .pitch_mm = {1, 1}};
-
-    for (int k = 0; k < VIEWS; k++)
-        angles[k] = k * PI / VIEWS;
     *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
                               .kind = FBP_PARALLEL,
                               .n_views = VIEWS,
                               .panel = {SIDE, SIDE},
                               .row_order = FBP_ROWS_BOTTOM_UP,
-                              .views = calloc(VIEWS, sizeof *scan->views),
                               .volume = {.n = {SIDE, SIDE, SIDE}, .voxel_mm = {1, 1, 1}}};
-    OK(fbp_circle_views(&circle, scan->views));
+    add_views(scan, &(struct orbit){.step_deg = 180. / VIEWS, .pitch_mm = {1, 1}});
     simulate_head(scan, 8);
 }
 

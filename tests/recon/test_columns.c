@@ -198,8 +198,7 @@ static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
 
     OK(fbp_job_create(&t, scan, fbp_recon_params(.filtering.cutoff_v = cutoff), false));
     OK(fbp_job_arrange(&t.job, fbp_backend_find("cpu")));
-    const uint64_t h = fbp_job_fingerprint(&t, fbp_backend_find("cpu"));
-    return h;
+    return fbp_job_fingerprint(&t, fbp_backend_find("cpu"));
 }
 
 /* What --resume compares. */

@@ -28,18 +28,13 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
 {
     struct fbp_ellipsoid ball = {{x, 0, 0}, {r, r, r}, 0, MU};
     const struct fbp_phantom phantom = {.n = 1, .items = &ball};
-    const double sod = 750, sdd = 1200, pitch = 2 * 80 * sdd / sod / N;
+    const double pitch = 2 * 80 * 1200. / 750 / N;
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .n_views = VIEWS,
                             .panel = {n_columns, ROWS},
                             .volume = {{40, 40, 16}, {3, 3, 3}, {0, 0, 0}}};
-    AUTO_FREE double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    const struct fbp_circle circle =
-        circle_of(VIEWS, angles, sod, sdd, .pitch_mm = {pitch, pitch}, .offset_mm = {offset_mm, 0});
 
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}, .offset_mm = offset_mm});
     simulate(&scan, &phantom);
     return scan;
 }
@@ -51,8 +46,7 @@ static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
     p.struct_size = sizeof p;
     p.callbacks.log = listen;
     p.callbacks.user = said;
-    const fbp_status st = reconstruct_to(scan, &p, "null:", report);
-    return st;
+    return reconstruct_to(scan, &p, "null:", report);
 }
 
 static void check_truncated(const char *what, const struct fbp_scan *scan, size_t n)

@@ -66,8 +66,7 @@ static fbp_plan *plan_for(const struct fixture *f, const struct fbp_recon_params
 
     OK(fbp_source_memory(like, NULL, info));
     p.input.source = *like;
-    fbp_plan *plan = create_plan(&f->scan, &p);
-    return plan;
+    return create_plan(&f->scan, &p);
 }
 
 /* From device memory into device memory; *copied: bytes between that and the host's. */

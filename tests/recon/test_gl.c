@@ -10,19 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Odd sizes, and a detector that the volume's edge runs over. */
-static struct fbp_scan make_scan(size_t n_views, size_t side)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = n_views,
-                            .panel = {45, 38},
-                            .volume = {{side, side - 2, side - 4}, {8, 8, 8}, {1, -2, 3}}};
-
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
-    simulate_head(&scan, 90);
-    return scan;
-}
-
 /* `auto` takes no renderer in software (unit/choose). */
 TEST(software_is_not_taken)
 {
@@ -37,7 +24,7 @@ TEST(software_is_not_taken)
 TEST(same_bits_by_gathers)
 {
     static const char *const names[][2] = {{"matrix", "matrix-plain"}, {"column", "column-plain"}};
-    AUTO_DROP struct fbp_scan scan = make_scan(44, 27);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 38, 27, 8);
 
     for (size_t i = 0; i < 2; i++) {
         uint64_t hash[2];
@@ -57,7 +44,7 @@ TEST(same_bits_however_divided)
         {.tuning.batch_views = 24, .n_threads = 1},
         {.tuning.slab_slices = 5, .mu_water = 0},
     };
-    AUTO_DROP struct fbp_scan scan = make_scan(44, 27);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 38, 27, 8);
     const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -80,7 +67,7 @@ TEST(same_bits_in_one_context)
          .tuning.slab_slices = 2,
          .tuning.batch_views = 8},
     };
-    AUTO_DROP struct fbp_scan scan = make_scan(44, 27);
+    AUTO_DROP struct fbp_scan scan = make_head(44, 38, 27, 8);
 
     scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* rot180 requires that */
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
@@ -95,15 +82,6 @@ TEST(same_bits_in_one_context)
         if (one != three)
             fail_msg("case %zu has other bits in one context", i);
     }
-}
-
-static double rms_between(const float *a, const float *b, size_t n)
-{
-    double square = 0;
-
-    for (size_t i = 0; i < n; i++)
-        square += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-    return sqrt(square / (double)n);
 }
 
 /* Samples that are cut off to fp16, as drivers may do, cost a fifth more than those of `fast`. */
@@ -132,7 +110,7 @@ TEST(fp16_is_rounded_to_nearest)
 
 TEST(nothing_is_left_open)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_head(8, 38, 9, 8);
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
     const uint64_t first = reconstruct_hash(&scan, p);
     const size_t before = open_files();
@@ -168,7 +146,7 @@ static int spoil_all(const char *folder)
 TEST(kept_programs_do_no_harm)
 {
     char *cache = temporary("cache"), folder[4200];
-    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_head(8, 38, 9, 8);
     const char *was = getenv("XDG_CACHE_HOME");
     AUTO_FREE char *old = was ? strdup(was) : NULL;
     const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
@@ -205,7 +183,7 @@ static void *run_side(void *user)
 
 TEST(two_plans_side_by_side)
 {
-    AUTO_DROP struct fbp_scan one = make_scan(16, 15), other = make_scan(24, 19);
+    AUTO_DROP struct fbp_scan one = make_head(16, 38, 15, 8), other = make_head(24, 38, 19, 8);
     const uint64_t wanted[2] = {reconstruct_hash(&one, fbp_recon_params(.device = "gl")),
                                 reconstruct_hash(&other, fbp_recon_params(.device = "gl"))};
     struct side sides[2] = {{&one, 0}, {&other, 0}};
@@ -269,7 +247,7 @@ TEST(a_child_leaves_the_card_alone)
  * open. */
 TEST(children_end_at_once)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_head(8, 38, 9, 8);
     struct fbp_report r = {.struct_size = sizeof r};
 
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
@@ -285,7 +263,7 @@ TEST(children_end_at_once)
 /* By exit(), with whatever the driver does then: the parent goes on, or says what may help. */
 TEST(children_end_in_order)
 {
-    AUTO_DROP struct fbp_scan scan = make_scan(8, 9);
+    AUTO_DROP struct fbp_scan scan = make_head(8, 38, 9, 8);
     struct fbp_report r = {.struct_size = sizeof r};
 
     const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));

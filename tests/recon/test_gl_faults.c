@@ -11,14 +11,8 @@ static char renderer[32];
 
 static struct fbp_scan make_scan(void)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = 8,
-                            .panel = {45, 38},
-                            .volume = {{9, 8, 7}, {8, 8, 8}, {1, -2, 3}}};
-
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
-    simulate_head(&scan, 90);
-    return scan;
+    return head_scan(8, 45, 38, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}},
+                     (struct fbp_grid){{9, 8, 7}, {8, 8, 8}, {1, -2, 3}}, 90);
 }
 
 /* With what is planted; "" in *message: nothing failed. */

@@ -20,56 +20,41 @@ static struct result run(const struct fbp_scan *scan, const char *kernel)
     return out;
 }
 
-/* A limit is set, and batches or slabs become smaller: the same bits. */
-TEST_WITH(layers_divide_the_views, NULL, lift)
+/* Limits of layers and of the size of a texture divide the views, those of buffers and of storage
+ * blocks the volume: the same bits. */
+TEST_WITH(limits_divide_the_work, NULL, lift)
 {
-    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 27, 3);
-    const struct result whole = run(&scan, "matrix");
+    static const struct {
+        const char *kernel;
+        size_t side;
+        struct gl_fault_injection plant;
+        size_t batch_views; /* 0: slabs become smaller */
+    } rows[] = {
+        {"matrix", 27, {.layers = 11}, 8},
+        {"matrix", 27, {.texture_bytes = 100000}, 16},     /* 16 views, of 64 rows each */
+        {"column-plain", 64, {.buffer_bytes = 500000}, 0}, /* of 950000 */
+        /* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
+        {"column-plain", 64, {.block_bytes = 8600}, 0},
+    };
 
-    assert_true(whole.n_slabs == 1 && whole.batch_views > 8);
-    plant->layers = 11;
-    plant->apply();
-    const struct result few = run(&scan, "matrix");
-    assert_true(few.hash == whole.hash);
-    assert_int_equal(few.batch_views, 8);
-}
-
-TEST_WITH(textures_divide_the_views, NULL, lift)
-{
-    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 27, 3);
-    const struct result whole = run(&scan, "matrix");
-
-    plant->texture_bytes = 100000; /* 16 views, of 64 rows each */
-    plant->apply();
-    const struct result few = run(&scan, "matrix");
-    assert_true(few.hash == whole.hash);
-    assert_int_equal(few.batch_views, 16);
-}
-
-TEST_WITH(buffers_divide_the_volume, NULL, lift)
-{
-    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
-    const struct result whole = run(&scan, "column-plain");
-
-    assert_int_equal(whole.n_slabs, 1);
-    plant->buffer_bytes = 500000; /* of 950000 */
-    plant->apply();
-    const struct result some = run(&scan, "column-plain");
-    assert_true(some.hash == whole.hash);
-    assert_true(some.n_slabs >= 2 && some.slab_slices * 64 * 62 * sizeof(float) <= 500000);
-}
-
-/* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
-TEST_WITH(blocks_divide_the_volume, NULL, lift)
-{
-    AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
-    const struct result whole = run(&scan, "column-plain");
-
-    plant->block_bytes = 8600;
-    plant->apply();
-    const struct result some = run(&scan, "column-plain");
-    assert_true(some.hash == whole.hash);
-    assert_true(some.n_slabs > whole.n_slabs);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        AUTO_DROP struct fbp_scan scan = make_head(44, 44, rows[i].side, 3);
+        void (*apply)(void) = plant->apply;
+        lift(NULL);
+        const struct result whole = run(&scan, rows[i].kernel);
+        assert_true(whole.n_slabs == 1 && whole.batch_views > rows[i].batch_views);
+        *plant = rows[i].plant;
+        plant->apply = apply;
+        apply();
+        const struct result less = run(&scan, rows[i].kernel);
+        assert_true(less.hash == whole.hash);
+        if (rows[i].batch_views)
+            assert_int_equal(less.batch_views, rows[i].batch_views);
+        else
+            assert_true(less.n_slabs > 1);
+        if (rows[i].plant.buffer_bytes)
+            assert_true(less.slab_slices * 64 * 62 * sizeof(float) <= rows[i].plant.buffer_bytes);
+    }
 }
 
 static void refused(const struct fbp_scan *scan, const char *kernel, const char *sentence)

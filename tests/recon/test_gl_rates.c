@@ -8,14 +8,8 @@ static char *cache;
 
 static struct fbp_scan make_scan(size_t n_views, size_t side)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = n_views,
-                            .panel = {48, 48},
-                            .volume = {{side, side, side}, {3, 3, 3}, {0, 0, 0}}};
-
-    add_views(&scan, &(struct orbit){.pitch_mm = {6, 6}});
-    simulate_head(&scan, 90);
-    return scan;
+    return head_scan(n_views, 48, 48, &(struct orbit){.pitch_mm = {6, 6}},
+                     (struct fbp_grid){{side, side, side}, {3, 3, 3}, {0, 0, 0}}, 90);
 }
 
 static int start(void **state)
@@ -79,8 +73,7 @@ static bool known(const struct fbp_scan *scan, const char *kernel)
 {
     CLEANUP(fbp_plan_destroy)
     fbp_plan *plan = create_plan(scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel));
-    const bool out = fbp_plan_info(plan)->predicted.total > 0;
-    return out;
+    return fbp_plan_info(plan)->predicted.total > 0;
 }
 
 TEST_WITH(a_run_measures_once, start, NULL)

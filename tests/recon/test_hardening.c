@@ -62,25 +62,15 @@ static void fit(double a[FBP_HARDENING_TERMS])
 /* Half a turn of parallel rays through the disc about the axis. */
 static struct fbp_scan disc(void)
 {
-    static const double none = 0;
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = FBP_PARALLEL,
                             .n_views = VIEWS,
                             .panel = {N, 1},
                             .volume = {{N, N, 1}, {1, 1, 1}, {0, 0, 0}}};
-    AUTO_FREE double *angles = even_angles(VIEWS, 0, 180.0 / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_PARALLEL,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &none,
-                                      .sdd_mm = &none,
-                                      .pitch_mm = {1, 1}};
     AUTO_FREE float *p = malloc(VIEWS * N * sizeof *p);
 
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_true(p && scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    assert_non_null(p);
+    add_views(&scan, &(struct orbit){.step_deg = 180.0 / VIEWS, .pitch_mm = {1, 1}});
     for (size_t i = 0; i < (size_t)VIEWS * N; i++) {
         const double t = (double)(i % N) - (N - 1) / 2.0, h = RADIUS * RADIUS - t * t;
         p[i] = (float)measured(h > 0 ? 2 * sqrt(h) : 0);
@@ -104,18 +94,6 @@ static void middle_and_rim(const float *slice, double *middle, double *rim)
     }
     *middle = sums[0] / counts[0];
     *rim = sums[1] / counts[1];
-}
-
-/* FBP_TEST_PICTURES: a folder for the slice as a picture. */
-static void draw(const char *name, const float *slice)
-{
-    const char *folder = getenv("FBP_TEST_PICTURES");
-    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
-
-    if (!folder)
-        return;
-    AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
-    save_array(path, &info, NULL, slice);
 }
 
 static const char *const devices[] = {"ref", "cpu", "mock", "gl", "cuda"};
@@ -143,8 +121,6 @@ TEST(cupping_goes)
                 assert_true(fabs(middle / MU - 1) < 0.004 && fabs(rim / MU - 1) < 0.004);
             else
                 assert_true(middle / rim < 0.93);
-            if (d == 0)
-                draw(corrected ? "hardening_after" : "hardening_before", slice);
         }
     }
 }
@@ -180,8 +156,7 @@ TEST(samples_are_the_polynomials)
 static void refused(struct fbp_scan *scan, const struct fbp_corrections *c, fbp_status status,
                     const char *word)
 {
-    assert_int_equal(fbp_scan_correct(scan, c), status);
-    assert_says(word);
+    assert_fails(fbp_scan_correct(scan, c), status, word);
     assert_null(scan->corrections);
 }
 

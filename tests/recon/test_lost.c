@@ -28,8 +28,7 @@ static void check_report(const struct fbp_report *r, const struct right *right)
 static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                            const char *output, struct fbp_report *r)
 {
-    const fbp_status st = reconstruct_to(scan, p, output, r);
-    return st;
+    return reconstruct_to(scan, p, output, r);
 }
 
 /* A run in which what is planted fails, if it comes to that, and one after it on the same plan. */

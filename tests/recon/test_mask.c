@@ -28,12 +28,8 @@ static bool is_seen(const struct fbp_scan *scan, double field, const double x[3]
 
 static struct fbp_scan scan_head(size_t n_rows, double step_deg)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = VIEWS, .panel = {N, n_rows}};
-
-    add_views(&scan, &(struct orbit){.step_deg = step_deg, .pitch_mm = {8, 8}});
-    scan.volume = (struct fbp_grid){{50, 46, 40}, {5, 5.5, 5}, {4, -3, 2}};
-    simulate_head(&scan, 90);
-    return scan;
+    return head_scan(VIEWS, N, n_rows, &(struct orbit){.step_deg = step_deg, .pitch_mm = {8, 8}},
+                     (struct fbp_grid){{50, 46, 40}, {5, 5.5, 5}, {4, -3, 2}}, 90);
 }
 
 static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_params p, float *v)

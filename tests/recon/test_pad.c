@@ -39,11 +39,6 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
                              : panel->fov_mm;
     const double pitch = 2 * (reach - fabs(panel->offset_mm)) / N;
     const size_t n = panel->step_deg != 0 ? (size_t)(236 / panel->step_deg) : VIEWS;
-    AUTO_FREE double *angles =
-        even_angles(n, 0, panel->step_deg != 0 ? panel->step_deg : 360.0 / VIEWS);
-    const struct fbp_circle circle =
-        circle_of(n, angles, sod, sdd, .kind = panel->kind, .pitch_mm = {pitch, pitch},
-                  .offset_mm = {panel->offset_mm, 0});
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = panel->kind,
                             .n_views = n,
@@ -53,9 +48,11 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
     for (size_t i = 0; i < BALLS; i++)
         items[1 + i] = (struct fbp_ellipsoid){
             {balls[i][0], balls[i][1], 0}, {balls[i][2], balls[i][2], 1e4}, 0, MU / 4};
-    scan.views = calloc(n, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    add_views(&scan, &(struct orbit){.step_deg = panel->step_deg,
+                                     .sod_mm = sod,
+                                     .sdd_mm = sdd,
+                                     .pitch_mm = {pitch, pitch},
+                                     .offset_mm = panel->offset_mm});
     scan.projections = temporary("wide.mha");
     OK(fbp_phantom_simulate(&phantom, &scan, scan.projections,
                             fbp_simulate_params(.noise_i0 = i0, .seed = 1, .n_threads = 2)));

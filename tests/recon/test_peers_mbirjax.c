@@ -45,20 +45,19 @@ static struct fbp_scan make_scan(bool parallel, double voxel)
 {
     const double cone = 2 * atan2(COLUMNS / 2.0, SDD) * 180 / PI;
     const double arc = parallel ? 180 : 360 + cone;
-    AUTO_FREE double *angles = even_angles(VIEWS, -arc / 2, arc / VIEWS);
-    const struct fbp_circle circle = circle_of(
-        VIEWS, angles, SID, SDD, .kind = parallel ? FBP_PARALLEL : FBP_CONE, .pitch_mm = {1, 1});
     struct fbp_scan scan = {
         .struct_size = sizeof scan,
-        .kind = circle.kind,
+        .kind = parallel ? FBP_PARALLEL : FBP_CONE,
         .n_views = VIEWS,
         .panel = {COLUMNS, ROWS},
         .row_order = FBP_ROWS_BOTTOM_UP,
         .volume = {.n = {COLUMNS, COLUMNS, ROWS}, .voxel_mm = {voxel, voxel, voxel}}};
 
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    add_views(&scan, &(struct orbit){.start_deg = -arc / 2,
+                                     .step_deg = arc / VIEWS,
+                                     .sod_mm = SID,
+                                     .sdd_mm = SDD,
+                                     .pitch_mm = {1, 1}});
     return scan;
 }
 

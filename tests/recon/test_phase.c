@@ -111,31 +111,21 @@ static void measure(double pitch, double z, double *out)
 /* The ball about the axis looks the same from everywhere. */
 static struct fbp_scan ball_scan(bool cone, double sod, double sdd, double pitch, double z)
 {
-    const double sources[2] = {sod, sdd};
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = cone ? FBP_CONE : FBP_PARALLEL,
                             .n_views = VIEWS,
                             .panel = {N, ROWS},
                             .i0 = 1,
                             .volume = {{N, N, ROWS}, {pitch, pitch, pitch}, {0, 0, 0}}};
-    AUTO_FREE double *angles = even_angles(VIEWS, 0, cone ? 360.0 / VIEWS : 180.0 / VIEWS);
     const double M = cone ? sdd / sod : 1;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = scan.kind,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sources[0],
-                                      .sdd_mm = &sources[1],
-                                      .n_sod = cone,
-                                      .n_sdd = cone,
-                                      .pitch_mm = {pitch * M, pitch * M}};
     AUTO_FREE double *view = malloc((size_t)N * ROWS * sizeof *view);
     AUTO_FREE float *all = malloc((size_t)VIEWS * N * ROWS * sizeof *all);
 
     assert_true(view && all);
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    add_views(&scan, &(struct orbit){.step_deg = cone ? 360.0 / VIEWS : 180.0 / VIEWS,
+                                     .sod_mm = sod,
+                                     .sdd_mm = sdd,
+                                     .pitch_mm = {pitch * M, pitch * M}});
     measure(pitch, z, view);
     for (size_t i = 0; i < (size_t)VIEWS * N * ROWS; i++)
         all[i] = (float)view[i % ((size_t)N * ROWS)];
@@ -151,18 +141,6 @@ static void retrieve(struct fbp_scan *scan, double distance)
                                       .paganin_mm = distance};
 
     OK(fbp_scan_correct(scan, &c));
-}
-
-/* FBP_TEST_PICTURES: a folder for the middle slice. */
-static void draw(const char *name, const float *volume)
-{
-    const char *folder = getenv("FBP_TEST_PICTURES");
-    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
-
-    if (!folder)
-        return;
-    AUTO_FREE char *path = printed("%s/%s.mha", folder, name);
-    save_array(path, &info, NULL, volume + (size_t)ROWS / 2 * N * N);
 }
 
 /* Of the two middle slices. */
@@ -210,8 +188,6 @@ static void check(bool cone)
         print_message("%s %s: middle %.4f /mm, in the rim %.3f, outside %.3f; from %.2f to %.2f\n",
                       cone ? "cone" : "parallel", retrieved ? "retrieved" : "measured", now->mean,
                       now->in, now->out, now->least, now->most);
-        if (!cone)
-            draw(retrieved ? "phase_after" : "phase_before", volume);
     }
     assert_true(s[0].most - s[0].least > 20 * MU); /* bright and dark fringes */
     assert_true(fabs(s[1].mean / MU - 1) < 0.003);

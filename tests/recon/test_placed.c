@@ -261,8 +261,7 @@ static struct fbp_plan_summary prepared(const struct fbp_scan *scan, struct log 
     OK(fbp_plan_create(
         &plan, scan,
         fbp_recon_params(.device = "cpu", .callbacks.log = keep_warnings, .callbacks.user = log)));
-    const struct fbp_plan_summary out = *fbp_plan_info(plan);
-    return out;
+    return *fbp_plan_info(plan);
 }
 
 /* Views are left alone within 0.05 degrees, and if they are filtered; one row cannot be turned. */

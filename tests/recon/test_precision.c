@@ -7,24 +7,14 @@
 
 static struct fbp_scan make_scan(size_t n_views, size_t columns, size_t rows, double pitch)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = n_views,
-                            .panel = {columns, rows},
-                            .volume = {{512, 512, 4}, {0.5, 0.5, 60}, {0, 0, 0}}};
-
-    add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
-    simulate_head(&scan, 128);
-    return scan;
+    return head_scan(n_views, columns, rows, &(struct orbit){.pitch_mm = {pitch, pitch}},
+                     (struct fbp_grid){{512, 512, 4}, {0.5, 0.5, 60}, {0, 0, 0}}, 128);
 }
 
 /* Values of water at 0.02/mm. */
 static double rmse_hu(const float *a, const float *b, size_t n)
 {
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-    return sqrt(sum / (double)n) * 1000 / 0.02;
+    return rms_between(a, b, n) * 1000 / 0.02;
 }
 
 /* A scan, and what the specification makes of it. */

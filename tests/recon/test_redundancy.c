@@ -337,17 +337,13 @@ TEST(errors_off_the_plane_are_estimated)
     static const double places[4][3] = {{90, 0, 90}, {-90, 0, 90}, {0, 90, 90}, {0, -90, 90}};
 
     for (int arc = 240; arc <= 360; arc += 120) {
-        double *angles = even_angles((size_t)arc, 0, 1), worst = 0, estimated = 0;
-        const struct fbp_circle circle =
-            circle_of((size_t)arc, angles, 500, 750, .kind = FBP_CONE, .pitch_mm = {4.5, 4.5});
+        double worst = 0, estimated = 0;
         AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan,
                                            .kind = FBP_CONE,
                                            .n_views = (size_t)arc,
-                                           .panel = {160, 160},
-                                           .views = calloc((size_t)arc, sizeof *scan.views)};
-        assert_non_null(scan.views);
-        OK(fbp_circle_views(&circle, scan.views));
-        free(angles);
+                                           .panel = {160, 160}};
+        add_views(&scan, &(struct orbit){
+                             .step_deg = 1, .sod_mm = 500, .sdd_mm = 750, .pitch_mm = {4.5, 4.5}});
         for (int i = 0; i < 4; i++) {
             double measured;
             off_the_plane(&scan, places[i], &measured, &estimated);

@@ -18,12 +18,8 @@ struct run {
 
 static struct fbp_scan make_scan(void)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = VIEWS, .panel = {N, N}};
-
-    add_views(&scan, &(struct orbit){.pitch_mm = {8, 8}});
-    scan.volume = (struct fbp_grid){{24, 24, 24}, {6, 6, 6}, {0, 0, 0}};
-    simulate_head(&scan, 60);
-    return scan;
+    return head_scan(VIEWS, N, N, &(struct orbit){.pitch_mm = {8, 8}},
+                     (struct fbp_grid){{24, 24, 24}, {6, 6, 6}, {0, 0, 0}}, 60);
 }
 
 static int stop(void *user, const struct fbp_progress *p)

@@ -21,15 +21,11 @@ static struct fbp_scan make_scan(size_t n_views, size_t n_columns, size_t n_rows
                                  const struct fbp_grid *volume)
 {
     const double pitch = 409.6 / (double)n_columns;
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = n_views,
-                            .panel = {n_columns, n_rows},
-                            .volume = *volume};
 
-    add_views(&scan,
-              &(struct orbit){.start_deg = 11, .pitch_mm = {pitch, n_rows == 1 ? 10 : pitch}});
-    simulate_head(&scan, 80);
-    return scan;
+    return head_scan(
+        n_views, n_columns, n_rows,
+        &(struct orbit){.start_deg = 11, .pitch_mm = {pitch, n_rows == 1 ? 10 : pitch}}, *volume,
+        80);
 }
 
 static float *run(const struct fbp_scan *scan, const char *kernel, enum fbp_precision precision,

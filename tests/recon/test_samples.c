@@ -92,24 +92,16 @@ struct trial {
 /* Counts of 16 bits, with noise of photons if `noise`, or line integrals as floats. */
 static void begin(struct trial *t, const double *p, size_t n_views, enum fbp_type type, bool noise)
 {
-    AUTO_FREE double *angles = malloc(n_views * sizeof *angles);
-    const struct fbp_circle circle =
-        circle_of(n_views, angles, SOD, SDD, .pitch_mm = {PITCH, PITCH});
-
-    assert_non_null(angles);
-    for (size_t k = 0; k < n_views; k++)
-        angles[k] = 2 * PI * (double)k / (double)n_views;
     *t = (struct trial){.type = type};
     t->scan = (struct fbp_scan){.struct_size = sizeof t->scan,
                                 .n_views = n_views,
                                 .panel = {NC, NR},
                                 .volume = {{88, 88, 56}, {1, 1, 1}, {0, 0, 0}},
                                 .i0 = type == FBP_U16 ? I0 : 0};
-    t->scan.views = calloc(n_views, sizeof *t->scan.views);
     t->counts = malloc(n_views * PIXELS * sizeof *t->counts);
     t->values = malloc(n_views * PIXELS * sizeof *t->values);
-    assert_true(t->scan.views && t->counts && t->values);
-    OK(fbp_circle_views(&circle, t->scan.views));
+    assert_true(t->counts && t->values);
+    add_views(&t->scan, &(struct orbit){.sod_mm = SOD, .sdd_mm = SDD, .pitch_mm = {PITCH, PITCH}});
     for (size_t i = 0; i < n_views * PIXELS; i++) {
         const double n = I0 * exp(-p[i]), x = noise ? n + sqrt(n) * normal() : n;
         t->counts[i] = (uint16_t)fmin(fmax(rint(x), 0), 65535);
@@ -122,23 +114,6 @@ static void end(struct trial *t)
     free(t->counts);
     free(t->values);
     fbp_scan_clear(&t->scan);
-}
-
-static double mean_in(const struct trial *t, const float *volume, const struct ball *b)
-{
-    const struct fbp_grid *g = &t->scan.volume;
-    double sum = 0, n = 0;
-
-    for (size_t i = 0; i < grid_size(g); i++) {
-        const double x = fbp_grid_coordinate(g, 0, (double)(i % g->n[0])) - b->x;
-        const double y = fbp_grid_coordinate(g, 1, (double)(i / g->n[0] % g->n[1])) - b->y;
-        const double z = fbp_grid_coordinate(g, 2, (double)(i / g->n[0] / g->n[1])) - b->z;
-        if (x * x + y * y + z * z > 0.64 * b->r * b->r)
-            continue;
-        sum += (double)volume[i];
-        n++;
-    }
-    return sum / n / b->mu;
 }
 
 static void run(struct trial *t, const char *device)
@@ -159,7 +134,9 @@ static void run(struct trial *t, const char *device)
     OK(fbp_sink_memory(&sink, volume, FBP_F32, t->scan.volume.n));
     OK(fbp_plan_run_to(t->plan, NULL, sink, &t->report));
     for (int i = 0; i < 2; i++)
-        t->mean[i] = mean_in(t, volume, &two[i]);
+        t->mean[i] = mean_in_ball(&t->scan.volume, volume, (double[]){two[i].x, two[i].y, two[i].z},
+                                  0.8 * two[i].r) /
+                     two[i].mu;
     fbp_sink_close(&sink);
     fbp_plan_destroy(&t->plan);
     fbp_source_close(&p.input.source);

@@ -14,7 +14,6 @@ static double midplane_rmse(size_t n, const char *device)
                             .panel = {nd, 9},
                             .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
     AUTO_FREE float *truth = not_null(malloc(n * n * sizeof *truth));
-    double sum = 0;
 
     add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
     struct fbp_phantom phantom = create_phantom("shepp-logan", 128, 1);
@@ -22,12 +21,8 @@ static double midplane_rmse(size_t n, const char *device)
     OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth));
     fbp_phantom_clear(&phantom);
     AUTO_FREE float *volume = reconstruct(&scan, fbp_recon_params(.device = device));
-    for (size_t i = 0; i < n * n; i++) {
-        const double d = (double)volume[i] - (double)truth[i];
-        sum += d * d;
-    }
     drop_scan(&scan);
-    return sqrt(sum / (double)(n * n));
+    return rms_between(volume, truth, n * n);
 }
 
 TEST(error_falls_with_the_voxel)

@@ -40,9 +40,8 @@ static char *half_of(const struct fbp_scan *scan, size_t part)
     AUTO_FREE float *p = read_array(scan->projections);
 
     memset(p + (part ? 0 : HALF * view), 0, HALF * view * sizeof *p);
-    char *path = write_array(part ? "second.mha" : "first.mha", scan->panel.n_columns,
-                             scan->panel.n_rows, scan->n_views, p);
-    return path;
+    return write_array(part ? "second.mha" : "first.mha", scan->panel.n_columns, scan->panel.n_rows,
+                       scan->n_views, p);
 }
 
 /* One run; sum NULL: of the whole. */

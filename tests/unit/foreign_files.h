@@ -97,19 +97,6 @@ static inline void refuses_all(const char *name, const char *text, const struct 
     }
 }
 
-/* Cut off after each of its first bytes, a file is refused or read, and nothing worse. */
-static inline void survives_cuts(const char *name, const char *text)
-{
-    for (size_t n = 0; n < strlen(text); n += 7) {
-        struct fbp_scan scan = {.struct_size = sizeof scan};
-        FILE *f = not_null(fopen(in_folder(name), "wb"));
-        assert_int_equal(fwrite(text, 1, n, f), n);
-        fclose(f);
-        if (fbp_geometry_load(&scan, in_folder(name), NULL, NULL) == FBP_OK)
-            fbp_scan_clear(&scan);
-    }
-}
-
 static inline void near3(const char *what, const double a[3], double x, double y, double z)
 {
     if (!(fabs(a[0] - x) < 1e-10 && fabs(a[1] - y) < 1e-10 && fabs(a[2] - z) < 1e-10))

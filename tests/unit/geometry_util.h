@@ -106,8 +106,7 @@ static inline struct fbp_view *scan_views(const struct scan *scan)
         angles[k] = (scan->start_deg +
                      scan->arc_deg * (double)k / (double)(scan->n - (scan->inclusive ? 1 : 0))) *
                     FBP_PI / 180;
-    struct fbp_view *views = scan_views_at(scan, angles);
-    return views;
+    return scan_views_at(scan, angles);
 }
 
 #endif /* FBP_TEST_GEOMETRY_UTIL_H */

@@ -1,75 +1,8 @@
-/* Reads and writes whole arrays for tests.  Until the real ones are linked, sink and source are
- * weak stand-ins that keep the last array in memory. */
+/* Reads and writes whole arrays for tests that check whether it works. */
 #ifndef FBP_TESTS_ONE_ARRAY_H
 #define FBP_TESTS_ONE_ARRAY_H
 
 #include "fbp/fbp.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static struct {
-    struct fbp_array_info info;
-    float *data;
-} stub;
-
-__attribute__((weak)) fbp_status fbp_sink_open(fbp_sink **out, const char *path,
-                                               const struct fbp_array_info *info,
-                                               const struct fbp_sink_params *params)
-{
-    free(stub.data);
-    stub.info = *info;
-    stub.data = calloc(info->n[0] * info->n[1] * info->n[2], sizeof *stub.data);
-    *out = (fbp_sink *)&stub;
-    return FBP_OK;
-}
-
-__attribute__((weak)) fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
-                                                enum fbp_type type, const void *data)
-{
-    const size_t n = stub.info.n[0] * stub.info.n[1];
-    memcpy(stub.data + z0 * n, data, nz * n * sizeof *stub.data);
-    return FBP_OK;
-}
-
-__attribute__((weak)) fbp_status fbp_sink_finish(fbp_sink *sink)
-{
-    return FBP_OK;
-}
-
-__attribute__((weak)) void fbp_sink_close(fbp_sink **sink)
-{
-    *sink = NULL;
-}
-
-__attribute__((weak)) fbp_status fbp_source_open(fbp_source **out, const char *path,
-                                                 const struct fbp_raw *raw)
-{
-    *out = (fbp_source *)&stub;
-    return strstr(path, "missing") ? FBP_ERR_IO : FBP_OK;
-}
-
-__attribute__((weak)) const struct fbp_array_info *fbp_source_info(const fbp_source *src)
-{
-    return &stub.info;
-}
-
-__attribute__((weak)) fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
-                                                 size_t row0, size_t n_rows, enum fbp_type type,
-                                                 void *out)
-{
-    const size_t *n = stub.info.n;
-    float *to = out;
-    for (size_t z = 0; z < n_slices; z++)
-        memcpy(to + z * n_rows * n[0], stub.data + ((slice0 + z) * n[1] + row0) * n[0],
-               n_rows * n[0] * sizeof *to);
-    return FBP_OK;
-}
-
-__attribute__((weak)) void fbp_source_close(fbp_source **src)
-{
-    *src = NULL;
-}
 
 /* The whole array and its header; false on any failure. */
 static inline bool array_read(const char *path, struct fbp_array_info *info, float *data)

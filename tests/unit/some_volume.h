@@ -24,4 +24,26 @@ static inline struct fbp_array_info some_info(void)
                                    .unit = "1/mm"};
 }
 
+/* A sink for the volume of some_info(). */
+static inline fbp_status open_sink_with(fbp_sink **s, const char *path,
+                                        const struct fbp_sink_params *p)
+{
+    const struct fbp_array_info info = some_info();
+
+    return fbp_sink_open(s, path, &info, p);
+}
+
+/* nz slices of the volume from z0 on. */
+static inline void put(fbp_sink *s, size_t z0, size_t nz)
+{
+    OK(fbp_sink_write(s, z0, nz, FBP_F32, volume + z0 * SLICE));
+}
+
+static inline void finish(fbp_sink **s)
+{
+    OK(fbp_sink_finish(*s));
+    fbp_sink_close(s);
+    assert_null(*s);
+}
+
 #endif

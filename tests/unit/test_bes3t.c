@@ -131,8 +131,7 @@ static struct fbp_scan load_image(const char *width, const char *unit)
     put_files('C', false, 1);
     AUTO_FREE char *text = printed(IMAGE, width, unit);
     put_text(DSC, text);
-    struct fbp_scan scan = open_scan(DSC);
-    return scan;
+    return open_scan(DSC);
 }
 
 /* 10 G in 5 steps under 20 G/cm are 1 mm a step; against the gradient as the field rises. */

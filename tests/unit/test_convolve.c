@@ -133,60 +133,31 @@ TEST(zeros_stay_zeros)
     close_bank(&b);
 }
 
-/* In space a line does not depend on the others of its group at all, nor on how many they are. */
-TEST(lanes_are_independent)
-{
-    enum { N = 90, LINES = 37 };
-    float *lines[LINES], *alone[LINES];
-    struct bank b;
-
-    srand(2);
-    for (size_t l = 0; l < 3; l++) {
-        if ((levels[l] & fbp_cpu_flags()) != levels[l])
-            continue;
-        open_bank(&b, N, 40, levels[l]);
-        for (size_t i = 0; i < LINES; i++) {
-            AUTO_FREE float *in = random_line(N, 1);
-            lines[i] = malloc(N * sizeof(float));
-            alone[i] = malloc(N * sizeof(float));
-            assert_true(lines[i] && alone[i]);
-            memcpy(lines[i], in, N * sizeof(float));
-            memcpy(alone[i], in, N * sizeof(float));
-            cpu_convolve(&b.convolution, b.work, &alone[i], 1);
-            assert_true(error_of(&b, in, alone[i]) < 1e-6);
-        }
-        cpu_convolve(&b.convolution, b.work, lines, LINES);
-        for (size_t i = 0; i < LINES; i++) {
-            assert_memory_equal(lines[i], alone[i], N * sizeof(float));
-            free(lines[i]);
-            free(alone[i]);
-        }
-        close_bank(&b);
-    }
-}
-
-/* By FFT a pair of lines does not depend on the others, nor on how many they are. */
-TEST(pairs_are_independent)
+/* In space a line does not depend on the others of its group at all, by FFT a pair of lines not on
+ * other pairs, nor either on how many lines there are. */
+TEST(lines_and_pairs_are_independent)
 {
     enum { N = 90, LINES = 38 };
     float *lines[LINES], *alone[LINES];
-    struct bank b;
 
-    srand(3);
-    for (size_t l = 0; l < 3; l++) {
+    srand(2);
+    for (size_t way = 0; way < 6; way++) {
+        const size_t l = way / 2, half_width = way % 2 ? 40 : 0, n = way % 2 ? LINES - 1 : LINES;
+        struct bank b;
         if ((levels[l] & fbp_cpu_flags()) != levels[l])
             continue;
-        open_bank(&b, N, 0, levels[l]);
-        for (size_t i = 0; i < LINES; i++) {
-            lines[i] = random_line(N, i % 3 ? 1 : 1e6f);
-            alone[i] = malloc(N * sizeof(float));
-            assert_non_null(alone[i]);
+        open_bank(&b, N, half_width, levels[l]);
+        for (size_t i = 0; i < n; i++) {
+            lines[i] = random_line(N, half_width || i % 3 ? 1 : 1e6f);
+            alone[i] = not_null(malloc(N * sizeof(float)));
             memcpy(alone[i], lines[i], N * sizeof(float));
         }
-        for (size_t i = 0; i < LINES; i += 2)
-            cpu_convolve(&b.convolution, b.work, &alone[i], 2);
-        cpu_convolve(&b.convolution, b.work, lines, LINES);
-        for (size_t i = 0; i < LINES; i++) {
+        for (size_t i = 0; i < n; i += half_width ? 1 : 2)
+            cpu_convolve(&b.convolution, b.work, &alone[i], half_width ? 1 : 2);
+        if (half_width)
+            assert_true(error_of(&b, lines[0], alone[0]) < 1e-6);
+        cpu_convolve(&b.convolution, b.work, lines, n);
+        for (size_t i = 0; i < n; i++) {
             assert_memory_equal(lines[i], alone[i], N * sizeof(float));
             free(lines[i]);
             free(alone[i]);

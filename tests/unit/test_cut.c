@@ -1,30 +1,9 @@
 /* A volume in parts: each slice belongs to one part, whatever box is asked for. */
-#include "recon/fixture.h"
+#include "unit/job_util.h"
 
 #include "pipeline/division.h"
-#include "pipeline/job.h"
 
 enum { MOST_SLICES = 64 };
-
-struct case_ {
-    struct fbp_scan scan;
-    struct fbp_job_tables tables;
-};
-
-static void setup(struct case_ *c, size_t nz)
-{
-    c->scan = circle_scan(36, 48, 0);
-    c->scan.volume = (struct fbp_grid){{32, 32, nz}, {1, 1, 1}, {0, 0, 0}};
-    OK(fbp_job_create(&c->tables, &c->scan,
-                      fbp_recon_params(.n_threads = 1, .tuning.kernel = "column"), false));
-    OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
-}
-
-static void drop(struct case_ *c)
-{
-    fbp_job_clear(&c->tables);
-    fbp_scan_clear(&c->scan);
-}
 
 /* How many parts write each slice of the box, and the greatest number of slices of a part. */
 static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *most)
@@ -65,7 +44,7 @@ TEST(every_slice_is_one_parts)
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct case_ c;
-        setup(&c, sizes[i]);
+        setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, sizes[i]}, {1, 1, 1}, {0, 0, 0}});
         check(&c.tables.job);
         drop(&c);
     }
@@ -78,14 +57,14 @@ TEST(of_a_box_and_a_region)
 
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         struct case_ c;
-        setup(&c, 40);
+        setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, 40}, {1, 1, 1}, {0, 0, 0}});
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
         OK(fbp_box_set(&c.tables.job, roi));
         check(&c.tables.job);
         drop(&c);
     }
     struct case_ c;
-    setup(&c, 40);
+    setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, 40}, {1, 1, 1}, {0, 0, 0}});
     const size_t roi[3][2] = {{0, 0}, {0, 0}, {3, 11}};
     OK(fbp_box_set(&c.tables.job, roi));
     struct fbp_job by_size = c.tables.job;
@@ -103,7 +82,7 @@ TEST(more_parts_than_slices_are_refused)
     struct case_ c;
     size_t share[2];
 
-    setup(&c, 9);
+    setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, 9}, {1, 1, 1}, {0, 0, 0}});
     assert_fails(fbp_part_share(&c.tables.job, (struct fbp_part_of){1, 10}, share), FBP_ERR_INVALID,
                  "at most 9 parts");
     drop(&c);
@@ -144,7 +123,7 @@ TEST(parts_begin_at_files)
 {
     struct case_ c;
 
-    setup(&c, MOST_SLICES);
+    setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, MOST_SLICES}, {1, 1, 1}, {0, 0, 0}});
     c.tables.job.part.slices_per_file = 2;
     for (size_t n_parts = 1; n_parts <= MOST_SLICES / 8; n_parts++) {
         size_t counts[MOST_SLICES], without;
@@ -164,7 +143,7 @@ TEST(parts_of_a_box_begin_at_files_of_the_box)
 
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
-        setup(&c, MOST_SLICES);
+        setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, MOST_SLICES}, {1, 1, 1}, {0, 0, 0}});
         c.tables.job.part.slices_per_file = 4;
         OK(fbp_box_set(&c.tables.job, roi));
         (void)cut_between_files(&c.tables.job, 1);
@@ -179,7 +158,7 @@ TEST(cuts_move_little)
 {
     struct case_ c;
 
-    setup(&c, MOST_SLICES);
+    setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, MOST_SLICES}, {1, 1, 1}, {0, 0, 0}});
     for (size_t files = 2; files <= 2 * MOST_SLICES; files *= 4)
         for (size_t n_parts = 1; n_parts <= MOST_SLICES; n_parts += 1 + n_parts / 2) {
             size_t counts[MOST_SLICES], without, most;
@@ -199,7 +178,7 @@ TEST(slabs_stay_within_a_share)
     struct case_ c;
     size_t at = 0;
 
-    setup(&c, MOST_SLICES);
+    setup(&c, 1, 36, 48, (struct fbp_grid){{32, 32, MOST_SLICES}, {1, 1, 1}, {0, 0, 0}});
     const struct fbp_work_request rq = {.job = &c.tables.job,
                                         .backend = fbp_backend_find("cpu"),
                                         .n_workers = 1,

@@ -10,8 +10,7 @@
 static struct fbp_scan load(struct prj *prj)
 {
     put_prj(PRJ, prj);
-    struct fbp_scan scan = open_scan(PRJ);
-    return scan;
+    return open_scan(PRJ);
 }
 
 /* 2 MHz under G gauss a cm are 20 / (2.8025 G) mm; the first sample is at -4 MHz. */
@@ -147,8 +146,7 @@ TEST(axes_are_prepared)
     fbp_scan_clear(&scan);
     prj.b[3] = 2.5;
     put_prj(PRJ, &prj);
-    assert_int_equal(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_UNSUPPORTED);
-    assert_says("B has unequal steps");
+    assert_fails(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_UNSUPPORTED, "B has unequal steps");
 }
 
 /* A scan of directions that are no round numbers; views nearer the end have samples closer
@@ -309,11 +307,11 @@ TEST(units_are_heeded)
 
     put_prj(PRJ, &prj);
     mat_put_more(PRJ, mat_text("B_unit", "cm"), false);
-    assert_int_equal(fbp_scan_load(&scan, PRJ, NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("B_unit is \"cm\", but B must be in MHz");
+    assert_fails(fbp_scan_load(&scan, PRJ, NULL), FBP_ERR_UNSUPPORTED,
+                 "B_unit is \"cm\", but B must be in MHz");
     write_prj(&made, FBP_F32, 1, values);
-    assert_int_equal(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_INVALID);
-    assert_says("rows are spectra, which need no FFT");
+    assert_fails(fbp_scan_load(&scan, PRJ, &known), FBP_ERR_INVALID,
+                 "rows are spectra, which need no FFT");
 }
 
 TEST_MAIN(NULL, NULL)

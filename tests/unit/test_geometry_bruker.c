@@ -110,7 +110,6 @@ TEST(wrong_input_is_named)
     };
 
     refuses_all("w.log", bruker_log, list, N_OF(list));
-    survives_cuts("w.log", bruker_log);
     write_changed("w.csv", "shifts", NULL, NULL);
     write_changed("w.log", bruker_log, "Random Movement=OFF", "Random Movement=ON");
     refuses("w.log", "a table of shifts");

@@ -75,7 +75,6 @@ TEST(wrong_input_is_named)
     };
 
     refuses_all("w.xtekct", nikon_xtekct, list, N_OF(list));
-    survives_cuts("w.xtekct", nikon_xtekct);
 }
 
 TEST_MAIN(make_folder, drop_folder)

@@ -170,8 +170,7 @@ static void refused_mat(const char *name, const char *format, const char *messag
     struct fbp_scan s = {.struct_size = sizeof s};
 
     assert_int_not_equal(fbp_geometry_load(&s, in_folder(name), format, NULL), FBP_OK);
-    if (!strstr(fbp_message(), message))
-        fail_msg("\"%s\" lacks \"%s\"", fbp_message(), message);
+    assert_says(message);
 }
 
 /* The remedy is that of where the struct is, or of the file's version. */
@@ -237,7 +236,6 @@ TEST(wrong_input_is_named)
     };
 
     refuses_all("w.json", tigre_json, list, N_OF(list));
-    survives_cuts("w.json", tigre_json);
     struct fbp_scan s = {.struct_size = sizeof s};
     write_changed("w.json", tigre_json, NULL, NULL);
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .n_views = 4};

@@ -41,8 +41,7 @@ static fbp_sink *open_hash(void)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
 
-    fbp_sink *s = create_sink("hash:", &info, NULL);
-    return s;
+    return create_sink("hash:", &info, NULL);
 }
 
 static uint64_t close_hash(fbp_sink *s)

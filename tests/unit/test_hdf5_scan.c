@@ -276,8 +276,8 @@ TEST(alignment_frames_are_no_projections)
     put_tomo(file, "mm");
     put_list(file, "/entry/instrument/detector/image_key_control", H5T_STD_I64LE, NZ - 1, control);
     H5Fclose(file);
-    assert_int_equal(fbp_scan_load(&scan, H5, NULL), FBP_ERR_INVALID);
-    assert_says("image_key_control has 5 entries");
+    assert_fails(fbp_scan_load(&scan, H5, NULL), FBP_ERR_INVALID,
+                 "image_key_control has 5 entries");
 }
 
 /* The images of an NXtomo file are often in the file of the detector. */
@@ -301,8 +301,8 @@ TEST(linked_images)
     assert_contains(scan.projections, "/data?image_key=0");
     fbp_scan_clear(&scan);
     remove(far);
-    assert_int_equal(fbp_scan_load(&scan, H5, NULL), FBP_ERR_INVALID);
-    assert_says("a link to hdf5_scan_far.h5:/raw/images");
+    assert_fails(fbp_scan_load(&scan, H5, NULL), FBP_ERR_INVALID,
+                 "a link to hdf5_scan_far.h5:/raw/images");
 
     file = new_file(H5);
     put_volume(file, "/measured", H5T_STD_U16LE, H5P_DEFAULT);
@@ -359,12 +359,10 @@ TEST(what_lacks)
     put_exchange(file, NULL, 1, NZ);
     H5Fclose(file);
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    assert_int_equal(
-        fbp_scan_load(&scan, H5,
-                      &(struct fbp_scan_known){.struct_size = sizeof(struct fbp_scan_known),
-                                               .growing = true}),
-        FBP_ERR_UNSUPPORTED);
-    assert_says("--follow supports only scan files of fbp");
+    assert_fails(fbp_scan_load(&scan, H5,
+                               &(struct fbp_scan_known){
+                                   .struct_size = sizeof(struct fbp_scan_known), .growing = true}),
+                 FBP_ERR_UNSUPPORTED, "--follow supports only scan files of fbp");
 
     file = new_file(H5);
     put_exchange(file, NULL, 1, NZ);

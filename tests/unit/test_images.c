@@ -34,8 +34,7 @@ static void put(const char *path, size_t n, const float *v)
 static fbp_status use(struct fbp_scan *scan, enum fbp_image which, size_t n, const float *v)
 {
     CLEANUP(fbp_source_close) fbp_source *source = memory_source(v, info_of(n));
-    const fbp_status st = fbp_scan_use_image(scan, which, source);
-    return st;
+    return fbp_scan_use_image(scan, which, source);
 }
 
 static uint64_t hash_of(const struct fbp_scan *scan, bool top_down)

@@ -25,17 +25,10 @@ static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool
     const struct fbp_sink_params p = {
         .struct_size = sizeof p, .resume = resume, .fingerprint = print, .type = type};
 
-    fbp_sink *s = create_sink(path, &info, &p);
-    return s;
+    return create_sink(path, &info, &p);
 }
 
-static void finish(fbp_sink *s)
-{
-    OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
-}
-
-static void put(fbp_sink *s, size_t z0, size_t nz)
+static void put_doubles(fbp_sink *s, size_t z0, size_t nz)
 {
     OK(fbp_sink_write(s, z0, nz, FBP_F64, values + z0 * SLICE));
 }
@@ -69,17 +62,17 @@ TEST(every_format_stores_doubles)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t print = 0; print < 2; print++) {
             fbp_sink *s = sink(cases[i].path, FBP_F64, print, false);
-            put(s, 4, 2);
-            put(s, 0, 4);
-            finish(s);
+            put_doubles(s, 4, 2);
+            put_doubles(s, 0, 4);
+            finish(&s);
             assert_holds(cases[i].read, FBP_F64, values);
         }
     const struct fbp_raw raw = {.type = FBP_F64, .n = {NX, NY, NZ}};
     fbp_sink *s = sink(STEM ".raw", FBP_F64, 0, false);
     fbp_source *src;
     double out[N];
-    put(s, 0, NZ);
-    finish(s);
+    put_doubles(s, 0, NZ);
+    finish(&s);
     src = open_source(STEM ".raw", &raw);
     OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F64, out));
     assert_memory_equal(out, values, sizeof out);
@@ -95,12 +88,12 @@ TEST(sinks_take_both)
         rounded[i] = (double)(float)values[i];
         widened[i] = (double)volume[i];
     }
-    put(s, 0, NZ);
-    finish(s);
+    put_doubles(s, 0, NZ);
+    finish(&s);
     assert_holds(STEM ".npy", FBP_F32, rounded);
     s = sink(STEM ".npy", FBP_F64, 0, false);
     OK(fbp_sink_write(s, 0, NZ, FBP_F32, volume));
-    finish(s);
+    finish(&s);
     assert_holds(STEM ".npy", FBP_F64, widened);
 }
 
@@ -108,13 +101,13 @@ TEST(a_stopped_run_goes_on)
 {
     fbp_sink *s = sink(STEM "_half.mha", FBP_F64, 7, false);
 
-    put(s, 0, 3);
+    put_doubles(s, 0, 3);
     fbp_sink_close(&s);
     s = sink(STEM "_half.mha", FBP_F64, 7, true);
     assert_true(fbp_sink_has(s, 0, 3));
     assert_false(fbp_sink_has(s, 3, 1));
-    put(s, 3, 3);
-    finish(s);
+    put_doubles(s, 3, 3);
+    finish(&s);
     assert_holds(STEM "_half.mha", FBP_F64, values);
 }
 
@@ -149,8 +142,8 @@ TEST(memory_of_doubles)
     fbp_sink *s = NULL;
 
     OK(fbp_sink_memory(&s, out, FBP_F64, n));
-    put(s, 0, NZ);
-    finish(s);
+    put_doubles(s, 0, NZ);
+    finish(&s);
     assert_memory_equal(out, values, sizeof out);
     CLEANUP(fbp_source_close) fbp_source *src = memory_source(out, &info);
     OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F64, again));
@@ -180,12 +173,12 @@ TEST(a_function_takes_doubles)
     fbp_sink *s = NULL;
 
     OK(fbp_sink_callback(&s, &f, n));
-    put(s, 0, NZ);
-    finish(s);
+    put_doubles(s, 0, NZ);
+    finish(&s);
     assert_memory_equal(out, values, sizeof out);
     f.write = take_floats;
-    assert_int_equal(fbp_sink_callback(&s, &f, n), FBP_ERR_INVALID);
-    assert_says("write: found two, expected one function");
+    assert_fails(fbp_sink_callback(&s, &f, n), FBP_ERR_INVALID,
+                 "write: found two, expected one function");
 }
 
 /* The samples lie where the doubles will be. */
@@ -215,13 +208,13 @@ TEST(volumes_are_compared_in_double)
     struct fbp_comparison c = {.struct_size = sizeof c};
     fbp_sink *s = sink(STEM "_a.npy", FBP_F64, 0, false);
 
-    put(s, 0, NZ);
-    finish(s);
+    put_doubles(s, 0, NZ);
+    finish(&s);
     const double was = values[40];
     values[40] += 1e-14;
     s = sink(STEM "_b.npy", FBP_F64, 0, false);
-    put(s, 0, NZ);
-    finish(s);
+    put_doubles(s, 0, NZ);
+    finish(&s);
     const double by = values[40] - was;
     values[40] = was;
     OK(fbp_array_compare(STEM "_a.npy", STEM "_b.npy", 0, &c));

@@ -184,14 +184,13 @@ TEST(waits_for_files)
     name_view(name, sizeof name, 4);
     put_file(OTHER, views, sizeof(float) * VIEW);
     rename(OTHER, name);
-    assert_int_equal(fbp_source_unchanged(src), FBP_ERR_IO);
-    assert_says("the file of view 4 was changed");
+    assert_fails(fbp_source_unchanged(src), FBP_ERR_IO, "the file of view 4 was changed");
     fbp_source_close(&src);
 
     append(name, "too much", 8);
     src = follow(PATTERN, &raw, 10);
-    assert_int_equal(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL), FBP_ERR_INVALID);
-    assert_says("the file of view 4 has 104 bytes, but \"raw\" describes 96");
+    assert_fails(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL), FBP_ERR_INVALID,
+                 "the file of view 4 has 104 bytes, but \"raw\" describes 96");
     fbp_source_close(&src);
     remove_views();
 }
@@ -205,8 +204,8 @@ TEST(gives_up)
     fbp_source *src = follow(FILE_RAW, &raw, 0.05);
     OK(fbp_source_await(src, 2, NULL, NULL, &n_there));
     assert_int_equal(n_there, 3);
-    assert_int_equal(fbp_source_read(src, 3, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says("no new view for 0.05 s; 3 of 10 views have arrived");
+    assert_fails(fbp_source_read(src, 3, 1, 0, NY, FBP_F32, out), FBP_ERR_IO,
+                 "no new view for 0.05 s; 3 of 10 views have arrived");
     assert_says("--follow-timeout");
     OK(fbp_source_read(src, 2, 1, 0, NY, FBP_F32, out));
     fbp_source_close(&src);
@@ -217,13 +216,13 @@ TEST(gives_up)
     name_view(name, sizeof name, 1);
     put_file(name, views, 20);
     src = follow(PATTERN, &raw, 0.05);
-    assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says("1 of 10 views have arrived; the file of view 1 has 20 of 96 bytes");
+    assert_fails(fbp_source_read(src, 1, 1, 0, NY, FBP_F32, out), FBP_ERR_IO,
+                 "1 of 10 views have arrived; the file of view 1 has 20 of 96 bytes");
     fbp_source_close(&src);
     remove_views();
     src = follow(PATTERN, &raw, 0.05);
-    assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says("0 of 10 views have arrived; the file of view 0: No such file");
+    assert_fails(fbp_source_read(src, 0, 1, 0, NY, FBP_F32, out), FBP_ERR_IO,
+                 "0 of 10 views have arrived; the file of view 0: No such file");
     fbp_source_close(&src);
 }
 
@@ -251,8 +250,7 @@ static void check_fault(void (*fault)(void), const char *message)
     CLEANUP(fbp_source_close) fbp_source *src = follow(FILE_MHA, NULL, 10);
     OK(fbp_source_read(src, 2, 1, 0, NY, FBP_F32, out));
     fault();
-    assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, FBP_F32, out), FBP_ERR_IO);
-    assert_says(message);
+    assert_fails(fbp_source_read(src, 9, 1, 0, NY, FBP_F32, out), FBP_ERR_IO, message);
 }
 
 static void shrink(void)
@@ -325,8 +323,8 @@ TEST(notices_files_enlarged_first)
     struct stat file;
     assert_int_equal(stat(FILE_RAW, &file), 0);
     if (file.st_blocks * 512 < file.st_size) { /* this file system has holes */
-        assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out), FBP_ERR_IO);
-        assert_says("its last view is missing");
+        assert_fails(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out), FBP_ERR_IO,
+                     "its last view is missing");
     }
     fbp_source_close(&src);
     put_file(FILE_RAW, views, sizeof views);
@@ -335,8 +333,8 @@ TEST(notices_files_enlarged_first)
     put_file(FILE_RAW, views, 40);
     src = follow(FILE_RAW, &raw, 10);
     append(FILE_RAW, views, sizeof views);
-    assert_int_equal(fbp_source_read(src, 9, 1, 0, 1, FBP_F32, out), FBP_ERR_INVALID);
-    assert_says("grew to 1000 bytes, but \"raw\" in the scan file describes 960");
+    assert_fails(fbp_source_read(src, 9, 1, 0, 1, FBP_F32, out), FBP_ERR_INVALID,
+                 "grew to 1000 bytes, but \"raw\" in the scan file describes 960");
     fbp_source_close(&src);
 }
 
@@ -347,18 +345,17 @@ TEST(refuses)
               "NDims = 3\nDimSize = 6 4 10\nCompressedData = True\nElementType = MET_FLOAT\n"
               "ElementDataFile = LOCAL\n",
               "", 0);
-    assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED);
-    assert_says("--follow cannot read compressed samples");
+    assert_fails(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED,
+                 "--follow cannot read compressed samples");
     assert_null(src);
     put_array(FILE_MHA,
               "NDims = 3\nDimSize = 6 4 10\nHeaderSize = -1\nElementType = MET_FLOAT\n"
               "ElementDataFile = LOCAL\n",
               "", 0);
-    assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED);
-    assert_says("HeaderSize = -1");
+    assert_fails(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED,
+                 "HeaderSize = -1");
     remove(FILE_MHA);
-    assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_IO);
-    assert_says("cannot open");
+    assert_fails(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_IO, "cannot open");
 }
 
 static int clean(void **state)

@@ -18,11 +18,9 @@ static void assert_refused(const struct output *o, const char *says)
     fbp_sink *s = NULL;
 
     p.resume = true;
-    assert_int_equal(try_join(&s, o, 2, 3), FBP_ERR_IO);
-    assert_says(says);
+    assert_fails(try_join(&s, o, 2, 3), FBP_ERR_IO, says);
     assert_says("start again");
-    assert_int_equal(fbp_sink_open(&s, o->name, &i, &p), FBP_ERR_IO);
-    assert_says(says);
+    assert_fails(fbp_sink_open(&s, o->name, &i, &p), FBP_ERR_IO, says);
     assert_false(is_there(o->name));
 }
 
@@ -106,8 +104,7 @@ TEST(a_chunk_that_was_lost_between_parts_is_named)
         run(cases[i].lose);
         fbp_sink *s = join(o, 2, 2);
         write_some(s, 2, 2, NZ);
-        assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-        assert_says(cases[i].says);
+        assert_fails(fbp_sink_finish(s), FBP_ERR_IO, cases[i].says);
         assert_says(".part.log.1of2.* and run part 1 of 2 again");
         fbp_sink_close(&s);
         assert_false(is_there(o->name));

@@ -110,8 +110,8 @@ TEST(other_classes_are_passed_over)
         fclose(f);
         check_array("f4", FBP_F32);
     }
-    assert_int_equal(fbp_source_open(&src, MAT ":x", NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("is not an array of a supported type");
+    assert_fails(fbp_source_open(&src, MAT ":x", NULL), FBP_ERR_UNSUPPORTED,
+                 "is not an array of a supported type");
 }
 
 /* Levels of structs and their members are limited. */
@@ -128,8 +128,8 @@ TEST(structs_are_limited)
         FILE *f = mat_create(MAT);
         mat_put(f, v, true);
         fclose(f);
-        assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_INVALID);
-        assert_says(levels < 64 ? "has no array" : "too many levels of structs");
+        assert_fails(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_INVALID,
+                     levels < 64 ? "has no array" : "too many levels of structs");
     }
     AUTO_FREE char *names = calloc(1, 70000);
     struct mat_var v = mat_head(FBP_MX_STRUCT, false, "s", 2, (const size_t[2]){1, 1});
@@ -139,8 +139,8 @@ TEST(structs_are_limited)
     FILE *f = mat_create(MAT);
     mat_put(f, v, true);
     fclose(f);
-    assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("more than 65536 members");
+    assert_fails(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_UNSUPPORTED,
+                 "more than 65536 members");
 }
 
 TEST(fields_by_dots)
@@ -172,11 +172,11 @@ TEST(whole_scan)
     assert_true(v->u[0] > 0.2499 && v->u[0] < 0.2501);
     fbp_scan_clear(&scan);
     put_struct(MAT, 400, VIEWS + 1, true);
-    assert_int_equal(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID);
-    assert_says("5 angles, but the sinogram has 4 views");
+    assert_fails(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID,
+                 "5 angles, but the sinogram has 4 views");
     put_struct(MAT, -1, VIEWS, true);
-    assert_int_equal(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID);
-    assert_says("distanceSourceOrigin: expected one positive number");
+    assert_fails(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID,
+                 "distanceSourceOrigin: expected one positive number");
 }
 
 TEST(wrong_arrays)
@@ -228,8 +228,8 @@ TEST(what_is_not_read)
         memcpy(file, k ? big : little, sizeof little);
         memcpy(file + 22, values, sizeof values);
         put_file(MAT, file, k ? sizeof file : 22 + sizeof values);
-        assert_int_equal(fbp_source_open(&src, MAT, NULL), FBP_ERR_UNSUPPORTED);
-        assert_says("io_mat.mat: is a MAT file of version 4");
+        assert_fails(fbp_source_open(&src, MAT, NULL), FBP_ERR_UNSUPPORTED,
+                     "io_mat.mat: is a MAT file of version 4");
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         FILE *f = mat_create(MAT);
@@ -239,8 +239,7 @@ TEST(what_is_not_read)
         fclose(f);
         const fbp_status st = fbp_source_open(&src, MAT, NULL);
         assert_says(table[i].says);
-        assert_int_equal(st, FBP_ERR_UNSUPPORTED);
-        assert_says("save it as single");
+        assert_fails(st, FBP_ERR_UNSUPPORTED, "save it as single");
     }
 }
 
@@ -279,7 +278,8 @@ TEST(facts_are_not_passed_over)
     }
 }
 
-TEST(damage)
+/* fuzz/corpus reads files with changed bytes. */
+TEST(cut_files_are_refused)
 {
     size_t n;
 
@@ -293,15 +293,6 @@ TEST(damage)
         assert_says("io_mat_bad.mat");
         assert_int_not_equal(fbp_scan_load(&scan, BAD, NULL), FBP_OK);
         assert_says("io_mat_bad.mat");
-    }
-    for (size_t i = 0; i < 200; i++) {
-        const size_t at = i * 13 % n;
-        CLEANUP(fbp_source_close) fbp_source *src = NULL;
-        bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
-        put_file(BAD, bytes, n);
-        bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
-        if (fbp_source_open(&src, BAD ":ct.sinogram", NULL) != FBP_OK)
-            assert_says("io_mat_bad.mat");
     }
     remove(BAD);
 }
@@ -415,14 +406,14 @@ TEST(no_variable_is_lost)
 
     put_struct(VOL, 400, VIEWS, true);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(fbp_sink_open(&sink, rows[i].path, &info, NULL), FBP_ERR_INVALID);
-        assert_says(rows[i].says);
+        assert_fails(fbp_sink_open(&sink, rows[i].path, &info, NULL), FBP_ERR_INVALID,
+                     rows[i].says);
         assert_says("io_mat_volume.mat");
     }
     remove(VOL);
     info.n[0] = info.n[1] = info.n[2] = 1000;
-    assert_int_equal(fbp_sink_open(&sink, VOL, &info, NULL), FBP_ERR_INVALID);
-    assert_says("less than 2 GiB; write .h5");
+    assert_fails(fbp_sink_open(&sink, VOL, &info, NULL), FBP_ERR_INVALID,
+                 "less than 2 GiB; write .h5");
 }
 
 TEST_MAIN(NULL, NULL)

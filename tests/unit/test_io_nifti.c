@@ -92,8 +92,7 @@ TEST(several_members)
         fbp_status st = fbp_source_open(&src, STEM ".nii.gz", NULL);
         for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
             st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], FBP_F32, out);
-        assert_int_equal(st, FBP_ERR_INVALID);
-        assert_says("the compressed samples end after");
+        assert_fails(st, FBP_ERR_INVALID, "the compressed samples end after");
         fbp_source_close(&src);
         whole[n[0] + n[1] - 6] ^= 1; /* the checksum of the second */
         put_file(STEM ".nii.gz", whole, all);
@@ -101,8 +100,7 @@ TEST(several_members)
         st = FBP_OK;
         for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
             st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], FBP_F32, out);
-        assert_int_equal(st, FBP_ERR_INVALID);
-        assert_says("checksum of the compressed samples is wrong");
+        assert_fails(st, FBP_ERR_INVALID, "checksum of the compressed samples is wrong");
         fbp_source_close(&src);
     }
 }
@@ -292,15 +290,13 @@ TEST(more_axes)
     put_dim(&im, 3, 1);
     put_dim(&im, 5, 3);
     put_file(NII, im.b, im.n);
-    assert_int_equal(fbp_source_open(&src, NII, NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("one volume");
+    assert_fails(fbp_source_open(&src, NII, NULL), FBP_ERR_UNSUPPORTED, "one volume");
     make(&im, 1, false);
     put_int(&im, 254, 2, 348, 4, 1);
     for (size_t i = 0; i < 3; i++)
         put_srow(&im, i, sheared[i]);
     put_file(NII, im.b, im.n);
-    assert_int_equal(fbp_source_open(&src, NII, NULL), FBP_ERR_UNSUPPORTED);
-    assert_says("orthogonal");
+    assert_fails(fbp_source_open(&src, NII, NULL), FBP_ERR_UNSUPPORTED, "orthogonal");
     for (size_t n = 1; n < 352; n += 13) { /* cut anywhere */
         put_file(NII, im.b, n);
         assert_int_not_equal(fbp_source_open(&src, NII, NULL), FBP_OK);
@@ -348,8 +344,7 @@ TEST(round_trip)
     }
     struct fbp_array_info large = wanted;
     large.n[0] = 32768;
-    assert_int_equal(fbp_sink_open(&s, NII, &large, NULL), FBP_ERR_INVALID);
-    assert_says("32767");
+    assert_fails(fbp_sink_open(&s, NII, &large, NULL), FBP_ERR_INVALID, "32767");
 }
 
 /* The world's x and y are those of MetaImage with the opposite sign, in both forms; a file of older

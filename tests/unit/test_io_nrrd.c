@@ -310,8 +310,7 @@ TEST(damaged_stream)
     gzip(bytes, N, packed, sizeof packed, &n);
     put_array(FILE_, "NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\n\n", packed, n - 20);
     src = open_source(FILE_, NULL);
-    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
-    assert_says("truncated");
+    assert_fails(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out), FBP_ERR_INVALID, "truncated");
     fbp_source_close(&src);
 }
 

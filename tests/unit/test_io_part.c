@@ -81,8 +81,8 @@ TEST_WITH(others_are_refused, make_folder, NULL)
                 assert_int_equal(made, 0);
                 const size_t before = files_in(FOLDER);
                 const struct fbp_sink_params p = {.fingerprint = 7, .force = force != 0};
-                assert_int_equal(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID);
-                assert_says("not a temporary file of fbp");
+                assert_fails(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID,
+                             "not a temporary file of fbp");
                 assert_says(ends[i]);
                 assert_null(s);
                 assert_int_equal(files_in(FOLDER), before);
@@ -104,8 +104,8 @@ TEST_WITH(links_beside_a_journal, make_folder, NULL)
             assert_int_equal(kind ? link(FOLDER "/victim", FOLDER "/v.mha.part")
                                   : symlink("victim", FOLDER "/v.mha.part"),
                              0);
-            assert_int_equal(open_sink(&s, FOLDER "/v.mha", resume), FBP_ERR_INVALID);
-            assert_says(kind ? "hard links" : "it is a link");
+            assert_fails(open_sink(&s, FOLDER "/v.mha", resume), FBP_ERR_INVALID,
+                         kind ? "hard links" : "it is a link");
             assert_text(FOLDER "/victim", "precious");
         }
 }
@@ -124,8 +124,7 @@ TEST_WITH(inputs_are_spared, make_folder, NULL)
             const char *const keep[] = {name};
             const struct fbp_sink_params p = {
                 .fingerprint = 7, .force = force != 0, .keep = keep, .n_keep = 1};
-            assert_int_equal(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID);
-            assert_says("is an input file");
+            assert_fails(open_with(&s, FOLDER "/v.mha", &p), FBP_ERR_INVALID, "is an input file");
             assert_true(is_there(name));
         }
 }
@@ -207,8 +206,7 @@ TEST_WITH(locks_of_killed_runs, make_folder, NULL)
     make_folder(NULL);
     put_file(FOLDER "/v.raw.part.log", text, sizeof text - 1);
     put_file(FOLDER "/v.raw.part", "precious", 8);
-    assert_int_equal(open_sink(&s, FOLDER "/v.raw", false), FBP_ERR_INVALID);
-    assert_says("it has no journal");
+    assert_fails(open_sink(&s, FOLDER "/v.raw", false), FBP_ERR_INVALID, "it has no journal");
     assert_text(FOLDER "/v.raw.part", "precious");
 }
 
@@ -231,8 +229,8 @@ TEST_WITH(one_at_a_time, make_folder, NULL)
             snprintf(first, sizeof first, FOLDER "/%s", pairs[i].first);
             snprintf(second, sizeof second, FOLDER "/%s", pairs[i].second);
             OK(open_with(&a, first, &p));
-            assert_int_equal(open_with(&b, second, &p), FBP_ERR_IO);
-            assert_says("another process is writing this output");
+            assert_fails(open_with(&b, second, &p), FBP_ERR_IO,
+                         "another process is writing this output");
             OK(fbp_sink_write(a, 0, NZ, FBP_F32, volume));
             if (finished)
                 OK(fbp_sink_finish(a));

@@ -45,8 +45,9 @@ TEST(folder_and_pattern)
     check(open_source(STEM "_views/v_%d.png 9 11", NULL), NZ, 16);
     put_png(STEM "_views/v_10.png", &other, 1);
     fbp_source *src;
-    assert_int_equal(fbp_source_open(&src, STEM "_views", NULL), FBP_ERR_INVALID);
-    assert_says("v_10.png: contains 23 x 17 x 1 uint8, but the other views are 23 x 17 x 1 uint16");
+    assert_fails(
+        fbp_source_open(&src, STEM "_views", NULL), FBP_ERR_INVALID,
+        "v_10.png: contains 23 x 17 x 1 uint8, but the other views are 23 x 17 x 1 uint16");
 }
 
 TEST(description)
@@ -80,8 +81,7 @@ TEST(refused_with_a_remedy)
     fbp_source *src;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         put_png(FILE_, &cases[i].way, 0);
-        assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_UNSUPPORTED);
-        assert_says(cases[i].says);
+        assert_fails(fbp_source_open(&src, FILE_, NULL), FBP_ERR_UNSUPPORTED, cases[i].says);
     }
     assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
 }

@@ -12,10 +12,12 @@
 
 static fbp_status open_sink(fbp_sink **s, const char *path, uint64_t print, bool resume, bool pack)
 {
-    const struct fbp_array_info info = some_info();
-    const struct fbp_sink_params p = {
-        .struct_size = sizeof p, .resume = resume, .compress = pack, .fingerprint = print};
-    return fbp_sink_open(s, path, &info, &p);
+    return open_sink_with(
+        s, path,
+        &(const struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
+                                        .resume = resume,
+                                        .compress = pack,
+                                        .fingerprint = print});
 }
 
 static fbp_sink *sink(const char *path, uint64_t print, bool resume, bool pack)
@@ -23,18 +25,6 @@ static fbp_sink *sink(const char *path, uint64_t print, bool resume, bool pack)
     fbp_sink *s = NULL;
     OK(open_sink(&s, path, print, resume, pack));
     return s;
-}
-
-static void put(fbp_sink *s, size_t z0, size_t nz)
-{
-    OK(fbp_sink_write(s, z0, nz, FBP_F32, volume + z0 * SLICE));
-}
-
-static void finish(fbp_sink **s)
-{
-    OK(fbp_sink_finish(*s));
-    fbp_sink_close(s);
-    assert_null(*s);
 }
 
 static void assert_no_leftovers(const char *path)
@@ -106,10 +96,10 @@ TEST(names_and_sizes_refused)
 {
     struct fbp_array_info info = some_info();
     fbp_sink *s = NULL;
-    assert_int_equal(fbp_sink_open(&s, STEM ".xyz", &info, NULL), FBP_ERR_INVALID);
-    assert_says("that ends in one of");
-    assert_int_equal(fbp_sink_open(&s, STEM "_no/such/folder.mha", &info, NULL), FBP_ERR_IO);
-    assert_says("create its folder");
+    assert_fails(fbp_sink_open(&s, STEM ".xyz", &info, NULL), FBP_ERR_INVALID,
+                 "that ends in one of");
+    assert_fails(fbp_sink_open(&s, STEM "_no/such/folder.mha", &info, NULL), FBP_ERR_IO,
+                 "create its folder");
     info.n[1] = 0;
     assert_int_equal(fbp_sink_open(&s, PLAIN, &info, NULL), FBP_ERR_INVALID);
     info = some_info();
@@ -117,16 +107,15 @@ TEST(names_and_sizes_refused)
     assert_int_equal(fbp_sink_open(&s, PLAIN, &info, NULL), FBP_ERR_INVALID);
     info = some_info();
     info.n[0] = info.n[1] = (size_t)1 << 25;
-    assert_int_equal(fbp_sink_open(&s, STEM "_huge.mha", &info, NULL), FBP_ERR_IO);
-    assert_says("not enough disk space");
+    assert_fails(fbp_sink_open(&s, STEM "_huge.mha", &info, NULL), FBP_ERR_IO,
+                 "not enough disk space");
     assert_no_leftovers(STEM "_huge.mha");
     info = some_info();
     info.spacing_mm[1] = NAN;
     assert_int_equal(fbp_sink_open(&s, STEM "_nan.mha", &info, NULL), FBP_ERR_INVALID);
     assert_no_leftovers(STEM "_nan.mha");
     assert_null(s);
-    assert_int_equal(open_sink(&s, PLAIN, 0, true, false), FBP_ERR_INVALID);
-    assert_says("fingerprint");
+    assert_fails(open_sink(&s, PLAIN, 0, true, false), FBP_ERR_INVALID, "fingerprint");
 }
 
 TEST(missing_slices)
@@ -134,8 +123,7 @@ TEST(missing_slices)
     fbp_sink *s = sink(STEM "_missing.mha", 0, false, false);
     put(s, 0, 2);
     put(s, 3, 3);
-    assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
-    assert_says("1 of 6 slices");
+    assert_fails(fbp_sink_finish(s), FBP_ERR_INVALID, "1 of 6 slices");
     assert_says("first is 2");
     assert_int_equal(fbp_sink_write(s, 5, 2, FBP_F32, volume), FBP_ERR_INVALID);
     assert_int_equal(fbp_sink_write(s, 1, (size_t)-1, FBP_F32, volume), FBP_ERR_INVALID);
@@ -251,8 +239,8 @@ TEST(torn_journal)
         put_file(RESUME ".part", part, np);
         fbp_sink *s = NULL;
         if (cut < strlen("fbp-journal ")) { /* whose that is nobody knows */
-            assert_int_equal(open_sink(&s, RESUME, 0xabcdef, true, false), FBP_ERR_INVALID);
-            assert_says("not a temporary file of fbp");
+            assert_fails(open_sink(&s, RESUME, 0xabcdef, true, false), FBP_ERR_INVALID,
+                         "not a temporary file of fbp");
             continue;
         }
         s = sink(RESUME, 0xabcdef, true, false);
@@ -332,8 +320,7 @@ TEST(one_writer_at_a_time)
     fbp_sink *s = sink(RESUME, 3, false, false), *other = NULL;
     put(s, 0, 3);
     for (int resume = 0; resume < 2; resume++) {
-        assert_int_equal(open_sink(&other, RESUME, 3, resume, false), FBP_ERR_IO);
-        assert_says("another process");
+        assert_fails(open_sink(&other, RESUME, 3, resume, false), FBP_ERR_IO, "another process");
         const pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
@@ -357,8 +344,7 @@ TEST(publishing_fails)
         fbp_sink *s = sink(path, 3, false, pack);
         put(s, 0, NZ);
         assert_int_equal(mkdir(taken, 0777), 0);
-        assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-        assert_says("cannot be renamed");
+        assert_fails(fbp_sink_finish(s), FBP_ERR_IO, "cannot be renamed");
         fbp_sink_close(&s);
         assert_int_equal(rmdir(taken), 0);
         assert_false(is_there(STEM "_taken.mhd.part.z"));
@@ -374,8 +360,8 @@ TEST(publishing_fails)
     }
     assert_int_equal(mkdir(STEM "_folder.mha", 0777), 0);
     fbp_sink *s = NULL;
-    assert_int_equal(open_sink(&s, STEM "_folder.mha", 3, false, false), FBP_ERR_INVALID);
-    assert_says("not a regular file");
+    assert_fails(open_sink(&s, STEM "_folder.mha", 3, false, false), FBP_ERR_INVALID,
+                 "not a regular file");
     assert_int_equal(rmdir(STEM "_folder.mha"), 0);
 }
 
@@ -418,21 +404,21 @@ TEST(links_are_followed)
     }
     assert_link(STEM "_link2.nrrd", "io_sink_far/v.nrrd");
     assert_int_equal(symlink("io_sink_far/v.mhd", STEM "_link.mhd"), 0);
-    assert_int_equal(open_sink(&two, STEM "_link.mhd", 0, false, false), FBP_ERR_INVALID);
-    assert_says("_link.mhd: is a link, but this format needs two files");
+    assert_fails(open_sink(&two, STEM "_link.mhd", 0, false, false), FBP_ERR_INVALID,
+                 "_link.mhd: is a link, but this format needs two files");
     fbp_sink *s = NULL;
     unlink(STEM "_link.mha");
     assert_int_equal(symlink("io_sink_far/v.txt", STEM "_link.mha"), 0);
-    assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_INVALID);
-    assert_says("v.txt, whose name does not end in .mha");
+    assert_fails(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_INVALID,
+                 "v.txt, whose name does not end in .mha");
     unlink(STEM "_link.mha");
     assert_int_equal(symlink("io_sink_link.mha", STEM "_link.mha"), 0);
-    assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_INVALID);
-    assert_says("too many links");
+    assert_fails(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_INVALID,
+                 "too many links");
     unlink(STEM "_link.mha");
     assert_int_equal(symlink("io_sink_nowhere/v.mha", STEM "_link.mha"), 0);
-    assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_IO);
-    assert_says("io_sink_nowhere/v.mha.part.log: cannot create");
+    assert_fails(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_IO,
+                 "io_sink_nowhere/v.mha.part.log: cannot create");
     assert_int_equal(system("rm -rf " STEM "_link* " STEM "_far"), 0); // NOLINT(cert-env33-c)
 }
 

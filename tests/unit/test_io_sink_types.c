@@ -34,11 +34,6 @@ static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool
     return s;
 }
 
-static void put(fbp_sink *s, size_t z0, size_t nz)
-{
-    OK(fbp_sink_write(s, z0, nz, FBP_F32, volume + z0 * SLICE));
-}
-
 static void clear_folder(void)
 {
     assert_int_equal(system("rm -rf " STACK), 0); // NOLINT(cert-env33-c): a constant
@@ -119,8 +114,7 @@ TEST(every_type_and_format)
                         (double)volume[k] > 0.008 + 0.009 / (types[t] == FBP_U8 ? 255 : 65535);
                 assert_int_equal(fbp_sink_clipped(s), beyond);
                 assert_true(beyond > 0 || types[t] == FBP_F32);
-                OK(fbp_sink_finish(s));
-                fbp_sink_close(&s);
+                finish(&s);
                 assert_holds_volume(cases[i].read, types[t],
                                     types[t] != FBP_F32 || cases[i].place_of_float);
                 if (strncmp(cases[i].path, STACK, strlen(STACK)) == 0)
@@ -133,8 +127,7 @@ static void write_whole(const char *path, enum fbp_type type)
 {
     fbp_sink *s = sink(path, type, 0, false);
     put(s, 0, NZ);
-    OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
+    finish(&s);
 }
 
 /* A description goes with the array that it is of, and is not believed beside another one. */
@@ -189,8 +182,7 @@ TEST(both_files_or_none)
             if (late) { /* between opening and finishing */
                 put(s, 0, NZ);
                 assert_int_equal(mkdir(cases[i].second, 0777), 0);
-                assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-                assert_says("cannot be renamed");
+                assert_fails(fbp_sink_finish(s), FBP_ERR_IO, "cannot be renamed");
             }
             fbp_sink_close(&s);
             assert_false(is_there(cases[i].path));
@@ -199,8 +191,7 @@ TEST(both_files_or_none)
             if (late) { /* nothing is lost */
                 s = sink(cases[i].path, FBP_U16, 7, true);
                 assert_true(fbp_sink_has(s, 0, NZ));
-                OK(fbp_sink_finish(s));
-                fbp_sink_close(&s);
+                finish(&s);
                 assert_holds_volume(cases[i].path, FBP_U16, true);
                 remove(cases[i].path);
                 remove(cases[i].second);
@@ -215,8 +206,8 @@ TEST(all_slices_or_none)
     clear_folder();
     assert_int_equal(mkdir(STACK, 0777), 0);
     assert_int_equal(mkdir(STACK "/3.tif", 0777), 0);
-    assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
-    assert_says("3.tif: exists and is not a regular file");
+    assert_fails(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID,
+                 "3.tif: exists and is not a regular file");
     assert_int_equal(visible_files(STACK), 1);
     assert_int_equal(rmdir(STACK "/3.tif"), 0);
     s = sink(STACK "/%d.tif", FBP_F32, 0, false);
@@ -237,8 +228,7 @@ TEST(not_a_number)
     fbp_sink *s = create_sink(STEM "_odd.tif", &info, &p);
     OK(fbp_sink_write(s, 0, 1, FBP_F32, odd));
     assert_int_equal(fbp_sink_clipped(s), 5);
-    OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
+    finish(&s);
     CLEANUP(fbp_source_close) fbp_source *src = open_source(STEM "_odd.tif", NULL);
     OK(fbp_source_read(src, 0, 1, 0, 1, FBP_F32, out));
     assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0 && out[3] == 0 && out[5] == 1);
@@ -310,17 +300,17 @@ TEST(stack_leaves_nothing)
     put(s, 1, 2);
     assert_int_equal(visible_files(STACK), 3); /* and the lock */
     assert_true(is_there(STACK "/1.tif.part"));
-    assert_int_equal(open_sink(&other, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_IO);
-    assert_says("another process is writing this output");
-    assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
-    assert_says("4 of 6 slices were never written, the first is 0");
+    assert_fails(open_sink(&other, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_IO,
+                 "another process is writing this output");
+    assert_fails(fbp_sink_finish(s), FBP_ERR_INVALID,
+                 "4 of 6 slices were never written, the first is 0");
     fbp_sink_close(&s);
     assert_false(is_there(STACK));
 
     mkdir(STACK, 0777); /* slices of a larger volume, and a number written otherwise */
     put_file(STACK "/6.tif", "x", 1);
-    assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
-    assert_says("6.tif, which is not one of the 6 slices of this volume");
+    assert_fails(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID,
+                 "6.tif, which is not one of the 6 slices of this volume");
     remove(STACK "/6.tif");
     put_file(STACK "/02.tif", "x", 1);
     assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
@@ -328,8 +318,7 @@ TEST(stack_leaves_nothing)
     put_file(STACK "/2.tif", "x", 1); /* replaced */
     s = sink(STACK "/%d.tif", FBP_F32, 0, false);
     put(s, 0, NZ);
-    OK(fbp_sink_finish(s));
-    fbp_sink_close(&s);
+    finish(&s);
     assert_int_equal(visible_files(STACK), NZ);
     assert_holds_volume(STACK, FBP_F32, true);
 }
@@ -356,8 +345,8 @@ TEST(stack_of_a_killed_run)
             put_file(path, "x", 1);
         }
         fbp_sink *s = NULL;
-        assert_int_equal(open_sink(&s, STACK "/s_%d.tif", FBP_F32, 5, resume), FBP_ERR_INVALID);
-        assert_says("is not a temporary file of fbp (it has no journal)");
+        assert_fails(open_sink(&s, STACK "/s_%d.tif", FBP_F32, 5, resume), FBP_ERR_INVALID,
+                     "is not a temporary file of fbp (it has no journal)");
         assert_int_equal(visible_files(STACK), 3 + 4);
         char journal[100];
         snprintf(journal, sizeof journal,
@@ -365,8 +354,7 @@ TEST(stack_of_a_killed_run)
         put_file(STACK "/s_%d.tif.part.log", journal, strlen(journal));
         s = sink(STACK "/s_%d.tif", FBP_F32, 5, false);
         put(s, 0, NZ);
-        OK(fbp_sink_finish(s));
-        fbp_sink_close(&s);
+        finish(&s);
         assert_int_equal(visible_files(STACK), NZ + 4);
         assert_true(is_there(STACK "/s_7.png.part") && is_there(STACK "/s_0.tif"));
     }
@@ -434,8 +422,7 @@ TEST(resume_goes_on)
             assert_int_equal(fbp_sink_has(s, z, 1), z == 0 || z == 4 || (z == 1 && i == 0));
         put(s, 1, 3);
         put(s, 5, 1);
-        OK(fbp_sink_finish(s));
-        fbp_sink_close(&s);
+        finish(&s);
         assert_holds_volume(cases[i].read, cases[i].type, true);
         if (i > 0)
             assert_int_equal(visible_files(STACK), NZ);
@@ -473,8 +460,7 @@ TEST(several_threads)
             pthread_join(w[k].thread, &failed);
             assert_null(failed);
         }
-        OK(fbp_sink_finish(s));
-        fbp_sink_close(&s);
+        finish(&s);
         assert_holds_volume(i ? STACK : paths[i], FBP_U16, true);
     }
 }

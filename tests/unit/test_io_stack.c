@@ -56,8 +56,8 @@ TEST(reads_headerless_files)
     check_views(open_source(PATTERN, &r));
     r.n[2] = N_VIEWS + 1;
     fbp_source *src;
-    assert_int_equal(fbp_source_open(&src, PATTERN, &r), FBP_ERR_INVALID);
-    assert_says("raw\" describes 12 views, but the pattern names 11 files");
+    assert_fails(fbp_source_open(&src, PATTERN, &r), FBP_ERR_INVALID,
+                 "raw\" describes 12 views, but the pattern names 11 files");
 }
 
 TEST(reads_files_with_headers)
@@ -76,27 +76,24 @@ TEST(says_which_file_is_wrong)
     fbp_source *src;
     put_views("header!", true);
     assert_int_equal(truncate(name_of(4), 20), 0);
-    assert_int_equal(fbp_source_open(&src, PATTERN, &raw), FBP_ERR_INVALID);
-    assert_says("io_stack07.raw");
+    assert_fails(fbp_source_open(&src, PATTERN, &raw), FBP_ERR_INVALID, "io_stack07.raw");
     remove(name_of(4));
-    assert_int_equal(fbp_source_open(&src, PATTERN, &raw), FBP_ERR_IO);
-    assert_says("io_stack07.raw");
+    assert_fails(fbp_source_open(&src, PATTERN, &raw), FBP_ERR_IO, "io_stack07.raw");
     put_views("NDims = 2\nDimSize = 5 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               false);
     put_array(name_of(9),
               "NDims = 2\nDimSize = 3 5\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);
-    assert_int_equal(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID);
-    assert_says(
+    assert_fails(
+        fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID,
         "io_stack12.raw: contains 3 x 5 x 1 uint16, but the other views are 5 x 3 x 1 uint16");
     put_array(name_of(0),
               "NDims = 3\nDimSize = 5 1 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);
-    assert_int_equal(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID);
-    assert_says("number 3 contains 3 views");
-    assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/io_stack%d.raw 9 8", &raw),
-                     FBP_ERR_INVALID);
-    assert_says("the last number is below the first");
+    assert_fails(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID,
+                 "number 3 contains 3 views");
+    assert_fails(fbp_source_open(&src, FBP_TEST_DIR "/io_stack%d.raw 9 8", &raw), FBP_ERR_INVALID,
+                 "the last number is below the first");
 }
 
 TEST(knows_a_pattern)
@@ -146,8 +143,7 @@ TEST(knows_its_files)
     const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {1, 1, 1}};
     fbp_sink *sink;
-    assert_int_equal(fbp_sink_open(&sink, link, &info, &params), FBP_ERR_INVALID);
-    assert_says("would overwrite");
+    assert_fails(fbp_sink_open(&sink, link, &info, &params), FBP_ERR_INVALID, "would overwrite");
     remove(link);
 
     AUTO_FREE char *first = printed("%s", name_of(0));

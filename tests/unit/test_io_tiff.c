@@ -211,8 +211,8 @@ TEST(one_directory)
         check(FILE_, FBP_U16, NZ, values_of);
         for (size_t has = 1; has < 3; has++) {
             put_file(FILE_, file, n + has * PAGE * 2 + 5);
-            assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-            assert_says("states 3 slices, but the file has space for ");
+            assert_fails(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID,
+                         "states 3 slices, but the file has space for ");
             assert_says(has == 1 ? "1; the file is truncated" : "2; the file is truncated");
         }
     }
@@ -268,9 +268,9 @@ TEST(folders_and_patterns)
     assert_int_equal(symlink("gone.txt", FOLDER "/note.txt"), 0);
     check(FOLDER, FBP_U16, NZ, values_of);
     assert_int_equal(symlink("gone.tif", FOLDER "/view_10b.tif"), 0);
-    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_IO);
-    assert_says("view_10b.tif: the status of this file in the folder of views cannot be read: No "
-                "such file");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_IO,
+                 "view_10b.tif: the status of this file in the folder of views cannot be read: No "
+                 "such file");
     assert_int_equal(unlink(FOLDER "/view_10b.tif"), 0);
     assert_int_equal(unlink(FOLDER "/note.txt"), 0);
 
@@ -280,21 +280,20 @@ TEST(folders_and_patterns)
     assert_contains(fbp_source_info(src)->taken, "view_13.tif, with gaps in their numbers");
     fbp_source_close(&src);
     put_tiff(FOLDER "/view_13.tif", &plain, NY, NX, 1, counts);
-    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says(
+    assert_fails(
+        fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
         "view_13.tif: contains 29 x 37 x 1 uint16, but the other views are 37 x 29 x 1 uint16");
     put_tiff(FOLDER "/view_13.tif", &plain, NX, NY, 2, counts);
-    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("view_13.tif: contains 37 x 29 x 2 uint16");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
+                 "view_13.tif: contains 37 x 29 x 2 uint16");
 
     clear_folder(FOLDER);
     mkdir(FOLDER, 0777);
-    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("none of the 0 files");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID, "none of the 0 files");
     put_file(FOLDER "/a.tif", "x", 1);
     put_file(FOLDER "/a.npy", "x", 1);
-    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("select the views by a pattern");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
+                 "select the views by a pattern");
 }
 
 /* Headerless files of a folder, as raw describes them. */
@@ -314,8 +313,8 @@ TEST(folder_of_raw_files)
     OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, out));
     assert_memory_equal(out, values_of, sizeof out);
     fbp_source_close(&src);
-    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
-    assert_says("describe headerless files with \"raw\"");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
+                 "describe headerless files with \"raw\"");
 }
 
 TEST(outputs_spare_folders)
@@ -385,8 +384,8 @@ TEST(pages_must_be_alike)
     }
     TIFFClose(t);
     fbp_source *src;
-    assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-    assert_says("page 1 is 37 x 28 uint16, but the first page is 37 x 29 uint16; save all pages");
+    assert_fails(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID,
+                 "page 1 is 37 x 28 uint16, but the first page is 37 x 29 uint16; save all pages");
     t = TIFFOpen(FILE_, "wl");
     for (uint32_t k = 0; k < 2; k++) {
         const struct tiff_way turned = {.rows = NY, .orientation = (uint16_t)(k ? 4 : 1)};
@@ -395,17 +394,17 @@ TEST(pages_must_be_alike)
         assert_true(TIFFWriteDirectory(t));
     }
     TIFFClose(t);
-    assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-    assert_says("page 1 has row 0 at the bottom (Orientation 4), but the first page at the top");
+    assert_fails(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID,
+                 "page 1 has row 0 at the bottom (Orientation 4), but the first page at the top");
     for (uint32_t k = 0; k < 2; k++) {
         const struct tiff_way turned = {.orientation = (uint16_t)(k ? 4 : 1)};
         put_tiff(k ? STEM "_o1.tif" : STEM "_o0.tif", &turned, NX, NY, 1, counts);
     }
-    assert_int_equal(fbp_source_open(&src, STEM "_o%d.tif 0 1", NULL), FBP_ERR_INVALID);
-    assert_says("_o1.tif: has row 0 at the bottom, but the other views have it at the top");
+    assert_fails(fbp_source_open(&src, STEM "_o%d.tif 0 1", NULL), FBP_ERR_INVALID,
+                 "_o1.tif: has row 0 at the bottom, but the other views have it at the top");
     assert_int_equal(fbp_source_open(&src, STEM "_missing.tif", NULL), FBP_ERR_IO);
-    assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
-    assert_says("--follow cannot read a growing TIFF file");
+    assert_fails(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED,
+                 "--follow cannot read a growing TIFF file");
     assert_int_equal(fbp_source_follow(&src, FOLDER, NULL, 1), FBP_ERR_UNSUPPORTED);
 }
 
@@ -459,8 +458,8 @@ TEST(empty_directories)
     for (size_t i = 0; i < 2; i++) {
         fbp_source *src;
         put_file(FILE_, cases[i].bytes, cases[i].n);
-        assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
-        assert_says("the directory at byte 8 describes no image; the file is damaged");
+        assert_fails(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID,
+                     "the directory at byte 8 describes no image; the file is damaged");
     }
 }
 

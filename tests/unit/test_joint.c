@@ -105,8 +105,7 @@ TEST(edges_that_are_lost_meanwhile_are_noticed)
         fbp_sink *s = join(&o, 2, 2);
         write_some(s, 2, 2, NZ);
         assert_int_equal(shell("rm v.mha.part.log.%s%s", whose[i], ""), 0);
-        assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-        assert_says("is incomplete");
+        assert_fails(fbp_sink_finish(s), FBP_ERR_IO, "is incomplete");
         fbp_sink_close(&s);
         if (do_part(&o, 1, 2) > 0)
             assert_int_equal(do_part(&o, 2, 2), 0);
@@ -215,11 +214,10 @@ TEST(what_cannot_be_written_in_parts_is_refused)
                              &(struct fbp_sink_share){.part = 1, .n_parts = 2, .mine = mine}),
         FBP_ERR_UNSUPPORTED);
     p = (struct fbp_sink_params){.struct_size = sizeof p};
-    assert_int_equal(
+    assert_fails(
         fbp_sink_open_shared(&s, "v.mha", &i, &p,
                              &(struct fbp_sink_share){.part = 1, .n_parts = 2, .mine = mine}),
-        FBP_ERR_INVALID);
-    assert_says("files that do not change");
+        FBP_ERR_INVALID, "files that do not change");
     assert_int_equal(files_in("."), 0);
 }
 
@@ -236,15 +234,14 @@ TEST(who_does_not_belong_is_refused)
     assert_refused(&other, 2, PARTS, "other options");
     assert_refused(&o, 1, PARTS, "part 1 of 4 is being written by process");
     assert_refused(&o, 1, 2, "part 1 of 4 is being written by process"); /* the same slices */
-    assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_IO);
-    assert_says("part 1 of 4 is being written by process");
+    assert_fails(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_IO,
+                 "part 1 of 4 is being written by process");
     const size_t there = files_in(".");
     fbp_sink_close(&s); /* what it has written stays */
     assert_int_equal(files_in("."), there);
     p.resume = true;
     p.fingerprint = 8;
-    assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_INVALID);
-    assert_says("other options");
+    assert_fails(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_INVALID, "other options");
     assert_refused(&other, 1, PARTS, "remove it and v.mha.part.log*");
     assert_int_equal(files_in("."), there);
     assert_int_equal(do_part(&o, 1, 1), 0);
@@ -465,8 +462,8 @@ TEST(a_slice_that_was_lost_between_parts_is_named)
     assert_int_equal(unlink("s/009.tif.part"), 0);
     fbp_sink *s = join(&o, 2, 2);
     write_some(s, 2, 2, NZ);
-    assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-    assert_says(
+    assert_fails(
+        fbp_sink_finish(s), FBP_ERR_IO,
         "s/009.tif.part: was removed before the stack of slices was complete; run all parts again");
     fbp_sink_close(&s);
     assert_int_equal(do_part(&o, 2, 2), NZ / 2);
@@ -489,8 +486,7 @@ TEST(a_common_file_that_was_removed_is_begun_anew)
     fbp_sink *s = join(&o, 1, 1);
     write_some(s, 1, 1, NZ);
     (void)!system("rm v.mha.part.log");
-    assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
-    assert_says("was removed while the output was written");
+    assert_fails(fbp_sink_finish(s), FBP_ERR_IO, "was removed while the output was written");
     fbp_sink_close(&s);
 }
 

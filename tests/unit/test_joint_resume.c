@@ -204,23 +204,23 @@ TEST(whoever_lives_or_is_another_is_refused)
     begin_output(&o);
     fbp_sink *lives = join(&o, 2, PARTS);
     write_some(lives, 2, PARTS, 1);
-    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &params, &first), FBP_ERR_IO);
-    assert_says("part 2 of 4 is being written by process");
+    assert_fails(fbp_sink_open_shared(&s, o.name, &i, &params, &first), FBP_ERR_IO,
+                 "part 2 of 4 is being written by process");
     fbp_sink_close(&lives);
     others.resume = params.resume = true;
-    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
-    assert_says("other options");
+    assert_fails(fbp_sink_open_shared(&s, o.name, &i, &others, &first), FBP_ERR_INVALID,
+                 "other options");
     assert_int_equal(do_together(&o, true, 2), NZ - 1);
     assert_same_folders();
 
     begin_output(&o);
     lives = open_alone(&o, false);
     write_some(lives, 1, 1, 1);
-    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &params, &first), FBP_ERR_IO);
-    assert_says("another process is writing this output");
+    assert_fails(fbp_sink_open_shared(&s, o.name, &i, &params, &first), FBP_ERR_IO,
+                 "another process is writing this output");
     fbp_sink_close(&lives);
-    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
-    assert_says("other settings or data");
+    assert_fails(fbp_sink_open_shared(&s, o.name, &i, &others, &first), FBP_ERR_INVALID,
+                 "other settings or data");
     assert_int_equal(do_together(&o, true, 2), NZ - 1);
     assert_same_folders();
 }
@@ -257,8 +257,7 @@ TEST(the_first_says_what_it_does_not_see)
     OK(fbp_sink_finish(other));
     fbp_sink_close(&other);
     assert_int_equal(system("rm v.mha.part.log.2of2.*"), 0);
-    assert_int_equal(fbp_sink_finish(first), FBP_ERR_IO);
-    assert_says("10 of 20 slices are missing");
+    assert_fails(fbp_sink_finish(first), FBP_ERR_IO, "10 of 20 slices are missing");
     fbp_sink_close(&first);
     assert_false(is_there("v.mha"));
     assert_int_equal(do_together(&o, true, 2), NZ / 2);

@@ -1,15 +1,13 @@
 /* Filters of plane integrals: closed forms against quadrature in long double, published values, and
  * whether rows come out as their second derivative. */
 
-#include "geometry_util.h"
+#include "unit/filter_util.h"
 
 #include "filter/parabola.h"
 
 #include "base/base.h"
 #include "filter/filter.h"
 #include "test.h"
-
-#include <complex.h>
 
 static const long double pi_l = 3.14159265358979323846264338327950288L;
 
@@ -188,38 +186,6 @@ static struct fbp_filter_design make(enum fbp_filter filter, double cutoff, size
     struct fbp_filter_design d;
     OK(fbp_parabola_design(&d, filter, cutoff, n, 0, oversampling));
     return d;
-}
-
-/* The row through the circle of n_fft points, by sums. */
-static void by_response(const struct fbp_filter_design *d, const double *row, double *out)
-{
-    const size_t n = d->n_fft;
-
-    memset(out, 0, d->n_columns * sizeof *out);
-    for (size_t k = 0; k <= n / 2; k++) {
-        double complex sum = 0;
-        for (size_t i = 0; i < d->n_columns; i++)
-            sum += row[i] * cexp(-2 * FBP_PI * I * (double)(k * i % n) / (double)n);
-        sum *= d->response[k] * (k == 0 || 2 * k == n ? 1 : 2);
-        for (size_t i = 0; i < d->n_columns; i++)
-            out[i] += creal(sum * cexp(2 * FBP_PI * I * (double)(k * i % n) / (double)n));
-    }
-}
-
-static void by_kernel(const struct fbp_filter_design *d, const double *row, double *out)
-{
-    for (size_t c = 0; c < d->n_columns; c++) {
-        out[c] = 0;
-        for (size_t i = 0; i < d->n_columns; i++)
-            if ((i > c ? i - c : c - i) <= d->half_width)
-                out[c] += d->kernel[i > c ? i - c : c - i] * row[i];
-    }
-}
-
-static double random01(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) * 0x1p-24;
 }
 
 TEST(both_forms_are_one_filter)

@@ -94,8 +94,8 @@ TEST(dark_flat_i0)
             scan.i0 = has_i0 ? 5000 : 0;
             if (what == 1) {
                 struct fbp_prep none;
-                assert_int_equal(fbp_prep_create(&none, &scan, top_down), FBP_ERR_INVALID);
-                assert_says("\"flat\" or \"i0\"");
+                assert_fails(fbp_prep_create(&none, &scan, top_down), FBP_ERR_INVALID,
+                             "\"flat\" or \"i0\"");
                 continue;
             }
             CLEANUP(fbp_prep_clear) struct fbp_prep p = prep_of(&scan, top_down);
@@ -264,13 +264,12 @@ TEST(too_many_bad)
     struct fbp_prep p;
     scan.bad_pixels = mask_path;
     put(MASK, NC, NR, 1, all);
-    assert_int_equal(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID);
-    assert_says("every pixel");
+    assert_fails(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID, "every pixel");
     memcpy(one, all, sizeof one);
     one[0] = 0; /* the pixels that see it are bridged, others cannot be */
     put(MASK, NC, NR, 1, one);
-    assert_int_equal(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID);
-    assert_says("no good pixel in its row or column");
+    assert_fails(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID,
+                 "no good pixel in its row or column");
     memset(one, 0, sizeof one);
     one[3] = NAN; /* no good pixel either */
     put(MASK, NC, NR, 1, one);
@@ -278,8 +277,7 @@ TEST(too_many_bad)
     assert_true(p.n_bridges == 1 && p.bridges[0].pixel == 3);
     fbp_prep_clear(&p);
     put(MASK, NC, NR + 1, 1, (float[N + NC]){0});
-    assert_int_equal(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID);
-    assert_says(MASK);
+    assert_fails(fbp_prep_create(&p, &scan, false), FBP_ERR_INVALID, MASK);
 }
 
 /* Flats that are not above their dark are bad pixels; those and masked ones are never clipped. */

@@ -142,9 +142,8 @@ TEST(test_split)
     assert_int_equal(n_views, K);
     assert_true(P[12 + 2 * 4 + 1] == entry(1, 2, 1));
     free(P);
-    assert_int_equal(fbp_source_open(&source, STEM "-parts/RabbitGeometry.rct", NULL),
-                     FBP_ERR_INVALID);
-    assert_says("no images");
+    assert_fails(fbp_source_open(&source, STEM "-parts/RabbitGeometry.rct", NULL), FBP_ERR_INVALID,
+                 "no images");
     remove(STEM "-parts/RabbitInput.rct");
     remove(STEM "-parts/RabbitGeometry.rct");
     remove(STEM "-parts/Reference128.vol");
@@ -188,16 +187,13 @@ TEST(test_damaged)
     memcpy(bytes, whole, n);
     memcpy(bytes + 24 + VIEW + 40, &nan_entry, 8);
     put_file(V2, bytes, n);
-    assert_int_equal(fbp_rabbitct_matrices(V2, &P, &n_views), FBP_ERR_INVALID);
-    assert_says("view 1");
+    assert_fails(fbp_rabbitct_matrices(V2, &P, &n_views), FBP_ERR_INVALID, "view 1");
     memset(bytes + 24 + VIEW, 0, 96);
     put_file(V2, bytes, n);
-    assert_int_equal(fbp_scan_load(&scan, V2, NULL), FBP_ERR_INVALID);
-    assert_says("view 1");
+    assert_fails(fbp_scan_load(&scan, V2, NULL), FBP_ERR_INVALID, "view 1");
     put_file(STEM ".vol", bytes, 100);
-    assert_int_equal(fbp_rabbitct_reference(STEM ".vol", SIDE, (uint16_t *)(void *)bytes),
-                     FBP_ERR_INVALID);
-    assert_says("100 bytes");
+    assert_fails(fbp_rabbitct_reference(STEM ".vol", SIDE, (uint16_t *)(void *)bytes),
+                 FBP_ERR_INVALID, "100 bytes");
 }
 
 /* f, reference, and what follows: grey value floor(2 f + 1.5) of f > 0, 0 otherwise. */
@@ -269,8 +265,7 @@ static void check_result(int version, int32_t magic, int32_t end)
     }
     bytes[tail + 60] ^= 1;
     put_file(V2, bytes, tail + 64);
-    assert_int_equal(fbp_rabbitct_result_read(V2, &back), FBP_ERR_INVALID);
-    assert_says("damaged");
+    assert_fails(fbp_rabbitct_result_read(V2, &back), FBP_ERR_INVALID, "damaged");
 }
 
 TEST(test_result)

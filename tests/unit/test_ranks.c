@@ -1,30 +1,9 @@
 /* The grid of processes: each place is one process's, and slabs and parts of views cover all. */
-#include "recon/fixture.h"
+#include "unit/job_util.h"
 
 #include "pipeline/division.h"
-#include "pipeline/job.h"
 
 enum { GROUP = 6, MOST = 64 };
-
-struct made {
-    struct fbp_scan scan;
-    struct fbp_job_tables tables;
-};
-
-static void make(struct made *m, size_t n, size_t nz)
-{
-    m->scan = circle_scan(36, 48, 0);
-    m->scan.volume = (struct fbp_grid){{n, n, nz}, {1, 1, 1}, {0, 0, 0}};
-    OK(fbp_job_create(&m->tables, &m->scan,
-                      fbp_recon_params(.n_threads = 1, .tuning.kernel = "column"), false));
-    OK(fbp_job_arrange(&m->tables.job, fbp_backend_find("cpu")));
-}
-
-static void drop(struct made *m)
-{
-    fbp_job_clear(&m->tables);
-    fbp_scan_clear(&m->scan);
-}
 
 /* A grid as a rank with equal parts of all would take it, and as long again for a slab of others.
  */
@@ -75,8 +54,8 @@ TEST(grids_cover_all)
     static const size_t slices[] = {1, 2, 5, 32};
 
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
-        struct made m;
-        make(&m, 16, slices[i]);
+        struct case_ m;
+        setup(&m, 1, 36, 48, (struct fbp_grid){{16, 16, slices[i]}, {1, 1, 1}, {0, 0, 0}});
         for (size_t size = 1; size <= 8; size++)
             for (size_t parts = 0; parts <= size && parts <= 6; parts++)
                 check_grid(&m.tables.job, size, parts);
@@ -87,10 +66,10 @@ TEST(grids_cover_all)
 /* Batches of a part of the views are as those of all, within it. */
 TEST(batches_stay_within_a_part)
 {
-    struct made m;
+    struct case_ m;
     size_t at = 0;
 
-    make(&m, 16, 16);
+    setup(&m, 1, 36, 48, (struct fbp_grid){{16, 16, 16}, {1, 1, 1}, {0, 0, 0}});
     const struct fbp_work_request rq = {.job = &m.tables.job,
                                         .backend = fbp_backend_find("cpu"),
                                         .n_workers = 1,
@@ -117,13 +96,13 @@ TEST(batches_stay_within_a_part)
  * block, or of all, than its part and the remainder of the division. */
 TEST(segments_are_even)
 {
-    struct made m;
+    struct case_ m;
 
     for (size_t nz = 1; nz <= 70; nz += 3)
         for (size_t parts = 2; parts <= 7; parts++)
             for (size_t block = 1; block <= 20; block += 3) {
                 size_t own[7] = {0}, thick = 0, before = parts;
-                make(&m, 16, nz);
+                setup(&m, 1, 36, 48, (struct fbp_grid){{16, 16, nz}, {1, 1, 1}, {0, 0, 0}});
                 m.tables.job.part.slices[1] = nz;
                 for (size_t z = 0; z < nz; z++) {
                     const size_t k = fbp_ranks_owner(&m.tables.job, parts, block, z);
@@ -142,14 +121,14 @@ TEST(segments_are_even)
 TEST(takes_slabs_where_there_are_slices)
 {
     struct fbp_ranks r;
-    struct made m;
+    struct case_ m;
 
-    make(&m, 48, 48);
+    setup(&m, 1, 36, 48, (struct fbp_grid){{48, 48, 48}, {1, 1, 1}, {0, 0, 0}});
     OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 0, &by_updates, &r));
     assert_true(r.n_slabs == 4 && r.n_parts == 1);
     assert_true(r.cost == 12 && r.other_parts > 1 && r.other_cost > r.cost);
     drop(&m);
-    make(&m, 48, 1);
+    setup(&m, 1, 36, 48, (struct fbp_grid){{48, 48, 1}, {1, 1, 1}, {0, 0, 0}});
     n_slices = 1;
     OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 0, &by_updates, &r));
     assert_true(r.n_slabs == 1 && r.n_parts > 1 && r.cost < r.other_cost);

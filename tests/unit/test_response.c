@@ -1,13 +1,11 @@
 /* Filters of planes with a response of the caller's, and around a circle: sums in long double,
  * closed forms, and rows that go round. */
 
-#include "geometry_util.h"
+#include "unit/filter_util.h"
 
 #include "base/base.h"
 #include "filter/parabola.h"
 #include "test.h"
-
-#include <complex.h>
 
 enum { N = 60 };
 
@@ -84,8 +82,7 @@ static void refused(const double *table, size_t n, const char *says)
     assert_int_equal(fbp_deconvolution_design(&d, &s, N, 0, 1), FBP_ERR_INVALID);
     assert_int_equal(fbp_periodic_design(&d, &s, N), FBP_ERR_INVALID);
     assert_null(d.response);
-    if (!strstr(fbp_message(), says))
-        fail_msg("\"%s\": expected \"%s\"", fbp_message(), says);
+    assert_says(says);
 }
 
 TEST(nonsense_is_refused)
@@ -98,22 +95,6 @@ TEST(nonsense_is_refused)
     refused(below, 1, "row 0");
     refused(nowhere, 1, "row 0");
     refused(no_number, 2, "factor in row 1");
-}
-
-/* The row's own discrete transform times the response, by sums. */
-static void around(const struct fbp_filter_design *d, const double *row, double *out)
-{
-    const size_t n = d->n_columns;
-
-    memset(out, 0, n * sizeof *out);
-    for (size_t k = 0; k <= n / 2; k++) {
-        double complex sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += row[i] * cexp(-2 * FBP_PI * I * (double)(k * i % n) / (double)n);
-        sum *= (d->response[k] + I * d->imaginary[k]) * (k == 0 || 2 * k == n ? 1 : 2);
-        for (size_t i = 0; i < n; i++)
-            out[i] += creal(sum * cexp(2 * FBP_PI * I * (double)(k * i % n) / (double)n));
-    }
 }
 
 /* A wave that closes around the row becomes f^2 of itself, wherever the row is cut. */
@@ -129,7 +110,7 @@ TEST(waves_go_round)
             const double f = (double)k / (double)n, gain = f <= .25 ? f * f : 0;
             for (size_t i = 0; i < n; i++)
                 row[i] = cos(2 * FBP_PI * f * (double)i + .3);
-            around(&d, row, out);
+            by_response(&d, row, out);
             for (size_t i = 0; i < n; i++)
                 check_near(out[i], gain * row[i], 1e-14);
         }
@@ -154,8 +135,8 @@ TEST(lines_go_round)
     for (int i = 0; i < N; i++)
         for (int m = 0; m < N; m++)
             spectrum[i] += row[(i - m + 3 + N) % N] * line[m];
-    around(&a, row, wanted);
-    around(&b, spectrum, out);
+    by_response(&a, row, wanted);
+    by_response(&b, spectrum, out);
     for (int i = 0; i < N; i++)
         check_near(out[i], wanted[i], 1e-13);
     fbp_filter_design_clear(&a);

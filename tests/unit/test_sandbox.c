@@ -197,8 +197,7 @@ TEST(interruptions_are_no_damage)
 {
     struct fbp_blob reply;
 
-    assert_int_equal(contain(&limits, die, &(int){SIGINT}, &reply), FBP_ERR_CANCELLED);
-    assert_says("interrupted");
+    assert_fails(contain(&limits, die, &(int){SIGINT}, &reply), FBP_ERR_CANCELLED, "interrupted");
     assert_null(strstr(fbp_message(), "damaged"));
 }
 

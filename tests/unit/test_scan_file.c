@@ -44,25 +44,20 @@ TEST(test_whole_file)
     assert_null(s.views);
 }
 
-/* Every key with a wrong value; the message must hold the last column. */
+/* Keys with a wrong value; the message must hold the last column.  fault/damaged_cases.c has more
+ * of them, with whole messages. */
 static const struct {
     const char *key, *value, *part;
 } wrong_values[] = {
-    {"fbp_scan", "2", "fbp_scan"},
-    {"fbp_scan", NULL, "fbp_scan"},
     {"fbp_scan", "\"1\"", "fbp_scan"},
-    {"kind", "\"helix\"", "kind: found \"helix\""},
     {"kind", "3", "kind"},
     {"projections", "7", "projections"},
     {"projections", "\"\"", "projections"},
-    {"projections", NULL, "projections"},
     {"detector", "[1]", "detector"},
     {"detector", "{\"columns\": 6}", "detector.pitch_mm"},
-    {"detector", "{\"columns\": 7, \"pitch_mm\": 1}", "detector.columns"},
     {"detector", "{\"columns\": 6.5, \"pitch_mm\": 1}", "detector.columns"},
     {"detector", "{\"rows\": -4, \"pitch_mm\": 1}", "detector.rows"},
     {"detector", "{\"rows\": 5, \"pitch_mm\": 1}", "detector.rows: found 5"},
-    {"detector", "{\"pitch_mm\": 0}", "detector.pitch_mm"},
     {"detector", "{\"pitch_mm\": [1, -1]}", "detector.pitch_mm[1]"},
     {"detector", "{\"pitch_mm\": [1, 1, 1]}", "detector.pitch_mm"},
     {"detector", "{\"pitch_mm\": 1e999}", "detector.pitch_mm"},
@@ -82,8 +77,6 @@ static const struct {
     {"source_to_detector_mm", "[]", "source_to_detector_mm"},
     {"angles_deg", NULL, "angles_deg"},
     {"angles_deg", "\"all\"", "angles_deg"},
-    {"angles_deg", "[1, 2, 3]", "angles_deg"},
-    {"angles_deg", "[1, 2, 3, null, 5]", "angles_deg[3]"},
     {"angles_deg", "{\"start\": 1}", "angles_deg.step"},
     {"angles_deg", "{\"step\": 1}", "angles_deg.start"},
     {"angles_deg", "{\"start\": 1, \"step\": 0}", "angles_deg.step"},
@@ -94,18 +87,15 @@ static const struct {
     {"matrices", "[" EYE "]", "source_to_axis_mm"},
     {"matrix_origin", "\"corner\"", "matrix_origin"},
     {"dark", "1", "dark"},
-    {"dark", "\"none.mha\"", "dark: "},
     {"dark", "\"small.mha\"", "small.mha has 5 x 4"},
     {"flat", "\"none.mha\"", "none.mha"},
     {"flat", "true", "flat"},
-    {"i0", "0", "i0"},
     {"i0", "[1, 2]", "i0"},
     {"bad_pixels", "\"none.mha\"", "bad_pixels"},
     {"volume", "5", "volume"},
     {"volume", "{\"size\": 0}", "volume.size"},
     {"volume", "{\"size\": [4, 4]}", "volume.size"},
     {"volume", "{\"size\": [4, 4, 2.5]}", "volume.size[2]"},
-    {"volume", "{\"voxel_mm\": 0}", "volume.voxel_mm"},
     {"volume", "{\"voxel_mm\": 1e-12}", "volume.voxel_mm"},
     {"volume", "{\"centre_mm\": 0}", "volume.centre_mm"},
     {"raw", "1", "raw"},

@@ -185,17 +185,13 @@ TEST(scans_go_round)
     }
 }
 
+/* fault/damaged_cases.c has more of them, with whole messages. */
 TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *key, *value, *says;
     } wrong[] = {
-        {"directions", NULL, "directions is missing; give a list of unit vectors"},
-        {"directions", "[[1, 0, 0]]", "directions: found 1 entries, but"},
-        {"directions", "[[1, 0], [0, 1]]", "directions[0]: found a list of 2"},
-        {"directions", "{\"set\": \"solid\", \"n\": 5}", "directions.set: found \"solid\""},
         {"directions", "{\"set\": \"solid-angle\"}", "directions.n is missing"},
-        {"directions", "{\"set\": \"solid-angle\", \"n\": 18}", "directions: found 208 entries"},
         {"directions", "{\"set\": \"fibonacci\", \"n\": 5, \"order\": \"flip\"}",
          "a spiral has no"},
         {"directions", "{\"set\": \"fibonacci\", \"n\": 5, \"poles\": \"x\"}",
@@ -204,20 +200,11 @@ TEST(what_is_wrong_is_named)
          "directions[1]: found a vector of length 2.9, expected 1"},
         {"directions", "[[1, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 0]]",
          "directions[1]: found a vector of length 0, expected 1"},
-        {"directions", "\"none.csv\"", "directions: "},
         {"directions", "\"four.csv\"", "four.csv: 4 numbers up to line 1 are not a multiple of 3"},
         {"directions", "\"nan.csv\"", "nan.csv: line 1: a number is not finite"},
-        {"directions", "\"p.mha\"",
-         "p.mha: contains 5 x 4 x 6 numbers; give 3 numbers per direction"},
-        {"spacing_mm", NULL, "spacing_mm is missing; give the distance between samples"},
         {"spacing_mm", "[1, 2]", "spacing_mm: found 2 entries"},
         {"spacing_mm", "-1", "samples of view 0 are -1 mm apart"},
-        {"spacing_mm", "0", "samples of view 0 are 0 mm apart"},
-        {"gradients", "[1, 2, 0, 4, 5]", "gradients[2]: found 0, expected a magnitude above 0"},
-        {"gradients", "[1, 2, 3]", "gradients: found 3 entries"},
-        {"weights", "[1, 2]", "weights: found 2 entries"},
         {"weights", "\"vorono\"", "weights: "},
-        {"grid", "\"epri\"", "grid: found \"epri\", expected \"symmetric\" or \"eprit\""},
         {"flip", "\"direction\"", "flip: found \"direction\", expected \"u\""},
         {"direction", "1", "direction: unknown key; did you mean \"directions\"?"},
         {"angles_deg", "[1]",

@@ -1,21 +1,13 @@
 /* Coefficients of splines out of the filter: they give back the samples that the filter without
  * them gives, at the ends of a row, too; and the weights of a spline. */
 
-#include "geometry_util.h"
+#include "unit/filter_util.h"
 
 #include "base/base.h"
 #include "filter/parabola.h"
 #include "test.h"
 
-#include <complex.h>
-
 enum { N = 47 };
-
-static double random01(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) * 0x1p-24;
-}
 
 static double tap(const struct fbp_filter_design *d, ptrdiff_t n)
 {

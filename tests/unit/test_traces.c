@@ -108,8 +108,7 @@ static struct fbp_scan load(const char *prepare)
     make_directions(n);
     put_scan((const double(*)[3])n, DIRECTIONS, prepare);
     free(n);
-    struct fbp_scan scan = open_scan(SCAN);
-    return scan;
+    return open_scan(SCAN);
 }
 
 static fbp_source *open_traces(const struct fbp_scan *scan)

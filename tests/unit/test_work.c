@@ -1,32 +1,11 @@
 /* The division of the work: every slice once, within every limit, or a sentence that says why not.
  */
-#include "recon/fixture.h"
+#include "unit/job_util.h"
 
 #include "devices/mock/mock.h"
 #include "pipeline/division.h"
-#include "pipeline/job.h"
 
 #include "backend/views.h"
-
-struct case_ {
-    struct fbp_scan scan;
-    struct fbp_job_tables tables;
-};
-
-static void setup(struct case_ *c, size_t n_views, size_t n, struct fbp_grid grid)
-{
-    c->scan = circle_scan(n_views, n, 0);
-    c->scan.volume = grid;
-    OK(fbp_job_create(&c->tables, &c->scan,
-                      fbp_recon_params(.n_threads = 2, .tuning.kernel = "column"), false));
-    OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
-}
-
-static void drop(struct case_ *c)
-{
-    fbp_job_clear(&c->tables);
-    fbp_scan_clear(&c->scan);
-}
 
 static struct fbp_work_request request(const struct case_ *c, uint64_t limit)
 {
@@ -70,7 +49,7 @@ TEST(covers_everything_within_the_limit)
     struct case_ c;
     size_t slabs = (size_t)-1;
 
-    setup(&c, 361, 384, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
+    setup(&c, 2, 361, 384, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const struct fbp_work_request rq = request(&c, limits[i]);
         struct fbp_work w;
@@ -88,7 +67,7 @@ TEST(honours_wishes)
 {
     struct case_ c;
 
-    setup(&c, 13, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
+    setup(&c, 2, 13, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
     for (size_t slices = 1; slices <= 23; slices++)
         for (size_t batch = 1; batch <= 20; batch += 3)
             for (size_t workers = 1; workers <= 4; workers++) {
@@ -168,7 +147,7 @@ TEST(filtered_views_are_kept_where_that_is_quicker)
     struct case_ c;
     struct fbp_work w;
 
-    setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
+    setup(&c, 2, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     w = divide_mock(&c, (struct fbp_rates){0}, 0, 1); /* nothing known: the fewest slabs */
     assert_true(!w.kept && w.n_slabs == 1 && w.seconds == 0);
     w = divide_mock(&c, card, 0, 1); /* bound by backprojection: fetches overlap it */
@@ -190,7 +169,7 @@ TEST(buffers_are_held)
     const struct fbp_rates none = {0};
     struct case_ c;
 
-    setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
+    setup(&c, 2, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     for (int known = 0; known < 2; known++) {
         fbp_mock_faults = (struct fbp_mock_faults){.most_bytes = {[FBP_FOR_VOLUME] = 9 << 20}};
         struct fbp_work w = divide_mock(&c, known ? card : none, 0, 1);
@@ -224,7 +203,7 @@ TEST(volumes_stream_past_kept_views)
     struct case_ c;
     struct fbp_work w;
 
-    setup(&c, 90, 128, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
+    setup(&c, 2, 90, 128, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     w = divide_mock(&c, card, 40 << 20, 1);
     assert_true(w.kept && w.n_slabs > 2 && w.n_volumes == 2);
     assert_true(w.view_reads <= 1);
@@ -262,7 +241,7 @@ TEST(slabs_have_the_same_cost)
         struct case_ c;
         struct fbp_work w;
         double least = INFINITY, most = 0;
-        setup(&c, 24, 32, (struct fbp_grid){{24, 24, 240}, {6, 6, 2}, {0, 0, 0}});
+        setup(&c, 2, 24, 32, (struct fbp_grid){{24, 24, 240}, {6, 6, 2}, {0, 0, 0}});
         struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
         rq.n_workers = workers;
         OK(fbp_work_divide(&rq, &w));
@@ -294,7 +273,7 @@ TEST(follows_by_groups)
     struct case_ c;
     struct fbp_work w;
 
-    setup(&c, 53, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
+    setup(&c, 2, 53, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
     struct fbp_work_request rq = request(&c, 1 << 30);
     rq.follow = true;
     rq.slab_slices = 7;
@@ -316,7 +295,7 @@ TEST(even_batches_for_measuring)
 {
     struct case_ c;
 
-    setup(&c, 361, 64, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
+    setup(&c, 2, 361, 64, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
     for (size_t batch = 8; batch <= 400; batch += 40) {
         struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
         size_t least = (size_t)-1, most = 0, view0, n;
@@ -342,7 +321,7 @@ TEST(views_on_the_device_come_at_once)
 {
     struct case_ c;
 
-    setup(&c, 360, 64, (struct fbp_grid){{256, 256, 256}, {1, 1, 1}, {0, 0, 0}});
+    setup(&c, 2, 360, 64, (struct fbp_grid){{256, 256, 256}, {1, 1, 1}, {0, 0, 0}});
     struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
     struct fbp_work w;
 
@@ -371,7 +350,7 @@ TEST(batches_fit_their_buffers)
     struct fbp_work_request rq;
     struct fbp_work w;
 
-    setup(&c, most + 100, 8, (struct fbp_grid){{8, 8, 8}, {4, 4, 4}, {0, 0, 0}});
+    setup(&c, 2, most + 100, 8, (struct fbp_grid){{8, 8, 8}, {4, 4, 4}, {0, 0, 0}});
     for (int even = 0; even < 2; even++) {
         rq = request(&c, (uint64_t)1 << 34);
         rq.backend = fbp_backend_find("mock");
@@ -404,7 +383,7 @@ TEST(who_converts_slices_counts)
         const size_t n = cases[i].n;
         struct case_ c;
         struct fbp_work w, floats;
-        setup(&c, 2, 24, (struct fbp_grid){{n, n, 16}, {.2, .2, .2}, {0, 0, 0}});
+        setup(&c, 2, 2, 24, (struct fbp_grid){{n, n, 16}, {.2, .2, .2}, {0, 0, 0}});
         c.tables.job.n_threads = cases[i].threads;
         struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
         rq.backend = fbp_backend_find(cases[i].backend);
@@ -428,7 +407,7 @@ TEST(says_what_is_needed)
     struct fbp_work w;
     struct case_ c;
 
-    setup(&c, 90, 512, (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}});
+    setup(&c, 2, 90, 512, (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}});
     rq = request(&c, 20 << 20);
     assert_fails(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM, "--memory");
     assert_says("20.0 MiB");
@@ -448,7 +427,7 @@ TEST(sizes_and_voxels_complete_each_other)
     struct case_ c;
     struct fbp_grid g;
 
-    setup(&c, 90, 64, (struct fbp_grid){{64, 64, 32}, {4, 4, 8}, {1, 2, 3}});
+    setup(&c, 2, 90, 64, (struct fbp_grid){{64, 64, 32}, {4, 4, 8}, {1, 2, 3}});
     OK(fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g));
     assert_true(g.n[0] == 128 && g.voxel_mm[0] == 2 && g.voxel_mm[1] == 8 && g.voxel_mm[2] == 8);
     OK(fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g));
@@ -499,7 +478,7 @@ TEST(each_writer_has_a_slice)
         const size_t n = cases[i].n;
         struct case_ c;
         struct fbp_work w;
-        setup(&c, 2, 24, (struct fbp_grid){{n, n, 16}, {.2, .2, .2}, {0, 0, 0}});
+        setup(&c, 2, 2, 24, (struct fbp_grid){{n, n, 16}, {.2, .2, .2}, {0, 0, 0}});
         c.tables.job.n_threads = cases[i].threads;
         struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
         rq.backend = fbp_backend_find("mock");
