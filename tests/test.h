@@ -85,6 +85,13 @@ static inline void put_file(const char *path, const void *data, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
+/** The next number of a sequence, from 0 to below 1. */
+static inline double random01(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 8) * 0x1p-24;
+}
+
 /** Number of files in a folder; 0 if there is none. */
 static inline size_t files_in(const char *folder)
 {

@@ -17,7 +17,7 @@
  *
  * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add NAME to the list
  * in backend.c.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
- * close, filter, clear, backproject and fetch; see tests/unit/test_planes_plug_in.c.  All other
+ * close, filter, clear, backproject and fetch (src/backend/ref).  All other
  * slots and flags may be left out (NULL, false, 0): the comment of each states the default.
  * Callers use a completed copy (backend/device.h), in which every slot is set but `discovery.load`,
  * and those whose presence a member of struct fbp_capabilities states.

@@ -29,7 +29,7 @@ void fuzz_seeds_mat_arrays(const char *folder)
 void fuzz_seeds_mat_scans(const char *folder)
 {
     for (int z = 0; z < 2; z++)
-        put_struct(fuzz_seed_path(folder, "scan", z, ".mat"), 400, VIEWS, z);
+        put_struct(fuzz_seed_path(folder, "scan", z, ".mat"), 400, MAT_VIEWS, z);
 }
 
 void fuzz_seeds_mat_eprit(const char *folder)

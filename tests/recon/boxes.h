@@ -119,24 +119,12 @@ static inline void draw_division(unsigned *state, struct fbp_recon_params *p)
 /** What a plan gives, into a file or into the caller's memory; free() it. */
 static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *report)
 {
-    const struct fbp_plan_summary *info = fbp_plan_info(plan);
-    const size_t n = grid_size(&info->volume);
-    AUTO_FREE char *path = temporary("part.mha");
-    float *out;
+    AUTO_REMOVE char *path = temporary("part.mha");
 
-    if (memory) {
-        fbp_sink *sink;
-        out = not_null(malloc(n * sizeof *out));
-        memset(out, 0xff, n * sizeof *out);
-        OK(fbp_sink_memory(&sink, out, FBP_F32, info->volume.n));
-        OK(fbp_plan_run_to(plan, NULL, sink, report));
-        fbp_sink_close(&sink);
-    } else {
-        OK(fbp_plan_run(plan, path, report));
-        out = read_array(path);
-        remove(path);
-    }
-    return out;
+    if (memory)
+        return run_to_memory(plan, NULL, report);
+    OK(fbp_plan_run(plan, path, report));
+    return read_array(path);
 }
 
 /** Compares parts of a case's volume with the whole, which params gave. */

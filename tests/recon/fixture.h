@@ -146,6 +146,20 @@ static inline fbp_status reconstruct_to(const struct fbp_scan *scan,
     return st == FBP_OK ? fbp_plan_run(plan, output, report) : st;
 }
 
+/** What a run gives in memory; source NULL: that of the plan, report may be NULL.  free() it. */
+static inline float *run_to_memory(fbp_plan *plan, fbp_source *source, struct fbp_report *report)
+{
+    const struct fbp_grid *g = &fbp_plan_info(plan)->volume;
+    float *out = not_null(malloc(grid_size(g) * sizeof *out));
+    fbp_sink *sink;
+
+    memset(out, 0xff, grid_size(g) * sizeof *out);
+    OK(fbp_sink_memory(&sink, out, FBP_F32, g->n));
+    OK(fbp_plan_run_to(plan, source, sink, report));
+    fbp_sink_close(&sink);
+    return out;
+}
+
 /** Reconstruct; values [z][y][x], free() them. */
 static inline float *reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params)
 {

@@ -160,17 +160,6 @@ static void free_program(struct program *p)
 
 static const size_t whole[3] = {COLUMNS, ROWS, VIEWS};
 
-/* What a run from the scan's file gives. */
-static float *from_file(const struct fbp_scan *scan, const struct fbp_recon_params *params)
-{
-    AUTO_FREE char *path = temporary("callback.mha");
-
-    OK(reconstruct_to(scan, params, path, NULL));
-    float *values = read_array(path);
-    (void)unlink(path);
-    return values;
-}
-
 static const struct fbp_recon_params *const ways[] = {
     &(const struct fbp_recon_params){
         .struct_size = sizeof(struct fbp_recon_params), .device = "ref", .tuning.slab_slices = 7},
@@ -197,7 +186,7 @@ static void same_bits(struct fbp_scan *scan, const void *views, enum fbp_type ty
     for (int i = 0; i < 2 * N_WAYS; i++) {
         struct program p = {.scan = scan, .views = views, .type = type};
         const size_t concurrent = (size_t)i % 2;
-        AUTO_FREE float *want = from_file(scan, ways[i / 2]);
+        AUTO_FREE float *want = reconstruct(scan, ways[i / 2]);
         OK(run_program(ways[i / 2], &p, whole, concurrent, 0));
         assert_memory_equal(p.volume, want, p.n[0] * p.n[1] * p.n[2] * sizeof *want);
         assert_true(p.begun == 1 && p.ended == 1 && p.complete == 1);
@@ -378,23 +367,18 @@ static void check_measured(struct fbp_scan *scan, struct fbp_recon_params params
     const struct fbp_source_functions in = {
         .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
     CLEANUP(fbp_source_close) fbp_source *source = NULL;
-    AUTO_FREE float *want = from_file(scan, &params);
-    const size_t voxels = grid_size(&scan->volume);
-    AUTO_FREE float *volume = not_null(calloc(voxels, sizeof *volume));
-    fbp_sink *sink = NULL;
+    AUTO_FREE float *want = reconstruct(scan, &params);
     pthread_t other;
 
     OK(fbp_source_callback(&source, &in, &info));
     params.input.source = late ? NULL : source;
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, &params);
     assert_int_equal(fbp_plan_info(plan)->follows, follows);
-    OK(fbp_sink_memory(&sink, volume, FBP_F32, scan->volume.n));
     assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
-    OK(fbp_plan_run_to(plan, late ? source : NULL, sink, NULL));
+    AUTO_FREE float *volume = run_to_memory(plan, late ? source : NULL, NULL);
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_int_equal(d.asked, 0);
-    assert_memory_equal(volume, want, voxels * sizeof *want);
-    fbp_sink_close(&sink);
+    assert_memory_equal(volume, want, grid_size(&scan->volume) * sizeof *want);
 }
 
 /* Two slabs read them twice. */

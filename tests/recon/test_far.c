@@ -14,17 +14,10 @@ struct fixture {
     size_t n_voxels, n[3];
 };
 
-static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                        const size_t n[3])
+static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_params *params)
 {
-    float *out = not_null(malloc(n[0] * n[1] * n[2] * sizeof *out));
-    fbp_sink *sink;
-
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(scan, params);
-    OK(fbp_sink_memory(&sink, out, FBP_F32, n));
-    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
-    fbp_sink_close(&sink);
-    return out;
+    return run_to_memory(plan, NULL, NULL);
 }
 
 static int set_up(void **state)
@@ -42,7 +35,7 @@ static int set_up(void **state)
     f.views = read_array(f.scan.projections);
     f.volume = malloc(f.n_voxels * sizeof *f.volume);
     assert_non_null(f.volume);
-    f.right = volume_of(&f.scan, fbp_recon_params(.device = "cpu"), f.n);
+    f.right = volume_of(&f.scan, fbp_recon_params(.device = "cpu"));
     *state = &f;
     return 0;
 }
@@ -131,12 +124,8 @@ TEST(boxes_are_right)
     f->n_voxels = n[0] * n[1] * n[2];
     run(f, fbp_recon_params(.device = "mock:0", .box = {{5, 35}, {3, 32}, {11, 31}}), f->views,
         &f->info, NULL, &copied);
-    for (size_t z = 0; z < n[2]; z++)
-        for (size_t y = 0; y < n[1]; y++)
-            if (memcmp(f->volume + (z * n[1] + y) * n[0],
-                       f->right + ((z + 11) * whole.n[1] + y + 3) * whole.n[0] + 5,
-                       n[0] * sizeof(float)) != 0)
-                fail_msg("row %zu of slice %zu of the box differs", y, z);
+    assert_box("a box", sizeof *f->volume, f->volume, f->right, whole.n,
+               (const size_t[3][2]){{5, 35}, {3, 32}, {11, 31}});
     *f = whole;
 }
 
@@ -165,7 +154,7 @@ TEST(counts_are_copied_as_they_are)
     fbp_sink_close(&sink);
     f->scan.projections = path;
     f->scan.i0 = 60000;
-    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "cpu"), f->n);
+    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "cpu"));
     run(f, fbp_recon_params(.device = "mock:0"), counts, &info, NULL, &copied);
     check(f, right, "counts");
     assert_true(copied <= 16 * info.n[2] * info.n[0] * sizeof *counts);
@@ -187,7 +176,7 @@ TEST(elsewhere_it_is_copied)
     uint64_t copied;
 
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = devices[i]), f->n);
+        AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = devices[i]));
         run(f, fbp_recon_params(.device = devices[i], .tuning.slab_slices = 9), f->views, &f->info,
             NULL, &copied);
         check(f, right, devices[i]);
@@ -208,7 +197,7 @@ TEST(elsewhere_it_is_copied)
                                             .output.fill = true,
                                             .output.fill_value = -7,
                                             .region.shape = "ball:0,0,0,60"};
-    AUTO_FREE float *right = volume_of(&f->scan, &masked, f->n);
+    AUTO_FREE float *right = volume_of(&f->scan, &masked);
     run(f, &masked, f->views, &f->info, NULL, &copied);
     check(f, right, "with a mask");
 }
@@ -226,10 +215,7 @@ TEST(reports_are_the_same)
     run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, &far, &copied);
     fbp_plan *plan = create_plan(&f->scan, fbp_recon_params(.device = "mock:0"));
     fbp_source *source = memory_source(f->views, &f->info);
-    fbp_sink *sink;
-    OK(fbp_sink_memory(&sink, f->volume, FBP_F32, f->n));
-    OK(fbp_plan_run_to(plan, source, sink, &file));
-    fbp_sink_close(&sink);
+    free(run_to_memory(plan, source, &file));
     fbp_source_close(&source);
     fbp_plan_destroy(&plan);
     assert_int_equal(far.dead_views, 3);
@@ -348,12 +334,6 @@ TEST(the_callers_queue_is_awaited)
     fbp_plan_destroy(&plan);
 }
 
-static void refuses(fbp_status got, fbp_status wanted, const char *sentence)
-{
-    if (got != wanted || !strstr(fbp_message(), sentence))
-        fail_msg("status %d, \"%s\", expected \"%s\"", (int)got, fbp_message(), sentence);
-}
-
 TEST(other_memory_is_refused)
 {
     struct fixture *f = *state;
@@ -366,19 +346,19 @@ TEST(other_memory_is_refused)
     assert_int_equal(fbp_device_of_memory("mock", NULL, 4), -1);
     assert_int_equal(fbp_device_of_memory("abacus", far, 4), -1);
     assert_int_equal(fbp_device_of_memory("cpu", f->volume, 4), -1);
-    refuses(fbp_source_device_memory(&source, f->views, &f->info, "mock", NULL), FBP_ERR_INVALID,
-            "not in the memory of a single mock device");
+    assert_fails(fbp_source_device_memory(&source, f->views, &f->info, "mock", NULL),
+                 FBP_ERR_INVALID, "not in the memory of a single mock device");
     assert_null(source);
-    refuses(fbp_source_device_memory(&source, NULL, &f->info, "mock", NULL), FBP_ERR_INVALID,
-            "not in the memory of a single mock device");
-    refuses(fbp_source_device_memory(&source, far, &f->info, "abacus", NULL), FBP_ERR_UNSUPPORTED,
-            "\"abacus\" is not part of this build");
-    refuses(fbp_source_device_memory(&source, f->views, &f->info, "cpu", NULL), FBP_ERR_INVALID,
-            "not in the memory of a single cpu device");
-    refuses(fbp_sink_device_memory(&sink, far, FBP_U8, f->n, "mock", NULL), FBP_ERR_INVALID,
-            "samples of type uint8");
-    refuses(fbp_sink_device_memory(&sink, f->volume, FBP_F32, f->n, "mock", NULL), FBP_ERR_INVALID,
-            "not in the memory of a single mock device");
+    assert_fails(fbp_source_device_memory(&source, NULL, &f->info, "mock", NULL), FBP_ERR_INVALID,
+                 "not in the memory of a single mock device");
+    assert_fails(fbp_source_device_memory(&source, far, &f->info, "abacus", NULL),
+                 FBP_ERR_UNSUPPORTED, "\"abacus\" is not part of this build");
+    assert_fails(fbp_source_device_memory(&source, f->views, &f->info, "cpu", NULL),
+                 FBP_ERR_INVALID, "not in the memory of a single cpu device");
+    assert_fails(fbp_sink_device_memory(&sink, far, FBP_U8, f->n, "mock", NULL), FBP_ERR_INVALID,
+                 "samples of type uint8");
+    assert_fails(fbp_sink_device_memory(&sink, f->volume, FBP_F32, f->n, "mock", NULL),
+                 FBP_ERR_INVALID, "not in the memory of a single mock device");
     assert_null(sink);
 }
 
@@ -421,10 +401,11 @@ TEST(queues_are_waited_for)
     fbp_device_queue_destroy("mock", queue[0]);
     fbp_device_queue_destroy("mock", queue[1]);
     fbp_device_queue_destroy("mock", NULL);
-    refuses(fbp_device_queue_create(&queue[0], "cpu", 0), FBP_ERR_UNSUPPORTED, "cpu has no queues");
+    assert_fails(fbp_device_queue_create(&queue[0], "cpu", 0), FBP_ERR_UNSUPPORTED,
+                 "cpu has no queues");
     assert_null(queue[0]);
-    refuses(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
-            "\"abacus\" is not part of this build");
+    assert_fails(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
+                 "\"abacus\" is not part of this build");
 }
 
 /* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */
@@ -434,7 +415,7 @@ TEST(reduced_scans_are_read)
     uint64_t copied;
 
     OK(fbp_scan_reduce(&f->scan, 2, 3));
-    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "mock:0"), f->n);
+    AUTO_FREE float *right = volume_of(&f->scan, fbp_recon_params(.device = "mock:0"));
     run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, NULL, &copied);
     check(f, right, "a reduced scan");
     assert_true(copied > 0);

@@ -57,40 +57,29 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
 {
     const size_t n = grid_size(&j->scan.volume);
     const struct fbp_array_info info = info_of(j);
-    AUTO_FREE float *right = reconstruct(&j->scan, params), *volume = malloc(n * sizeof *volume);
+    AUTO_FREE float *right = reconstruct(&j->scan, params),
+                    *at_once = not_null(malloc(n * sizeof *at_once));
     struct fbp_recon_params p = *params;
     struct fbp_report by_file = {.struct_size = sizeof by_file}, r = {.struct_size = sizeof r};
-    fbp_source *source;
-    fbp_sink *sink;
 
-    assert_non_null(volume);
     OK(reconstruct_to(&j->scan, params, "null:", &by_file));
     assert_true_report(&by_file, right, n);
-
-    memset(volume, 0xff, n * sizeof *volume);
-    OK(fbp_reconstruct(&j->scan, params, FBP_F32, j->views, volume, &r));
-    assert_memory_equal(volume, right, n * sizeof *volume);
+    OK(fbp_reconstruct(&j->scan, params, FBP_F32, j->views, at_once, &r));
+    assert_memory_equal(at_once, right, n * sizeof *right);
     assert_same_report(&r, &by_file);
 
-    OK(fbp_source_memory(&p.input.source, NULL, &info));
-    fbp_plan *plan = create_plan(&j->scan, &p);
-    OK(fbp_source_memory(&source, j->views, &info));
+    CLEANUP(fbp_source_close) fbp_source *later = memory_source(NULL, &info);
+    CLEANUP(fbp_source_close) fbp_source *source = memory_source(j->views, &info);
+    p.input.source = later;
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = create_plan(&j->scan, &p);
     for (int i = 0; i < 3; i++) { /* the second opens the plan, the third finds it open */
         if (i == 1)
             OK(fbp_plan_open(plan));
-        memset(volume, 0xff, n * sizeof *volume);
-        OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
-        OK(fbp_plan_run_to(plan, source, sink, &r));
-        assert_true(fbp_sink_has(sink, 0, j->scan.volume.n[2]));
-        fbp_sink_close(&sink);
+        AUTO_FREE float *volume = run_to_memory(plan, source, &r);
         assert_memory_equal(volume, right, n * sizeof *volume);
         assert_same_report(&r, &by_file);
     }
-    OK(fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_INVALID ? FBP_OK : FBP_ERR_IO);
-    assert_says("not available yet");
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
-    fbp_source_close(&p.input.source);
+    assert_fails(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_INVALID, "not available yet");
 }
 
 TEST(memory_gives_the_files_bits)
@@ -130,6 +119,24 @@ TEST(memory_gives_the_files_bits)
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
+/* The volume of views in memory, or of the scan's file if `views` is NULL; free() it. */
+static float *run(const struct job *j, const struct fbp_recon_params *params, const void *views,
+                  enum fbp_type type)
+{
+    struct fbp_array_info info = info_of(j);
+    struct fbp_recon_params p = *params;
+
+    info.type = type;
+    info.row_order = j->scan.row_order;
+    if (views)
+        OK(fbp_source_memory(&p.input.source, views, &info));
+    fbp_plan *plan = create_plan(&j->scan, &p);
+    float *out = run_to_memory(plan, NULL, NULL);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p.input.source);
+    return out;
+}
+
 /* Rows that run downwards, and integers, are read through a buffer. */
 TEST(other_layouts_are_converted)
 {
@@ -137,38 +144,26 @@ TEST(other_layouts_are_converted)
 
     make_job(&j, 24, false);
     const size_t nc = j.scan.panel.n_columns, nr = j.scan.panel.n_rows;
-    const size_t n = grid_size(&j.scan.volume), samples = nc * nr * j.scan.n_views;
+    const size_t bytes = grid_size(&j.scan.volume) * sizeof(float), samples = nc * nr * 24;
     const struct fbp_recon_params *p = fbp_recon_params(.device = "mock", .tuning.batch_views = 8);
-    AUTO_FREE float *right = malloc(n * sizeof *right), *volume = malloc(n * sizeof *volume);
-    AUTO_FREE float *down = malloc(samples * sizeof *down);
-    AUTO_FREE uint16_t *counts = malloc(samples * sizeof *counts);
+    AUTO_FREE float *down = not_null(malloc(samples * sizeof *down));
+    AUTO_FREE uint16_t *counts = not_null(malloc(samples * sizeof *counts));
 
-    assert_true(right && volume && down && counts);
-    OK(fbp_reconstruct(&j.scan, p, FBP_F32, j.views, right, NULL));
+    AUTO_FREE float *right = run(&j, p, j.views, FBP_F32);
     for (size_t r = 0; r < nr * j.scan.n_views; r++)
         memcpy(down + (r / nr * nr + nr - 1 - r % nr) * nc, j.views + r * nc, nc * sizeof *down);
     j.scan.row_order = FBP_ROWS_TOP_DOWN;
-    OK(fbp_reconstruct(&j.scan, p, FBP_F32, down, volume, NULL));
-    assert_memory_equal(volume, right, n * sizeof *volume);
+    AUTO_FREE float *turned = run(&j, p, down, FBP_F32);
+    assert_memory_equal(turned, right, bytes);
 
     j.scan.row_order = FBP_ROWS_AUTO;
     for (size_t i = 0; i < samples; i++) {
         counts[i] = (uint16_t)(j.views[i] * 1000);
         down[i] = (float)counts[i];
     }
-    OK(fbp_reconstruct(&j.scan, p, FBP_F32, down, right, NULL));
-    struct fbp_array_info info = info_of(&j);
-    struct fbp_recon_params q = *p;
-    fbp_sink *sink;
-    info.type = FBP_U16;
-    OK(fbp_source_memory(&q.input.source, counts, &info));
-    fbp_plan *plan = create_plan(&j.scan, &q);
-    OK(fbp_sink_memory(&sink, volume, FBP_F32, j.scan.volume.n));
-    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
-    assert_memory_equal(volume, right, n * sizeof *volume);
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&q.input.source);
+    AUTO_FREE float *of_floats = run(&j, p, down, FBP_F32);
+    AUTO_FREE float *of_counts = run(&j, p, counts, FBP_U16);
+    assert_memory_equal(of_counts, of_floats, bytes);
     drop_job(&j);
 }
 
@@ -188,51 +183,26 @@ static char *write_counts(const struct job *j, const uint16_t *counts)
     return path;
 }
 
-/* The volume of views in memory, or of the scan's file if `views` is NULL. */
-static void run(const struct job *j, const struct fbp_recon_params *params, const void *views,
-                enum fbp_type type, float *volume)
-{
-    struct fbp_array_info info = info_of(j);
-    struct fbp_recon_params p = *params;
-    fbp_sink *sink;
-
-    info.type = type;
-    info.row_order = j->scan.row_order;
-    if (views)
-        OK(fbp_source_memory(&p.input.source, views, &info));
-    fbp_plan *plan = create_plan(&j->scan, &p);
-    OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
-    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&p.input.source);
-}
-
 /* Bytes that mock devices upload for it, by memory and by file, straight and through buffers. */
 static void check_counts(struct job *j, const struct fbp_recon_params *p, const uint16_t *counts,
                          const float *floats, const char *file)
 {
     const size_t n = grid_size(&j->scan.volume) * sizeof(float);
-    AUTO_FREE float *right = malloc(n), *volume = malloc(n);
     char *projections = j->scan.projections;
 
-    assert_true(right && volume);
     for (int reach = 0; reach < 2; reach++) {
         fbp_mock_faults = (struct fbp_mock_faults){.reaches_nothing = !reach, .delay_us = 100};
         uint64_t before = fbp_mock_uploaded;
-        run(j, p, floats, FBP_F32, right);
+        AUTO_FREE float *right = run(j, p, floats, FBP_F32);
         const uint64_t as_float = fbp_mock_uploaded - before;
-        before = fbp_mock_uploaded;
-        run(j, p, counts, FBP_U16, volume);
-        assert_int_equal(2 * (fbp_mock_uploaded - before), as_float);
-        assert_memory_equal(volume, right, n);
-        memset(volume, 0xff, n);
-        j->scan.projections = (char *)(uintptr_t)file;
-        before = fbp_mock_uploaded;
-        run(j, p, NULL, FBP_U16, volume);
+        for (int by_file = 0; by_file < 2; by_file++) {
+            j->scan.projections = by_file ? (char *)(uintptr_t)file : projections;
+            before = fbp_mock_uploaded;
+            AUTO_FREE float *volume = run(j, p, by_file ? NULL : counts, FBP_U16);
+            assert_int_equal(2 * (fbp_mock_uploaded - before), as_float);
+            assert_memory_equal(volume, right, n);
+        }
         j->scan.projections = projections;
-        assert_int_equal(2 * (fbp_mock_uploaded - before), as_float);
-        assert_memory_equal(volume, right, n);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
 }
@@ -342,58 +312,6 @@ TEST(memory_of_the_plan)
             for (size_t slices = 0; slices < 12; slices += 6)
                 check_own_memory(&j, fbp_recon_params(.device = devices[i], .n_threads = 2,
                                                       .tuning.slab_slices = slices));
-    drop_job(&j);
-}
-
-static fbp_status run_into(fbp_plan *plan, const struct job *j, float *volume)
-{
-    fbp_sink *sink;
-
-    memset(volume, 0, grid_size(&j->scan.volume) * sizeof *volume);
-    OK(fbp_sink_memory(&sink, volume, FBP_F32, j->scan.volume.n));
-    const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
-    fbp_sink_close(&sink);
-    return st;
-}
-
-/* A forgotten upload is always found, each sort of forgotten order in some place. */
-TEST(planted_mistakes_are_found)
-{
-    struct job j;
-#ifdef __SANITIZE_THREAD__
-    skip(); /* a forgotten order is a race, which is what that sanitizer would report */
-#endif
-    make_job(&j, 53, false);
-    const size_t bytes = grid_size(&j.scan.volume) * sizeof(float);
-    const struct fbp_array_info info = info_of(&j);
-    struct fbp_recon_params p = {.struct_size = sizeof p,
-                                 .device = "mock",
-                                 .tuning.batch_views = 8,
-                                 .tuning.slab_slices = 12};
-    AUTO_FREE float *right = malloc(bytes), *volume = malloc(bytes);
-
-    assert_true(right && volume);
-    OK(fbp_source_memory(&p.input.source, j.views, &info));
-    fbp_plan *plan = create_plan(&j.scan, &p);
-    OK(run_into(plan, &j, right));
-    for (uint64_t i = 1; i <= 20; i += 3) {
-        fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = i};
-        assert_fails(run_into(plan, &j, volume), FBP_ERR_DEVICE, "before they were uploaded");
-    }
-    int orders = 0;
-    for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++)
-        for (uint64_t i = 1; i <= 24; i++) {
-            fbp_mock_faults =
-                (struct fbp_mock_faults){.drop_after = i, .delay_us = 300, .slow_stage = slow};
-            orders += run_into(plan, &j, volume) != FBP_OK || memcmp(volume, right, bytes) != 0;
-        }
-    print_message("%d of %d forgotten orders were found\n", orders, FBP_N_STAGES * 24);
-    assert_true(orders >= 12);
-    fbp_mock_faults = (struct fbp_mock_faults){0};
-    OK(run_into(plan, &j, volume));
-    assert_memory_equal(volume, right, bytes);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&p.input.source);
     drop_job(&j);
 }
 

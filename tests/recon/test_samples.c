@@ -123,21 +123,17 @@ static void run(struct trial *t, const char *device)
     const void *samples = t->type == FBP_U16 ? (const void *)t->counts : t->values;
     struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = device, .callbacks.log = keep_line};
-    AUTO_FREE float *volume = not_null(malloc(grid_size(&t->scan.volume) * sizeof *volume));
-    fbp_sink *sink;
 
     t->lines = (struct lines){""};
     t->report = (struct fbp_report){.struct_size = sizeof t->report};
     p.callbacks.user = &t->lines;
     OK(fbp_source_memory(&p.input.source, samples, &info));
     OK(fbp_plan_create(&t->plan, &t->scan, &p));
-    OK(fbp_sink_memory(&sink, volume, FBP_F32, t->scan.volume.n));
-    OK(fbp_plan_run_to(t->plan, NULL, sink, &t->report));
+    AUTO_FREE float *volume = run_to_memory(t->plan, NULL, &t->report);
     for (int i = 0; i < 2; i++)
         t->mean[i] = mean_in_ball(&t->scan.volume, volume, (double[]){two[i].x, two[i].y, two[i].z},
                                   0.8 * two[i].r) /
                      two[i].mu;
-    fbp_sink_close(&sink);
     fbp_plan_destroy(&t->plan);
     fbp_source_close(&p.input.source);
 }

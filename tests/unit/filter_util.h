@@ -38,10 +38,4 @@ static inline void by_kernel(const struct fbp_filter_design *d, const double *ro
     }
 }
 
-static inline double random01(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) * 0x1p-24;
-}
-
 #endif /* FBP_TESTS_FILTER_UTIL_H */

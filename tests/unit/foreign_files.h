@@ -2,39 +2,7 @@
 #ifndef FBP_TEST_FOREIGN_FILES_H
 #define FBP_TEST_FOREIGN_FILES_H
 
-#include "base/math.h"
-#include "test.h"
-
-#include <sys/stat.h>
-
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
-static char folder[512];
-
-static inline int make_folder(void **state)
-{
-    mkdir(FBP_TEST_DIR, 0777);
-    snprintf(folder, sizeof folder, "%s/foreign.%ld", FBP_TEST_DIR, (long)getpid());
-    return mkdir(folder, 0777);
-}
-
-static inline int drop_folder(void **state)
-{
-    char command[640];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static inline const char *in_folder(const char *name)
-{
-    static char path[4][640];
-    static int turn;
-
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
+#include "unit/scan_files.h"
 
 /* `text` with the first `from` replaced by `to` (NULL: as it is). */
 static inline void write_changed(const char *name, const char *text, const char *from,
@@ -102,16 +70,6 @@ static inline void near3(const char *what, const double a[3], double x, double y
     if (!(fabs(a[0] - x) < 1e-10 && fabs(a[1] - y) < 1e-10 && fabs(a[2] - z) < 1e-10))
         fail_msg("%s is (%.12g %.12g %.12g), not (%.12g %.12g %.12g)", what, a[0], a[1], a[2], x, y,
                  z);
-}
-
-static inline void near_views(const struct fbp_view *a, const struct fbp_view *b, size_t n)
-{
-    for (size_t k = 0; k < n; k++) {
-        near3("s", a[k].s, b[k].s[0], b[k].s[1], b[k].s[2]);
-        near3("d", a[k].d, b[k].d[0], b[k].d[1], b[k].d[2]);
-        near3("u", a[k].u, b[k].u[0], b[k].u[1], b[k].u[2]);
-        near3("v", a[k].v, b[k].v[0], b[k].v[1], b[k].v[2]);
-    }
 }
 
 #endif /* FBP_TEST_FOREIGN_FILES_H */

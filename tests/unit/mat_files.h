@@ -4,19 +4,19 @@
 
 #include "unit/mat_out.h"
 
-enum { VIEWS = 4, ROWS = 2, COLUMNS = 3, N = VIEWS * ROWS * COLUMNS };
+enum { MAT_VIEWS = 4, MAT_ROWS = 2, MAT_COLUMNS = 3, N = MAT_VIEWS * MAT_ROWS * MAT_COLUMNS };
 
-#define VALUES(T)                           \
-    static T values_##T[N];                 \
-    for (int c = 0; c < COLUMNS; c++)       \
-        for (int r = 0; r < ROWS; r++)      \
-            for (int k = 0; k < VIEWS; k++) \
-    values_##T[(c * ROWS + r) * VIEWS + k] = (T)(30 * k + 10 * r + c)
+#define VALUES(T)                               \
+    static T values_##T[N];                     \
+    for (int c = 0; c < MAT_COLUMNS; c++)       \
+        for (int r = 0; r < MAT_ROWS; r++)      \
+            for (int k = 0; k < MAT_VIEWS; k++) \
+    values_##T[(c * MAT_ROWS + r) * MAT_VIEWS + k] = (T)(30 * k + 10 * r + c)
 
 static inline struct mat_var array(const char *name, unsigned class, unsigned type,
                                    const void *values)
 {
-    static const size_t n[3] = {VIEWS, ROWS, COLUMNS};
+    static const size_t n[3] = {MAT_VIEWS, MAT_ROWS, MAT_COLUMNS};
 
     return mat_array(name, class, type, 3, n, values, NULL);
 }
@@ -50,14 +50,14 @@ static inline void put_struct_with(const char *path, double sod, size_t n_angles
     VALUES(double);
 
     for (int i = 0; i < 12; i++)
-        sinogram[i] = 10 * (i % VIEWS) + i / VIEWS;
+        sinogram[i] = 10 * (i % MAT_VIEWS) + i / MAT_VIEWS;
     const struct mat_var parameters[] = {mat_matrix(NULL, 1, 1, &sod),
                                          mat_matrix(NULL, 1, 1, &sdd),
                                          mat_matrix(NULL, 1, 1, &pitch),
                                          mat_matrix(NULL, 1, n_angles, angles),
                                          array(NULL, FBP_MX_DOUBLE, FBP_MI_DOUBLE, values_double),
                                          more ? *more : (struct mat_var){NULL, 0}};
-    const struct mat_var members[] = {mat_matrix(NULL, VIEWS, COLUMNS, sinogram),
+    const struct mat_var members[] = {mat_matrix(NULL, MAT_VIEWS, MAT_COLUMNS, sinogram),
                                       mat_struct(NULL, more ? 6 : 5, names, parameters)};
     mat_put(f, mat_struct("ct", 2, fields, members), packed);
     fclose(f);

@@ -1,4 +1,6 @@
-/* The device that `auto` takes: the first that may be taken unasked and can compute the job. */
+/* The device that `auto` takes: the first that may be taken unasked and can compute the job; and
+ * the functions that a backend leaves out. */
+#include "backend/device.h"
 #include "devices/mock/mock.h"
 #include "geometry/view.h"
 #include "pipeline/job.h"
@@ -105,6 +107,29 @@ TEST_WITH(only_what_can_do_it, start, NULL)
         assert_string_equal(fbp_message(), "");
         fbp_job_clear(&tables);
     }
+}
+
+/* Callers ask for no slot before they call it. */
+TEST(left_out_slots_are_filled)
+{
+    static const struct fbp_backend least = {.name = "least"};
+    struct fbp_backend b;
+
+    fbp_backend_complete(&least, &b);
+    assert_true(b.discovery.count && b.discovery.describe && b.choose && b.remark && b.fixed_bytes);
+    assert_true(b.rates && b.memory.host_alloc && b.memory.host_release && b.memory.reaches &&
+                b.memory.alloc && b.memory.release);
+    assert_true(b.memory.upload && b.statistics && b.event.record && b.event.stage_wait &&
+                b.event.host_wait && b.event.timestamp && b.event.seconds);
+    assert_true(b.repair.set_bitmap && b.repair.counts);
+    assert_true(b.in_host && !b.can.own_memory && !b.can.statistics);
+    for (const struct fbp_backend *const *at = fbp_backends; *at; at++) {
+        fbp_backend_complete(*at, &b);
+        assert_int_equal(b.can.own_memory, (*at)->memory.alloc != NULL);
+        assert_true(b.event.record && b.event.timestamp && b.repair.counts && b.rates);
+    }
+    assert_ptr_equal(fbp_backend_find("cpu"), fbp_backend_find("cpu"));
+    assert_true(fbp_backend_find("mock")->can.own_memory && fbp_backend_find("mock")->in_host);
 }
 
 TEST_MAIN(NULL, NULL)

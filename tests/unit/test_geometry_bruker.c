@@ -115,4 +115,4 @@ TEST(wrong_input_is_named)
     refuses("w.log", "a table of shifts");
 }
 
-TEST_MAIN(make_folder, drop_folder)
+TEST_MAIN(make_files, drop_files)

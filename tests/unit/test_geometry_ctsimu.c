@@ -182,4 +182,4 @@ TEST(spoilt_scenarios)
     AUTO_CLEAR struct fbp_scan s = load_file("w.json");
 }
 
-TEST_MAIN(make_folder, drop_folder)
+TEST_MAIN(make_files, drop_files)

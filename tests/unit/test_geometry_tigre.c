@@ -243,4 +243,4 @@ TEST(wrong_input_is_named)
                  "files that belong together");
 }
 
-TEST_MAIN(make_folder, drop_folder)
+TEST_MAIN(make_files, drop_files)

@@ -13,11 +13,11 @@ static void check_array(const char *name, enum fbp_type type)
     const struct fbp_array_info *i = fbp_source_info(src);
     assert_int_equal(i->type, type);
     assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
-    assert_true(i->n[0] == COLUMNS && i->n[1] == ROWS && i->n[2] == VIEWS);
-    OK(fbp_source_read(src, 0, VIEWS, 0, ROWS, FBP_F32, out));
+    assert_true(i->n[0] == MAT_COLUMNS && i->n[1] == MAT_ROWS && i->n[2] == MAT_VIEWS);
+    OK(fbp_source_read(src, 0, MAT_VIEWS, 0, MAT_ROWS, FBP_F32, out));
     for (int k = 0; k < N; k++)
-        assert_true((double)out[k] ==
-                    30 * (k / (ROWS * COLUMNS)) + 10 * (k / COLUMNS % ROWS) + k % COLUMNS);
+        assert_true((double)out[k] == 30 * (k / (MAT_ROWS * MAT_COLUMNS)) +
+                                          10 * (k / MAT_COLUMNS % MAT_ROWS) + k % MAT_COLUMNS);
     OK(fbp_source_read(src, 2, 1, 1, 1, FBP_F32, out));
     assert_true((double)out[2] == 72);
 }
@@ -76,7 +76,7 @@ TEST(swapped_files)
     check_array("f8", FBP_F64);
     check_array("u2", FBP_U16);
     check_array("as_i1", FBP_F64);
-    put_struct(MAT, 400, VIEWS, true);
+    put_struct(MAT, 400, MAT_VIEWS, true);
     check_array("ct.parameters.deep", FBP_F64);
     mat_swapped = false;
 }
@@ -147,34 +147,35 @@ TEST(fields_by_dots)
 {
     float out[12];
 
-    put_struct(MAT, 400, VIEWS, true);
+    put_struct(MAT, 400, MAT_VIEWS, true);
     check_array("ct.parameters.deep", FBP_F64);
     for (int s = 0; s < 2; s++) {
         CLEANUP(fbp_source_close)
         fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
         const struct fbp_array_info *i = fbp_source_info(src);
-        assert_true(i->n[0] == COLUMNS && i->n[1] == (s ? 1 : VIEWS) && i->n[2] == (s ? VIEWS : 1));
+        assert_true(i->n[0] == MAT_COLUMNS && i->n[1] == (s ? 1 : MAT_VIEWS) &&
+                    i->n[2] == (s ? MAT_VIEWS : 1));
         OK(fbp_source_read(src, 0, i->n[2], 0, i->n[1], FBP_F32, out));
         for (int k = 0; k < 12; k++)
-            assert_true((double)out[k] == 10 * (k / COLUMNS) + k % COLUMNS);
+            assert_true((double)out[k] == 10 * (k / MAT_COLUMNS) + k % MAT_COLUMNS);
     }
 }
 
 TEST(whole_scan)
 {
-    put_struct(MAT, 400, VIEWS, true);
+    put_struct(MAT, 400, MAT_VIEWS, true);
     struct fbp_scan scan = open_scan(MAT);
-    assert_int_equal(scan.n_views, VIEWS);
-    assert_true(scan.panel.n_columns == COLUMNS && scan.panel.n_rows == 1);
+    assert_int_equal(scan.n_views, MAT_VIEWS);
+    assert_true(scan.panel.n_columns == MAT_COLUMNS && scan.panel.n_rows == 1);
     assert_string_equal(scan.projections, MAT ":ct.sinogram?sinogram");
     const struct fbp_view *v = &scan.views[0]; /* their 0 is a quarter turn ahead of the source */
     assert_true(v->s[1] < -399.999 && v->s[0] < 1e-9 && v->s[0] > -1e-9);
     assert_true(v->u[0] > 0.2499 && v->u[0] < 0.2501);
     fbp_scan_clear(&scan);
-    put_struct(MAT, 400, VIEWS + 1, true);
+    put_struct(MAT, 400, MAT_VIEWS + 1, true);
     assert_fails(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID,
                  "5 angles, but the sinogram has 4 views");
-    put_struct(MAT, -1, VIEWS, true);
+    put_struct(MAT, -1, MAT_VIEWS, true);
     assert_fails(fbp_scan_load(&scan, MAT, NULL), FBP_ERR_INVALID,
                  "distanceSourceOrigin: expected one positive number");
 }
@@ -197,7 +198,7 @@ TEST(wrong_arrays)
     };
     fbp_source *src;
 
-    put_struct(MAT, 400, VIEWS, true);
+    put_struct(MAT, 400, MAT_VIEWS, true);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         AUTO_FREE char *path = printed(MAT "%s", table[i].name);
         assert_int_equal(fbp_source_open(&src, path, NULL), table[i].status);
@@ -259,8 +260,9 @@ TEST(facts_are_not_passed_over)
         {"geometryType", "Cone", 0, NULL},
         {"geometryType", "fan", 0, NULL},
         {"geometryType", "Parallel", 0, "expected a beam with a source"},
-        {"numDetectorsPost", NULL, COLUMNS, NULL},
-        {"numDetectorsPost", NULL, COLUMNS + 4, "numDetectorsPost is 7, but the sinogram has 3"},
+        {"numDetectorsPost", NULL, MAT_COLUMNS, NULL},
+        {"numDetectorsPost", NULL, MAT_COLUMNS + 4,
+         "numDetectorsPost is 7, but the sinogram has 3"},
         {"scanner", "a machine", 0, NULL},
     };
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -268,7 +270,7 @@ TEST(facts_are_not_passed_over)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct mat_var more =
             rows[i].text ? mat_text(NULL, rows[i].text) : mat_matrix(NULL, 1, 1, &rows[i].number);
-        put_struct_with(MAT, 400, VIEWS, false, rows[i].name, &more);
+        put_struct_with(MAT, 400, MAT_VIEWS, false, rows[i].name, &more);
         const fbp_status st = fbp_scan_load(&scan, MAT, NULL);
         if ((st == FBP_OK) != !rows[i].says)
             fail_msg("%s: %s", rows[i].name, fbp_message());
@@ -283,7 +285,7 @@ TEST(cut_files_are_refused)
 {
     size_t n;
 
-    put_struct(MAT, 400, VIEWS, true);
+    put_struct(MAT, 400, MAT_VIEWS, true);
     AUTO_FREE char *bytes = get_file(MAT, &n);
     for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
         fbp_source *src;
@@ -404,7 +406,7 @@ TEST(no_variable_is_lost)
     struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 2}};
     fbp_sink *sink;
 
-    put_struct(VOL, 400, VIEWS, true);
+    put_struct(VOL, 400, MAT_VIEWS, true);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_fails(fbp_sink_open(&sink, rows[i].path, &info, NULL), FBP_ERR_INVALID,
                      rows[i].says);

@@ -6,12 +6,6 @@
 
 #define NEAR(a, b, tol) assert_true(fabs((a) - (b)) < (tol))
 
-static double random01(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) * 0x1p-24;
-}
-
 static double ellipsoid_volume(const struct fbp_ellipsoid *e)
 {
     return 4. / 3 * FBP_PI * e->axes_mm[0] * e->axes_mm[1] * e->axes_mm[2];

@@ -17,12 +17,6 @@ static void near(double a, double b, double tol)
     }
 }
 
-static double random01(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) * 0x1p-24;
-}
-
 static void random_direction(unsigned *seed, double n[3])
 {
     do

@@ -6,12 +6,6 @@
 
 #define NEAR(a, b, tol) assert_true(fabs((a) - (b)) < (tol))
 
-static double random01(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) * 0x1p-24;
-}
-
 /* Axes turned about z by `a`, then tilted about the new x by `b` [rad]. */
 static struct fbp_shape turned(enum fbp_shape_kind kind, double a, double b)
 {
