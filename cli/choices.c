@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A function that returns one of a format's lists of extensions, such as ".mha .mhd". */
+/* Type of a function that returns one list of extensions of a file format, such as ".mha .mhd". */
 typedef const char *list_fn(const struct fbp_array_format *format);
 
 static const char *list_read(const struct fbp_array_format *f)
@@ -27,7 +27,8 @@ static const char *list_files(const struct fbp_array_format *f)
     return f->written;
 }
 
-/* Extensions of outputs with one file per volume or, if there are none, with one file per slice. */
+/* Extensions of the files of a format that hold a whole volume or, if the format has none, of files
+ * that hold one slice each. */
 static const char *list_written(const struct fbp_array_format *f)
 {
     return *f->written ? f->written : f->slices;
@@ -38,8 +39,8 @@ static const char *list_compressed(const struct fbp_array_format *f)
     return f->compressed;
 }
 
-/* True if the path ends in one of the extensions, such as ".mha .mhd".  `inside`: also if the path
- * has the form FILE:ARRAY with such a FILE. */
+/* True if the path ends in one of the extensions, which are separated by blanks (".mha .mhd").
+ * inside: a path FILE:ARRAY is accepted, too, if FILE ends in an extension. */
 static bool ends_in(const char *path, const char *extensions, bool inside)
 {
     const size_t length = strlen(path);
@@ -70,14 +71,12 @@ bool cli_is_volume(const char *path)
     return is_listed(path, list_written);
 }
 
-static const char *list_folders(const struct fbp_array_format *f)
-{
-    return f->folders ? f->written : "";
-}
-
 bool cli_is_volume_folder(const char *path)
 {
-    return is_listed(path, list_folders);
+    for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
+        if ((*f)->folders && ends_in(path, (*f)->written, (*f)->has_members))
+            return true;
+    return false;
 }
 
 bool cli_can_compress(const char *path)
@@ -85,8 +84,8 @@ bool cli_can_compress(const char *path)
     return is_listed(path, list_compressed);
 }
 
-/* Write the extensions of all formats to buf[n], separated by ", "; `last`: separator before the
- * last extension, such as " or ". */
+/* Write the file name extensions of all formats to buf[n], separated by ", "; last: separator
+ * before the last extension, such as " or ". */
 static void list_extensions(list_fn *list, const char *last, char *buf, size_t n)
 {
     size_t at = 0, before = 0, length = 0;
@@ -217,7 +216,8 @@ const char *choices_sample_type(size_t i)
     return i == FBP_F32 || i == FBP_F64 ? fbp_type_name((enum fbp_type)i) : "";
 }
 
-/* Name of format i; "" if the format cannot be written (`written`) or read. */
+/* Name of geometry file format i; "": fbp cannot write the format (written true), or cannot read
+ * the format (written false); NULL: i is beyond the last format. */
 static const char *geometry_format(size_t i, bool written)
 {
     size_t n;

@@ -7,36 +7,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Name of value i of an enum; "": value i cannot be chosen; NULL: beyond the last value. */
+/** Name of value i of enum fbp_angular. Also of the functions below: "": value i cannot be chosen
+ * by an option; NULL: i is beyond the last value. */
 const char *choices_weights(size_t i);
-/** Weights of plane integrals: name i is value i - 1 of the enum; 0: the scan's weights. */
+/** Names for --quadrature: name i is the value i - 1 of enum fbp_quadrature; name 0 is "" and means
+ * the weights of the scan. */
 const char *choices_quadrature(size_t i);
-/** Kinds of geometry.  Unsupported kinds are included: the library then reports the reason. */
+/** Names of enum fbp_kind for --kind. Unsupported kinds can be chosen, too: the library then
+ * reports why the kind is not supported. */
 const char *choices_kind(size_t i);
-/** Supported kinds with line integrals: name i is kind i - 1; 0: no kind. */
+/** Names of the supported kinds of line integrals, for fbp init --kind: name i is the value i - 1
+ * of enum fbp_kind; name 0 is "" and means that no kind is given. */
 const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
 const char *choices_sample_type(size_t i);
-/** Formats of geometry files that fbp can read, or write; "": all other formats. */
+/** Names of the formats of geometry files that fbp can read (first function) or write (second
+ * function). */
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);
 
-/** True if fbp can write a volume with the extension of this name. */
+/** True if fbp can write a volume in a file of this name, according to its extension. */
 bool cli_is_volume(const char *path);
-/** True if a volume with this extension is a folder of files, such as OME-Zarr. */
+/** True if a volume of this name, according to its extension, is a folder of files, such as
+ * OME-Zarr. */
 bool cli_is_volume_folder(const char *path);
-/** True if fbp can compress the samples of a volume with this extension. */
+/** True if fbp can compress the voxels of a volume of this name, according to its extension. */
 bool cli_can_compress(const char *path);
-/** Extensions of the volumes that fbp can write: ".mha, .mhd, … or .png".  Static text. */
+/** Extensions of the volume files that fbp can write, as a static text: ".mha, .mhd, … or .png". */
 const char *cli_volumes(void);
-/** Extensions of the volumes that fbp can compress, in the same form. */
+/** Extensions of the volume files that fbp can compress, as a static text: ".mha, … or .zarr". */
 const char *cli_packed(void);
 /** Copy `text` to buf[n]; {read}, {written} and {compressed} become lists of extensions, such as
  *  ".mha, .mhd".  Returns buf. */
 char *cli_with_formats(const char *text, char *buf, size_t n);
 
-/** The library's formats of geometry files: a static array of *n entries. */
+/** Formats of geometry files that the library knows: a static array; *n receives its length. */
 const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n);
 
 #endif /* FBP_CLI_CHOICES_H */

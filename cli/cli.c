@@ -40,7 +40,7 @@ int cli_fail(void)
 {
     const char *text = fbp_message();
 
-    /* Only out of memory can leave the message empty. */
+    /* The library stores a message for every failure but a lack of memory. */
     return cli_error(
         "%s",
         *text
@@ -199,7 +199,7 @@ uint64_t cli_peak_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-static void print_line(void *user, enum fbp_log_level level, const char *line)
+void cli_log(void *user, enum fbp_log_level level, const char *line)
 {
     const bool *quiet = user;
 
@@ -212,7 +212,7 @@ static void print_line(void *user, enum fbp_log_level level, const char *line)
 int cli_scan_in_folder(const char *path, bool quiet, char **out)
 {
     const struct fbp_folder_known known = {
-        .struct_size = sizeof known, .log = print_line, .user = &quiet};
+        .struct_size = sizeof known, .log = cli_log, .user = &quiet};
 
     return fbp_folder_scan(out, path, &known) == FBP_OK ? 0 : cli_fail();
 }
@@ -220,15 +220,15 @@ int cli_scan_in_folder(const char *path, bool quiet, char **out)
 enum { INPUTS = sizeof((struct cli_files *)0)->inputs / sizeof(char *) };
 enum { OUTPUTS = sizeof((struct cli_files *)0)->outputs / sizeof(char *) };
 
-/* Path of an output, with the status of its folder and of its file, each read once. */
+/* Path of an output, with the results of stat() for its folder and its file. */
 struct place {
     const char *path; /* NULL: no output */
     bool has_folder, is_there;
     struct stat folder, file;
 };
 
-/* Read the status of a file.  A missing or unreachable file is no error: *there is false.  Other
- * failures are errors, because the path could be any file. */
+/* Read the status of a file by stat(). If the file is missing or unreachable, *there is set to
+ * false. Other failures of stat() are errors, because the path could then name any file. */
 static int read_status(const char *path, struct stat *out, bool *there)
 {
     *there = stat(path, out) == 0;

@@ -18,22 +18,22 @@ int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Print the library's last message as cli_error() does; returns 1. */
 int cli_fail(void);
 
-/** Print a command's result, or with --json keep the result for the output object (say.h).  Frees
- *  `root`; returns the exit status.  `compact`: on one line. */
+/** Print the JSON result of a command or, with --json, keep it for the object that say_close()
+ * prints. Frees root; returns the exit status. compact: print on one line. */
 int cli_json(cJSON *root, bool compact);
-/** Save `root` as a file and free it; returns the exit status.  `replace`: an existing file is
- *  replaced. */
+/** Save the JSON value root in a file and free root; returns the exit status. replace: an existing
+ * file is replaced, else an existing file is an error. */
 int cli_json_save(cJSON *root, const char *path, bool replace);
-/** Add the member `key`: [v[0], …, v[n - 1]] to an object.  Returns the list, or NULL
- *  if out of memory. */
+/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list; NULL: out of memory.
+ */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
-/** A member of a JSON object; key NULL: end of a list. */
+/** A number with its key in a JSON object; key NULL: end of a list of numbers. */
 struct cli_number {
     const char *key;
     double value;
 };
-/** Add numbers to an object: cli_json_add(object, {"rmse", 0.1}, {"max", 2}). */
+/** Add numbers to a JSON object, as in cli_json_add(object, {"rmse", 0.1}, {"max", 2}). */
 #define cli_json_add(object, ...) \
     cli_json_add_all(object, (const struct cli_number[]){__VA_ARGS__, {NULL, 0}})
 void cli_json_add_all(cJSON *object, const struct cli_number *numbers);
@@ -41,41 +41,47 @@ void cli_json_add_all(cJSON *object, const struct cli_number *numbers);
 bool cli_ends_with(const char *text, const char *end);
 /** True if the output is a pattern with one file per slice, such as "out/%04d.png". */
 bool cli_is_stack(const char *output);
-/** Write to buf[n] the name under which an output can be read: a stack of slices becomes
- *  "PATTERN 0 LAST".  Returns buf. */
+/** Write to buf[n] the name that fbp_source_open() needs to read an output: for a pattern of slices
+ * "PATTERN 0 LAST". Returns buf. */
 char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 /** True if the folder of the file `path` exists and is writable. */
 bool cli_has_folder(const char *path);
-/** Print warnings: the scan's guessed facts and its note, as in the log of a plan. */
+/** Print warnings about a scan: facts that were guessed because the file lacks them, and its note.
+ */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
-/** Print a warning if samples of the array are missing; nothing if the file is not an array. */
+/** Print a warning if samples of an array file are missing; print nothing if the file is no array.
+ */
 void cli_warn_missing(const char *path, bool quiet);
-/** Find the only scan file in the folder `path`, and print its name.  *out: path of the scan file,
- *  free with free(); NULL: `path` is not a folder.  @return 0, or 1 after an error message: no scan
- *  file (the message lists the contents), or several. */
+/** A function of type fbp_log_fn: print a warning or note of the library; notes are omitted if the
+ * bool that `quiet` points to is true. */
+void cli_log(void *quiet, enum fbp_log_level level, const char *line);
+/** Find the only scan file in the folder path, and print its name. *out: path of the scan file, to
+ * be freed by the caller; NULL: path is not a folder. @return 0, or 1 after an error message: the
+ * folder contains no scan file, or several. */
 int cli_scan_in_folder(const char *path, bool quiet, char **out);
-/** True, after an error message, if `path` is a scan file (.json), although an array is needed. */
+/** If path is a scan file (.json), print an error, because an array is needed, and return true. */
 bool cli_is_scan(const char *path);
 /** Format a duration: "45 ms", "12.3 s", "2:05 min", "1:05 h", "?" if unknown; returns buf. */
 char *cli_seconds(char *buf, size_t n, double seconds);
 /** Format a grid: "256 x 256 x 256 voxels of 1 mm"; returns buf. */
 char *cli_grid(char *buf, size_t n, const struct fbp_grid *grid);
 double cli_degrees(double rad);
-/** Combine three options to flags of enum fbp_flip. */
+/** Flags of enum fbp_flip for --flip-u, --flip-v and --reverse. */
 unsigned cli_flips(bool u, bool v, bool direction);
-/** Peak resident set of this process so far [bytes]. */
+/** Greatest resident memory of this process until now [bytes]; 0: not known. */
 uint64_t cli_peak_bytes(void);
 
 /** Inputs and outputs of one command; paths and `scan` may be NULL. */
 struct cli_files {
-    bool force;                  /**< outputs may replace inputs */
-    const struct fbp_scan *scan; /**< input, with all files of the scan */
-    const char *inputs[4];       /**< inputs: arrays, or any other files */
-    const char *outputs[8];      /**< files, or patterns such as "out/%04d.png" */
-    const char *volume;          /**< output; the library itself protects its inputs */
+    bool force;                  /**< true: outputs may replace inputs (--force) */
+    const struct fbp_scan *scan; /**< scan that is read, with all files that it names */
+    const char *inputs[4];       /**< further files that are read: arrays, or any other files */
+    const char *outputs[8];      /**< files to write, or patterns of files such as "out/%04d.png" */
+    const char *volume; /**< volume to write, NULL: none; compared with outputs only, because the
+                           library protects inputs from its volume */
 };
 
-/** Option table row of --force, for the member f of struct S. */
+/** Row of an option table: --force, stored in the member f of struct S. */
 // clang-format off
 #define FORCE_OPTION(S, f)                                                                        \
     OPT(S, f, .name = "force",                                                                    \

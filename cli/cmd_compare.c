@@ -1,4 +1,5 @@
-/* Command `fbp compare`: options, comparison of two volumes, output as text or JSON. */
+/* Command `fbp compare`, started by program.c: compares two volumes (fbp_array_compare()) and
+ * prints rmse, greatest difference and means as text or JSON. */
 #include "cli.h"
 #include "say.h"
 
@@ -18,14 +19,15 @@ static const struct opt table[] = {
         .help = "volume to compare it with"),
     OPT(C, inside_mm, .name = "inside", .arg = "RADIUS_MM", .min = FBP_DISTANCE_MM_MIN,
         .max = FBP_DISTANCE_MM_MAX, .fallback = "everything",
-        .help = "use only voxels within this distance of the z axis through the volume's centre"),
+        .help =
+            "use only voxels within this distance of the line along z through the volume's centre"),
     OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = FBP_VALUE_MAX,
         .fallback = "none", .help = "exit with status 1 if the rmse is greater"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
 };
 #undef C
 
-/* Read the unit that the file `path` names; "" if there is none. */
+/* Read the unit of the values that the header of an array file states; "": none is stated. */
 static void unit_of(const char *path, char unit[16])
 {
     fbp_source *source = NULL;
@@ -78,12 +80,12 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_compare = {
     .name = "compare",
-    .summary = "how much two volumes differ",
+    .summary = "measure how much two volumes differ",
     .usage = "a.mha b.mha [options]",
     .about = "Prints rmse, nrmse (rmse divided by the rms of b), the greatest difference, "
              "psnr_db (20 log10 of max |b| / rmse; 999 if the volumes are equal) and both means. "
-             "Voxels that are NaN in both, or the "
-             "same infinity, are equal: they are counted and left out of all these.",
+             "Voxels that are NaN in both "
+             "volumes, or the same infinity in both, are excluded and counted.",
     .examples = "  fbp compare volume.mha truth.mha --inside 100\n"
                 "  fbp compare new.mha old.mha --tolerance 1e-6\n",
     COMMAND_OPTS(table),

@@ -1,4 +1,5 @@
-/* Command `fbp devices`: lists the devices, and reasons why devices are not usable. */
+/* Command `fbp devices`, started by program.c: lists the devices that can reconstruct (CPU, GPUs),
+ * and why others are not usable. */
 #include "cli.h"
 
 #include "base/text.h"
@@ -15,31 +16,35 @@ static const struct opt table[] = {
 
 enum { MAX_DEVICES = 64 };
 
-static int print_json(const struct fbp_device_info *d, size_t n)
+static int run(const struct command *self, int argc, char **argv)
 {
-    cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "devices");
-
-    for (size_t i = 0; list && i < n; i++) {
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "name", d[i].name);
-        cJSON_AddStringToObject(one, "text", d[i].text);
-        cJSON_AddBoolToObject(one, "usable", d[i].reason[0] == '\0');
-        cJSON_AddStringToObject(one, "reason", d[i].reason);
-        cJSON_AddStringToObject(one, "driver", d[i].driver);
-        cli_json_add(one, {"memory_bytes", (double)d[i].memory_bytes},
-                     {"free_bytes", (double)d[i].free_bytes});
-        cJSON_AddStringToObject(one, "bus_id", d[i].bus_id);
-        if (d[i].numa_node >= 0)
-            cJSON_AddNumberToObject(one, "numa_node", d[i].numa_node);
-        cJSON_AddItemToArray(list, one);
-    }
-    return cli_json(root, false);
-}
-
-static int print_text(const struct fbp_device_info *d, size_t n)
-{
+    struct devices_args a = {0};
+    static struct fbp_device_info d[MAX_DEVICES] = {{.struct_size = sizeof *d}};
+    const int rc = opt_parse(self, &a, argc, argv);
     char bytes[24];
 
+    if (rc != OPT_GO_ON)
+        return rc;
+    size_t n = fbp_devices(d, MAX_DEVICES);
+    n = n < MAX_DEVICES ? n : MAX_DEVICES;
+    if (a.json) {
+        cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "devices");
+        for (size_t i = 0; list && i < n; i++) {
+            cJSON *one = cJSON_CreateObject();
+            cJSON_AddStringToObject(one, "name", d[i].name);
+            cJSON_AddStringToObject(one, "text", d[i].text);
+            cJSON_AddBoolToObject(one, "usable", d[i].reason[0] == '\0');
+            cJSON_AddStringToObject(one, "reason", d[i].reason);
+            cJSON_AddStringToObject(one, "driver", d[i].driver);
+            cli_json_add(one, {"memory_bytes", (double)d[i].memory_bytes},
+                         {"free_bytes", (double)d[i].free_bytes});
+            cJSON_AddStringToObject(one, "bus_id", d[i].bus_id);
+            if (d[i].numa_node >= 0)
+                cJSON_AddNumberToObject(one, "numa_node", d[i].numa_node);
+            cJSON_AddItemToArray(list, one);
+        }
+        return cli_json(root, false);
+    }
     for (size_t i = 0; i < n; i++) {
         printf("%-8s %s", d[i].name, d[i].text);
         if (d[i].driver[0])
@@ -59,21 +64,9 @@ static int print_text(const struct fbp_device_info *d, size_t n)
     return 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
-{
-    struct devices_args a = {0};
-    static struct fbp_device_info d[MAX_DEVICES] = {{.struct_size = sizeof *d}};
-    const int rc = opt_parse(self, &a, argc, argv);
-
-    if (rc != OPT_GO_ON)
-        return rc;
-    const size_t n = fbp_devices(d, MAX_DEVICES);
-    return (a.json ? print_json : print_text)(d, n < MAX_DEVICES ? n : MAX_DEVICES);
-}
-
 const struct command cmd_devices = {
     .name = "devices",
-    .summary = "the devices that can compute here, and why others cannot",
+    .summary = "list the devices that fbp can use, and why others cannot be used",
     .usage = "[--json]",
     .about =
         "The names are those for --device. The default is the first GPU by CUDA, else the first by "

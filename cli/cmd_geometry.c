@@ -1,6 +1,6 @@
 /* Commands `fbp geometry show` (SVG drawing of the set-up), `fbp geometry check` (coverage,
  * projection of the volume on the detector, reversed rows or columns, warnings) and `fbp geometry
- * convert` (the geometry in the format of another program). */
+ * convert` (the geometry in the format of another program), started by program.c. */
 #include "cli.h"
 #include "geometry.h"
 #include "geometry_check.h"
@@ -96,7 +96,7 @@ const struct command cmd_geometry_show = {
 
 const struct command cmd_geometry_check = {
     .name = "geometry check",
-    .summary = "coverage, weights, place of the volume, flips, warnings",
+    .summary = "print coverage, weights, projected volume, effects of flips, warnings",
     .usage = "FROM [--json] [options]",
     .about = "Columns and rows count from 0, at pixel centres. Corners are the outer corners of "
              "the volume. At angle theta the source is at (d cos theta, d sin theta, 0). The lines "
@@ -131,15 +131,6 @@ static const struct opt convert_table[] = {
 };
 #undef G
 
-static int name_projections(struct fbp_scan *scan, const char *path)
-{
-    if (!path)
-        return 0;
-    free(scan->projections);
-    scan->projections = strdup(path);
-    return scan->projections ? 0 : cli_error("not enough memory for a path");
-}
-
 static int report_converted(const struct convert_args *a, const struct fbp_scan *scan)
 {
     const char *kind = fbp_kind_name(scan->kind);
@@ -148,9 +139,9 @@ static int report_converted(const struct convert_args *a, const struct fbp_scan 
         cJSON *root = cJSON_CreateObject();
         cJSON_AddStringToObject(root, "output", a->to);
         cJSON_AddStringToObject(root, "kind", kind);
-        cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
-        cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
-        cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);
+        cli_json_add(root, {"views", (double)scan->n_views},
+                     {"columns", (double)scan->panel.n_columns},
+                     {"rows", (double)scan->panel.n_rows});
         return cli_json(root, false);
     }
     if (!a->quiet)
@@ -159,36 +150,33 @@ static int report_converted(const struct convert_args *a, const struct fbp_scan 
     return 0;
 }
 
-static int convert(const struct convert_args *a)
+static int run_convert(const struct command *self, int argc, char **argv)
 {
+    struct convert_args args = {.from = GEOMETRY_FROM}, *a = &args;
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    int rc = geometry_load(&a->from, &scan, a->quiet);
+    int rc = opt_parse(self, a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = geometry_check_usage(self, &a->from);
+    if (rc != OPT_GO_ON)
+        return rc;
+    rc = geometry_load(&a->from, &scan, a->quiet);
     if (rc == 0)
         rc = cli_check_files(&(struct cli_files){.force = a->force,
                                                  .scan = &scan,
                                                  .inputs = {a->from.path, a->projections},
                                                  .outputs = {a->to}});
-    if (rc == 0)
-        rc = name_projections(&scan, a->projections);
+    if (rc == 0 && a->projections) {
+        free(scan.projections);
+        scan.projections = strdup(a->projections);
+        rc = scan.projections ? 0 : cli_error("not enough memory for a path");
+    }
     if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)
         rc = cli_fail();
     if (rc == 0)
         rc = report_converted(a, &scan);
     fbp_scan_clear(&scan);
     return rc;
-}
-
-static int run_convert(const struct command *self, int argc, char **argv)
-{
-    struct convert_args a = {.from = GEOMETRY_FROM};
-    int rc = opt_parse(self, &a, argc, argv);
-
-    if (rc == OPT_GO_ON)
-        rc = geometry_check_usage(self, &a.from);
-    if (rc != OPT_GO_ON)
-        return rc;
-    return convert(&a);
 }
 
 const struct command cmd_geometry_convert = {

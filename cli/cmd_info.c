@@ -1,4 +1,5 @@
-/* Command `fbp info`: prints the contents of an array, a scan or a geometry file. */
+/* Command `fbp info`, started by program.c: prints the contents of an array, a scan or a geometry
+ * file (size, type, spacing, unit, range of values). */
 #include "cli.h"
 #include "program.h"
 #include "say.h"
@@ -23,9 +24,8 @@ struct info_args {
 #define I struct info_args
 static const struct opt table[] = {
     OPT(I, file, .name = "file", .positional = true, .required = true,
-        .help =
-            "a volume or projections ({read}, a pattern or a folder of them), a scan (.json), or a "
-            "geometry file of another program"),
+        .help = "a volume or projections ({read}, or a pattern or a folder of such files), a scan "
+                "file (.json), or a geometry file of another program"),
     OPT(I, header, .name = "header",
         .help = "read only the header, and do not print the range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
@@ -40,27 +40,13 @@ struct range {
     size_t not_finite;
 };
 
-static void add_values(struct range *r, double *sum, size_t *count, const float *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(v[i])) {
-            r->not_finite++;
-            continue;
-        }
-        r->min = fmin(r->min, (double)v[i]);
-        r->max = fmax(r->max, (double)v[i]);
-        *sum += (double)v[i];
-        ++*count;
-    }
-}
-
 static int read_range(fbp_source *src, struct range *r)
 {
     const struct fbp_array_info *info = fbp_source_info(src);
     size_t count = 0, rows = 1;
     double sum = 0;
 
-    /* Read about 1 MiB per call, at least one row. */
+    /* Choose the rows per call of fbp_source_read(): about 1 MiB, at least one row. */
     while (rows < info->n[1] && rows * info->n[0] < 1 << 18)
         rows++;
     float *buf = malloc(rows * info->n[0] * sizeof *buf);
@@ -75,7 +61,16 @@ static int read_range(fbp_source *src, struct range *r)
                 free(buf);
                 return cli_fail();
             }
-            add_values(r, &sum, &count, buf, n * info->n[0]);
+            for (size_t i = 0; i < n * info->n[0]; i++) {
+                if (!isfinite(buf[i])) {
+                    r->not_finite++;
+                    continue;
+                }
+                r->min = fmin(r->min, (double)buf[i]);
+                r->max = fmax(r->max, (double)buf[i]);
+                sum += (double)buf[i];
+                count++;
+            }
         }
     free(buf);
     r->mean = sum / (double)count;
@@ -108,10 +103,8 @@ static int array_json(const char *path, const struct fbp_array_info *i, const st
         cli_json_numbers(root, "origin_mm", i->origin_mm, 3);
     }
     cJSON_AddStringToObject(root, "unit", i->unit);
-    if (i->scale != 0) {
-        cJSON_AddNumberToObject(root, "scale", i->scale);
-        cJSON_AddNumberToObject(root, "offset", i->offset);
-    }
+    if (i->scale != 0)
+        cli_json_add(root, {"scale", i->scale}, {"offset", i->offset});
     if (i->history[0])
         cJSON_AddStringToObject(root, "history", i->history);
     if (i->taken[0])
@@ -119,12 +112,9 @@ static int array_json(const char *path, const struct fbp_array_info *i, const st
     cJSON_AddStringToObject(root, "row_order",
                             i->row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up");
     cJSON_AddNumberToObject(root, "bytes", (double)array_bytes(i));
-    if (r) {
-        cJSON_AddNumberToObject(root, "min", r->min);
-        cJSON_AddNumberToObject(root, "max", r->max);
-        cJSON_AddNumberToObject(root, "mean", r->mean);
-        cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
-    }
+    if (r)
+        cli_json_add(root, {"min", r->min}, {"max", r->max}, {"mean", r->mean},
+                     {"not_finite", (double)r->not_finite});
     return cli_json(root, false);
 }
 
@@ -159,29 +149,6 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     return 0;
 }
 
-/* An array file in a format with several arrays (HDF5, MAT, BES3T) may contain a whole scan: load
- * the scan.  out->n_views 0: the file is not a scan.  Returns 1, after an error message, if the
- * file is unreadable or memory is exhausted; else 0. */
-static int find_scan(const struct info_args *a, const char *format, struct fbp_scan *out)
-{
-    if (strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0 && strcmp(format, "bes3t") != 0)
-        return 0;
-    if (access(a->file, F_OK) != 0) /* FILE:ARRAY requests one array, not the scan */
-        return 0;
-    const fbp_status st = fbp_scan_load(out, a->file, NULL);
-    return st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
-}
-
-static void tell_of_scan(const struct info_args *a, const struct fbp_scan *scan)
-{
-    if (scan->n_views == 0)
-        return;
-    cli_say_uncertain(scan, a->quiet);
-    if (!a->json)
-        printf("scan     complete, %zu views; use fbp recon %s, or fbp geometry check %s\n",
-               scan->n_views, say_name(a->file), say_name(a->file));
-}
-
 static int scan_json(const char *path, const struct fbp_scan *s, const struct fbp_grid *g)
 {
     cJSON *root = cJSON_CreateObject();
@@ -191,9 +158,8 @@ static int scan_json(const char *path, const struct fbp_scan *s, const struct fb
     cJSON_AddStringToObject(root, "kind", fbp_kind_name(s->kind));
     if (s->projections)
         cJSON_AddStringToObject(root, "projections", s->projections);
-    cJSON_AddNumberToObject(root, "views", (double)s->n_views);
-    cJSON_AddNumberToObject(root, "columns", (double)s->panel.n_columns);
-    cJSON_AddNumberToObject(root, "rows", (double)s->panel.n_rows);
+    cli_json_add(root, {"views", (double)s->n_views}, {"columns", (double)s->panel.n_columns},
+                 {"rows", (double)s->panel.n_rows});
     if (!fbp_kind_has_lines(s->kind))
         cJSON_AddNumberToObject(root, "frames", (double)s->panel.n_rows);
     cJSON_AddBoolToObject(root, "intensities", fbp_scan_is_intensity(s));
@@ -249,39 +215,46 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
     return rc;
 }
 
-/* True for a MAT file with P, B and G of an EPR laboratory: the file is reported as a scan, because
- * none of the three arrays alone describes it. */
-static bool is_laboratory(const struct fbp_scan *scan, const char *format)
-{
-    return scan->n_views > 0 && strcmp(format, "mat") == 0 && !fbp_kind_has_lines(scan->kind);
-}
-
+/* Print the header and the range of values of an array file, and the scan that the file contains,
+ * if any. */
 static int array_info(const struct info_args *a, fbp_source *src)
 {
+    const struct fbp_array_info *info = fbp_source_info(src);
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct range range = {0};
     const struct range *r = a->header ? NULL : &range;
     int rc = r ? read_range(src, &range) : 0;
 
-    if (fbp_source_info(src)->missing[0])
-        say_warning(a->quiet, "%s", fbp_source_info(src)->missing);
-
-    if (rc == 0)
-        rc = find_scan(a, fbp_source_info(src)->format, &scan);
-    if (rc == 0 && is_laboratory(&scan, fbp_source_info(src)->format)) {
+    if (info->missing[0])
+        say_warning(a->quiet, "%s", info->missing);
+    /* A file in a format with several arrays may contain a whole scan, unless the path is
+     * FILE:ARRAY, which requests one array. n_views 0: the file is not a scan. */
+    const bool is_mat = strcmp(info->format, "mat") == 0;
+    if (rc == 0 && access(a->file, F_OK) == 0 &&
+        (is_mat || strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "bes3t") == 0)) {
+        const fbp_status st = fbp_scan_load(&scan, a->file, NULL);
+        rc = st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
+    }
+    /* A MAT file with P, B and G of an EPR laboratory is reported as a scan, because none of the
+     * three arrays alone describes it. */
+    if (rc == 0 && is_mat && scan.n_views > 0 && !fbp_kind_has_lines(scan.kind)) {
         fbp_source_close(&src);
         return show_scan(a, &scan);
     }
     if (rc == 0)
-        rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
-    if (rc == 0)
-        tell_of_scan(a, &scan);
+        rc = (a->json ? array_json : array_text)(a->file, info, r);
+    if (rc == 0 && scan.n_views > 0) {
+        cli_say_uncertain(&scan, a->quiet);
+        if (!a->json)
+            printf("scan     complete, %zu views; use fbp recon %s, or fbp geometry check %s\n",
+                   scan.n_views, say_name(a->file), say_name(a->file));
+    }
     fbp_scan_clear(&scan);
     fbp_source_close(&src);
     return rc;
 }
 
-/* Load a scan, or the geometry alone from another program's geometry file. */
+/* Load a scan file or, if the file is none, the geometry in a file of another program. */
 static fbp_status load_scan(struct fbp_scan *scan, const char *path)
 {
     return fbp_scan_load(scan, path, NULL) == FBP_OK ? FBP_OK
@@ -295,12 +268,12 @@ static int scan_info(const struct info_args *a)
     if (load_scan(&scan, a->file) == FBP_OK)
         return show_scan(a, &scan);
     (void)!fbp_scan_load(&scan, a->file,
-                         NULL); /* sets the message: reason why the file is not a scan */
+                         NULL); /* sets fbp_message(): the reason why the file is no scan */
     return cli_fail();
 }
 
-/* Report an array, or else a scan or a geometry.  If the file has a known array format but is
- * invalid, and is not a scan either, the error of the array reader is printed. */
+/* Print the contents of a file: an array, else a scan or a geometry. If the file has a known array
+ * format but is invalid, and is no scan either, the error of the array reader is printed. */
 static int file_info(const struct info_args *a)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -328,7 +301,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct")) {
-        /* data set or result of RabbitCT: run `fbp-bench rabbitct info` */
+        /* The file is a data set (.rctd) or a result (.rct) of RabbitCT: run `fbp-bench rabbitct
+         * info`. */
         char *file = (char *)(uintptr_t)a.file;
         char *words[] = {"rabbitct", "info", a.json ? "--json" : "--", a.json ? "--" : file, file};
         return program_start_bench(4 + a.json, words);
@@ -338,7 +312,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "what is in a file: size, type, spacing, unit, range of values",
+    .summary = "describe a file: size, type, spacing, unit, range of values",
     .usage = "FILE [options]",
     .examples = "  fbp info volume.mha\n"
                 "  fbp info scan.json --json\n"

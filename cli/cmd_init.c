@@ -1,4 +1,5 @@
-/* Command `fbp init`: guesses a scan file from the contents of a folder (fbp_folder_guess()). */
+/* Command `fbp init`, started by program.c: writes a first scan file for the data in a folder, from
+ * the guesses of fbp_folder_guess(). */
 #include "choices.h"
 #include "cli.h"
 #include "say.h"
@@ -16,7 +17,7 @@
 
 struct init_args {
     const char *folder, *output;
-    unsigned kind; /* 0: not given; else 1 + enum fbp_kind */
+    unsigned kind; /* 1 + enum fbp_kind; 0: --kind is not given */
     double pitch, sod, sdd, arc;
     bool force; /* replace an older scan file */
     bool json, quiet;
@@ -29,7 +30,7 @@ static const struct opt table[] = {
     OPT(I, output, .name = "output", .letter = 'o', .arg = "SCAN.json",
         .fallback = "standard output", .help = "scan file to write"),
     OPT(I, kind, .name = "kind", .arg = "KIND", .list = choices_kind_or_none, .fallback = "cone",
-        .help = "kind of geometry, if you know it"),
+        .help = "geometry of the rays, if you know it"),
     OPT(I, pitch, .name = "pitch", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
         .help = "distance between detector pixels"),
     OPT(I, sod, .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,
@@ -44,18 +45,8 @@ static const struct opt table[] = {
 };
 #undef I
 
-static void tell(void *user, enum fbp_log_level level, const char *line)
-{
-    const struct init_args *args = user;
-
-    if (level == FBP_LOG_WARNING)
-        say_warning(false, "%s", line);
-    else
-        say_note(args->quiet, "%s", line);
-}
-
-/* Find the folder of the scan file: the folder of -o, or of the file to which standard output is
- * redirected; otherwise ".". */
+/* Write to target the folder of the new scan file: that of -o, or of the file to which standard
+ * output is redirected, otherwise ".". */
 static int find_base(const struct init_args *args, char target[PATH_MAX])
 {
     struct stat info;
@@ -79,26 +70,6 @@ static int find_base(const struct init_args *args, char target[PATH_MAX])
     return 0;
 }
 
-/* Write the scan file to -o or to standard output; with --json, print a report that contains the
- * scan. Frees `scan`; returns the exit status. */
-static int finish(const struct init_args *args, cJSON *scan)
-{
-    if (!args->json)
-        return args->output ? cli_json_save(scan, args->output, args->force)
-                            : cli_json(scan, false);
-    cJSON *report = cJSON_CreateObject();
-    cJSON_AddItemToObject(report, "scan", cJSON_Duplicate(scan, true));
-    if (args->output)
-        cJSON_AddStringToObject(report, "output", args->output);
-    const int rc = args->output ? cli_json_save(scan, args->output, args->force) : 0;
-    if (!args->output)
-        cJSON_Delete(scan);
-    if (rc == 0)
-        return cli_json(report, false);
-    cJSON_Delete(report);
-    return rc;
-}
-
 static int guess(struct init_args *args)
 {
     char base[PATH_MAX], *text;
@@ -109,8 +80,8 @@ static int guess(struct init_args *args)
                                            .sdd_mm = args->sdd,
                                            .arc_deg = args->arc,
                                            .base = base,
-                                           .log = tell,
-                                           .user = args};
+                                           .log = cli_log,
+                                           .user = &args->quiet};
 
     if (find_base(args, base) != 0)
         return 1;
@@ -118,8 +89,21 @@ static int guess(struct init_args *args)
         return cli_fail();
     cJSON *scan = cJSON_Parse(text);
     free(text);
-    return scan ? finish(args, scan)
-                : cli_error("out of memory for a scan file; close other programs");
+    if (!scan)
+        return cli_error("out of memory for a scan file; close other programs");
+    if (!args->json)
+        return args->output ? cli_json_save(scan, args->output, args->force)
+                            : cli_json(scan, false);
+    cJSON *report = cJSON_CreateObject();
+    cJSON_AddItemToObject(report, "scan", args->output ? cJSON_Duplicate(scan, true) : scan);
+    if (args->output) {
+        cJSON_AddStringToObject(report, "output", args->output);
+        if (cli_json_save(scan, args->output, args->force) != 0) {
+            cJSON_Delete(report);
+            return 1;
+        }
+    }
+    return cli_json(report, false);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -27,16 +27,6 @@ static bool is_box(const struct fbp_plan_summary *p)
     return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
 }
 
-static const char *how_often_filtered(const struct fbp_plan_summary *p)
-{
-    if (p->shares_views)
-        return "each filtered once, by one of the devices, and copied to the others";
-    if (p->keeps_views)
-        return p->n_devices > 1 ? "filtered by each device, and kept there"
-                                : "filtered once, and kept on the device";
-    return p->n_slabs > 1 ? "filtered again for each slab that needs their rows" : "filtered once";
-}
-
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
 {
     struct plan_line *line = &out->lines[out->n < PLAN_LINES ? out->n++ : PLAN_LINES - 1];
@@ -49,12 +39,12 @@ void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Lines about the volume, its box, part and region, and the filter. */
-static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
+void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
 {
     const double *c = p->volume.centre_mm;
-    char a[120];
+    char a[120], b[120];
 
+    out->n = 0;
     plan_put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume),
              c[0], c[1], c[2]);
     if (p->time_points > 1)
@@ -82,13 +72,6 @@ static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
         plan_put(out, "filter", "by FFT of length %zu", p->fft_length);
     else
         plan_put(out, "filter", "%s", p->filtered ? "none" : "in space");
-}
-
-/* Lines about device, slabs and batches, and how often views are read. */
-static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
-{
-    char a[120];
-
     plan_put(out, "device", "%s", plan_device(a, sizeof a, p));
     plan_put(out, "slabs", "%zu of at most %zu slices", p->n_slabs, p->slab_slices);
     if (p->follows)
@@ -113,14 +96,13 @@ static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
                  "filtered once, and summed into %zu images of %zu x %zu pixels: %.4g giga-updates",
                  p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
     else
-        plan_put(out, "views", "%s", how_often_filtered(p));
-}
-
-/* Lines about bytes written, memory, and voxel updates. */
-static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
-{
-    char a[120], b[120];
-
+        plan_put(out, "views", "%s",
+                 p->shares_views ? "each filtered once, by one of the devices, and copied to the "
+                                   "others"
+                 : p->keeps_views && p->n_devices > 1 ? "filtered by each device, and kept there"
+                 : p->keeps_views                     ? "filtered once, and kept on the device"
+                 : p->n_slabs > 1 ? "filtered again for each slab that needs their rows"
+                                  : "filtered once");
     plan_put(out, "writing", "%s", fbp_bytes_text(a, sizeof a, p->output_bytes));
     if (p->memory_limit > 0)
         plan_put(out, "memory", "%s predicted; the limit is %s",
@@ -136,38 +118,17 @@ static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
              p->n_pictures ? "images) in the second stage" : "views)");
 }
 
-void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
-{
-    out->n = 0;
-    put_volume(out, p);
-    put_parts(out, p);
-    put_costs(out, p);
-}
-
 void plan_print_lines(const struct plan_lines *l)
 {
     for (size_t i = 0; i < l->n; i++)
         printf("%-9s %s\n", l->lines[i].name, l->lines[i].text);
 }
 
-static void json_predicted(cJSON *root, const struct fbp_predicted *t)
+cJSON *plan_json(const struct fbp_plan_summary *p, double seconds)
 {
-    cJSON *out = cJSON_AddObjectToObject(root, "predicted");
+    const struct fbp_predicted *t = &p->predicted;
+    cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddNumberToObject(out, "read", t->read);
-    cJSON_AddNumberToObject(out, "upload", t->upload);
-    cJSON_AddNumberToObject(out, "filter", t->filter);
-    cJSON_AddNumberToObject(out, "share", t->share);
-    cJSON_AddNumberToObject(out, "backproject", t->backproject);
-    cJSON_AddNumberToObject(out, "fetch", t->fetch);
-    cJSON_AddNumberToObject(out, "write", t->write);
-    cJSON_AddNumberToObject(out, "total", t->total);
-    cJSON_AddNumberToObject(out, "gups", t->gups);
-}
-
-/* JSON members: device, kernel, volume, box and region. */
-static void json_work(cJSON *root, const struct fbp_plan_summary *p)
-{
     cJSON_AddStringToObject(root, "device", p->backend);
     recon_json_kernel(root, p);
     cli_json_sizes(root, "size", p->volume.n, 3);
@@ -177,55 +138,26 @@ static void json_work(cJSON *root, const struct fbp_plan_summary *p)
         recon_json_box(root, p);
     if (p->region_voxels)
         recon_json_region(root, p);
-}
-
-static void json_counts(cJSON *root, const struct fbp_plan_summary *p)
-{
-    static const struct {
-        const char *key;
-        size_t offset;
-    } counts[] = {
-        {"slabs", offsetof(struct fbp_plan_summary, n_slabs)},
-        {"slab_slices", offsetof(struct fbp_plan_summary, slab_slices)},
-        {"batches", offsetof(struct fbp_plan_summary, n_batches)},
-        {"batch_views", offsetof(struct fbp_plan_summary, batch_views)},
-        {"fft_length", offsetof(struct fbp_plan_summary, fft_length)},
-        {"devices", offsetof(struct fbp_plan_summary, n_devices)},
-        {"memory_bytes", offsetof(struct fbp_plan_summary, memory_bytes)},
-        {"memory_limit", offsetof(struct fbp_plan_summary, memory_limit)},
-        {"device_bytes", offsetof(struct fbp_plan_summary, device_bytes)},
-        {"input_bytes", offsetof(struct fbp_plan_summary, input_bytes)},
-        {"output_bytes", offsetof(struct fbp_plan_summary, output_bytes)},
-        {"updates", offsetof(struct fbp_plan_summary, updates)},
-        {"frames", offsetof(struct fbp_plan_summary, time_points)},
-        {"pictures", offsetof(struct fbp_plan_summary, n_pictures)},
-        {"picture_updates", offsetof(struct fbp_plan_summary, picture_updates)},
-        {"ahead_bytes", offsetof(struct fbp_plan_summary, ahead_bytes)},
-        {"ahead_rows", offsetof(struct fbp_plan_summary, ahead_rows)},
-        {"ahead_bands", offsetof(struct fbp_plan_summary, ahead_bands)},
-        {"ahead_in_file", offsetof(struct fbp_plan_summary, ahead_in_file)},
-    };
-    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
-
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        cJSON_AddNumberToObject(root, counts[i].key,
-                                (double)*(const size_t *)((const char *)p + counts[i].offset));
-}
-
-cJSON *plan_json(const struct fbp_plan_summary *p, double seconds)
-{
-    cJSON *root = cJSON_CreateObject();
-
-    json_work(root, p);
-    json_counts(root, p);
-    cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
-    cJSON_AddNumberToObject(root, "scratch_bytes", (double)p->scratch_bytes);
-    cJSON_AddNumberToObject(root, "scratch_reads", p->scratch_reads);
+    cli_json_add(
+        root, {"slabs", (double)p->n_slabs}, {"slab_slices", (double)p->slab_slices},
+        {"batches", (double)p->n_batches}, {"batch_views", (double)p->batch_views},
+        {"fft_length", (double)p->fft_length}, {"devices", (double)p->n_devices},
+        {"memory_bytes", (double)p->memory_bytes}, {"memory_limit", (double)p->memory_limit},
+        {"device_bytes", (double)p->device_bytes}, {"input_bytes", (double)p->input_bytes},
+        {"output_bytes", (double)p->output_bytes}, {"updates", (double)p->updates},
+        {"frames", (double)p->time_points}, {"pictures", (double)p->n_pictures},
+        {"picture_updates", (double)p->picture_updates}, {"ahead_bytes", (double)p->ahead_bytes},
+        {"ahead_rows", (double)p->ahead_rows}, {"ahead_bands", (double)p->ahead_bands},
+        {"ahead_in_file", (double)p->ahead_in_file}, {"view_reads", p->view_reads},
+        {"scratch_bytes", (double)p->scratch_bytes}, {"scratch_reads", p->scratch_reads});
     cJSON_AddBoolToObject(root, "keeps_views", p->keeps_views);
     cJSON_AddBoolToObject(root, "shares_views", p->shares_views);
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);
-    if (p->predicted.total > 0)
-        json_predicted(root, &p->predicted);
+    if (t->total > 0)
+        cli_json_add(cJSON_AddObjectToObject(root, "predicted"), {"read", t->read},
+                     {"upload", t->upload}, {"filter", t->filter}, {"share", t->share},
+                     {"backproject", t->backproject}, {"fetch", t->fetch}, {"write", t->write},
+                     {"total", t->total}, {"gups", t->gups});
     return root;
 }
 
@@ -235,12 +167,48 @@ static fbp_status part_of(const fbp_plan *plan, size_t k, struct fbp_part *out)
     return fbp_plan_part(plan, k, out);
 }
 
-int recon_print_parts(const fbp_plan *plan)
+static int json_parts(cJSON *root, const fbp_plan *plan)
 {
     const struct fbp_plan_summary *p = fbp_plan_info(plan);
-    struct fbp_part part;
 
+    if (p->n_parts == 0)
+        return 0;
+    cJSON_AddNumberToObject(root, "part", (double)p->part);
+    cJSON *list = cJSON_AddArrayToObject(root, "parts");
     for (size_t k = 1; k <= p->n_parts; k++) {
+        struct fbp_part part;
+        if (part_of(plan, k, &part) != FBP_OK)
+            return cli_fail();
+        cJSON *one = cJSON_CreateObject(), *ranges = cJSON_AddArrayToObject(one, "slices");
+        const double slices[2] = {(double)part.slices[0], (double)part.slices[1]};
+        cJSON_AddItemToArray(ranges, cJSON_CreateDoubleArray(slices, 2));
+        cJSON_AddNumberToObject(one, "updates", (double)part.updates);
+        cJSON_AddItemToArray(list, one);
+    }
+    return 0;
+}
+
+int plan_print(const fbp_plan *plan, bool json)
+{
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    static struct plan_lines lines;
+    double seconds;
+    char a[40];
+
+    if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
+        return cli_fail();
+    if (json) {
+        cJSON *root = plan_json(p, seconds);
+        if (json_parts(root, plan) == 0)
+            return cli_json(root, false);
+        cJSON_Delete(root);
+        return 1;
+    }
+    plan_tell(p, &lines);
+    plan_put(&lines, "time", "about %s", cli_seconds(a, sizeof a, seconds));
+    plan_print_lines(&lines);
+    for (size_t k = 1; k <= p->n_parts; k++) {
+        struct fbp_part part;
         if (part_of(plan, k, &part) != FBP_OK)
             return cli_fail();
         printf("%-9s %zu of %zu%s: slices %zu to %zu, %.4g giga-updates\n", "part", k, p->n_parts,
@@ -250,63 +218,13 @@ int recon_print_parts(const fbp_plan *plan)
     return 0;
 }
 
-int recon_json_parts(cJSON *root, const fbp_plan *plan)
-{
-    const struct fbp_plan_summary *p = fbp_plan_info(plan);
-    cJSON *list;
-
-    if (p->n_parts == 0)
-        return 0;
-    cJSON_AddNumberToObject(root, "part", (double)p->part);
-    list = cJSON_AddArrayToObject(root, "parts");
-    for (size_t k = 1; k <= p->n_parts; k++) {
-        struct fbp_part part;
-        if (part_of(plan, k, &part) != FBP_OK)
-            return cli_fail();
-        cJSON *one = cJSON_CreateObject(), *runs = cJSON_AddArrayToObject(one, "slices");
-        cJSON *run = cJSON_CreateArray();
-        for (size_t i = 0; i < 2; i++)
-            cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i]));
-        cJSON_AddItemToArray(runs, run);
-        cJSON_AddNumberToObject(one, "updates", (double)part.updates);
-        cJSON_AddItemToArray(list, one);
-    }
-    return 0;
-}
-
-static int print_json(const fbp_plan *plan, double seconds)
-{
-    cJSON *root = plan_json(fbp_plan_info(plan), seconds);
-
-    if (recon_json_parts(root, plan) != 0) {
-        cJSON_Delete(root);
-        return 1;
-    }
-    return cli_json(root, false);
-}
-
-int plan_print(const fbp_plan *plan, bool json)
-{
-    static struct plan_lines lines;
-    double seconds;
-    char a[40];
-
-    if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
-        return cli_fail();
-    if (json)
-        return print_json(plan, seconds);
-    plan_tell(fbp_plan_info(plan), &lines);
-    plan_put(&lines, "time", "about %s", cli_seconds(a, sizeof a, seconds));
-    plan_print_lines(&lines);
-    return recon_print_parts(plan);
-}
-
 static const struct opt table[] = {
-    OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
+        .help = "scan file, or any other input of fbp recon"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help =
-            "name of the output of fbp recon, because writing OME-Zarr needs memory, and parts end "
-            "between its chunks. Nothing is written"),
+            "name that fbp recon will get; the format of the output changes the memory (OME-Zarr)"
+            " and the ends of parts. fbp plan writes nothing"),
     OPT(R, p.output.compress, .name = "compress",
         .help = "with -o: fbp recon will compress its output"),
     RECON_OPTIONS,
@@ -352,10 +270,11 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_plan = {
     .name = "plan",
-    .summary = "what recon would do: memory, slabs, reads, time",
+    .summary = "print what recon would do: memory, slabs of slices, reads, time",
     .usage = "scan.json [options]",
-    .about = "Reads only headers. Takes the options of fbp recon. If recon would fail, plan "
-             "fails with the same message.",
+    .about =
+        "Takes the options of fbp recon, and reads only the headers of the files. If fbp recon "
+        "would fail, fbp plan fails with the same message.",
     .examples = "  fbp plan scan.json\n"
                 "  fbp plan scan.json --size 2048 --memory 4G\n"
                 "  fbp plan scan.json --size 2048 --part 3/16\n",

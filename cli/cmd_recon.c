@@ -1,4 +1,5 @@
-/* Command `fbp recon`: options, reconstruction or sweep, preview, report and result. */
+/* Command `fbp recon`, started by program.c: table of options, run of a plan or of a sweep, then
+ * preview picture, report page and printed result. */
 #include "report.h"
 #include "sweep.h"
 #include "team.h"
@@ -13,33 +14,35 @@ static const struct opt table[] = {
                 "whole scan in HDF5 (Data Exchange, NXtomo), MAT or BES3T (.DSC)"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help =
-            "volume to write ({written}), or a stack of slices such as out/%04d.tif or "
-            "out/%04d.png. null: writes nothing, hash: prints a hash of the values. With --slice "
-            "also .png, a picture"),
+            "volume to write ({written}), or one file per slice, such as out/%04d.tif or "
+            "out/%04d.png. null: writes nothing; hash: writes nothing, and prints a hash of the "
+            "voxel values. With --slice, a name that ends in .png writes a grey picture"),
     OPT(R, p.output.type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
         .fallback = "float32",
-        .help = "type of the stored values; --precision double stores float64"),
+        .help = "type of the stored voxel values; the default with --precision double is float64"),
     OPT(R, p.output.range, .name = "output-range", .arg = "LO,HI|auto",
         .fallback = "-1000,3000 in HU",
-        .help = "values that are stored as 0 and as the greatest number of uint8 or uint16; "
-                "auto: least and greatest value of the volume"),
+        .help = "voxel values that become 0 and the greatest integer of --output-type uint8 or "
+                "uint16; auto: the least and the greatest value of the volume"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also write a picture of three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "also draw a timeline of reading, filtering, backprojection and writing"),
     OPT(R, report, .name = "report", .arg = "FILE.html",
-        .help = "also write a page for a browser: warnings, slices of the volume, decisions and "
-                "their reasons, geometry, timeline, inputs, and the command (docs/view.md)"),
+        .help =
+            "also write a page for a browser: warnings, slices of the volume, settings and their "
+            "reasons, geometry, timeline, inputs, and the command (docs/view.md)"),
     OPT(R, sweep, .name = "sweep", .arg = "NAME=FROM:TO:STEP",
-        .help = "reconstruct one slice for each value of centre (column of the rotation axis), "
-                "tilt (deg), offset, sod or sdd (mm), write all of them as one picture (-o "
-                "FILE.png), and name the best value"),
+        .help =
+            "reconstruct one slice for each value of centre (column of the rotation axis), tilt "
+            "[deg], offset, sod or sdd [mm], write all slices as one picture (-o FILE.png), and "
+            "print the best value"),
     OPT(R, water, .name = "hu-from-roi", .arg = "X,Y,Z,R", .min = -FBP_PLACE_MM_MAX,
         .max = FBP_PLACE_MM_MAX,
-        .help = "values in Hounsfield units; the sphere of radius R around (X, Y, Z) [mm] "
-                "contains water"),
+        .help = "values in Hounsfield units: the sphere of radius R around (X, Y, Z) [mm] contains "
+                "water, and its mean is measured first"),
     OPT(R, score, .name = "score", .arg = "NAME", .names = sweep_scores, .fallback = "sharpness",
-        .help = "with --sweep: how the best value is found"),
+        .help = "with --sweep: measure of a slice that decides which value is best"),
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,
     PART_OPTION,
@@ -64,87 +67,34 @@ static const struct opt table[] = {
         .help = "print only errors, and the result of hash:, --plan or --json"),
 };
 
-static void announce(const struct fbp_plan_summary *p)
+/* Run the plan of one slice and write the slice as a PNG picture. shown: receives the values of
+ * black and white. */
+static fbp_status run_to_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
+                                 double shown[2])
 {
-    char text[200];
-
-    fprintf(stderr, "%s\n%s\n", p->weights, plan_device(text, sizeof text, p));
-}
-
-/* Print the error.  For an interrupted volume, the library's message states what remains. */
-static int failed(const struct recon_args *a, fbp_status st)
-{
-    if (st == FBP_ERR_CANCELLED && recon_is_picture(a))
-        return cli_error("interrupted: nothing was written");
-    return cli_fail();
-}
-
-int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2])
-{
-    const fbp_status st = fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &plan->whole,
-                                            plan->box[2][0], plan->box[2][1], &rows[0], &rows[1]);
-    return st == FBP_OK ? 0 : cli_fail();
-}
-
-/* Write the slice as a picture; if there are several frames, the first one. */
-static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,
-                       double shown[2])
-{
+    const struct fbp_grid *g = &fbp_plan_info(plan)->volume;
+    const size_t n[3] = {g->n[0], g->n[1], g->n[2] * fbp_plan_info(plan)->time_points};
+    float *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
     struct fbp_array_info info = {.struct_size = sizeof info,
                                   .n = {g->n[0], g->n[1], g->n[2]},
                                   .type = FBP_F32,
                                   .has_spacing = true,
                                   .spacing_mm = {g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[2]}};
     fbp_source *source = NULL;
-    fbp_status st = fbp_source_memory(&source, values, &info);
-
-    if (st == FBP_OK)
-        st = fbp_picture_write("the slice", path,
-                               fbp_picture_params(.source = source, .shown = shown));
-    fbp_source_close(&source);
-    return st;
-}
-
-fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
-                         double shown[2])
-{
-    const struct fbp_grid *g = &fbp_plan_info(plan)->volume;
-    const size_t n[3] = {g->n[0], g->n[1], g->n[2] * fbp_plan_info(plan)->time_points};
-    float *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
     fbp_sink *sink = NULL;
     fbp_status st = values ? fbp_sink_memory(&sink, values, FBP_F32, n) : FBP_ERR_NOMEM;
 
     if (st == FBP_OK)
         st = fbp_plan_run_to(plan, NULL, sink, report);
     if (st == FBP_OK)
-        st = draw(g, values, path, shown);
+        st = fbp_source_memory(&source, values, &info);
+    if (st == FBP_OK) /* if the scan has several frames, the slice of the first one */
+        st = fbp_picture_write("the slice", path,
+                               fbp_picture_params(.source = source, .shown = shown));
+    fbp_source_close(&source);
     fbp_sink_close(&sink);
     free(values);
     return st;
-}
-
-static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct recon_result *out)
-{
-    if (!recon_is_picture(a))
-        return fbp_plan_run(plan, a->output, &out->report);
-    if (fbp_team_rank(a->p.cluster.team) > 0) /* this rank sends its slices to rank 0 */
-        return fbp_plan_run_to(plan, NULL, NULL, &out->report);
-    return recon_picture(plan, a->output, &out->report, out->shown);
-}
-
-/* Write the other outputs: the preview picture and the report page. */
-static int write_rest(const struct recon_args *a, const struct fbp_scan *scan,
-                      struct recon_result *result, struct recon_report *report)
-{
-    char written[4200];
-
-    cli_written(written, sizeof written, a->output, result->plan->volume.n[2]);
-    if (a->preview && fbp_picture_write(written, a->preview,
-                                        fbp_picture_params(.shown = result->shown)) != FBP_OK)
-        return cli_fail();
-    if (recon_rows(scan, result->plan, result->rows) != 0)
-        return 1;
-    return a->report ? report_write(report, a, scan, result) : 0;
 }
 
 static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, fbp_plan *plan,
@@ -152,21 +102,38 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
 {
     struct recon_result result = {.plan = fbp_plan_info(plan),
                                   .report = {.struct_size = sizeof result.report}};
+    char device[200], written[4200];
 
     if (!a->quiet)
-        announce(result.plan);
+        fprintf(stderr, "%s\n%s\n", result.plan->weights,
+                plan_device(device, sizeof device, result.plan));
     fbp_plan_timeline(plan, a->timeline);
     if (a->report && report_draws(report, a, plan) != 0)
         return 1;
-    const fbp_status st = run_plan(a, plan, &result);
+    /* A rank other than 0 sends its slices to rank 0, which writes all outputs and prints the
+     * result. */
+    const bool is_later = fbp_team_rank(a->p.cluster.team) > 0;
+    const fbp_status st = !recon_is_picture(a) ? fbp_plan_run(plan, a->output, &result.report)
+                          : is_later
+                              ? fbp_plan_run_to(plan, NULL, NULL, &result.report)
+                              : run_to_picture(plan, a->output, &result.report, result.shown);
     progress_end(progress);
-    if (st != FBP_OK)
-        return failed(a, st);
+    if (st == FBP_ERR_CANCELLED && recon_is_picture(a))
+        return cli_error("interrupted: nothing was written");
+    if (st != FBP_OK) /* the message of an interrupted run states what remains to be computed */
+        return cli_fail();
     report->computed = true;
-    if (fbp_team_rank(a->p.cluster.team) >
-        0) /* rank 0 writes all other outputs and prints the result */
+    if (is_later)
         return 0;
-    if (write_rest(a, scan, &result, report) != 0)
+    cli_written(written, sizeof written, a->output, result.plan->volume.n[2]);
+    if (a->preview &&
+        fbp_picture_write(written, a->preview, fbp_picture_params(.shown = result.shown)) != FBP_OK)
+        return cli_fail();
+    if (fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &result.plan->whole,
+                          result.plan->box[2][0], result.plan->box[2][1], &result.rows[0],
+                          &result.rows[1]) != FBP_OK)
+        return cli_fail();
+    if (a->report && report_write(report, a, scan, &result) != 0)
         return 1;
     if (a->json)
         return recon_print_json(a, &result);
@@ -256,9 +223,8 @@ const struct command cmd_recon = {
     .summary = "reconstruct a volume from a scan",
     .usage = "scan.json -o VOLUME [options]",
     .about = "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
-             "detectors, tilted panels and uneven angles, and prints a note. Values are in 1/mm, "
-             "those of plane integrals (EPR imaging) in 1/mm^3 (--unit cm: 1/cm, 1/cm^3). Ctrl-C "
-             "stops the run cleanly.",
+             "detectors, tilted panels and uneven angles, and prints a note. Values are in 1/mm; "
+             "those of plane integrals (EPR imaging) are in 1/mm^3. Ctrl-C stops the run cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"

@@ -1,4 +1,5 @@
-/* Command `fbp simulate`: simulates a scan of a phantom.  fbp-bench calls simulate_scan(), too. */
+/* Command `fbp simulate`, started by program.c: simulates a scan of a phantom by exact integrals.
+ * fbp-bench calls simulate_scan(), too. */
 #include "choices.h"
 #include "cli.h"
 #include "say.h"
@@ -17,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Parse a set such as "solid-angle:18", "linear-angle:18x14", "fibonacci:208"; false: no set, so
- * the text is the name of a file. */
+/* Parse a set of directions such as "solid-angle:18", "linear-angle:18x14" or "fibonacci:208";
+ * false: the text names no set, but a file of directions. */
 static bool parse_set(const char *text, struct fbp_directions *out)
 {
     const char *name, *colon = strchr(text, ':');
@@ -34,19 +35,6 @@ static bool parse_set(const char *text, struct fbp_directions *out)
     return false;
 }
 
-static fbp_status from_file(const char *path, double (**out)[3], size_t *n)
-{
-    const fbp_status st = fbp_directions_load(path, out, n);
-
-    for (size_t k = 0; st == FBP_OK && k < *n; k++) {
-        double *x = (*out)[k];
-        const double length = hypot(hypot(x[0], x[1]), x[2]);
-        for (int i = 0; length > 0 && i < 3; i++)
-            x[i] /= length;
-    }
-    return st;
-}
-
 static fbp_status simulate_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
 {
     struct fbp_directions set = {.struct_size = sizeof set,
@@ -54,33 +42,21 @@ static fbp_status simulate_directions(const struct simulate_args *a, double (**o
                                  .pole = (enum fbp_pole)a->pole};
 
     *out = NULL;
-    if (!parse_set(a->directions, &set))
-        return from_file(a->directions, out, n);
+    if (!parse_set(a->directions, &set)) {
+        const fbp_status loaded = fbp_directions_load(a->directions, out, n);
+        for (size_t k = 0; loaded == FBP_OK && k < *n; k++) {
+            double *x = (*out)[k];
+            const double length = hypot(hypot(x[0], x[1]), x[2]);
+            for (int i = 0; length > 0 && i < 3; i++)
+                x[i] /= length;
+        }
+        return loaded;
+    }
     const fbp_status st = fbp_directions_make(&set, NULL, n);
     if (st != FBP_OK)
         return st;
     *out = calloc(*n, sizeof **out);
     return *out ? fbp_directions_make(&set, *out, NULL) : FBP_ERR_NOMEM;
-}
-
-static int check_lines(const struct command *self, const struct simulate_args *a)
-{
-    if (a->frames)
-        return opt_usage(self, "--frames applies to plane integrals only; give --kind planes, too");
-    if (cli_ends_with(a->output, ".mat"))
-        return opt_usage(self,
-                         "-o %s: MAT files are written for plane integrals only; give --kind "
-                         "planes, or a name that ends in .json",
-                         a->output);
-    if (a->directions || a->samples || a->order || a->pole)
-        return opt_usage(self, "%s applies to plane integrals only; give --kind planes, too",
-                         a->directions ? "--directions"
-                         : a->samples  ? "--samples"
-                         : a->order    ? "--order"
-                                       : "--pole");
-    if (a->views == 0)
-        return opt_usage(self, "--views K is missing");
-    return OPT_GO_ON;
 }
 
 static int simulate_check_planes(const struct command *self, const struct simulate_args *a)
@@ -91,8 +67,23 @@ static int simulate_check_planes(const struct command *self, const struct simula
         return opt_usage(self, "--gradient applies to MAT files only; give -o PRJ.mat, too");
     if (a->decay > 0 && a->frames < 2)
         return opt_usage(self, "--decay needs several frames; give --frames D, too");
-    if (fbp_kind_has_lines((enum fbp_kind)a->kind))
-        return check_lines(self, a);
+    if (fbp_kind_has_lines((enum fbp_kind)a->kind)) {
+        if (a->frames)
+            return opt_usage(self,
+                             "--frames applies to plane integrals only; give --kind planes, too");
+        if (cli_ends_with(a->output, ".mat"))
+            return opt_usage(self,
+                             "-o %s: MAT files are written for plane integrals only; give --kind "
+                             "planes, or a name that ends in .json",
+                             a->output);
+        if (a->directions || a->samples || a->order || a->pole)
+            return opt_usage(self, "%s applies to plane integrals only; give --kind planes, too",
+                             a->directions ? "--directions"
+                             : a->samples  ? "--samples"
+                             : a->order    ? "--order"
+                                           : "--pole");
+        return a->views ? OPT_GO_ON : opt_usage(self, "--views K is missing");
+    }
     if (!a->directions)
         return opt_usage(self, "--kind planes needs --directions, such as solid-angle:18, or a "
                                "file of them");
@@ -121,7 +112,8 @@ const struct simulate_args simulate_defaults = {
 // clang-format off
 static const struct opt table[] = {
     OPT(S, output, .name = "output", .letter = 'o', .arg = "SCAN.json|PRJ.mat", .required = true,
-        .help = "scan file to write; the projections are written beside it, as SCAN.mha. With --kind planes, the name may also be that of a MAT file with P, B and G, the format of EPR laboratories"),
+        .help = "scan file to write; the projections are written beside it, as SCAN.mha. With --kind "
+        "planes also a MAT file with the arrays P, B and G, the format of EPR laboratories"),
     OPT(S, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .required = true,
         .help = "the volume is a cube with N voxels on each side"),
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6,
@@ -132,9 +124,9 @@ static const struct opt table[] = {
                 "ellipsoids, bottle or tubes, or a text file with a line \"x y z a b c turn density\" for each ellipsoid (mm, "
                 "degrees, 1/mm), or a phantom file of RTK or LEAP (docs/phantoms.md)"),
     OPT(S, kind, .name = "kind", .arg = "KIND", .list = choices_kind, .fallback = "cone",
-        .help = "kind of geometry"),
+        .help = "geometry of the rays; planes: plane integrals (EPR imaging)"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
-        .fallback = "circle", .help = "path of the source; c-arm is not quite a circle"),
+        .fallback = "circle", .help = "path of the source; c-arm: an arc with small deviations from a circle"),
     OPT(S, arc_deg, .name = "arc", .arg = "DEG", .min = -360, .max = 360,
         .fallback = "360; c-arm 198",
         .help = "angle that the views cover; negative: clockwise"),
@@ -142,7 +134,7 @@ static const struct opt table[] = {
         .fallback = "0", .help = "angle of the first view"),
     OPT(S, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 65536,
         .fallback = "1.5 N x 1.5 N",
-        .help = "columns x rows of the detector; one row is a fan beam"),
+        .help = "columns x rows of the detector; with one row the beam is a fan"),
     OPT(S, voxel_mm, .name = "voxel", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
         .fallback = "256/N", .help = "size of a voxel"),
     OPT(S, pitch_mm, .name = "pitch", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
@@ -156,19 +148,19 @@ static const struct opt table[] = {
         .help = "shift of the panel's centre along its rows and columns [mm]"),
     OPT(S, tilt_deg, .name = "tilt", .arg = "A,B,C", .min = -80, .max = 80,
         .fallback = "0,0,0",
-        .help = "turn the panel about its axis u by A, then about v by B, then about its normal "
-                "by C; each axis has already moved with the turns before it [deg]"),
+        .help = "rotate the detector about its rows by A, then about its columns by B, then about its"
+        " normal by C; each axis has moved with the rotations before [deg]"),
     OPT(S, scale, .name = "scale", .arg = "S", .min = -FBP_SCALE_MAX, .max = FBP_SCALE_MAX,
-        .fallback = "1", .help = "factor for the densities of the phantom [1/mm; of --kind planes 1/mm^3]"),
+        .fallback = "1", .help = "factor of the phantom's densities, which are in 1/mm (with --kind planes in 1/mm^3)"),
     OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = FBP_NOISE_MIN, .max = FBP_NOISE_MAX,
         .fallback = "none",
-        .help = "add Poisson noise of I0 photons for each pixel; values are still line integrals"),
+        .help = "add Poisson noise of I0 photons per pixel to the line integrals"),
     OPT(S, noise_sd, .name = "noise-sd", .arg = "SD", .min = 0, .max = FBP_NOISE_SD_MAX,
         .fallback = "0",
         .help = "add Gaussian noise of this standard deviation, in the unit of the projections"),
     OPT(S, at_centres, .name = "at-centres",
-        .help = "plane integrals: values at the centres of the samples; otherwise means over "
-                "the width of each sample"),
+        .help = "plane integrals at the centres of the samples, instead of means over the width of "
+        "each sample (--kind planes)"),
     OPT(S, type, .name = "output-type", .arg = "NAME", .list = choices_sample_type,
         .fallback = "float32", .help = "type of the projections; float64 for plane integrals"),
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
@@ -182,20 +174,21 @@ static const struct opt table[] = {
                 "a file with three numbers per direction (CSV, NPY, MAT)"),
     OPT(S, order, .name = "order", .arg = "NAME", .list = fbp_direction_order_name,
         .fallback = "plain",
-        .help = "order of the views of a set: ring after ring; every second ring backwards; or "
-                "each as far as possible from the views before it"),
+        .help = "order of the views of a set of --directions: plain: ring after ring; flip: every "
+        "second ring backwards; msps: each view as far as possible from the views before"),
     OPT(S, pole, .name = "pole", .arg = "AXIS", .list = fbp_pole_name, .fallback = "z",
-        .help = "axis of the rings"),
+        .help = "axis of the rings of --directions"),
     OPT(S, samples, .name = "samples", .arg = "S", .min = 1, .max = 65536,
         .fallback = "sqrt(3) N, even",
-        .help = "samples per view of --kind planes, at a distance of --pitch"),
+        .help = "number of samples per view of --kind planes; their distance is --pitch"),
     OPT(S, gradient, .name = "gradient", .arg = "G/CM", .min = FBP_GRADIENT_MIN, .max = FBP_GRADIENT_MAX,
         .fallback = "1",
-        .help = "with -o PRJ.mat: gradient of all views, which determines the frequency of each "
-                "sample"),
+        .help = "with -o PRJ.mat: field gradient of all views, which determines the frequency of each"
+        " sample"),
     OPT(S, frames, .name = "frames", .arg = "D", .min = 1, .max = 65536,
         .fallback = "1",
-        .help = "rows per view of --kind planes: the same view at D delays, while the densities decay"),
+        .help = "number of rows per view of --kind planes: one row per delay, while the densities "
+        "decay"),
     OPT(S, decay, .name = "decay", .arg = "T", .min = FBP_DECAY_MIN, .max = FBP_DECAY_MAX,
         .fallback = "D/2",
         .help = "with --frames: in frame k the density of body i (from 1) is multiplied by "
@@ -214,7 +207,7 @@ static bool has_source(const struct simulate_args *a)
     return fbp_kind_has_source((enum fbp_kind)a->kind);
 }
 
-/* Set the documented defaults of options that are not given: the volume is a cube of 256 mm side
+/* Set the options that are not given to the defaults of --help: the volume is a cube of 256 mm side
  * length, and the detector contains its whole projection. */
 static void fill_in(struct simulate_args *a)
 {
@@ -233,40 +226,8 @@ static void fill_in(struct simulate_args *a)
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
 }
 
-/* Angles [rad] of all views: a circle omits the end of the arc, a C-arm includes both ends. Returns
- * NULL if out of memory. */
-static double *make_angles(const struct simulate_args *a)
-{
-    double *angles = malloc(a->views * sizeof *angles);
-    const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
-
-    for (size_t k = 0; angles && k < a->views; k++)
-        angles[k] = (a->start_deg + (double)k * a->arc_deg / (double)intervals) * rad;
-    return angles;
-}
-
-/* Views of plane integrals; samples are symmetric about 0. */
-static void plane_views(const struct simulate_args *a, double (*direction)[3],
-                        struct fbp_scan *scan)
-{
-    const double first = -((double)a->detector[0] - 1) / 2 * a->pitch_mm;
-
-    for (size_t k = 0; k < scan->n_views; k++)
-        fbp_plane_view(direction[k], a->pitch_mm, first, a->detector[0], &scan->views[k]);
-}
-
-static fbp_status make_views(const struct simulate_args *a, const struct fbp_circle *circle,
-                             double (*direction)[3], struct fbp_scan *scan)
-{
-    if (direction) {
-        plane_views(a, direction, scan);
-        return FBP_OK;
-    }
-    return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
-                                  : fbp_circle_views(circle, scan->views);
-}
-
-/* True if the output is one MAT file (P, B and G) instead of a scan file and an array. */
+/* True if the output is one MAT file with the arrays P, B and G (plane integrals), instead of a
+ * scan file and an array. */
 static bool is_prj(const struct simulate_args *a)
 {
     return cli_ends_with(a->output, ".mat");
@@ -281,49 +242,47 @@ static fbp_status write_truth(const struct simulate_args *a, const struct fbp_ph
                               a->threads);
 }
 
-static fbp_status write_prj(const struct simulate_args *a, const struct fbp_phantom *phantom,
-                            const struct fbp_scan *scan, struct fbp_simulate_params params)
-{
-    const struct fbp_sink_params how = {.struct_size = sizeof how, .type = a->type};
-    fbp_status st =
-        fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1, &how);
-
-    if (st == FBP_OK)
-        st = write_truth(a, phantom, scan);
-    if (st == FBP_OK)
-        st = fbp_phantom_simulate(phantom, scan, NULL, &params);
-    fbp_sink_close(&params.sink);
-    return st;
-}
-
-/* Write all files; the scan file is written last, because it refers to the projections. */
+/* Write projections, true volume and scan file; the scan file is written last, because it names the
+ * projections. */
 static fbp_status write_scan(const struct simulate_args *a, const struct fbp_phantom *phantom,
                              const struct fbp_circle *circle, const struct fbp_scan *scan)
 {
     const bool tilted = a->tilt_deg[0] != 0 || a->tilt_deg[1] != 0 || a->tilt_deg[2] != 0;
     const bool as_circle = a->trajectory == CIRCLE && !tilted && !a->directions;
-    const struct fbp_simulate_params params = {.struct_size = sizeof params,
-                                               .noise_i0 = a->noise_i0,
-                                               .noise_sd = a->noise_sd,
-                                               .seed = a->seed,
-                                               .n_threads = a->threads,
-                                               .at_centres = a->at_centres,
-                                               .decay = a->decay,
-                                               .in_double = a->type == FBP_F64};
+    const struct fbp_sink_params how = {.struct_size = sizeof how, .type = a->type};
+    struct fbp_simulate_params params = {.struct_size = sizeof params,
+                                         .noise_i0 = a->noise_i0,
+                                         .noise_sd = a->noise_sd,
+                                         .seed = a->seed,
+                                         .n_threads = a->threads,
+                                         .at_centres = a->at_centres,
+                                         .decay = a->decay,
+                                         .in_double = a->type == FBP_F64};
+    fbp_status st;
 
-    if (is_prj(a))
-        return write_prj(a, phantom, scan, params);
-    fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
+    if (is_prj(a)) {
+        st = fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1,
+                               &how);
+        if (st == FBP_OK)
+            st = write_truth(a, phantom, scan);
+        if (st == FBP_OK)
+            st = fbp_phantom_simulate(phantom, scan, NULL, &params);
+        fbp_sink_close(&params.sink);
+        return st;
+    }
+    st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
     if (st == FBP_OK)
         st = write_truth(a, phantom, scan);
     return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
 }
 
-/* Fill *scan from the arguments, without projections; fbp_scan_clear() frees its members. */
+/* Fill *scan (kind, panel, views, volume) from the options, without projections; fbp_scan_clear()
+ * frees its members. */
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {
-    const bool slice = a->detector[1] == 1 && !direction; /* one row sees one slice */
+    const bool slice =
+        a->detector[1] == 1 && !direction; /* a detector with one row measures one slice */
     const size_t stem = strlen(a->output) - (is_prj(a) ? 0 : strlen(".json"));
 
     *scan = (struct fbp_scan){
@@ -340,45 +299,33 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     if (!scan->views || !scan->projections)
         return FBP_ERR_NOMEM;
     sprintf(scan->projections, "%.*s%s", (int)stem, a->output, is_prj(a) ? "" : ".mha");
-    return make_views(a, circle, direction, scan);
-}
-
-static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
-{
-    char grid[120];
-
-    cli_grid(grid, sizeof grid, &scan->volume);
-    if (!fbp_kind_has_lines(scan->kind)) {
-        char frames[40] = "";
-        if (scan->panel.n_rows > 1)
-            snprintf(frames, sizeof frames, ", at %zu delays", scan->panel.n_rows);
-        printf("%s: plane integrals along %zu directions, %zu samples of %.6g mm each%s, of %s in "
-               "%s\n",
-               say_name(a->output), scan->n_views, scan->panel.n_columns, a->pitch_mm, frames,
-               say_name(a->phantom), grid);
-        return;
-    }
-    printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n",
-           say_name(a->output), scan->n_views, scan->panel.n_columns, scan->panel.n_rows,
-           a->arc_deg, say_name(a->phantom), grid);
-}
-
-/* Check that no output replaces the phantom file or the file of directions. */
-static int spare_phantom(const struct simulate_args *a, const struct fbp_scan *scan)
-{
-    return cli_check_files(&(struct cli_files){
-        .force = a->force,
-        .inputs = {a->phantom, a->directions},
-        .outputs = {a->output, is_prj(a) ? NULL : scan->projections, a->truth}});
+    if (!direction)
+        return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
+                                      : fbp_circle_views(circle, scan->views);
+    /* Views of plane integrals: samples lie symmetrically about the origin. */
+    const double first = -((double)a->detector[0] - 1) / 2 * a->pitch_mm;
+    for (size_t k = 0; k < scan->n_views; k++)
+        fbp_plane_view(direction[k], a->pitch_mm, first, a->detector[0], &scan->views[k]);
+    return FBP_OK;
 }
 
 static int report(const struct simulate_args *a, const struct fbp_scan *scan)
 {
-    if (!a->json) {
-        if (!a->quiet)
-            announce(a, scan);
+    const char *output = say_name(a->output), *phantom = say_name(a->phantom);
+    char grid[120], frames[40] = "";
+
+    cli_grid(grid, sizeof grid, &scan->volume);
+    if (scan->panel.n_rows > 1)
+        snprintf(frames, sizeof frames, ", at %zu delays", scan->panel.n_rows);
+    if (!a->json && !a->quiet && !fbp_kind_has_lines(scan->kind))
+        printf("%s: plane integrals along %zu directions, %zu samples of %.6g mm each%s, of %s in "
+               "%s\n",
+               output, scan->n_views, scan->panel.n_columns, a->pitch_mm, frames, phantom, grid);
+    else if (!a->json && !a->quiet)
+        printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n", output,
+               scan->n_views, scan->panel.n_columns, scan->panel.n_rows, a->arc_deg, phantom, grid);
+    if (!a->json)
         return 0;
-    }
     const double sides[2] = {a->pitch_mm, a->pitch_mm};
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "output", a->output);
@@ -387,9 +334,8 @@ static int report(const struct simulate_args *a, const struct fbp_scan *scan)
         cJSON_AddStringToObject(root, "truth", a->truth);
     cJSON_AddStringToObject(root, "phantom", a->phantom);
     cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
-    cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
-    cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
-    cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);
+    cli_json_add(root, {"views", (double)scan->n_views}, {"columns", (double)scan->panel.n_columns},
+                 {"rows", (double)scan->panel.n_rows});
     cli_json_numbers(root, "pitch_mm", sides, 2);
     cli_json_sizes(root, "size", scan->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", scan->volume.voxel_mm, 3);
@@ -408,8 +354,12 @@ int simulate_scan(struct simulate_args *a)
     fill_in(a);
     if (a->directions)
         st = simulate_directions(a, &direction, &a->views);
+    /* Angles of the views [rad]: a circle omits the end of the arc, a C-arm includes both ends. */
+    const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
     if (st == FBP_OK)
-        angles = make_angles(a);
+        angles = malloc(a->views * sizeof *angles);
+    for (size_t k = 0; angles && k < a->views; k++)
+        angles[k] = (a->start_deg + (double)k * a->arc_deg / (double)intervals) * rad;
     struct fbp_circle circle = {
         .struct_size = sizeof circle,
         .kind = (enum fbp_kind)a->kind,
@@ -427,7 +377,11 @@ int simulate_scan(struct simulate_args *a)
         st = angles ? make_scan(a, &circle, direction, &scan) : FBP_ERR_NOMEM;
     if (st == FBP_OK)
         st = fbp_phantom_create(&phantom, a->phantom, a->voxel_mm * (double)a->size / 2, a->scale);
-    if (st == FBP_OK && spare_phantom(a, &scan) != 0)
+    if (st == FBP_OK &&
+        cli_check_files(&(struct cli_files){
+            .force = a->force,
+            .inputs = {a->phantom, a->directions},
+            .outputs = {a->output, is_prj(a) ? NULL : scan.projections, a->truth}}) != 0)
         rc = 1;
     else if (st == FBP_OK)
         st = write_scan(a, &phantom, &circle, &scan);

@@ -1,5 +1,5 @@
-/* Command `fbp view`: draws a picture of a volume, writes an HTML page with a viewer, or serves
- * that page and full slices to a browser (--serve). */
+/* Command `fbp view`, started by program.c: draws a PNG picture of a volume, writes an HTML page
+ * with a viewer, or serves that page and full slices to a browser (--serve). */
 #include "cli.h"
 #include "page/page.h"
 #include "say.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of --page-size, its default, and the part that texts, scripts and histogram use [bytes]. A
- * browser holds the whole page as one text. */
+/* Limits and default of --page-size, and the bytes of a page that texts, scripts and histogram use.
+ * A browser holds a whole page as one text. */
 #define PAGE_LEAST (256. * 1024)
 #define PAGE_MOST  (384. * 1024 * 1024)
 enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
@@ -19,7 +19,8 @@ enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
 struct view_args {
     const char *volume, *output, *device;
     double window[2], turn_deg;
-    size_t slice[3], frame, page_bytes, port; /* not given: SIZE_MAX, SIZE_MAX, 0, 0 */
+    size_t slice[3], frame, page_bytes,
+        port; /* values if the options are not given: SIZE_MAX, SIZE_MAX, 0, 0 */
     bool mip, serve, force, quiet, json;
 };
 
@@ -28,33 +29,35 @@ static const struct opt table[] = {
     OPT(V, volume, .name = "volume", .positional = true, .required = true,
         .help = "volume or projections, in any format that fbp reads"),
     OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png|FILE.html",
-        .help = "picture to write, or a page for a browser, complete in itself: three linked "
-                "planes, window, histogram, values and positions (docs/view.md)"),
-    OPT_BYTE_COUNT(V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST,
-                   .max = PAGE_MOST, .fallback = "16M",
-                   .help =
-                       "greatest size of a page. A larger volume is reduced to means over several "
-                       "voxels, which the page states"),
+        .help = "picture to write, or a page for a browser in one file: three linked planes, grey "
+                "window, histogram, values and positions (docs/view.md)"),
+    OPT_BYTE_COUNT(
+        V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST, .max = PAGE_MOST,
+        .fallback = "16M",
+        .help = "greatest size of a page. Of a larger volume, the page contains means over several "
+                "voxels, and states this"),
     OPT(V, serve, .name = "serve",
-        .help = "instead of writing the page, serve it to a browser on this machine, with full "
-                "slices on request, until Ctrl-C. Prints the address, which contains a random "
-                "key"),
+        .help =
+            "instead of writing the page, serve it to a browser on this machine until Ctrl-C; the"
+            " browser can request slices in full resolution. Prints the address, which contains a"
+            " random key"),
     OPT(V, port, .name = "port", .arg = "N", .min = 1, .max = 65535, .fallback = "any",
         .help = "with --serve: port of the address"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
     OPT(V, turn_deg, .name = "turn", .arg = "DEG", .min = -360, .max = 360, .fallback = "0",
-        .help = "with --mip: turn the volume first, about the axis z through its middle; "
+        .help = "with --mip: rotate the volume first, about an axis along z through its centre; "
                 "counter-clockwise seen from +z"),
     OPT(V, window, .name = "window", .arg = "LO,HI", .min = -FBP_VALUE_MAX, .max = FBP_VALUE_MAX,
-        .fallback = "the range of what is shown", .help = "values shown as black and white"),
+        .fallback = "least and greatest value drawn",
+        .help = "values that are drawn black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel in which the three slices meet; the first is 0"),
     OPT(V, frame, .name = "frame", .arg = "K", .fallback = "the first; of a page all",
-        .help = "index of the volume in a series; the first is 0"),
-    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help =
-            "device that projects: auto, cpu, or with --mip gl (see 'fbp devices'); pictures are "
-            "the same"),
+            "index of the volume in a file with several volumes (a time series); the first is 0"),
+    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
+        .help = "with --mip: device that computes the projections: auto, cpu or gl (see 'fbp "
+                "devices'); the pictures are the same"),
     FORCE_OPTION(V, force),
     OPT(V, json, .name = "json", .help = "print one JSON object"),
     OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
@@ -83,7 +86,7 @@ static const char *title_of(const struct view_args *a)
     return slash && slash[1] ? slash + 1 : a->volume;
 }
 
-/* JSON object with the names of volume and output. */
+/* Create the JSON result of --json, with the names of volume and output. */
 static cJSON *begin_json(const struct view_args *a)
 {
     cJSON *root = cJSON_CreateObject();
@@ -123,7 +126,7 @@ static int view_page(const struct view_args *a)
     return rc;
 }
 
-/* Data of the server's callback: the finished page, and the slices of its volume. */
+/* State of fbp view --serve: text of the finished page, and the slices of its volume. */
 struct volume_server {
     struct markup text;
     struct slices slices;
@@ -134,7 +137,8 @@ static void release_slice(struct answer *a)
     slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
 }
 
-/* Answer a request: path "": the page; "slice?plane=P&index=I&frame=F": float32 values. */
+/* Answer an HTTP request: the empty path is the page; "slice?plane=P&index=I&frame=F" is a slice as
+ * float32 values. Called by server.c, in several threads at the same time. */
 static void answer(void *user, const struct http_request *request, struct answer *out)
 {
     struct volume_server *v = user;
@@ -185,7 +189,8 @@ static int view_serve(const struct view_args *a)
     static struct reduced reduced;
     fbp_source *volume = NULL;
 
-    /* the port first, because it can be in use, and reading the volume takes long */
+    /* The port is opened before the volume is read, because a port in use is an error that needs no
+     * reading. */
     int rc = server_open(&server, (unsigned)a->port);
     if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
         rc = cli_fail();
@@ -207,7 +212,8 @@ static int view_serve(const struct view_args *a)
         if (!a->quiet)
             fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
         printf("http://127.0.0.1:%u/%s/\n", server.port, server.token);
-        (void)!fflush(stdout); /* scripts read the address while the server runs */
+        (void)!fflush(stdout); /* a script that started fbp reads the address from a pipe while the
+                                  server runs */
         rc = server_run(&server);
         slices_close(&v.slices);
     }
@@ -310,7 +316,7 @@ const struct command cmd_view = {
     .usage = "volume.mha -o picture.png|page.html|--serve [options]",
     .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
              "yz, z points up. Projections are seen from +z, from -y and from +x. A page shows the "
-             "same planes with sliders and loads nothing from anywhere.",
+             "same planes with sliders, and needs no network.",
     .examples = "  fbp view volume.mha -o picture.png --window 0,0.05\n"
                 "  fbp view volume.mha -o picture.png --mip --turn 30\n"
                 "  fbp view volume.mha -o volume.html\n"

@@ -11,23 +11,24 @@
 
 #include <math.h>
 
-/** Initial values of double[FBP_ADJUSTS], indexed by enum fbp_adjust; NaN: option not given. */
+/** Initial value of an array double[FBP_ADJUSTS] of geometry options, indexed by enum fbp_adjust;
+ * NaN: the option is not given. */
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
-/** Option table rows for the member f of struct S, a double[FBP_ADJUSTS]; `more`: appended to the
- *  help of --centre. */
-#define ADJUST_OPTIONS(S, f, centre_arg, more)                                                    \
+/** Rows of an option table: --centre, --offset, --tilt, --sod and --sdd, stored in the member f of
+ * struct S, a double[FBP_ADJUSTS]. more: end of the help of --centre. */
+#define ADJUST_OPTIONS(S, f, centre_arg, more) \
     OPT(S, f[FBP_ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
-        .fallback = "the scan's",                                                                 \
+        .fallback = "the scan's", \
         .help = "detector column of the rotation axis; the first column is 0" more), \
     OPT(S, f[FBP_ADJUST_OFFSET], .name = "offset", .arg = "MM", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
-        .fallback = "the scan's",                                                                 \
-        .help = "position of the panel's centre along its rows; another way to give --centre"),   \
+        .fallback = "the scan's", \
+        .help = "shift of the detector's centre along its rows; another way to give --centre"), \
     OPT(S, f[FBP_ADJUST_TILT], .name = "tilt", .arg = "DEG", .min = -FBP_TURN_DEG_MAX, .max = FBP_TURN_DEG_MAX, \
-        .fallback = "0", .help = "turn the panel further, in its own plane"),                     \
+        .fallback = "0", .help = "rotate the detector about its normal, in addition to the scan's angle"), \
     OPT(S, f[FBP_ADJUST_SOD], .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX, \
-        .fallback = "the scan's",                                                                 \
-        .help = "distance from source to rotation axis; it does not change --sdd"),               \
+        .fallback = "the scan's", \
+        .help = "distance from source to rotation axis; --sdd stays as it is"), \
     OPT(S, f[FBP_ADJUST_SDD], .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX, \
         .fallback = "the scan's", .help = "distance from source to detector")
 // clang-format on
@@ -36,28 +37,32 @@
  *  error message. */
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS]);
 
-/** Check that the value is possible for the scan's kind and panel.  @return 0, or 1 after an error
- *  message, which begins with `what`. */
+/** Check that the value of one geometry option is possible for the kind and the panel of a scan.
+ * @return 0, or 1 after an error message, which begins with the text `what`. */
 int adjust_check_value(const char *what, const struct fbp_scan *scan, enum fbp_adjust which,
                        double value);
 
-/** Remove the given values from the scan's list of guessed facts (fbp_scan_confirm()). */
+/** Remove the geometry values that are given as options from the scan's list of guessed facts
+ * (fbp_scan_confirm()). */
 void adjust_confirm(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
-/** Check and set all values that are not NaN.  @return 0, or 1 after an error message. */
+/** Check all geometry options that are not NaN, and set them in the scan. @return 0, or 1 after an
+ * error message. */
 int adjust_scan(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
-/** Reverse the order of columns (u) or rows (v), or the direction of rotation.  @return 0, or 1
- *  after an error message. */
+/** Apply --flip-u (reverse the order of the columns), --flip-v (rows) and --reverse (direction of
+ * rotation) to a scan. @return 0, or 1 after an error message. */
 int adjust_flip(struct fbp_scan *scan, bool u, bool v, bool reverse);
 
-/** Path of the input, and the options that complete or correct its contents. */
+/** Input of a command `fbp geometry …`: path, and options that complete or correct the contents of
+ * the file. */
 struct geometry_from {
     const char *path, *format, *origin;
     size_t detector[2];
     double pitch[2];
     bool flip_u, flip_v, reverse;
-    double adjust[FBP_ADJUSTS]; /**< corrections (adjust.h); NaN: the file's value */
+    double adjust[FBP_ADJUSTS]; /**< values of --centre, --offset, --tilt, --sod, --sdd; NaN: those
+                                   of the file */
 };
 
 /** Initial value of a struct geometry_from. */
@@ -67,30 +72,31 @@ struct geometry_from {
     }
 
 // clang-format off
-/** Option table rows for the member `from` of struct S. */
-#define GEOMETRY_FROM_OPTIONS(S)                                                                  \
-    OPT(S, from.path, .name = "from", .positional = true, .required = true,                       \
-        .help = "a scan, or a geometry file"),                                                    \
-    OPT(S, from.format, .name = "from-format", .arg = "NAME", .list = choices_geometry_read,      \
-        .fallback = "by content, then by name", .help = "format to read"),                        \
-    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX,        \
-        .help = "columns x rows of the detector, if the file does not contain them"),             \
+/** Rows of an option table: the input of a command `fbp geometry …`, stored in the member `from` of
+ * struct S. */
+#define GEOMETRY_FROM_OPTIONS(S) \
+    OPT(S, from.path, .name = "from", .positional = true, .required = true, \
+        .help = "a scan file, or a geometry file of another program"), \
+    OPT(S, from.format, .name = "from-format", .arg = "NAME", .list = choices_geometry_read, \
+        .fallback = "by content, then by name", .help = "format to read"), \
+    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX, \
+        .help = "columns x rows of the detector, if the file does not contain them"), \
     OPT(S, from.pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
-        .help = "distance between detector pixels [mm], if the file does not contain it"),        \
-    OPT(S, from.origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",    \
-        .help = "if 3x4 matrices are read: is (0, 0) the centre or the corner of the first "      \
-                "pixel?"),                                                                        \
-    OPT(S, from.flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"),   \
-    OPT(S, from.flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"),      \
-    OPT(S, from.reverse, .name = "reverse", .help = "reverse the direction of rotation"),         \
+        .help = "distance between detector pixels [mm], if the file does not contain it"), \
+    OPT(S, from.origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center", \
+        .help = "for 3x4 matrices: the point (0, 0) is the centre, or the corner, of the first pixel"), \
+    OPT(S, from.flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"), \
+    OPT(S, from.flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"), \
+    OPT(S, from.reverse, .name = "reverse", .help = "reverse the direction of rotation"), \
     ADJUST_OPTIONS(S, from.adjust, "COLUMN", "")
 // clang-format on
 
-/** Check the options.  @return OPT_GO_ON, or OPT_USAGE after an error message. */
+/** Check --matrix-origin, and that --centre and --offset are not both given. @return OPT_GO_ON, or
+ * OPT_USAGE after an error message. */
 int geometry_check_usage(const struct command *self, const struct geometry_from *from);
 
-/** Load the file (or the only scan in a folder), flip and adjust its geometry, and print warnings
- *  about guessed facts.  @return 0, or 1 after an error message. */
+/** Load the input (a file, or the only scan file in a folder), apply flips and geometry options,
+ * and print warnings about guessed facts. @return 0, or 1 after an error message. */
 int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool quiet);
 
 #endif /* FBP_CLI_GEOMETRY_H */

@@ -30,18 +30,20 @@ static __attribute__((format(printf, 2, 3))) void check_warn(struct check *c, co
 enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };
 enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
 
-/* Greatest distance of a point from its rays, in voxels, that remains invisible. */
+/* Greatest distance [voxels] between the points of an object and the rays of a wrong geometry that
+ * does not blur a reconstruction visibly. */
 static const double SHARP_VOXELS = 0.25;
 
-/* A point and a unit direction, in coordinates whose third axis is the rotation axis. */
+/* A line: point and unit direction, in coordinates whose third axis is the rotation axis. */
 struct line {
     double at[3], along[3];
 };
 
-/* Sample points, and for each point the ray that the flipped geometry assigns to its pixel. */
+/* Sample points of the field of view, each with the ray that a flipped geometry assigns to the
+ * pixel on which the point is projected. */
 struct rays {
     size_t n;
-    bool may_slide; /* parallel beam: a shift along the axis is not an error */
+    bool may_slide; /* a shift of the object along the axis counts as no error (parallel beams) */
     double point[MAX_RAYS][3];
     struct line seems[MAX_RAYS];
 };
@@ -60,7 +62,8 @@ static void normalise(double a[3])
         a[i] /= n;
 }
 
-/* Rows of a right-handed basis whose third vector is the axis; for the axis z: x, y, z. */
+/* Set rows to a right-handed basis whose third vector is the rotation axis; for the axis z the
+ * basis is x, y, z. */
 static void basis_of(const double axis[3], double rows[3][3])
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
@@ -69,12 +72,6 @@ static void basis_of(const double axis[3], double rows[3][3])
     fbp_cross(axis, fabs(axis[0]) < 0.9 ? x : y, rows[1]);
     normalise(rows[1]);
     fbp_cross(rows[1], axis, rows[0]);
-}
-
-static void into(double rows[3][3], const double a[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = fbp_dot(rows[i], a);
 }
 
 /* Ray through a pixel (column, row), in coordinates of the basis `rows`. */
@@ -87,8 +84,10 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
     fbp_view_pixel(view, &scan->panel, pixel[0], pixel[1], at);
     for (int i = 0; i < 3; i++)
         towards[i] = fbp_kind_has_source(scan->kind) ? view->s[i] - at[i] : view->s[i];
-    into(rows, at, out.at);
-    into(rows, towards, out.along);
+    for (int i = 0; i < 3; i++) {
+        out.at[i] = fbp_dot(rows[i], at);
+        out.along[i] = fbp_dot(rows[i], towards);
+    }
     normalise(out.along);
     return out;
 }
@@ -118,8 +117,8 @@ static bool project_on_panel(const double P[12], const double x[3], const struct
            cr[1] <= (double)panel->n_rows - 0.5;
 }
 
-/* Project the sample points in up to VIEWS views, and store each visible point with the ray of its
- * pixel in the flipped view. */
+/* Project the sample points in at most VIEWS views, and store each point that a view sees with the
+ * ray of its pixel in the flipped view. */
 static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
                    const struct fbp_geometry_facts *facts, struct rays *out)
 {
@@ -144,38 +143,24 @@ static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
     }
 }
 
-static void move(const struct motion *m, const double in[3], double out[3])
-{
-    const double c = cos(m->turn), s = sin(m->turn), y = m->mirrored ? -in[1] : in[1];
-
-    out[0] = c * in[0] - s * y;
-    out[1] = s * in[0] + c * y;
-    out[2] = m->upside_down ? -in[2] : in[2];
-}
-
-/* Shortest vector from a line to a point. */
-static void miss(const struct line *line, const double point[3], double out[3])
-{
-    double from[3];
-
-    for (int i = 0; i < 3; i++)
-        from[i] = point[i] - line->at[i];
-    const double t = fbp_dot(from, line->along);
-    for (int i = 0; i < 3; i++)
-        out[i] = from[i] - t * line->along[i];
-}
-
-/* Mean square distance of the moved points from their rays [mm^2]; *greatest: greatest distance
- * [mm], may be NULL. */
+/* Mean square distance [mm^2] between the sample points, moved by m, and their rays. *greatest:
+ * receives the greatest distance [mm]; may be NULL. */
 static double judge(const struct rays *rays, const struct motion *m, double *greatest)
 {
-    const double n = (double)rays->n;
+    const double n = (double)rays->n, cosine = cos(m->turn), sine = sin(m->turn);
     double sum = 0, along = 0, most = 0;
 
     for (size_t i = 0; i < rays->n; i++) {
-        double moved[3], off[3];
-        move(m, rays->point[i], moved);
-        miss(&rays->seems[i], moved, off);
+        const double *p = rays->point[i], y = m->mirrored ? -p[1] : p[1];
+        const struct line *line = &rays->seems[i];
+        const double moved[3] = {cosine * p[0] - sine * y, sine * p[0] + cosine * y,
+                                 m->upside_down ? -p[2] : p[2]};
+        double from[3], off[3]; /* off: shortest vector from the line to the moved point */
+        for (int a = 0; a < 3; a++)
+            from[a] = moved[a] - line->at[a];
+        const double t = fbp_dot(from, line->along);
+        for (int a = 0; a < 3; a++)
+            off[a] = from[a] - t * line->along[a];
         along += off[2] / n;
         sum += fbp_dot(off, off) / n;
         most = fmax(most, fbp_dot(off, off));
@@ -189,8 +174,8 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
     return sum;
 }
 
-/* Find the angle m->turn with the least mean square distance, which is returned: COARSE steps over
- * 360 degrees, then FINE halvings of the step. */
+/* Find the rotation m->turn with the least mean square distance between points and rays, and return
+ * this distance [mm^2]: COARSE steps over 360 degrees, then FINE halvings of the step. */
 static double best_turn(const struct rays *rays, struct motion *m)
 {
     double step = 2 * FBP_PI / COARSE, best = INFINITY, at = 0;
@@ -223,7 +208,7 @@ static void search(const struct rays *rays, double voxel_mm, struct flip *out)
     for (unsigned i = 0; i < 4; i++) {
         struct motion m = {.mirrored = i & 1u, .upside_down = i & 2u};
         const double sum = best_turn(rays, &m);
-        /* equal distances: the motion with fewer mirrors is kept */
+        /* of motions with equal distances, the one with fewer mirrors is kept */
         if (!(sum < best - 1e-9 * (1 + best)) && i > 0)
             continue;
         best = sum;
@@ -258,8 +243,8 @@ static bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_fact
 
 static const double pi = 3.14159265358979323846;
 
-/* Compute the unit vectors n and weights w of the views: the scan's weights, or those of its
- * quadrature rule. */
+/* Compute direction n[k] and integration weight w[k] of every view of plane integrals: the weights
+ * of the scan, or those of its quadrature rule. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -277,38 +262,31 @@ static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, 
     return st;
 }
 
-/* Compute the needed number of directions: n rings, with 2 n^2 / pi directions in total, suffice
- * for the radius n spacing / (pi cutoff). */
-static void count_directions(struct check *c)
-{
-    const struct fbp_geometry_facts *f = &c->facts;
-    struct check_planes *p = &c->planes;
-
-    for (int i = 0; i < 3; i++)
-        p->reach_mm = fmax(p->reach_mm, (double)c->grid.n[i] * c->grid.voxel_mm[i] / 2);
-    const double rings = pi * p->cutoff * p->reach_mm / f->spacing_mm;
-    p->needed = ceil(2 / pi * rings * rings);
-    p->enough_at = fmin(1, f->alias_free_mm / p->reach_mm);
-}
-
 static int check_planes(const struct fbp_scan *scan, struct check *c)
 {
+    struct check_planes *p = &c->planes;
     double(*n)[3] = calloc(scan->n_views, sizeof *n), *w = calloc(scan->n_views, sizeof *w);
     const fbp_status st = n && w ? weigh(scan, n, w, c) : FBP_ERR_NOMEM;
 
-    if (st == FBP_OK &&
-        fbp_meridians_of((const double(*)[3])n, scan->n_views, &c->planes.meridians) == FBP_OK) {
-        const struct fbp_meridian_planes found = c->planes.meridians;
-        fbp_meridians_clear(&c->planes.meridians);
-        c->planes.meridians.n = found.n;
-        c->planes.meridians.most = found.most;
-        memcpy(c->planes.meridians.axis, found.axis, sizeof found.axis);
+    /* Find planes of directions through a common axis, which two-stage EPR needs. */
+    struct fbp_meridian_planes found;
+    if (st == FBP_OK && fbp_meridians_of((const double(*)[3])n, scan->n_views, &found) == FBP_OK) {
+        p->meridians.n = found.n;
+        p->meridians.most = found.most;
+        memcpy(p->meridians.axis, found.axis, sizeof found.axis);
+        fbp_meridians_clear(&found);
     }
     free(n);
     free(w);
     if (st != FBP_OK)
         return *fbp_message() ? cli_fail() : cli_error("out of memory for directions");
-    count_directions(c);
+    /* The needed number of directions: n rings, with 2 n^2 / pi directions in total, suffice for a
+     * volume of the radius n spacing / (pi cutoff). */
+    for (int i = 0; i < 3; i++)
+        p->reach_mm = fmax(p->reach_mm, (double)c->grid.n[i] * c->grid.voxel_mm[i] / 2);
+    const double rings = pi * p->cutoff * p->reach_mm / c->facts.spacing_mm;
+    p->needed = ceil(2 / pi * rings * rings);
+    p->enough_at = fmin(1, c->facts.alias_free_mm / p->reach_mm);
     return 0;
 }
 
@@ -324,67 +302,51 @@ static void widen(struct span *s, double v, size_t view)
     }
 }
 
-static double dot4(const double row[4], const double x[3])
-{
-    return row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3];
-}
-
-/* Project the point x to column and row cr.  False: the point is not in front of the source. */
+/* Project the point x [mm] to column cr[0] and row cr[1]. False: the point is not in front of the
+ * source. */
 static bool project(const double P[12], const double x[3], double cr[2])
 {
-    const double w = dot4(P + 8, x);
+    const double w = P[8] * x[0] + P[9] * x[1] + P[10] * x[2] + P[11];
 
-    cr[0] = dot4(P, x) / w;
-    cr[1] = dot4(P + 4, x) / w;
+    cr[0] = (P[0] * x[0] + P[1] * x[1] + P[2] * x[2] + P[3]) / w;
+    cr[1] = (P[4] * x[0] + P[5] * x[1] + P[6] * x[2] + P[7]) / w;
     return w > 0;
 }
 
-/* Outer corner number `which` (0 to 7) of the volume, not the centre of the corner voxel. */
-static void corner(const struct fbp_grid *g, unsigned which, double x[3])
-{
-    for (int i = 0; i < 3; i++)
-        x[i] = fbp_grid_coordinate(g, i, which >> i & 1 ? (double)g->n[i] - 0.5 : -0.5);
-}
-
-static void land_corners(struct check *c, const double P[12], size_t k)
-{
-    bool behind = false;
-    double x[3], cr[2];
-
-    for (unsigned which = 0; which < 8; which++) {
-        corner(&c->grid, which, x);
-        if (!project(P, x, cr)) {
-            behind = true;
-            continue;
-        }
-        for (int i = 0; i < 2; i++)
-            widen(&c->corners[i], cr[i], k);
-    }
-    c->behind += behind;
-}
-
-static fbp_status land_all(const struct fbp_scan *scan, struct check *c)
+/* Project the iso-centre in all views and, if the field of view is not empty, the outer corners of
+ * the volume (not the centres of the corner voxels). */
+static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
 {
     static const double iso[3] = {0};
-    double P[12], cr[2];
+    double P[12], x[3], cr[2];
 
     for (int i = 0; i < 2; i++)
         c->iso[i] = c->corners[i] = (struct span){.lo = INFINITY, .hi = -INFINITY};
     for (size_t k = 0; k < scan->n_views; k++) {
+        bool behind = false;
         const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
         if (st != FBP_OK)
             return st;
         project(P, iso, cr);
         for (int i = 0; i < 2; i++)
             widen(&c->iso[i], cr[i], k);
-        if (c->seen)
-            land_corners(c, P, k);
+        for (unsigned which = 0; c->seen && which < 8; which++) {
+            for (int i = 0; i < 3; i++)
+                x[i] = fbp_grid_coordinate(&c->grid, i,
+                                           which >> i & 1 ? (double)c->grid.n[i] - 0.5 : -0.5);
+            const bool in_front = project(P, x, cr);
+            behind = behind || !in_front;
+            for (int i = 0; in_front && i < 2; i++)
+                widen(&c->corners[i], cr[i], k);
+        }
+        c->behind += behind;
     }
     return FBP_OK;
 }
 
-/* Project both ends of the visible part of the axis: c->axis.  One detector row: the iso-centre. */
-static void land_axis(const struct fbp_scan *scan, struct check *c)
+/* Set c->axis: columns on which both ends of the visible part of the rotation axis are projected.
+ * If the detector has one row, the iso-centre is projected. */
+static void project_axis(const struct fbp_scan *scan, struct check *c)
 {
     double P[12], cr[2];
 
@@ -402,7 +364,7 @@ static void land_axis(const struct fbp_scan *scan, struct check *c)
     }
 }
 
-/* Store the error with which a reconstruction would fail, and its warnings. */
+/* Store the error with which fbp recon would fail for this scan, and the warnings of fbp recon. */
 static void warn_all(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     char line[400];
@@ -421,8 +383,8 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
         check_warn(c, "%s", line);
 }
 
-/* Compute c->facts and c->seen.  An error is stored in c->error, and the check continues; only if
- * the views themselves are invalid (no angles), the error is printed and 1 returned. */
+/* Compute c->facts and c->seen. An error is stored in c->error, and the check continues; if the
+ * scan has no valid angles, the error is printed and 1 returned. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     if (fbp_views_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)
@@ -447,13 +409,13 @@ int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff,
         warn_all(scan, path, c);
         return check_planes(scan, c);
     }
-    if (land_all(scan, c) != FBP_OK)
+    if (project_all(scan, c) != FBP_OK)
         return cli_fail();
     for (int i = 0; i < 2; i++) {
         const struct fbp_view *v = &scan->views[i ? scan->n_views - 1 : 0];
         c->theta_deg[i] = cli_degrees(atan2(v->s[1], v->s[0]));
     }
-    land_axis(scan, c);
+    project_axis(scan, c);
     c->flip[0] = (double)scan->panel.n_columns - 1 - (c->iso[0].lo + c->iso[0].hi);
     c->flip[1] = (double)scan->panel.n_rows - 1 - (c->iso[1].lo + c->iso[1].hi);
     warn_all(scan, path, c);

@@ -1,4 +1,4 @@
-/* Prints the results of `fbp geometry check` as text or JSON; cmd_geometry.c calls
+/* Prints the results of `fbp geometry check` (struct check) as text or JSON; cmd_geometry.c calls
  * check_print_text() and check_print_json(). */
 #include "geometry_check.h"
 #include "say.h"
@@ -25,13 +25,6 @@ static const char *coverage_name(const struct fbp_geometry_facts *f)
                                                : "partial";
 }
 
-static const char *direction_name(int direction)
-{
-    return direction > 0   ? "counter-clockwise seen from +z"
-           : direction < 0 ? "clockwise seen from +z"
-                           : "in no order";
-}
-
 static void print_range(const char *before, const double v[2], const char *after)
 {
     if (fabs(v[1] - v[0]) < 1e-6 * fabs(v[1]))
@@ -40,23 +33,12 @@ static void print_range(const char *before, const double v[2], const char *after
         printf("%s%.6g to %.6g%s", before, v[0], v[1], after);
 }
 
-static void print_source(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
-{
-    printf("scan        %s beam, %zu views of %zu x %zu pixels\n", fbp_kind_name(scan->kind),
-           scan->n_views, scan->panel.n_columns, scan->panel.n_rows);
-    if (!fbp_kind_has_source(scan->kind))
-        return;
-    print_range("source      ", f->sod_mm, " mm from the axis, ");
-    print_range("", f->sdd_mm, " mm from the detector: ");
-    printf("magnification %.5g\n", f->magnification);
-}
-
 static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
     return !fbp_kind_has_source(scan->kind) && f->coverage != FBP_COVERAGE_FULL;
 }
 
-/* Description of the redundancy weights for rays that are measured twice. */
+/* Sentence about the redundancy weights, which compensate rays that are measured twice. */
 static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
     if (f->per_ray)
@@ -87,21 +69,6 @@ static double percent(double part)
     return round(1e4 * part) / 100 + 0.0; /* + 0.0 turns -0 into 0 */
 }
 
-static void print_steps(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
-{
-    const double gap = f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0;
-
-    printf("            steps %.4g to %.4g, median %.4g; ", cli_degrees(f->step_rad[0]),
-           cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]));
-    if (f->coverage == FBP_COVERAGE_FULL)
-        printf("largest gap in addition to a step %.4g\n", gap);
-    else if (half_turn(scan, f))
-        printf("largest gap in addition to a step %.4g, modulo 180\n", gap);
-    else
-        printf("%.6g degrees of the turn are not measured\n",
-               fmax(0, 360 - cli_degrees(f->arc_rad)));
-}
-
 static void print_angles(const struct fbp_scan *scan, const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
@@ -112,12 +79,23 @@ static void print_angles(const struct fbp_scan *scan, const struct check *c)
                cli_degrees(f->needed_rad));
     else
         printf("%.6g degrees, of %.6g needed; %s\n", cli_degrees(f->arc_rad),
-               cli_degrees(f->needed_rad), direction_name(f->direction));
+               cli_degrees(f->needed_rad),
+               f->direction > 0   ? "counter-clockwise seen from +z"
+               : f->direction < 0 ? "clockwise seen from +z"
+                                  : "in no order");
     printf("            first view at theta %.6g (TIGRE), which is alpha %.6g (RTK, ASTRA, LEAP); "
            "last at theta %.6g\n",
            tidy(c->theta_deg[0]), tidy(c->theta_deg[0] + 90), tidy(c->theta_deg[1]));
     if (f->n_angles > 2)
-        print_steps(scan, f);
+        printf("            steps %.4g to %.4g, median %.4g; ", cli_degrees(f->step_rad[0]),
+               cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]));
+    if (f->n_angles > 2 && (f->coverage == FBP_COVERAGE_FULL || half_turn(scan, f)))
+        printf("largest gap in addition to a step %.4g%s\n",
+               f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0,
+               f->coverage == FBP_COVERAGE_FULL ? "" : ", modulo 180");
+    else if (f->n_angles > 2)
+        printf("%.6g degrees of the turn are not measured\n",
+               fmax(0, 360 - cli_degrees(f->arc_rad)));
     if (c->seen)
         printf("weights     %s\n", weights_of(scan, f));
     if (c->seen && f->n_angles > 2)
@@ -183,32 +161,10 @@ static void print_volume(const struct fbp_scan *scan, const struct check *c)
            c->rows[1] - (c->rows[1] > c->rows[0]), scan->panel.n_rows);
 }
 
-static void print_symmetries(unsigned flags)
-{
-    const char *separator = "symmetries  ";
-
-    for (int i = 0; i < N_SYMMETRIES; i++)
-        if (flags & symmetries[i].flag) {
-            printf("%s%s", separator, symmetries[i].text);
-            separator = "; ";
-        }
-    puts(*separator == 's' ? "symmetries  none" : "");
-}
-
 static const char *const flip_names[N_FLIPS] = {
     "columns",           "rows",           "columns+rows", "direction",
     "columns+direction", "rows+direction", "all three",
 };
-
-/* Description of the pose in which the object appears. */
-static const char *pose_of(const struct flip *f)
-{
-    if (f->mirrored && f->upside_down)
-        return "turned upside down, not mirrored";
-    if (f->mirrored)
-        return "mirrored, left and right exchanged";
-    return f->upside_down ? "mirrored, top and bottom exchanged" : "the same";
-}
 
 static void print_flip(const struct flip *f, const char *before, double voxel_mm)
 {
@@ -217,13 +173,18 @@ static void print_flip(const struct flip *f, const char *before, double voxel_mm
         printf("sharp and turned about the axis by %.4g degrees; the data do not show this error\n",
                fabs(cli_degrees(f->turn_rad)));
     else if (f->sharp)
-        printf("sharp and %s; the data do not show this error\n", pose_of(f));
+        printf("sharp and %s; the data do not show this error\n",
+               f->mirrored && f->upside_down ? "turned upside down, not mirrored"
+               : f->mirrored                 ? "mirrored, left and right exchanged"
+               : f->upside_down              ? "mirrored, top and bottom exchanged"
+                                             : "the same");
     else
         printf("blurred: points are smeared by %.3g mm (%.3g voxels), up to %.3g mm\n", f->rms_mm,
                f->rms_mm / voxel_mm, f->max_mm);
 }
 
-/* Print the effect of each single flip, and of combinations that the data do not reveal. */
+/* Print how the object would appear if columns, rows or the direction of rotation were reversed; of
+ * combinations, those that a reconstruction would not show. */
 static void print_flips(const struct fbp_scan *scan, const struct check *c)
 {
     const char *before = "if flipped";
@@ -243,19 +204,10 @@ static void print_flips(const struct fbp_scan *scan, const struct check *c)
                    i ? "middle" : "axis", c->flip[i], i ? "rows" : "columns");
 }
 
-static void print_meridians(const struct fbp_meridian_planes *m)
-{
-    if (m->n)
-        printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions; "
-               "--stages 2 is possible\n",
-               m->n, m->axis[0], m->axis[1], m->axis[2], m->most);
-    else
-        printf("meridians   none: the directions do not share planes through one axis\n");
-}
-
-static int check_planes_text(const struct fbp_scan *scan, const struct check *c)
+static void check_planes_text(const struct fbp_scan *scan, const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
+    const struct fbp_meridian_planes *m = &c->planes.meridians;
     char grid[120];
 
     printf("scan        plane integrals, %zu views of %zu samples, %.6g mm apart\n", scan->n_views,
@@ -275,75 +227,68 @@ static int check_planes_text(const struct fbp_scan *scan, const struct check *c)
                floor(100 * c->planes.enough_at) / 100);
     putchar('\n');
     printf("weights     %s\n", c->planes.weights);
-    print_meridians(&c->planes.meridians);
+    if (m->n)
+        printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions; "
+               "--stages 2 is possible\n",
+               m->n, m->axis[0], m->axis[1], m->axis[2], m->most);
+    else
+        printf("meridians   none: the directions do not share planes through one axis\n");
     printf("samples     from %.6g to %.6g mm; the field of view has a radius of %.5g mm\n",
            f->edge_mm[0], f->edge_mm[1], f->fov_radius_mm);
     printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
            scan->volume.n[0] ? "" : ", derived from the samples");
     printf("            extends %.5g mm from the centre: %s\n", f->volume_radius_mm,
            f->volume_inside ? "seen by every view" : "its corners are not seen by every view");
-    for (size_t i = 0; i < c->n_warnings; i++)
-        printf("warning     %s\n", say_name(c->warnings[i]));
-    return 0;
 }
 
-int check_print_text(const struct fbp_scan *scan, const struct check *c)
+static void print_lines(const struct fbp_scan *scan, const struct check *c)
 {
-    if (!fbp_kind_has_lines(scan->kind))
-        return check_planes_text(scan, c);
-    print_source(scan, &c->facts);
+    const char *separator = "symmetries  ";
+
+    printf("scan        %s beam, %zu views of %zu x %zu pixels\n", fbp_kind_name(scan->kind),
+           scan->n_views, scan->panel.n_columns, scan->panel.n_rows);
+    if (fbp_kind_has_source(scan->kind)) {
+        print_range("source      ", c->facts.sod_mm, " mm from the axis, ");
+        print_range("", c->facts.sdd_mm, " mm from the detector: ");
+        printf("magnification %.5g\n", c->facts.magnification);
+    }
     print_angles(scan, c);
     print_panel(scan, c);
     if (c->seen) {
         print_volume(scan, c);
-        print_symmetries(c->facts.symmetry);
+        for (int i = 0; i < N_SYMMETRIES; i++)
+            if (c->facts.symmetry & symmetries[i].flag) {
+                printf("%s%s", separator, symmetries[i].text);
+                separator = "; ";
+            }
+        puts(*separator == 's' ? "symmetries  none" : "");
         print_flips(scan, c);
     }
+}
+
+int check_print_text(const struct fbp_scan *scan, const struct check *c)
+{
+    if (fbp_kind_has_lines(scan->kind))
+        print_lines(scan, c);
+    else
+        check_planes_text(scan, c);
     for (size_t i = 0; i < c->n_warnings; i++)
         printf("warning     %s\n", say_name(c->warnings[i]));
     return 0;
 }
 
+static void add_grid(cJSON *root, const struct fbp_grid *grid)
+{
+    cli_json_sizes(root, "size", grid->n, 3);
+    cli_json_numbers(root, "voxel_mm", grid->voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", grid->centre_mm, 3);
+}
+
 static void add_span(cJSON *object, const char *key, const struct span *s)
 {
-    cJSON *o = cJSON_AddObjectToObject(object, key);
-
-    cJSON_AddNumberToObject(o, "min", s->lo);
-    cJSON_AddNumberToObject(o, "min_view", (double)s->lo_view);
-    cJSON_AddNumberToObject(o, "max", s->hi);
-    cJSON_AddNumberToObject(o, "max_view", (double)s->hi_view);
-}
-
-static void add_flip(cJSON *o, const struct flip *f)
-{
-    cJSON_AddBoolToObject(o, "sharp", f->sharp);
-    cJSON_AddNumberToObject(o, "rms_mm", f->rms_mm);
-    cJSON_AddNumberToObject(o, "max_mm", f->max_mm);
-    cJSON_AddBoolToObject(o, "mirrored", f->mirrored);
-    cJSON_AddBoolToObject(o, "upside_down", f->upside_down);
-    cJSON_AddNumberToObject(o, "turn_deg", cli_degrees(f->turn_rad));
-}
-
-static void add_flips(cJSON *root, const struct check *c)
-{
-    static const char *const names[N_FLIPS] = {
-        "u", "v", "u+v", "direction", "u+direction", "v+direction", "u+v+direction"};
-    cJSON *flips = cJSON_AddObjectToObject(root, "flips");
-
-    cJSON_AddNumberToObject(flips, "u_moves_axis_by_columns", c->flip[0]);
-    cJSON_AddNumberToObject(flips, "v_moves_middle_by_rows", c->flip[1]);
-    for (int i = 0; i < N_FLIPS; i++)
-        add_flip(cJSON_AddObjectToObject(flips, names[i]), &c->flips[i]);
-}
-
-static void add_landing(cJSON *root, const struct check *c)
-{
-    cJSON *iso = cJSON_AddObjectToObject(root, "iso_centre");
-
-    add_span(iso, "column", &c->iso[0]);
-    add_span(iso, "row", &c->iso[1]);
-    cli_json_numbers(root, "axis_column_bottom", c->axis[0], 2);
-    cli_json_numbers(root, "axis_column_top", c->axis[1], 2);
+    cli_json_add(cJSON_AddObjectToObject(object, key), {"min", s->lo},
+                 {"min_view", (double)s->lo_view}, {"max", s->hi},
+                 {"max_view", (double)s->hi_view});
 }
 
 static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct check *c)
@@ -360,107 +305,103 @@ static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct ch
                             : f->offset                                              ? "wang"
                             : f->coverage == FBP_COVERAGE_FULL || half_turn(scan, f) ? "none"
                                                                                      : "parker");
-    cJSON_AddNumberToObject(root, "theta_deg", c->theta_deg[0]);
-    cJSON_AddNumberToObject(root, "alpha_deg", c->theta_deg[0] + 90);
-    cJSON_AddNumberToObject(root, "last_theta_deg", c->theta_deg[1]);
-    cJSON_AddNumberToObject(root, "start_deg", cli_degrees(f->start_rad));
-    cJSON_AddNumberToObject(root, "angles", (double)f->n_angles);
-    cJSON_AddNumberToObject(root, "arc_deg", cli_degrees(f->arc_rad));
-    cJSON_AddNumberToObject(root, "needed_deg", cli_degrees(f->needed_rad));
-    cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
-    cJSON_AddNumberToObject(root, "direction_gap_deg", cli_degrees(f->direction_gap_rad));
+    cli_json_add(root, {"theta_deg", c->theta_deg[0]}, {"alpha_deg", c->theta_deg[0] + 90},
+                 {"last_theta_deg", c->theta_deg[1]}, {"start_deg", cli_degrees(f->start_rad)},
+                 {"angles", (double)f->n_angles}, {"arc_deg", cli_degrees(f->arc_rad)},
+                 {"needed_deg", cli_degrees(f->needed_rad)}, {"gap_deg", cli_degrees(f->gap_rad)},
+                 {"direction_gap_deg", cli_degrees(f->direction_gap_rad)});
     cli_json_numbers(root, "method_error", f->method_error, 4);
-    cJSON_AddNumberToObject(root, "gap_error", f->gap_error);
-    cJSON_AddNumberToObject(root, "complete_radius_mm", f->complete_radius_mm);
-    cJSON_AddNumberToObject(root, "axial_drift_mm", f->axial_drift_mm);
-    cJSON_AddNumberToObject(root, "pitch_mm", f->pitch_mm);
+    cli_json_add(root, {"gap_error", f->gap_error}, {"complete_radius_mm", f->complete_radius_mm},
+                 {"axial_drift_mm", f->axial_drift_mm}, {"pitch_mm", f->pitch_mm});
     cli_json_numbers(root, "step_deg", step, 3);
 }
 
 static void add_volume(cJSON *root, const struct check *c)
 {
+    static const char *const names[N_FLIPS] = {
+        "u", "v", "u+v", "direction", "u+direction", "v+direction", "u+v+direction"};
     const struct fbp_geometry_facts *f = &c->facts;
     cJSON *corners = cJSON_AddObjectToObject(root, "corners");
 
     add_span(corners, "column", &c->corners[0]);
     add_span(corners, "row", &c->corners[1]);
     cli_json_sizes(root, "rows_needed", c->rows, 2);
-
-    cli_json_sizes(root, "size", c->grid.n, 3);
-    cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);
-    cli_json_numbers(root, "centre_mm", c->grid.centre_mm, 3);
-    cJSON_AddNumberToObject(root, "volume_radius_mm", f->volume_radius_mm);
-    cJSON_AddNumberToObject(root, "fov_radius_mm", f->fov_radius_mm);
+    add_grid(root, &c->grid);
+    cli_json_add(root, {"volume_radius_mm", f->volume_radius_mm},
+                 {"fov_radius_mm", f->fov_radius_mm});
     cli_json_numbers(root, "fov_z_mm", f->fov_half_height_mm, 2);
     cJSON_AddBoolToObject(root, "volume_inside", f->volume_inside);
+    cJSON *flips = cJSON_AddObjectToObject(root, "flips");
+    cli_json_add(flips, {"u_moves_axis_by_columns", c->flip[0]},
+                 {"v_moves_middle_by_rows", c->flip[1]});
+    for (int i = 0; i < N_FLIPS; i++) {
+        cJSON *o = cJSON_AddObjectToObject(flips, names[i]);
+        cJSON_AddBoolToObject(o, "sharp", c->flips[i].sharp);
+        cli_json_add(o, {"rms_mm", c->flips[i].rms_mm}, {"max_mm", c->flips[i].max_mm});
+        cJSON_AddBoolToObject(o, "mirrored", c->flips[i].mirrored);
+        cJSON_AddBoolToObject(o, "upside_down", c->flips[i].upside_down);
+        cJSON_AddNumberToObject(o, "turn_deg", cli_degrees(c->flips[i].turn_rad));
+    }
 }
 
-static int check_planes_json(const struct fbp_scan *scan, const struct check *c)
+static void add_planes(cJSON *root, const struct fbp_scan *scan, const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
-    cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
-    cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
-    cJSON_AddNumberToObject(root, "samples", (double)scan->panel.n_columns);
-    cJSON_AddNumberToObject(root, "spacing_mm", f->spacing_mm);
+    cli_json_add(root, {"views", (double)scan->n_views}, {"samples", (double)scan->panel.n_columns},
+                 {"spacing_mm", f->spacing_mm});
     cli_json_numbers(root, "samples_mm", f->edge_mm, 2);
-    cJSON_AddNumberToObject(root, "directions", (double)f->n_angles);
-    cJSON_AddNumberToObject(root, "directions_needed", c->planes.needed);
-    cJSON_AddNumberToObject(root, "cutoff", c->planes.cutoff);
-    cJSON_AddNumberToObject(root, "alias_free_mm", f->alias_free_mm / c->planes.cutoff);
-    cJSON_AddNumberToObject(root, "hole_deg", cli_degrees(f->direction_gap_rad));
-    cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
+    cli_json_add(
+        root, {"directions", (double)f->n_angles}, {"directions_needed", c->planes.needed},
+        {"cutoff", c->planes.cutoff}, {"alias_free_mm", f->alias_free_mm / c->planes.cutoff},
+        {"hole_deg", cli_degrees(f->direction_gap_rad)}, {"gap_deg", cli_degrees(f->gap_rad)});
     cJSON_AddStringToObject(root, "weights", c->planes.weights);
-    cJSON_AddNumberToObject(root, "weights_sum", c->planes.sum);
-    cJSON_AddNumberToObject(root, "meridians", (double)c->planes.meridians.n);
+    cli_json_add(root, {"weights_sum", c->planes.sum},
+                 {"meridians", (double)c->planes.meridians.n});
     if (c->planes.meridians.n)
         cli_json_numbers(root, "meridians_axis", c->planes.meridians.axis, 3);
-    cli_json_sizes(root, "size", c->grid.n, 3);
-    cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);
-    cli_json_numbers(root, "centre_mm", c->grid.centre_mm, 3);
-    cJSON_AddNumberToObject(root, "volume_radius_mm", f->volume_radius_mm);
-    cJSON_AddNumberToObject(root, "fov_radius_mm", f->fov_radius_mm);
+    add_grid(root, &c->grid);
+    cli_json_add(root, {"volume_radius_mm", f->volume_radius_mm},
+                 {"fov_radius_mm", f->fov_radius_mm});
     cJSON_AddBoolToObject(root, "volume_inside", f->volume_inside);
-    if (c->error[0])
-        cJSON_AddStringToObject(root, "error", c->error);
-    cJSON *list = cJSON_AddArrayToObject(root, "warnings");
-    for (size_t i = 0; i < c->n_warnings; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(c->warnings[i]));
-    return cli_json(root, false);
 }
 
-int check_print_json(const struct fbp_scan *scan, const struct check *c)
+static void add_lines(cJSON *root, const struct fbp_scan *scan, const struct check *c)
 {
-    if (!fbp_kind_has_lines(scan->kind))
-        return check_planes_json(scan, c);
     const struct fbp_geometry_facts *f = &c->facts;
     const double tilt[3] = {cli_degrees(f->tilt_rad[0]), cli_degrees(f->tilt_rad[1]),
                             cli_degrees(f->tilt_rad[2])};
-    cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
-    cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
-    cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
-    cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);
+    cli_json_add(root, {"views", (double)scan->n_views}, {"columns", (double)scan->panel.n_columns},
+                 {"rows", (double)scan->panel.n_rows});
     cli_json_numbers(root, "sod_mm", f->sod_mm, 2);
     cli_json_numbers(root, "sdd_mm", f->sdd_mm, 2);
     cJSON_AddNumberToObject(root, "magnification", f->magnification);
     cli_json_numbers(root, "tilt_deg", tilt, 3);
     cJSON_AddNumberToObject(root, "skew_deg", cli_degrees(f->skew_rad));
     add_angles(root, scan, c);
-    add_landing(root, c);
-    if (c->seen) {
+    cJSON *iso = cJSON_AddObjectToObject(root, "iso_centre");
+    add_span(iso, "column", &c->iso[0]);
+    add_span(iso, "row", &c->iso[1]);
+    cli_json_numbers(root, "axis_column_bottom", c->axis[0], 2);
+    cli_json_numbers(root, "axis_column_top", c->axis[1], 2);
+    if (c->seen)
         add_volume(root, c);
-        add_flips(root, c);
-    }
     cJSON *list = cJSON_AddArrayToObject(root, "symmetries");
     for (int i = 0; i < N_SYMMETRIES; i++)
         if (f->symmetry & symmetries[i].flag)
             cJSON_AddItemToArray(list, cJSON_CreateString(symmetries[i].name));
+}
+
+int check_print_json(const struct fbp_scan *scan, const struct check *c)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
+    (fbp_kind_has_lines(scan->kind) ? add_lines : add_planes)(root, scan, c);
     if (c->error[0])
         cJSON_AddStringToObject(root, "error", c->error);
-    list = cJSON_AddArrayToObject(root, "warnings");
+    cJSON *list = cJSON_AddArrayToObject(root, "warnings");
     for (size_t i = 0; i < c->n_warnings; i++)
         cJSON_AddItemToArray(list, cJSON_CreateString(c->warnings[i]));
     return cli_json(root, false);

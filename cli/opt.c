@@ -5,6 +5,8 @@
 #include "say.h"
 #include "words.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,32 +14,6 @@
 #include <unistd.h>
 
 enum { MAX_WORD = 40 }; /* greatest length of an option name that messages repeat or propose */
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t edit_distance(const char *a, const char *b)
-{
-    const size_t na = strlen(a), nb = strlen(b);
-    size_t row[MAX_WORD + 1];
-
-    if (na > MAX_WORD || nb > MAX_WORD)
-        return MAX_WORD;
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            const size_t swap = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(swap, least(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[nb];
-}
 
 const char *opt_nearest(const char *word, const char *(*name)(const void *list, size_t i),
                         const void *list, size_t n)
@@ -47,7 +23,7 @@ const char *opt_nearest(const char *word, const char *(*name)(const void *list, 
 
     for (size_t i = 0; i < n; i++) {
         const char *candidate = name(list, i);
-        const size_t dist = candidate ? edit_distance(word, candidate) : bound;
+        const size_t dist = candidate ? fbp_edit_distance(word, candidate) : bound;
         if (dist < bound) {
             bound = dist;
             best = candidate;
@@ -94,7 +70,7 @@ struct parser {
     bool *seen; /* [command->n_opts]: whether the option was given */
 };
 
-static const struct opt *find_long(const struct command *c, const char *name, size_t len)
+const struct opt *opt_find(const struct command *c, const char *name, size_t len)
 {
     for (size_t i = 0; i < c->n_opts; i++) {
         const struct opt *o = &c->opts[i];
@@ -102,24 +78,6 @@ static const struct opt *find_long(const struct command *c, const char *name, si
             return o;
     }
     return NULL;
-}
-
-static const struct opt *find_letter(const struct command *c, char letter)
-{
-    for (size_t i = 0; i < c->n_opts; i++)
-        if (c->opts[i].letter == letter)
-            return &c->opts[i];
-    return NULL;
-}
-
-/* Report an unknown option, with the nearest option name if one is close. */
-static int unknown_option(const struct command *c, const char *word, const char *name)
-{
-    const char *near = opt_nearest(name, option_name, c->opts, c->n_opts);
-
-    if (near)
-        return opt_usage(c, "unknown option %s; did you mean --%s?", word, near);
-    return opt_usage(c, "unknown option %s", word);
 }
 
 /* Handle an option name that the command does not have but the table of aliases (words.c) may. Sets
@@ -146,7 +104,10 @@ static int take_meaning(struct parser *p, const char *word, const char *name, co
     case WORD_UNKNOWN:
         break;
     }
-    return unknown_option(c, word, name);
+    const char *near = opt_nearest(name, option_name, c->opts, c->n_opts);
+    if (near)
+        return opt_usage(c, "unknown option %s; did you mean --%s?", word, near);
+    return opt_usage(c, "unknown option %s", word);
 }
 
 /* Set option `o`. value: text after '=' or the letter; NULL: the value is the next word. */
@@ -170,7 +131,7 @@ static int take_long(struct parser *p, const char *word)
 {
     const char *equals = strchr(word, '=');
     const size_t len = equals ? (size_t)(equals - word) : strlen(word);
-    const struct opt *o = find_long(p->command, word + 2, len - 2);
+    const struct opt *o = opt_find(p->command, word + 2, len - 2);
     char bare[MAX_WORD + 1];
 
     snprintf(bare, sizeof bare, "%.*s", len < MAX_WORD ? (int)len : MAX_WORD, word);
@@ -188,8 +149,11 @@ static int take_short(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
     const char letter[3] = {'-', word[1], '\0'};
-    const struct opt *o = find_letter(c, word[1]);
+    const struct opt *o = NULL;
 
+    for (size_t i = 0; i < c->n_opts && !o; i++)
+        if (c->opts[i].letter == word[1])
+            o = &c->opts[i];
     if (word[2] && word_meaning(c, word + 1).kind == WORD_HELP)
         return take_meaning(p, word, word + 1, &o);
     if (word[2] && word_meaning(c, word + 1).kind != WORD_UNKNOWN)
@@ -204,35 +168,24 @@ static int take_short(struct parser *p, const char *word)
     return take_value(p, o, letter, word[2] ? word + 2 : NULL);
 }
 
-static int take_option(struct parser *p, const char *word)
-{
-    return word[1] == '-' ? take_long(p, word) : take_short(p, word);
-}
-
-/* Are more than two arguments file names that end in a digit before the extension? Then a shell has
- * probably expanded a pattern of files. */
-static bool are_numbered(const struct parser *p)
-{
-    size_t n = 0;
-
-    for (int i = 0; i < p->argc; i++) {
-        const char *dot = strrchr(p->argv[i], '.');
-        n += p->argv[i][0] != '-' && dot && dot > p->argv[i] && isdigit((unsigned char)dot[-1]);
-    }
-    return n > 2;
-}
-
 static int too_many(const struct parser *p, const char *word)
 {
     const struct command *c = p->command;
+    size_t n_numbered = 0;
 
-    if (are_numbered(p))
+    /* more than two file names that end in a digit: a shell has probably expanded a pattern */
+    for (int i = 0; i < p->argc; i++) {
+        const char *dot = strrchr(p->argv[i], '.');
+        n_numbered +=
+            p->argv[i][0] != '-' && dot && dot > p->argv[i] && isdigit((unsigned char)dot[-1]);
+    }
+    if (n_numbered > 2)
         return opt_usage(
             c,
             "unexpected argument \"%s\"; to name several files, give their folder, or a pattern in "
             "quotes such as 'views/%%04d.tif 1 360', or a scan file (fbp init FOLDER writes one)",
             word);
-    const struct opt *output = find_long(c, "output", strlen("output"));
+    const struct opt *output = opt_find(c, "output", strlen("output"));
     if (output && !p->seen[output - c->opts])
         return opt_usage(c, "unexpected argument \"%s\"; did you mean -o %s?", word, word);
     return opt_usage(c, "unexpected argument \"%s\"; expected fbp %s %s", word, c->name, c->usage);
@@ -267,17 +220,12 @@ static int check_required(const struct parser *p)
     return OPT_GO_ON;
 }
 
-/* Is the only argument "help" ("fbp recon help"), and no file has this name? */
-static bool asks_for_help(const struct parser *p)
-{
-    return p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0;
-}
-
 static int parse_words(struct parser *p)
 {
     bool only_positional = false;
 
-    if (asks_for_help(p)) {
+    /* "fbp recon help", if no file has this name */
+    if (p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0) {
         opt_help(stdout, p->command, false);
         return OPT_DONE;
     }
@@ -297,7 +245,7 @@ static int parse_words(struct parser *p)
         if (only_positional || word[0] != '-' || !word[1])
             rc = take_positional(p, word);
         else
-            rc = take_option(p, word);
+            rc = word[1] == '-' ? take_long(p, word) : take_short(p, word);
         if (rc != OPT_GO_ON)
             return rc;
     }

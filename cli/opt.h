@@ -102,6 +102,8 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv);
 int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** The option with the long name name[len]; NULL: the command has none. */
+const struct opt *opt_find(const struct command *command, const char *name, size_t len);
 bool opt_takes_value(const struct opt *opt);
 /** Name of choice i; "": choice i cannot be chosen; NULL: i is beyond the last. */
 const char *opt_choice(const struct opt *opt, size_t i);

@@ -31,12 +31,17 @@ static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
     return at;
 }
 
-/* Append the names of an OPT_ENUM option to a text, such as " (cone, parallel)". */
-static void list_names(const struct opt *o, char *buf, size_t n)
+char *opt_about(const struct opt *o, char *buf, size_t n)
 {
-    size_t len = strlen(buf);
     const char *name, *before = " (";
+    char other[40];
+    size_t len = strlen(cli_with_formats(o->help, buf, n));
 
+    if (!o->positional && word_shown(o->name, other, sizeof other) && len < n)
+        snprintf(buf + len, n - len, " (also --%s)", other);
+    if (o->type != OPT_ENUM)
+        return buf;
+    len = strlen(buf); /* append the names: " (cone, parallel)" */
     for (size_t i = 0; (name = opt_choice(o, i)) && len < n; i++)
         if (*name) {
             len += (size_t)snprintf(buf + len, n - len, "%s%s", before, name);
@@ -44,17 +49,6 @@ static void list_names(const struct opt *o, char *buf, size_t n)
         }
     if (len < n)
         snprintf(buf + len, n - len, ")");
-}
-
-char *opt_about(const struct opt *o, char *buf, size_t n)
-{
-    char other[40];
-    size_t len = strlen(cli_with_formats(o->help, buf, n));
-
-    if (!o->positional && word_shown(o->name, other, sizeof other) && len < n)
-        snprintf(buf + len, n - len, " (also --%s)", other);
-    if (o->type == OPT_ENUM)
-        list_names(o, buf, n);
     return buf;
 }
 
@@ -96,11 +90,12 @@ void opt_version(FILE *f)
 
 bool opt_is_listed(const char *names, const char *name)
 {
-    const size_t n = strlen(name);
-
-    for (const char *at = names; at && (at = strstr(at, name)); at += n)
-        if ((at == names || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+    for (const char *at = names; at && *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (strlen(name) == n && strncmp(at, name, n) == 0)
             return true;
+        at += n;
+    }
     return false;
 }
 

@@ -46,19 +46,6 @@ static bool read_whole(const char *text, const char **end, double *out)
     return read_number(text, end, out) && *out == floor(*out);
 }
 
-static double suffix(const char **end)
-{
-    static const char letters[] = "KMGT";
-    const char *at = **end ? strchr(letters, toupper((unsigned char)**end)) : NULL;
-
-    if (!at)
-        return 1;
-    ++*end;
-    if (strcmp(*end, "iB") == 0)
-        *end += 2;
-    return ldexp(1, 10 * (int)(at - letters + 1));
-}
-
 static size_t list_length(const struct opt *o)
 {
     return o->bytes / (o->type == OPT_SIZES ? sizeof(size_t) : sizeof(double));
@@ -137,33 +124,31 @@ static bool read_end(const char **text, size_t *out)
     return errno == 0 && v < (unsigned long long)1 << 53;
 }
 
-/* Read "80:100", "80:", ":100", ":", or "80" if `single`. Advances *text behind the range. */
-static bool read_range(const char **text, bool single, struct opt_range *out)
-{
-    const char *start = *text;
-
-    *out = (struct opt_range){.given = true};
-    if (!read_end(text, &out->first))
-        return false;
-    if (**text != ':') {
-        out->single = true;
-        out->end = out->first + 1;
-        return single && *text > start;
-    }
-    start = ++*text;
-    return read_end(text, &out->end) && (*text == start || out->end > out->first);
-}
-
+/* Set the ranges of an option, such as "80:100", "80:", ":100", ":", or "80" if the metavariable
+ * permits a single number. */
 static bool set_ranges(const struct opt *o, const char *text, void *field)
 {
     struct opt_range *out = field;
     const size_t count = o->bytes / sizeof *out;
     const bool single = strchr(o->arg, '|') != NULL;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!read_range(&text, single, &out[i]) || *text != (i + 1 < count ? ',' : '\0'))
+    for (size_t i = 0; i < count; i++, text++, out++) {
+        const char *start = text;
+        *out = (struct opt_range){.given = true};
+        if (!read_end(&text, &out->first))
             return false;
-        text++;
+        if (*text != ':') {
+            if (!single || text == start)
+                return false;
+            out->single = true;
+            out->end = out->first + 1;
+        } else {
+            start = ++text;
+            if (!read_end(&text, &out->end) || (text > start && out->end <= out->first))
+                return false;
+        }
+        if (*text != (i + 1 < count ? ',' : '\0'))
+            return false;
     }
     return true;
 }
@@ -216,8 +201,13 @@ static bool set_number(const struct opt *o, const char *text, void *field)
     } else if (!read_whole(text, &end, &v)) {
         return false;
     }
-    if (o->type == OPT_BYTES)
-        v = floor(v * suffix(&end));
+    if (o->type == OPT_BYTES) {
+        static const char letters[] = "KMGT";
+        const char *at = *end ? strchr(letters, toupper((unsigned char)*end)) : NULL;
+        if (at)
+            end += strncmp(end + 1, "iB", 3) == 0 ? 3 : 1;
+        v = floor(at ? ldexp(v, 10 * (int)(at - letters + 1)) : v);
+    }
     if (*end || !in_range(o, v) || (o->type == OPT_INT && v > INT_MAX))
         return false;
     if (o->type == OPT_DOUBLE)

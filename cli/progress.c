@@ -18,17 +18,18 @@ void progress_start(struct progress *progress, size_t n_views, bool quiet)
                           .quiet = quiet};
 }
 
-static void draw(const struct progress *progress, const struct fbp_progress *now)
+int progress_update(void *user, const struct fbp_progress *now)
 {
     enum { BAR = 20 };
+    struct progress *progress = user;
+    const double t = fbp_seconds();
     const double part = now->total ? (double)now->done / (double)now->total : 0;
     const double rate = now->seconds > 0 ? (double)now->done / now->seconds : 0;
-    const int full = (int)(part * BAR);
-    char bar[BAR + 1], eta[24], line[200];
+    char bar[BAR + 1] = "....................", eta[24], line[200];
 
-    memset(bar, '.', BAR);
-    memset(bar, '#', (size_t)full);
-    bar[BAR] = '\0';
+    if (!progress->visible || t - progress->drawn < 0.1)
+        return signals_status() != 0;
+    memset(bar, '#', (size_t)(part * BAR));
     cli_seconds(eta, sizeof eta, rate > 0 ? (double)(now->total - now->done) / rate : -1);
     if (now->waiting_for)
         snprintf(line, sizeof line, "%3d%% [%s] waiting for view %zu/%zu", (int)(100 * part), bar,
@@ -38,17 +39,7 @@ static void draw(const struct progress *progress, const struct fbp_progress *now
                  (int)(100 * part), bar, now->views_read, progress->n_views, now->slabs_done,
                  now->n_slabs, rate * 1e-9, eta);
     say_bar(line);
-}
-
-int progress_update(void *user, const struct fbp_progress *now)
-{
-    struct progress *progress = user;
-    const double t = fbp_seconds();
-
-    if (progress->visible && t - progress->drawn >= 0.1) {
-        draw(progress, now);
-        progress->drawn = t;
-    }
+    progress->drawn = t;
     return signals_status() != 0;
 }
 

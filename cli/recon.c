@@ -22,27 +22,12 @@ const struct opt_group recon_groups[] = {
     {"Volume", "size voxel slice roi region hu", "volume-centre hu-from-roi unit mask"},
     {"Device and memory", "device precision threads memory scratch",
      "device-memory kernel slab batch"},
-    {"EPR imaging (kind planes)", "",
+    {"EPR imaging (scans of plane integrals)", "",
      "prepare reference wiener response interpolation oversampling periodic stages "
      "picture-oversampling angles angular quadrature"},
     {"Several processes", "part", "view-ranks"},
     {"Printing", "plan json quiet", NULL},
     {0}};
-
-/* Check that no output overwrites an input (--force: permitted) and that all outputs differ. The
- * library itself protects its inputs from the volume. */
-static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
-{
-    const bool picture = a->sweep || recon_is_picture(a);
-    const struct cli_files files = {
-        .force = a->p.output.force,
-        .scan = scan,
-        .inputs = {a->p.region.shape}, /* a mask file, or a shape, which names no file */
-        .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
-        .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
-
-    return cli_check_files(&files);
-}
 
 int recon_name_scan(struct recon_args *a, char **kept)
 {
@@ -53,45 +38,40 @@ int recon_name_scan(struct recon_args *a, char **kept)
     return rc;
 }
 
-/* --quadrature replaces the scan's rule and its weights. */
-static int choose_quadrature(const struct recon_args *a, struct fbp_scan *scan)
+/* Replace *name by a copy of `path`, an option's value. */
+static int replace_name(char **name, const char *path)
 {
-    if (a->quadrature == 0)
-        return 0;
-    if (fbp_kind_has_lines(scan->kind))
+    free(*name);
+    *name = strdup(path);
+    return *name ? 0 : cli_error("out of memory for a name; close other programs");
+}
+
+/* --quadrature (which replaces also the scan's weights), --reference and --bad-pixels replace
+ * values of the scan. */
+static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
+{
+    const bool lines = fbp_kind_has_lines(scan->kind);
+    const bool search = a->bad_pixels && strcmp(a->bad_pixels, "auto") == 0;
+
+    if (a->quadrature > 0 && lines)
         return cli_error("--quadrature: %s: scans of kind %s have no directions with solid angles; "
                          "omit --quadrature",
                          a->scan, fbp_kind_name(scan->kind));
-    scan->quadrature = (enum fbp_quadrature)(a->quadrature - 1);
-    free(scan->plane_weights);
-    scan->plane_weights = NULL;
-    return 0;
-}
-
-/* --reference replaces the scan's reference spectrum. */
-static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
-{
-    if (!a->reference)
-        return 0;
-    if (fbp_kind_has_lines(scan->kind))
+    if (a->quadrature > 0) {
+        scan->quadrature = (enum fbp_quadrature)(a->quadrature - 1);
+        free(scan->plane_weights);
+        scan->plane_weights = NULL;
+    }
+    if (a->reference && lines)
         return cli_error("--reference: %s: scans of kind %s have no spectra; omit --reference",
                          a->scan, fbp_kind_name(scan->kind));
-    free(scan->reference);
-    scan->reference = strdup(a->reference);
-    fbp_scan_confirm(scan, "reference");
-    return scan->reference ? 0 : cli_error("out of memory for a name; close other programs");
-}
-
-static int choose_bad_pixels(const struct recon_args *a, struct fbp_scan *scan)
-{
-    const bool search = a->bad_pixels && strcmp(a->bad_pixels, "auto") == 0;
-
+    if (a->reference) {
+        fbp_scan_confirm(scan, "reference");
+        if (replace_name(&scan->reference, a->reference) != 0)
+            return 1;
+    }
     scan->find_bad_pixels = search || (scan->find_bad_pixels && !a->bad_pixels);
-    if (!a->bad_pixels || search)
-        return 0;
-    free(scan->bad_pixels);
-    scan->bad_pixels = strdup(a->bad_pixels);
-    return scan->bad_pixels ? 0 : cli_error("out of memory for a name; close other programs");
+    return a->bad_pixels && !search ? replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
 }
 
 /* Corrections given as options replace those of the scan. */
@@ -131,13 +111,20 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if (st != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
-    if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0 ||
-        choose_bad_pixels(a, scan) != 0 || choose_corrections(a, scan) != 0)
+    if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
     /* flips correct the order in which the scan is read; see fbp geometry check */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
-    return keep_inputs(a, scan);
+    /* the library itself protects its inputs from the volume */
+    const bool picture = a->sweep || recon_is_picture(a);
+    const struct cli_files files = {
+        .force = a->p.output.force,
+        .scan = scan,
+        .inputs = {a->p.region.shape}, /* a mask file, or a shape, which names no file */
+        .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
+        .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
+    return cli_check_files(&files);
 }
 
 fbp_status recon_reduce(const struct recon_args *a, struct fbp_scan *scan)
@@ -179,36 +166,37 @@ bool centre_is_auto(const double values[FBP_ADJUSTS])
     return isinf(values[FBP_ADJUST_CENTRE]);
 }
 
-/* Find the column, after all other adjustments are applied to a copy of the scan; views: buffer for
- * scan->n_views views. */
-static int find(const struct recon_args *a, const struct fbp_scan *scan, struct fbp_view *views,
-                struct fbp_centre *found)
+int centre_find(struct recon_args *a, const struct fbp_scan *scan)
 {
     struct fbp_recon_params p = a->p;
-    struct fbp_scan other = *scan;
+    struct fbp_centre *c = &a->centre;
+    struct fbp_scan other = *scan; /* with all other adjustments */
     double values[FBP_ADJUSTS];
+    char range[48] = "";
 
+    if (!centre_is_auto(a->adjust))
+        return 0;
+    other.views = malloc(scan->n_views * sizeof *other.views);
+    if (!other.views)
+        return cli_error("out of memory for the views; close other programs");
+    memcpy(other.views, scan->views, scan->n_views * sizeof *other.views);
     memcpy(values, a->adjust, sizeof values);
     values[FBP_ADJUST_CENTRE] = NAN;
-    memcpy(views, scan->views, scan->n_views * sizeof *views);
-    other.views = views;
     p.callbacks.progress = progress_stop;
     p.output.fill = false;
     p.region.shape = NULL;
-    if (adjust_scan(&other, values) != 0)
-        return 1;
-    found->struct_size = sizeof *found;
-    return fbp_centre_find(&other, &p, found) == FBP_OK ? 0 : cli_fail();
-}
-
-/* Print the column; an unreliable result is a warning, also with --quiet. */
-static void tell(const struct recon_args *a, const struct fbp_centre *c)
-{
-    char range[48] = "";
-
+    c->struct_size = sizeof *c;
+    int rc = adjust_scan(&other, values);
+    if (rc == 0 && fbp_centre_find(&other, &p, c) != FBP_OK)
+        rc = cli_fail();
+    free(other.views);
+    if (rc != 0)
+        return rc;
+    a->adjust[FBP_ADJUST_CENTRE] = c->column;
+    a->has_centre = true;
     if (isfinite(c->uncertainty))
         snprintf(range, sizeof range, ", give or take %.2g", fmax(c->uncertainty, 0.001));
-    if (!c->sure)
+    if (!c->sure) /* a warning, also with --quiet */
         say_warning(false,
                     "column %.6g%s of the rotation axis is NOT RELIABLE: %s; compare the images "
                     "of --sweep centre=%.6g:%.6g:0.5 -o sheet.png",
@@ -217,24 +205,6 @@ static void tell(const struct recon_args *a, const struct fbp_centre *c)
         say_note(a->quiet,
                  "centre: column %.6g, give or take %.2g; --centre %.6g repeats this choice",
                  c->column, fmax(c->uncertainty, 0.001), c->column);
-}
-
-int centre_find(struct recon_args *a, const struct fbp_scan *scan)
-{
-    struct fbp_view *views;
-
-    if (!centre_is_auto(a->adjust))
-        return 0;
-    views = malloc(scan->n_views * sizeof *views);
-    if (!views)
-        return cli_error("out of memory for the views; close other programs");
-    const int rc = find(a, scan, views, &a->centre);
-    free(views);
-    if (rc != 0)
-        return rc;
-    a->adjust[FBP_ADJUST_CENTRE] = a->centre.column;
-    a->has_centre = true;
-    tell(a, &a->centre);
     return 0;
 }
 
@@ -257,15 +227,6 @@ void centre_json(cJSON *root, const struct fbp_centre *c)
         cJSON_AddNumberToObject(o, "rival", c->rival);
     if (!c->sure)
         cJSON_AddStringToObject(o, "why", c->why);
-}
-
-static void choose_box(const struct recon_args *a, size_t box[3][2])
-{
-    for (int i = 0; i < 3; i++) {
-        const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];
-        box[i][0] = r->first;
-        box[i][1] = r->end;
-    }
 }
 
 void recon_complete(struct recon_args *a)
@@ -299,7 +260,11 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
         a->p.mu_water = a->found.mean;
     }
     if (a->slice.given || recon_is_box(a)) /* same bits as in the whole volume */
-        choose_box(a, a->p.box);
+        for (int i = 0; i < 3; i++) {
+            const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];
+            a->p.box[i][0] = r->first;
+            a->p.box[i][1] = r->end;
+        }
     scan->volume = grid;
     return 0;
 }

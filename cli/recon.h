@@ -58,165 +58,170 @@ struct recon_args {
 #define R struct recon_args
 // clang-format off
 /** Rows of an option table: the options that determine how a volume is computed. */
-#define RECON_OPTIONS                                                                             \
-    OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX,                 \
-        .fallback = "the scan's", .help = "number of voxels along x, y, z"),                      \
+#define RECON_OPTIONS \
+    OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX, \
+        .fallback = "the scan's", .help = "number of voxels along x, y, z"), \
     OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
-        .fallback = "the scan's", .help = "size of a voxel along x, y, z [mm]"),                  \
+        .fallback = "the scan's", .help = "size of a voxel along x, y, z [mm]"), \
     OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
-        .fallback = "the scan's", .help = "position of the volume's centre [mm]"),                \
+        .fallback = "the scan's", .help = "position of the volume's centre [mm]"), \
     OPT(R, pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
-        .fallback = "the scan's", .help = "distance between detector pixels [mm]"),               \
-    OPT(R, flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"),        \
-    OPT(R, flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"),           \
-    OPT(R, reverse, .name = "reverse", .help = "reverse the direction of rotation"),              \
-    OPT(R, slice, .name = "slice", .arg = "K|FROM:TO",                                            \
-        .fallback = "all",                                                                        \
-        .help = "only slice K of the volume (the first is 0), or slices FROM to TO - 1"),         \
-    OPT(R, roi, .name = "roi", .arg = "X0:X1,Y0:Y1,Z0:Z1",                                        \
-        .fallback = "all",                                                                        \
+        .fallback = "the scan's", .help = "distance between detector pixels [mm]"), \
+    OPT(R, flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"), \
+    OPT(R, flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"), \
+    OPT(R, reverse, .name = "reverse", .help = "reverse the direction of rotation"), \
+    OPT(R, slice, .name = "slice", .arg = "K|FROM:TO", \
+        .fallback = "all", \
+        .help = "only slice K of the volume (the first is 0), or slices FROM to TO - 1"), \
+    OPT(R, roi, .name = "roi", .arg = "X0:X1,Y0:Y1,Z0:Z1", \
+        .fallback = "all", \
         .help = "only this box of the volume, in voxels counted from 0, ends excluded; a missing end " \
                 "is the edge of the volume. The values are those of the whole volume, bit for bit. " \
-                "Kernels matrix, column and planes compute little more than the box"),            \
-    OPT(R, p.region.shape, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
+                "Kernels matrix, column and planes compute little more than the box"), \
+    OPT(R, p.region.shape, .name = "region", .arg = "SHAPE|FILE", .fallback = "all", \
         .help = "only a region of interest: cylinder:R or cylinder:X,Y,R along z, ball:X,Y,Z,R, " \
                 "box:X0:X1,Y0:Y1,Z0:Z1 (all in mm), or a mask file of the volume's size with nonzero " \
-                "voxels inside. Voxels outside get the value of --mask, else 0 (-1000 in HU); kernels " \
-                "skip them if they can. Voxels inside have the same bits as without it"),         \
-    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                    \
-        .fallback = "1", .help = "use only every N-th view, beginning with the first"),           \
-    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                         \
-        .fallback = "1",                                                                          \
-        .help = "average blocks of N x N pixels; counts are averaged before the logarithm"),      \
-    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: search for it"),                              \
-    OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = fbp_filter_name,                     \
-        .fallback = "ram-lak",                                                                    \
-        .help = "window of the filter. For kind planes (EPR imaging) the filter is a parabola, "  \
-                "otherwise a ramp. Differences, derivatives and two ramps are filters of their own, "  \
-                "for kind planes only"),                                                          \
-    OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
-        .fallback = "1",                                                                          \
-        .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"),       \
-    OPT(R, p.filtering.cutoff_v, .name = "cutoff-v", .arg = "F", .min = 0.01, .max = 1,                     \
-        .fallback = "none",                                                                       \
-        .help = "also filter along columns, with a Hann window; its cut-off is this fraction "    \
-                "of the Nyquist frequency"),                                                      \
-    OPT(R, p.epr.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2,                \
-        .fallback = "1",                                                                          \
-        .help = "2: also compute filtered plane integrals half way between samples, which makes " \
-                "interpolation more accurate (kind planes)"),                                     \
-    OPT(R, p.epr.interpolation, .name = "interpolation", .arg = "NAME",                               \
-        .list = fbp_interpolation_name, .fallback = "linear",                                      \
-        .help = "interpolation between filtered samples of plane integrals; cubic is a spline through " \
-                "the samples. A device without it refuses (kind planes)"),                        \
-    OPT(R, p.epr.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
+                "voxels inside. Voxels outside the region get the value of --mask, else 0 (-1000 in " \
+                "HU); kernels skip them if they can. Voxels inside have the same bits as without " \
+                "--region"), \
+    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX, \
+        .fallback = "1", .help = "use only every N-th view, beginning with the first"), \
+    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX, \
+        .fallback = "1", \
+        .help = "average blocks of N x N detector pixels; intensities are averaged before the " \
+                "logarithm"), \
+    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: search for it"), \
+    OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = fbp_filter_name, \
+        .fallback = "ram-lak", \
+        .help = "window of the ramp filter. Plane integrals (EPR imaging) are filtered with a " \
+                "parabola instead of a ramp; for them, second-difference, the derivatives and " \
+                "two-ramps are complete filters"), \
+    OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1, \
+        .fallback = "1", \
+        .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"), \
+    OPT(R, p.filtering.cutoff_v, .name = "cutoff-v", .arg = "F", .min = 0.01, .max = 1, \
+        .fallback = "none", \
+        .help = "also filter along columns, with a Hann window; its cut-off is this fraction " \
+                "of the Nyquist frequency"), \
+    OPT(R, p.epr.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2, \
+        .fallback = "1", \
+        .help = "2: also compute filtered plane integrals half way between samples, which makes the " \
+                "interpolation more accurate (plane integrals only)"), \
+    OPT(R, p.epr.interpolation, .name = "interpolation", .arg = "NAME", \
+        .list = fbp_interpolation_name, .fallback = "linear", \
+        .help = "interpolation between filtered samples of plane integrals; cubic is a spline through" \
+                " the samples. The run fails on a device that lacks the method (plane integrals only)"), \
+    OPT(R, p.epr.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1", \
         .help = "2: backproject plane integrals to images of the meridian planes first, then these " \
                 "images to the volume. Several times as fast; the directions must lie in planes " \
-                "through one axis (kind planes)"),                                                \
-    OPT(R, p.epr.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                \
-        .fallback = "the scan's",                                                                 \
-        .help = "resample views to N angles per half turn, the same in all rings. Directions must lie " \
-                "in evenly spaced rings, such as those of equal solid angle. Then --stages 2 is " \
-                "possible"),                                                                      \
-    OPT(R, p.epr.ring_interpolation, .name = "angular", .arg = "NAME", .list = fbp_ring_interpolation_name,         \
-        .fallback = "fft",                                                                        \
-        .help = "with --angles: interpolation over the angle by Fourier series, splines or straight " \
-                "lines"),                                                                         \
+                "through one axis (plane integrals only)"), \
+    OPT(R, p.epr.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX, \
+        .fallback = "the scan's", \
+        .help = "resample the views to N angles per half turn, the same in all rings, which makes " \
+                "--stages 2 possible. The directions must lie in evenly spaced rings, such as those " \
+                "of equal solid angle (plane integrals only)"), \
+    OPT(R, p.epr.ring_interpolation, .name = "angular", .arg = "NAME", .list = fbp_ring_interpolation_name, \
+        .fallback = "fft", \
+        .help = "with --angles: interpolation over the angle by a Fourier series (fft), splines or " \
+                "straight lines (linear)"), \
     OPT(R, p.epr.image_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
-        .fallback = "2",                                                                          \
-        .help = "with --stages 2: number of image columns per voxel"),                            \
-    OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's",                  \
-        .help = "steps that turn rows of a spectrometer into plane integrals, such as "           \
+        .fallback = "2", \
+        .help = "with --stages 2: number of columns of the intermediate images per voxel"), \
+    OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's", \
+        .help = "steps that compute plane integrals from rows of a spectrometer, such as " \
                 "baseline=1,phase=all: baseline=ORDER, baseline_samples=A:B:C:D, resample, fft=N, " \
                 "zero_sample=I, dwell_us=T, phase=all|view|DEG, profile=FILE, profile_threshold=F " \
-                "(kind planes; docs/epr.md)"),                                                    \
+                "(EPR imaging; docs/epr.md)"), \
     OPT(R, correct.beam_hardening, .name = "beam-hardening", .arg = "A1,A2,...", .min = -1e9, .max = 1e9, \
-        .fallback = "the scan's",                                                                 \
-        .help = "replace line integrals p by A1 p + A2 p^2 + A3 p^3 ..., with up to eight "       \
-                "coefficients; with A1 = 1 the values of thin objects do not change "             \
-                "(docs/corrections.md)"),                                                         \
-    OPT(R, bad_pixels, .name = "bad-pixels", .arg = "FILE", .fallback = "the scan's",             \
+        .fallback = "the scan's", \
+        .help = "replace line integrals p by A1 p + A2 p^2 + A3 p^3 ..., with up to eight " \
+                "coefficients; with A1 = 1 the values of thin objects do not change " \
+                "(docs/corrections.md)"), \
+    OPT(R, bad_pixels, .name = "bad-pixels", .arg = "FILE", .fallback = "the scan's", \
         .help = "image that marks bad pixels with nonzero values; bad pixels are interpolated. auto: " \
                 "search the views for dead, stuck, hot and saturated pixels, in addition to those " \
-                "listed in the scan (docs/corrections.md)"),                                      \
-    OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "the scan's",                     \
-        .help = "remove ring artefacts in an additional pass over the sinograms of all rows in use: " \
-                "sorting[:COLUMNS] (median over sorted columns, 21), wavelet[:LEVELS[,SIGMA[,dbN]]] " \
-                "(5,1,db9) or none. Meanwhile the line integrals are kept in memory or, with "    \
-                "--scratch, in a file (docs/corrections.md)"),                                    \
-    OPT(R, paganin, .name = "paganin", .arg = "RATIO,KEV,...", .min = 0, .max = 1e9,              \
-        .fallback = "the scan's",                                                                 \
+                "listed in the scan (docs/corrections.md)"), \
+    OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "the scan's", \
+        .help = "remove ring artefacts: sorting[:COLUMNS] (median over this number of sorted columns," \
+                " default 21), wavelet[:LEVELS[,SIGMA[,dbN]]] (wavelet and Fourier filter, default " \
+                "5,1,db9) or none. This is an additional pass over the sinograms; the line integrals " \
+                "are kept in memory or, with --scratch, in a file (docs/corrections.md)"), \
+    OPT(R, paganin, .name = "paganin", .arg = "RATIO,KEV,...", .min = 0, .max = 1e9, \
+        .fallback = "the scan's", \
         .help = "phase retrieval for an object of one material: RATIO is its delta / beta, KEV the " \
                 "energy of the photons; for parallel beams a third number is the distance from object " \
-                "to detector [mm]. 0,0: none (docs/corrections.md)"),                             \
-    OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
-        .help = "spectrum without a gradient, sampled at the same fields. The spectra of a field " \
-                "sweep are divided by it, up to the cut-off frequency (kind planes)"),            \
-    OPT(R, p.epr.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
+                "to detector [mm]. 0,0: none (docs/corrections.md)"), \
+    OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's", \
+        .help = "spectrum that was measured without a field gradient at the same fields. The spectra " \
+                "of a field sweep are divided by this spectrum, up to the cut-off frequency (plane " \
+                "integrals only)"), \
+    OPT(R, p.epr.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none", \
         .help = "Wiener term of the division by --reference, as a fraction of the greatest power of " \
-                "the reference"),                                                                 \
-    OPT(R, p.epr.response, .name = "response", .arg = "FILE", .fallback = "1",                        \
-        .help = "table of factors of the filter: each row has a fraction of the Nyquist frequency and " \
-                "a factor; linear between rows (kind planes)"),                                   \
-    OPT(R, p.epr.periodic, .name = "periodic",                                                 \
-        .help = "filter rows as if they were periodic, to compare with programs that do so (kind " \
-                "planes, devices cpu and ref)"),                                                  \
-    OPT(R, p.filtering.spatial, .name = "spatial",                                            \
-        .help = "filter by convolution instead of FFT: the same filter, but slower"),             \
-    OPT(R, p.filtering.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \
-        .fallback = "the whole row",                                                              \
-        .help = "length of the filter in space: S values on each side; implies --spatial"),       \
-    OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = fbp_pad_name, .fallback = "none",          \
+                "the reference (plane integrals only)"), \
+    OPT(R, p.epr.response, .name = "response", .arg = "FILE", .fallback = "1", \
+        .help = "table of factors that multiply the filter: each row has a frequency, as a fraction " \
+                "of the Nyquist frequency, and a factor; linear between rows (plane integrals only)"), \
+    OPT(R, p.epr.periodic, .name = "periodic", \
+        .help = "filter rows as if they were periodic, to compare with programs that do so (plane " \
+                "integrals only, devices cpu and ref)"), \
+    OPT(R, p.filtering.spatial, .name = "spatial", \
+        .help = "filter by convolution instead of FFT: the same filter, but slower"), \
+    OPT(R, p.filtering.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX, \
+        .fallback = "the whole row", \
+        .help = "convolve with S filter values on each side of the centre, instead of the whole row; " \
+                "implies --spatial"), \
+    OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = fbp_pad_name, .fallback = "none", \
         .help = "extrapolate rows beyond the detector if the object is wider: ellipse (most accurate) " \
-                "or cosine"),                                                                     \
+                "or cosine"), \
     OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none", \
-        .help = "value of voxels outside the field of view, which some views do not see"),                            \
-    OPT(R, quadrature, .name = "quadrature", .arg = "NAME", .list = choices_quadrature,           \
-        .fallback = "the scan's",                                                                 \
+        .help = "value of voxels outside the field of view, which some views do not see"), \
+    OPT(R, quadrature, .name = "quadrature", .arg = "NAME", .list = choices_quadrature, \
+        .fallback = "the scan's", \
         .help = "integration weights of the directions: bands is exact for evenly spaced rings, " \
                 "voronoi uses the cells around the directions, harmonics is exact for low spherical " \
-                "harmonics; auto: bands for rings, otherwise voronoi (kind planes)"),             \
-    OPT(R, p.filtering.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,  \
-        .fallback = "the scan's, or auto",                                                        \
+                "harmonics; auto: bands for rings, otherwise voronoi (plane integrals only)"), \
+    OPT(R, p.filtering.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights, \
+        .fallback = "the scan's, or auto", \
         .help = "weights of the views: auto uses the angles between neighbours, equal gives all views " \
-                "the same weight"),                                                               \
-    OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,     \
-        .fallback = "1/mm",                                                                       \
-        .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"),       \
-    OPT(R, unit, .name = "unit", .arg = "NAME", .list = fbp_unit_name, .fallback = "mm",           \
+                "the same weight"), \
+    OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX, \
+        .fallback = "none; values in 1/mm", \
+        .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"), \
+    OPT(R, unit, .name = "unit", .arg = "NAME", .list = fbp_unit_name, .fallback = "mm", \
         .help = "unit of length in the values: cm stores 1/cm (plane integrals: 1/cm^3). Lengths in " \
-                "file headers are always in mm"),                                                 \
+                "file headers are always in mm"), \
     OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \
         .help = "device that computes: auto, ref, cpu ...; 'fbp devices' lists all. NAME:0,1 uses two " \
-                "devices of one kind, NAME:all uses all of them"),                                \
+                "devices of one kind, NAME:all uses all of them"), \
     OPT(R, p.tuning.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
-        .help = "backprojection kernel: matrix works for every geometry, column for circular "    \
-                "scans without tilt, planes for plane integrals"),                                \
-    OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
-        .fallback = "the device's",                                                               \
-        .help = "exact is the most accurate; fast and half can be faster on a GPU. double: samples, " \
-                "filter, sums and voxels in double precision (kind planes)"),                     \
-    OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,          \
-        .fallback = "all cores", .help = "number of threads"),                                    \
-    OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \
-        .fallback = "80% of what is free",                                                        \
+        .help = "backprojection kernel: matrix works for every geometry, column for circular " \
+                "scans without tilt, planes for plane integrals"), \
+    OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision, \
+        .fallback = "the device's", \
+        .help = "precision of the computation: exact is the most accurate; fast and half can be " \
+                "faster on a GPU; double: samples, filter, sums and voxels in double precision (plane" \
+                " integrals only)"), \
+    OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX, \
+        .fallback = "all cores", .help = "number of threads"), \
+    OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES", \
+        .fallback = "80% of what is free", \
         .help = "hard limit for the memory of this process, such as 8G or 600M. A child process that " \
-                "inspects an HDF5 or MAT file may use the rest of it, at least 64M"),             \
-    OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES",             \
-        .fallback = "90% of what is free",                                                        \
+                "inspects an HDF5 or MAT file may use what this process leaves, at least 64M"), \
+    OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES", \
+        .fallback = "90% of what is free", \
         .help = "limit for the memory of each device, without the driver's context (some 300M on a " \
-                "GPU)"),                                                                          \
-    OPT(R, p.tuning.scratch, .name = "scratch", .arg = "FOLDER", .fallback = "none",                     \
-        .help = "if memory holds only a small part of the volume, filter all views once into a "  \
+                "GPU)"), \
+    OPT(R, p.tuning.scratch, .name = "scratch", .arg = "FOLDER", .fallback = "none", \
+        .help = "if memory holds only a small part of the volume, filter all views once into a " \
                 "temporary file in FOLDER, instead of reading and filtering most rows again for each " \
-                "part"),                                                                          \
-    OPT(R, p.tuning.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,              \
-        .fallback = "planned", .help = "compute at most N slices at a time"),                     \
-    OPT(R, p.tuning.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
-        .fallback = "planned", .help = "compute at most N views at a time")
+                "slab of slices"), \
+    OPT(R, p.tuning.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX, \
+        .fallback = "planned", .help = "compute slabs of at most N slices, one after the other"), \
+    OPT(R, p.tuning.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX, \
+        .fallback = "planned", .help = "filter and backproject at most N views at a time")
 /** The option --part, for commands that plan or compute a volume. */
-#define PART_OPTION                                                                               \
-    OPT(R, part, .name = "part", .arg = "K/N|auto/N", .fallback = "all of it",                    \
+#define PART_OPTION \
+    OPT(R, part, .name = "part", .arg = "K/N|auto/N", .fallback = "all of it", \
         .help = "compute part K of N of the volume, counted from 1, into the common output; the last " \
                 "part to finish gives the output its name. All parts need the same options. auto: K " \
                 "is the task number in a job array of Slurm, PBS or SGE (docs/cluster.md)")
@@ -254,14 +259,6 @@ int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struc
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
-/** recon_slice.c: detector rows [rows[0], rows[1]) from which the slices of a plan are computed.
- * Returns 0, or an exit status; a failure has been reported. */
-int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2]);
-
-/** Run a plan of a small volume and write it as a picture. shown: the values of black and white. */
-fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
-                         double shown[2]);
-
 /** Set members of args->p that follow from other options: --half-width, --unit, -o, --mask. */
 void recon_complete(struct recon_args *args);
 
@@ -284,10 +281,6 @@ int recon_check_part(const struct command *self, const struct recon_args *args);
 int recon_check_planned(const struct command *self, const struct recon_args *args);
 /** recon_part.c: parse --part into args->p.part and n_parts. Returns as recon_check(). */
 int recon_choose_part(const struct command *self, struct recon_args *args);
-/** Slices and voxel updates of each part of a plan: one printed line per part, or members of a JSON
- * object. Return 0 or an exit status. */
-int recon_print_parts(const fbp_plan *plan);
-int recon_json_parts(cJSON *root, const fbp_plan *plan);
 /** Is one slice requested (--slice K)? The range K:K+1 is a box instead. */
 bool recon_one_slice(const struct recon_args *args);
 /** Is a box of the volume requested (--roi, or --slice with a range)? */

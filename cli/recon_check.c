@@ -12,60 +12,25 @@ bool recon_is_file(const char *output)
     return strcmp(output, "null:") != 0 && strcmp(output, "hash:") != 0;
 }
 
-static int check_timeline(const struct command *self, const struct recon_args *a)
+/* Check that the folder of an output is writable. */
+static int check_folder(const char *path)
 {
-    if (!a->timeline)
+    if (cli_has_folder(path))
         return OPT_GO_ON;
-    if (!cli_ends_with(a->timeline, ".svg"))
-        return opt_usage(self, "--timeline: expected a name that ends in .svg, got \"%s\"",
-                         a->timeline);
-    if (!cli_has_folder(a->timeline))
-        return cli_error(
-            "%s: the output folder is missing or read-only; create it, or make it writable",
-            a->timeline);
-    return OPT_GO_ON;
+    return cli_error(
+        "%s: the output folder is missing or read-only; create it, or make it writable", path);
 }
 
-static int check_report(const struct command *self, const struct recon_args *a)
+/* Check the name of a further output, if given: its extension, and that its folder is writable. */
+static int check_name(const struct command *self, const char *option, const char *path,
+                      const char *extension)
 {
-    if (!a->report)
+    if (!path)
         return OPT_GO_ON;
-    if (a->plan || a->sweep)
-        return opt_usage(self, "--report describes a complete run; omit %s",
-                         a->plan ? "--plan" : "--sweep");
-    if (!cli_ends_with(a->report, ".html"))
-        return opt_usage(self, "--report: expected a name that ends in .html, got \"%s\"",
-                         a->report);
-    if (!cli_has_folder(a->report))
-        return cli_error(
-            "%s: the output folder is missing or read-only; create it, or make it writable",
-            a->report);
-    return OPT_GO_ON;
-}
-
-static int check_preview(const struct command *self, const struct recon_args *a)
-{
-    if (!a->preview)
-        return OPT_GO_ON;
-    if (!recon_is_file(a->output))
-        return opt_usage(self, "--preview needs a volume on disk; expected -o FILE, got \"%s\"",
-                         a->output);
-    if (!cli_ends_with(a->preview, ".png"))
-        return opt_usage(self, "--preview: expected a name that ends in .png, got \"%s\"",
-                         a->preview);
-    if (!cli_has_folder(a->preview))
-        return cli_error(
-            "%s: the output folder is missing or read-only; create it, or make it writable",
-            a->preview);
-    return OPT_GO_ON;
-}
-
-/* Is `path` an existing folder, or does it end in a slash? */
-static bool is_folder(const char *path)
-{
-    struct stat info;
-
-    return cli_ends_with(path, "/") || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+    if (!cli_ends_with(path, extension))
+        return opt_usage(self, "--%s: expected a name that ends in %s, got \"%s\"", option,
+                         extension, path);
+    return check_folder(path);
 }
 
 /* Is the output one grey PNG image? --output-type or a stack of files means stored values instead.
@@ -137,19 +102,14 @@ static int take_index(struct recon_args *a)
                      a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.cluster.n_parts);
 }
 
-/* Name of a requested output that needs the whole volume; NULL: none. */
-static const char *whole_only(const struct recon_args *a)
-{
-    return a->sweep              ? "--sweep"
-           : a->preview          ? "--preview"
-           : a->report           ? "--report"
-           : recon_is_picture(a) ? "a picture"
-                                 : NULL;
-}
-
 int recon_choose_part(const struct command *self, struct recon_args *a)
 {
     const char *slash = a->part ? strchr(a->part, '/') : NULL;
+    const char *whole_only = a->sweep              ? "--sweep"
+                             : a->preview          ? "--preview"
+                             : a->report           ? "--report"
+                             : recon_is_picture(a) ? "a picture"
+                                                   : NULL;
     const size_t n = slash ? (size_t)(slash - a->part) : 0;
 
     if (!a->part)
@@ -161,11 +121,11 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
         return opt_usage(
             self, "--part: expected PART/NUMBER OF PARTS, such as 3/16 or auto/16, got \"%s\"",
             a->part);
-    if (whole_only(a))
+    if (whole_only)
         return opt_usage(self,
                          "--part: %s needs the whole volume; omit it, and run fbp view when all "
                          "parts are complete",
-                         whole_only(a));
+                         whole_only);
     if (isinf(a->p.output.range[0]))
         return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
                                "range, such as --output-range 0,0.05");
@@ -189,26 +149,16 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
     if (!a->output || !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
                          a->output ? a->output : "");
-    if (a->curve && !cli_ends_with(a->curve, ".svg"))
-        return opt_usage(self, "--curve: expected a name that ends in .svg, got \"%s\"", a->curve);
-    const char *missing = !cli_has_folder(a->output)              ? a->output
-                          : a->curve && !cli_has_folder(a->curve) ? a->curve
-                                                                  : NULL;
-    if (missing)
-        return cli_error(
-            "%s: the output folder is missing or read-only; create it, or make it writable",
-            missing);
-    return OPT_GO_ON;
+    const int rc = check_name(self, "curve", a->curve, ".svg");
+    return rc == OPT_GO_ON ? check_folder(a->output) : rc;
 }
 
 static int check_water(const struct command *self, const struct recon_args *a)
 {
-    const double *w = a->water;
-
-    if (isnan(w[3]))
+    if (isnan(a->water[3]))
         return OPT_GO_ON;
-    if (!(w[3] > 0))
-        return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"", w[3]);
+    if (!(a->water[3] > 0))
+        return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"", a->water[3]);
     if (a->p.mu_water > 0)
         return opt_usage(self,
                          "--hu-from-roi measures the value that --hu gives; omit one of them");
@@ -223,6 +173,8 @@ static int check_water(const struct command *self, const struct recon_args *a)
 static int check_output(const struct command *self, const struct recon_args *a)
 {
     const char *slash = cli_ends_with(a->output, "/") ? "" : "/";
+    struct stat info;
+    const bool is_folder = !*slash || (stat(a->output, &info) == 0 && S_ISDIR(info.st_mode));
 
     if (recon_is_picture(a) && a->preview)
         return opt_usage(self,
@@ -232,16 +184,14 @@ static int check_output(const struct command *self, const struct recon_args *a)
             self, "--compress and --resume apply to volumes in files, not to \"%s\"; omit them",
             a->output);
     if (recon_is_picture(a) && !cli_has_folder(a->output))
-        return cli_error(
-            "%s: the output folder is missing or read-only; create it, or make it writable",
-            a->output);
+        return check_folder(a->output);
     if (!recon_is_picture(a) && is_png(a))
         return opt_usage(
             self,
             "-o: \"%s\" is an image of one slice; give --slice K too, or write a volume (%s) with "
             "--preview FILE.png, or give --output-type to store values",
             a->output, cli_volumes());
-    if (is_folder(a->output) && !cli_is_volume_folder(a->output))
+    if (is_folder && !cli_is_volume_folder(a->output))
         return opt_usage(self,
                          "-o: \"%s\" is a folder; name a file in it, such as %s%svolume.mha, or "
                          "one file per slice, %s%s%%04d.tif",
@@ -249,11 +199,6 @@ static int check_output(const struct command *self, const struct recon_args *a)
     if (recon_is_file(a->output) && !recon_is_picture(a) && !cli_is_volume(a->output))
         return opt_usage(self, "-o: expected a name that ends in %s, or null: or hash:, got \"%s\"",
                          cli_volumes(), a->output);
-    return OPT_GO_ON;
-}
-
-static int check_compress(const struct command *self, const struct recon_args *a)
-{
     if (a->p.output.compress && recon_is_file(a->output) && !cli_can_compress(a->output))
         return opt_usage(self, "--compress: expected -o FILE%s, got \"%s\"", cli_packed(),
                          a->output);
@@ -267,14 +212,10 @@ int recon_check_planned(const struct command *self, const struct recon_args *a)
 {
     if (!a->output)
         return OPT_GO_ON;
-    int rc = check_output(self, a);
-    if (rc == OPT_GO_ON)
-        rc = check_compress(self, a);
+    const int rc = check_output(self, a);
     if (rc == OPT_GO_ON && !strchr(a->output, ':') && !cli_is_stack(a->output) &&
-        !cli_is_volume_folder(a->output) && !cli_has_folder(a->output))
-        return cli_error(
-            "%s: the output folder is missing or read-only; create it, or make it writable",
-            a->output);
+        !cli_is_volume_folder(a->output))
+        return check_folder(a->output);
     return rc;
 }
 
@@ -288,8 +229,11 @@ int recon_check(const struct command *self, const struct recon_args *a)
         rc = check_sweep(self, a);
     if (rc == OPT_GO_ON)
         rc = check_water(self, a);
+    if (rc == OPT_GO_ON && a->report && (a->plan || a->sweep))
+        return opt_usage(self, "--report describes a complete run; omit %s",
+                         a->plan ? "--plan" : "--sweep");
     if (rc == OPT_GO_ON)
-        rc = check_report(self, a);
+        rc = check_name(self, "report", a->report, ".html");
     if (rc != OPT_GO_ON || a->sweep)
         return rc;
     if (a->p.input.follow && centre_is_auto(a->adjust))
@@ -309,8 +253,9 @@ int recon_check(const struct command *self, const struct recon_args *a)
         return opt_usage(self, "-o VOLUME is missing");
     rc = check_output(self, a);
     if (rc == OPT_GO_ON)
-        rc = check_compress(self, a);
-    if (rc == OPT_GO_ON)
-        rc = check_timeline(self, a);
-    return rc == OPT_GO_ON ? check_preview(self, a) : rc;
+        rc = check_name(self, "timeline", a->timeline, ".svg");
+    if (rc == OPT_GO_ON && a->preview && !recon_is_file(a->output))
+        return opt_usage(self, "--preview needs a volume on disk; expected -o FILE, got \"%s\"",
+                         a->output);
+    return rc == OPT_GO_ON ? check_name(self, "preview", a->preview, ".png") : rc;
 }

@@ -17,18 +17,6 @@ static void print_rows(FILE *f, const size_t rows[2])
         fprintf(f, ", beyond all detector rows\n");
 }
 
-static void print_box(FILE *f, const struct recon_result *result)
-{
-    const struct fbp_plan_summary *p = result->plan;
-    const size_t(*r)[2] = p->box, *n = p->whole.n;
-
-    fprintf(f, "voxels %zu:%zu,%zu:%zu,%zu:%zu of %zu x %zu x %zu, z = %.6g to %.6g mm", r[0][0],
-            r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], n[0], n[1], n[2],
-            fbp_grid_coordinate(&p->whole, 2, (double)r[2][0]),
-            fbp_grid_coordinate(&p->whole, 2, (double)r[2][1] - 1));
-    print_rows(f, result->rows);
-}
-
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *p)
 {
     cJSON *box = cJSON_AddObjectToObject(root, "roi");
@@ -61,11 +49,10 @@ void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
 {
     cJSON *out = cJSON_AddObjectToObject(root, "region");
 
-    cJSON_AddNumberToObject(out, "voxels", (double)p->region_voxels);
-    cJSON_AddNumberToObject(out, "share", recon_region_share(p));
+    cli_json_add(out, {"voxels", (double)p->region_voxels}, {"share", recon_region_share(p)});
     cli_json_sizes(out, "slices", p->region_slices, 2);
-    cJSON_AddNumberToObject(out, "saves_updates", p->region_saves_updates);
-    cJSON_AddNumberToObject(out, "saves_rows", p->region_saves_rows);
+    cli_json_add(out, {"saves_updates", p->region_saves_updates},
+                 {"saves_rows", p->region_saves_rows});
 }
 
 /* Lines about corrections, slice, box, region, axis, output range, water and picture. */
@@ -84,8 +71,15 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
         print_rows(f, result->rows);
     }
 
-    if (recon_is_box(a))
-        print_box(f, result);
+    if (recon_is_box(a)) {
+        const struct fbp_plan_summary *p = result->plan;
+        const size_t(*r)[2] = p->box, *n = p->whole.n;
+        fprintf(f, "voxels %zu:%zu,%zu:%zu,%zu:%zu of %zu x %zu x %zu, z = %.6g to %.6g mm",
+                r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], n[0], n[1], n[2],
+                fbp_grid_coordinate(&p->whole, 2, (double)r[2][0]),
+                fbp_grid_coordinate(&p->whole, 2, (double)r[2][1] - 1));
+        print_rows(f, result->rows);
+    }
     if (result->plan->region_voxels)
         fprintf(f, "%.3g %% of the voxels lie in the region\n",
                 100 * recon_region_share(result->plan));
@@ -102,32 +96,6 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
     if (picture)
         fprintf(f, "%s: black at %.5g, white at %.5g\n", say_name(picture), result->shown[0],
                 result->shown[1]);
-}
-
-static void json_extras(cJSON *root, const struct recon_args *a, const struct recon_result *result)
-{
-    if (recon_one_slice(a)) {
-        cJSON *slice = cJSON_AddObjectToObject(root, "slice");
-        cJSON_AddNumberToObject(slice, "index", (double)a->slice.first);
-        cJSON_AddNumberToObject(slice, "z_mm", result->plan->volume.centre_mm[2]);
-        cli_json_sizes(slice, "rows", result->rows, 2);
-    }
-    if (recon_is_box(a)) {
-        cJSON *box = recon_json_box(root, result->plan);
-        cli_json_sizes(box, "rows", result->rows, 2);
-    }
-    if (result->plan->region_voxels)
-        recon_json_region(root, result->plan);
-    if (a->has_centre)
-        centre_json(root, &a->centre);
-    if (a->water[3] > 0) {
-        cJSON *water = cJSON_AddObjectToObject(root, "water");
-        cJSON_AddNumberToObject(water, "mean", a->found.mean);
-        cJSON_AddNumberToObject(water, "sd", a->found.sd);
-        cJSON_AddNumberToObject(water, "voxels", (double)a->found.n);
-    }
-    if (a->preview || recon_is_picture(a))
-        cli_json_numbers(root, "window", result->shown, 2);
 }
 
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n)
@@ -155,11 +123,19 @@ bool recon_had_all(const struct recon_args *a, const struct recon_result *result
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);
 }
 
-static void print_values(FILE *f, const struct recon_args *a, const struct recon_result *result)
+/* With -o hash: standard output contains only the hash, for scripts; the rest goes to standard
+ * error. */
+void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
-    const char *name = recon_is_file(a->output) ? say_name(a->output) : "values";
     const struct fbp_report *r = &result->report;
+    FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
+    const char *name = recon_is_file(a->output) ? say_name(a->output) : "values";
+    char t[6][24], note[200];
 
+    if (f == stderr)
+        printf("%016" PRIx64 "\n", r->hash);
+    if (a->quiet)
+        return;
     if (a->part)
         fprintf(f, "part %zu of %zu: ", a->p.cluster.part, a->p.cluster.n_parts);
     if (recon_had_all(a, result))
@@ -170,21 +146,6 @@ static void print_values(FILE *f, const struct recon_args *a, const struct recon
                 result->plan->unit);
     if (a->part && recon_is_file(a->output) && r->slices_missing == 0)
         fprintf(f, "%s: all parts are complete\n", name);
-}
-
-/* With -o hash: standard output contains only the hash, for scripts; the rest goes to standard
- * error. */
-void recon_print(const struct recon_args *a, const struct recon_result *result)
-{
-    const struct fbp_report *r = &result->report;
-    FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
-    char t[6][24], note[200];
-
-    if (f == stderr)
-        printf("%016" PRIx64 "\n", r->hash);
-    if (a->quiet)
-        return;
-    print_values(f, a, result);
     fprintf(f, "%s at %.3g GUPS: reading %s, filtering %s, backprojecting %s, writing %s\n",
             cli_seconds(t[0], sizeof t[0], r->total), r->gups,
             cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),
@@ -200,20 +161,6 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
         fprintf(stderr, "note: %s\n", note);
 }
 
-static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)
-{
-    const bool in_double = a->p.precision == FBP_PRECISION_DOUBLE;
-    const enum fbp_type type = a->p.output.type ? a->p.output.type : in_double ? FBP_F64 : FBP_F32;
-
-    cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
-    if (type == FBP_F32 || type == FBP_F64)
-        return;
-    cli_json_numbers(root, "output_range", r->output_range, 2);
-    cJSON_AddNumberToObject(root, "output_scale", r->output_scale);
-    cJSON_AddNumberToObject(root, "output_offset", r->output_offset);
-    cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);
-}
-
 /* Findings in the views: truncation, dead views, bad and saturated pixels, exposure. */
 static void json_views(cJSON *root, const struct fbp_report *r)
 {
@@ -221,73 +168,24 @@ static void json_views(cJSON *root, const struct fbp_report *r)
 
     cJSON_AddNumberToObject(truncated, "views", (double)r->truncated_views);
     if (r->truncated_views > 0) {
-        cJSON_AddNumberToObject(truncated, "first", (double)r->truncated_first);
-        cJSON_AddNumberToObject(truncated, "last", (double)r->truncated_last);
+        cli_json_add(truncated, {"first", (double)r->truncated_first},
+                     {"last", (double)r->truncated_last});
         cli_json_numbers(truncated, "ends", r->truncated, 2);
     }
     cJSON_AddNumberToObject(root, "dead_views", (double)r->dead_views);
-    cJSON *pixels = cJSON_AddObjectToObject(root, "bad_pixels");
-    cJSON_AddNumberToObject(pixels, "unlisted", (double)r->bad_pixels);
-    cJSON_AddNumberToObject(pixels, "repaired", (double)r->repaired_pixels);
+    cli_json_add(cJSON_AddObjectToObject(root, "bad_pixels"), {"unlisted", (double)r->bad_pixels},
+                 {"repaired", (double)r->repaired_pixels});
     cJSON *saturated = cJSON_AddObjectToObject(root, "saturated");
     cJSON_AddNumberToObject(saturated, "samples", (double)r->saturated);
-    if (r->saturated > 0) {
-        cJSON_AddNumberToObject(saturated, "share", r->saturated_share);
-        cJSON_AddNumberToObject(saturated, "value", r->saturated_value);
-    }
+    if (r->saturated > 0)
+        cli_json_add(saturated, {"share", r->saturated_share}, {"value", r->saturated_value});
     cJSON *exposure = cJSON_AddObjectToObject(root, "other_exposure");
     cJSON_AddNumberToObject(exposure, "views", (double)r->exposure_views);
     if (r->exposure_views > 0) {
-        cJSON_AddNumberToObject(exposure, "first", (double)r->exposure_first);
-        cJSON_AddNumberToObject(exposure, "last", (double)r->exposure_last);
+        cli_json_add(exposure, {"first", (double)r->exposure_first},
+                     {"last", (double)r->exposure_last});
         cli_json_numbers(exposure, "part", r->exposure, 2);
     }
-}
-
-static void json_seconds(cJSON *root, const struct recon_result *result)
-{
-    const struct fbp_report *r = &result->report;
-    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
-
-    cJSON_AddNumberToObject(seconds, "total", r->total);
-    cJSON_AddNumberToObject(seconds, "open", r->open);
-    cJSON_AddNumberToObject(seconds, "read", r->read);
-    cJSON_AddNumberToObject(seconds, "filter", r->filter);
-    cJSON_AddNumberToObject(seconds, "backproject", r->backproject);
-    cJSON_AddNumberToObject(seconds, "write", r->write);
-    cJSON_AddNumberToObject(seconds, "finish", r->finish);
-    if (result->plan->ahead_bytes)
-        cJSON_AddNumberToObject(seconds, "ahead", r->ahead);
-    cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
-    cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
-    if (!result->plan->follows)
-        return;
-    cJSON *after = cJSON_AddObjectToObject(root, "after_last_view");
-    cJSON_AddNumberToObject(after, "volume", r->volume_after_last_view);
-    cJSON_AddNumberToObject(after, "output", r->output_after_last_view);
-    cJSON_AddNumberToObject(root, "batches", (double)r->n_batches);
-    cJSON_AddNumberToObject(root, "last_batch_views", (double)r->last_batch);
-}
-
-/* Speed, devices and kernel. */
-static void json_work(cJSON *root, const struct recon_result *result)
-{
-    const struct fbp_plan_summary *p = result->plan;
-
-    cJSON_AddNumberToObject(root, "gups", result->report.gups);
-    cJSON_AddStringToObject(root, "device", p->backend);
-    cJSON_AddNumberToObject(root, "devices", (double)p->n_devices);
-    cJSON_AddNumberToObject(root, "devices_dropped", (double)result->report.devices_dropped);
-    recon_json_kernel(root, p);
-}
-
-static void json_values(cJSON *root, const struct fbp_report *r)
-{
-    cJSON_AddNumberToObject(root, "min", r->min);
-    cJSON_AddNumberToObject(root, "max", r->max);
-    cJSON_AddNumberToObject(root, "mean", r->mean);
-    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
-    cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
 }
 
 int recon_print_json(const struct recon_args *a, const struct recon_result *result)
@@ -295,22 +193,61 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     const struct fbp_plan_summary *p = result->plan;
     const struct fbp_report *r = &result->report;
     cJSON *root = cJSON_CreateObject();
+    const bool in_double = a->p.precision == FBP_PRECISION_DOUBLE;
+    const enum fbp_type type = a->p.output.type ? a->p.output.type : in_double ? FBP_F64 : FBP_F32;
     char hash[24];
 
-    json_seconds(root, result);
-    json_work(root, result);
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    cli_json_add(seconds, {"total", r->total}, {"open", r->open}, {"read", r->read},
+                 {"filter", r->filter}, {"backproject", r->backproject}, {"write", r->write},
+                 {"finish", r->finish});
+    if (p->ahead_bytes)
+        cJSON_AddNumberToObject(seconds, "ahead", r->ahead);
+    cli_json_add(seconds, {"waiting_read", r->waiting_read}, {"waiting_write", r->waiting_write});
+    if (p->follows) {
+        cli_json_add(cJSON_AddObjectToObject(root, "after_last_view"),
+                     {"volume", r->volume_after_last_view}, {"output", r->output_after_last_view});
+        cli_json_add(root, {"batches", (double)r->n_batches},
+                     {"last_batch_views", (double)r->last_batch});
+    }
+    cJSON_AddNumberToObject(root, "gups", r->gups);
+    cJSON_AddStringToObject(root, "device", p->backend);
+    cli_json_add(root, {"devices", (double)p->n_devices},
+                 {"devices_dropped", (double)r->devices_dropped});
+    recon_json_kernel(root, p);
     cJSON_AddStringToObject(root, "output", a->output);
     cJSON_AddStringToObject(root, "unit", p->unit);
-    print_output_type(root, a, r);
+    cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
+    if (type != FBP_F32 && type != FBP_F64) {
+        cli_json_numbers(root, "output_range", r->output_range, 2);
+        cli_json_add(root, {"output_scale", r->output_scale}, {"output_offset", r->output_offset},
+                     {"output_clipped", (double)r->output_clipped});
+    }
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
-    json_extras(root, a, result);
-    json_values(root, r);
+    if (recon_one_slice(a)) {
+        cJSON *slice = cJSON_AddObjectToObject(root, "slice");
+        cli_json_add(slice, {"index", (double)a->slice.first}, {"z_mm", p->volume.centre_mm[2]});
+        cli_json_sizes(slice, "rows", result->rows, 2);
+    }
+    if (recon_is_box(a))
+        cli_json_sizes(recon_json_box(root, p), "rows", result->rows, 2);
+    if (p->region_voxels)
+        recon_json_region(root, p);
+    if (a->has_centre)
+        centre_json(root, &a->centre);
+    if (a->water[3] > 0)
+        cli_json_add(cJSON_AddObjectToObject(root, "water"), {"mean", a->found.mean},
+                     {"sd", a->found.sd}, {"voxels", (double)a->found.n});
+    if (a->preview || recon_is_picture(a))
+        cli_json_numbers(root, "window", result->shown, 2);
+    cli_json_add(root, {"min", r->min}, {"max", r->max}, {"mean", r->mean},
+                 {"not_finite", (double)r->not_finite}, {"clipped", (double)r->clipped});
     json_views(root, r);
     if (a->part) {
-        cJSON_AddNumberToObject(root, "part", (double)a->p.cluster.part);
-        cJSON_AddNumberToObject(root, "parts", (double)a->p.cluster.n_parts);
-        cJSON_AddNumberToObject(root, "slices_missing", (double)r->slices_missing);
+        cli_json_add(root, {"part", (double)a->p.cluster.part},
+                     {"parts", (double)a->p.cluster.n_parts},
+                     {"slices_missing", (double)r->slices_missing});
     }
     cJSON_AddNumberToObject(root, "slabs_resumed", (double)r->slabs_resumed);
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)cli_peak_bytes());

@@ -10,11 +10,6 @@
 /* Greatest number of voxels around the sphere. */
 static const double most_voxels = 1 << 30;
 
-static bool one_slice(const struct fbp_scan *scan)
-{
-    return scan->panel.n_rows == 1;
-}
-
 /* The box around the sphere, on the voxel grid of `all`, also beyond its edges. */
 static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
                        const struct fbp_grid *all, struct fbp_grid *out)
@@ -26,7 +21,7 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
         const double first = fbp_grid_coordinate(all, i, 0), mm = all->voxel_mm[i];
         double lo = ceil((a->water[i] - a->water[3] - first) / mm - 1e-9);
         double hi = floor((a->water[i] + a->water[3] - first) / mm + 1e-9);
-        if (i == 2 && one_slice(scan)) {
+        if (i == 2 && scan->panel.n_rows == 1) {
             lo = fmax(lo, 0);
             hi = fmin(hi, 0);
         }
@@ -45,49 +40,13 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* Reduce z[0..1], the range of z of the centre, so that the sphere lies on the positive side of the
- * plane g x + c = 0. */
-static void keep_above(const struct recon_args *a, const double g[3], double c, double z[2])
-{
-    const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    const double rest = g[0] * a->water[0] + g[1] * a->water[1] + c - a->water[3] * length;
-
-    if (fabs(g[2]) <= 1e-12 * length)
-        z[1] = rest < 0 ? -INFINITY : z[1];
-    else if (g[2] > 0)
-        z[0] = fmax(z[0], -rest / g[2]);
-    else
-        z[1] = fmin(z[1], -rest / g[2]);
-}
-
-/* Range of z of the centre for which the rows of all views contain the sphere: it lies between the
- * planes through the source and the outer edges of the first and last row. */
-static int seen_between(const struct recon_args *a, const struct fbp_scan *scan, double z[2])
-{
-    const double edges[] = {-0.5, (double)scan->panel.n_rows - 0.5};
-    double P[12], g[3];
-
-    z[0] = -INFINITY;
-    z[1] = INFINITY;
-    for (size_t k = 0; k < scan->n_views; k++) {
-        if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)
-            return cli_fail();
-        for (int e = 0; e < 2; e++) {
-            const double side = e ? -1 : 1;
-            for (int i = 0; i < 3; i++)
-                g[i] = side * (P[4 + i] - edges[e] * P[8 + i]);
-            keep_above(a, g, side * (P[7] - edges[e] * P[11]), z);
-        }
-    }
-    return 0;
-}
-
 /* Check that every view sees the whole sphere. */
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    double z[2];
+    const double edges[] = {-0.5, (double)scan->panel.n_rows - 0.5};
+    double z[2] = {-INFINITY, INFINITY}, P[12], g[3];
 
     if (fbp_views_facts(fbp_scan_views(scan), NULL, &facts) != FBP_OK)
         return cli_fail();
@@ -95,10 +54,29 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
         return cli_error("--hu-from-roi: the sphere extends %.4g mm from the axis, beyond the "
                          "field of view of %.4g mm; choose a sphere inside it",
                          reach, facts.fov_radius_mm);
-    if (one_slice(scan))
+    if (scan->panel.n_rows == 1)
         return 0;
-    if (seen_between(a, scan, z) != 0)
-        return 1;
+    /* Range of z of the centre for which the rows of all views contain the sphere: the sphere lies
+     * on the positive sides of the planes g x + c = 0 through the source and the outer edges of the
+     * first and last row. */
+    for (size_t k = 0; k < scan->n_views; k++) {
+        if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)
+            return cli_fail();
+        for (int e = 0; e < 2; e++) {
+            const double side = e ? -1 : 1;
+            for (int i = 0; i < 3; i++)
+                g[i] = side * (P[4 + i] - edges[e] * P[8 + i]);
+            const double c = side * (P[7] - edges[e] * P[11]);
+            const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+            const double rest = g[0] * a->water[0] + g[1] * a->water[1] + c - a->water[3] * length;
+            if (fabs(g[2]) <= 1e-12 * length)
+                z[1] = rest < 0 ? -INFINITY : z[1];
+            else if (g[2] > 0)
+                z[0] = fmax(z[0], -rest / g[2]);
+            else
+                z[1] = fmin(z[1], -rest / g[2]);
+        }
+    }
     if (a->water[2] >= z[0] - 1e-9 && a->water[2] <= z[1] + 1e-9)
         return 0;
     if (!(z[0] <= z[1]))

@@ -58,25 +58,18 @@ void report_begin(struct recon_report *report, int argc, char **argv)
     say_remember();
 }
 
-/* Create a hidden temporary folder beside the report, for drawings, which are written to files. */
-static int make_folder(struct recon_report *report, const char *path)
+int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(a->report, '/');
+    /* a hidden temporary folder beside the report, for drawings, which are written to files */
     const int n = snprintf(report->folder, sizeof report->folder, "%.*s.fbp-report-XXXXXX",
-                           slash ? (int)(slash - path + 1) : 0, path);
+                           slash ? (int)(slash - a->report + 1) : 0, a->report);
 
     if (n < 0 || (size_t)n >= sizeof report->folder || !mkdtemp(report->folder)) {
         report->folder[0] = '\0';
-        return cli_error("%s: cannot create a temporary folder beside it: %s", path,
+        return cli_error("%s: cannot create a temporary folder beside it: %s", a->report,
                          strerror(errno));
     }
-    return 0;
-}
-
-int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan)
-{
-    if (make_folder(report, a->report) != 0)
-        return 1;
     snprintf(report->timeline, sizeof report->timeline, "%s/timeline.svg", report->folder);
     if (a->timeline)
         snprintf(report->timeline, sizeof report->timeline, "%s", a->timeline);
@@ -98,33 +91,18 @@ void report_end(struct recon_report *report)
     report->folder[0] = '\0';
 }
 
-/* Read a whole file of at most `most` bytes. *n: its size. Returns NULL if the file is larger or
- * cannot be read. */
-static char *read_file(const char *path, size_t most, size_t *n)
-{
-    struct stat info;
-    FILE *f = stat(path, &info) == 0 ? fopen(path, "rb") : NULL;
-
-    *n = f ? (size_t)info.st_size : 0;
-    char *bytes = f && *n <= most ? malloc(*n + 1) : NULL;
-    if (bytes && fread(bytes, 1, *n, f) != *n) {
-        free(bytes);
-        bytes = NULL;
-    }
-    if (f)
-        (void)fclose(f);
-    return bytes;
-}
-
-/* Embed an image file or, if it is too large, a line with its size and the text `otherwise`. */
+/* Embed an image file; if the file is larger than DRAWING or cannot be read, add a line with its
+ * size and the text `otherwise`. */
 static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
                      const char *otherwise)
 {
+    struct stat info;
     char size[24];
-    size_t n;
-    char *bytes = read_file(path, DRAWING, &n);
+    FILE *f = stat(path, &info) == 0 ? fopen(path, "rb") : NULL;
+    const size_t n = f ? (size_t)info.st_size : 0;
+    char *bytes = f && n <= DRAWING ? malloc(n + 1) : NULL;
 
-    if (bytes) {
+    if (bytes && fread(bytes, 1, n, f) == n) {
         markup_put(m, "<div class=\"drawing\">");
         markup_image(m, type, bytes, n, alt);
         markup_put(m, "</div>\n");
@@ -133,6 +111,15 @@ static void put_file(struct markup *m, const char *path, const char *type, const
                       fbp_bytes_text(size, sizeof size, n), otherwise);
     }
     free(bytes);
+    if (f)
+        (void)fclose(f);
+}
+
+static void put_item(struct markup *m, const char *text)
+{
+    markup_put(m, "<li>");
+    markup_escaped(m, text);
+    markup_put(m, "</li>\n");
 }
 
 static void put_list(struct markup *m, const char *class, const cJSON *list)
@@ -142,16 +129,11 @@ static void put_list(struct markup *m, const char *class, const cJSON *list)
     if (!list || !list->child)
         return;
     markup_printf(m, "<ul class=\"%s\">\n", class);
-    cJSON_ArrayForEach(line, list)
-    {
-        markup_put(m, "<li>");
-        markup_escaped(m, line->valuestring);
-        markup_put(m, "</li>\n");
-    }
+    cJSON_ArrayForEach(line, list) put_item(m, line->valuestring);
     markup_put(m, "</ul>\n");
 }
 
-void report_said(struct markup *m, const struct recon_result *result)
+static void put_messages(struct markup *m, const struct recon_result *result)
 {
     const cJSON *warnings = say_remembered(true), *notes = say_remembered(false);
     char line[300];
@@ -163,32 +145,11 @@ void report_said(struct markup *m, const struct recon_result *result)
     put_list(m, "notes", notes);
     if (result && recon_note(result, 0, line, sizeof line)) {
         markup_put(m, "<ul class=\"notes\">\n");
-        for (size_t i = 0; recon_note(result, i, line, sizeof line); i++) {
-            markup_put(m, "<li>");
-            markup_escaped(m, line);
-            markup_put(m, "</li>\n");
-        }
+        for (size_t i = 0; recon_note(result, i, line, sizeof line); i++)
+            put_item(m, line);
         markup_put(m, "</ul>\n");
     }
     markup_put(m, "</section>\n");
-}
-
-static void put_result(struct markup *m, const struct recon_args *a,
-                       const struct recon_result *result)
-{
-    const struct fbp_report *r = &result->report;
-    char t[24];
-
-    markup_put(m, "<p>");
-    markup_escaped(m, recon_is_file(a->output) ? a->output : "values");
-    if (recon_had_all(a, result))
-        markup_say(m, ": nothing remained to be computed");
-    else
-        markup_say(m, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min, r->max, r->mean,
-                   result->plan->unit, cli_seconds(t, sizeof t, r->total), r->gups);
-    if (strcmp(a->output, "hash:") == 0)
-        markup_printf(m, "; hash %016" PRIx64, r->hash);
-    markup_put(m, "</p>\n");
 }
 
 /* Add a viewer of the stored volume, the picture of the slice, or a line about why there is
@@ -235,8 +196,8 @@ static int put_volume(struct page *page, const struct recon_args *a,
     return rc;
 }
 
-fbp_status report_geometry(struct markup *m, const struct recon_report *report,
-                           const struct fbp_scan *scan, const struct fbp_plan_summary *p)
+static fbp_status put_geometry(struct markup *m, const struct recon_report *report,
+                               const struct fbp_scan *scan, const struct fbp_plan_summary *p)
 {
     char path[4200], line[400];
 
@@ -265,54 +226,28 @@ fbp_status report_geometry(struct markup *m, const struct recon_report *report,
     return FBP_OK;
 }
 
-static void put_seconds(struct markup *m, const char *name, double seconds)
-{
-    char t[24];
-
-    markup_printf(m, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", name,
-                  cli_seconds(t, sizeof t, seconds));
-}
-
 static void put_times(struct markup *m, const struct recon_report *report,
                       const struct fbp_report *r)
 {
+    const struct cli_number times[] = {{"all", r->total},
+                                       {"opening", r->open},
+                                       {"reading", r->read},
+                                       {"filtering", r->filter},
+                                       {"backprojecting", r->backproject},
+                                       {"writing", r->write},
+                                       {"finishing the file", r->finish},
+                                       {"waiting for input", r->waiting_read},
+                                       {"waiting for output", r->waiting_write}};
+    char t[24];
+
     markup_put(m, "<section aria-label=\"Times\">\n<h2>Time</h2>\n");
     put_file(m, report->timeline, "image/svg+xml", "when each stage worked",
              "--timeline FILE.svg writes this drawing to a separate file");
     markup_put(m, "<table class=\"card\"><tbody>\n");
-    put_seconds(m, "all", r->total);
-    put_seconds(m, "opening", r->open);
-    put_seconds(m, "reading", r->read);
-    put_seconds(m, "filtering", r->filter);
-    put_seconds(m, "backprojecting", r->backproject);
-    put_seconds(m, "writing", r->write);
-    put_seconds(m, "finishing the file", r->finish);
-    put_seconds(m, "waiting for input", r->waiting_read);
-    put_seconds(m, "waiting for output", r->waiting_write);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        markup_printf(m, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", times[i].key,
+                      cli_seconds(t, sizeof t, times[i].value));
     markup_put(m, "</tbody></table>\n<p class=\"facts\">The stages overlap.</p>\n</section>\n");
-}
-
-int report_write(struct recon_report *report, const struct recon_args *a,
-                 const struct fbp_scan *scan, const struct recon_result *result)
-{
-    char title[600];
-    struct page page = {.title = title};
-
-    report->written = true;
-    snprintf(title, sizeof title, "Reconstruction of %.500s", a->scan);
-    report_said(&page.before, result);
-    put_result(&page.before, a, result);
-    int rc = put_volume(&page, a, result);
-    report_chosen(&page.after, a, result->plan);
-    if (rc == 0 && report_geometry(&page.after, report, scan, result->plan) != FBP_OK)
-        rc = cli_fail();
-    put_times(&page.after, report, &result->report);
-    report_inputs(&page.after, a, scan);
-    report_again(&page.after, report, result->plan);
-    if (rc == 0)
-        rc = page_save(&page, a->report);
-    page_clear(&page);
-    return rc;
 }
 
 enum { WHY = 600 };
@@ -336,133 +271,79 @@ static void say_kernel(char *why, const char *name)
             n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
 }
 
-static void why_device(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    const bool given = a->p.device && strcmp(a->p.device, "auto") != 0;
-
-    snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best usable one",
-             a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
-             a->p.n_threads ? "; --threads" : "");
-    say_kernel(why, p->kernel);
-}
-
-static void why_volume(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    const bool size = a->size[0] > 0, voxel = a->voxel[0] > 0;
-
-    (void)p;
-    snprintf(why, WHY, "size: %s; voxels: %s; centre: %s",
-             size              ? "--size"
-             : a->scans_volume ? "the scan's"
-                               : "covers the field of view",
-             voxel             ? "--voxel"
-             : size            ? "chosen to keep the extent"
-             : a->scans_volume ? "the scan's"
-                               : "the pixel size, scaled to the axis",
-             isnan(a->volume_centre[0]) ? "the scan's" : "--volume-centre");
-}
-
-static void why_weights(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    const struct fbp_geometry_facts *f = p->facts;
-    size_t n = 0;
-
-    if (fbp_kind_has_lines(a->kind))
-        n = (size_t)snprintf(why, WHY, "the views cover %.6g degrees, of %.6g that are needed%s; ",
-                             cli_degrees(f->arc_rad), cli_degrees(f->needed_rad),
-                             f->offset ? ", with an offset panel" : "");
-    snprintf(why + n, WHY - n, "window %s%s",
-             a->p.filter ? "by --filter" : "ram-lak, because no --filter was given",
-             a->p.cutoff > 0 ? ", cut off by --cutoff" : "");
-}
-
-static void why_filter(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    snprintf(why, WHY, "%s",
-             p->filtered ? "the scan file states that the views are already filtered"
-             : p->fft_length
-                 ? "rows are padded with zeros, so that the convolution does not wrap around"
-             : a->p.filtering.half_width ? "--half-width"
-             : a->p.filtering.spatial    ? "--spatial"
-                                         : "the device's own choice");
-}
-
-static void why_slabs(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    snprintf(why, WHY, "%s",
-             a->p.tuning.slab_slices ? "--slab"
-             : p->n_slabs > 1 ? "limited by the memory of the host or the device; does not change "
-                                "any bit of the result"
-                              : "the whole volume fits into memory");
-}
-
-static void why_batches(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    (void)p;
-    snprintf(why, WHY, "%s",
-             a->p.tuning.batch_views ? "--batch"
-             : a->p.input.follow     ? "--follow"
-                                     : "read, filtered and backprojected at the same time");
-}
-
-static void why_memory(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    char peak[24];
-
-    (void)p;
-    snprintf(why, WHY, "limit: %s; greatest so far: %s",
-             a->p.memory_bytes ? "--memory" : "80 % of the free memory",
-             fbp_bytes_text(peak, sizeof peak, cli_peak_bytes()));
-}
-
-static void why_box(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    (void)p;
-    snprintf(why, WHY, "%s", a->roi[0].given ? "--roi" : "--slice");
-}
-
-static void why_region(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    (void)p;
-    snprintf(why, WHY, "--region %s", a->p.region.shape ? a->p.region.shape : "");
-}
-
-static void why_prepared(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    const bool given[] = {a->prepare != NULL, a->rings != NULL,
-                          !isnan(a->correct.beam_hardening[0]), !isnan(a->paganin[0])};
-    static const char *const options[] = {"--prepare", "--rings", "--beam-hardening", "--paganin"};
-    size_t n = 0;
-
-    (void)p;
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (given[i])
-            n += (size_t)snprintf(why + n, WHY - n, "%s, ", options[i]);
-    snprintf(why + n, WHY - n, "%s", n ? "or from the scan file" : "the scan's");
-}
-
-static void why_views(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
-{
-    snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and saves time" : "",
-             a->p.epr.stages == 2 ? "--stages 2" : "");
-}
-
-/* The reason of a line of a plan; "": the line follows from other lines. */
-static void find_why(char why[WHY], const char *name, const struct recon_args *a,
+/* Write to why[WHY] the reason of the line `name` of a plan; "": the line follows from other lines.
+ */
+static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {
-    static const struct {
-        const char *name;
-        void (*say)(char *why, const struct recon_args *a, const struct fbp_plan_summary *p);
-    } reasons[] = {{"volume", why_volume},     {"of", why_box},          {"region", why_region},
-                   {"prepared", why_prepared}, {"weights", why_weights}, {"filter", why_filter},
-                   {"device", why_device},     {"slabs", why_slabs},     {"batches", why_batches},
-                   {"views", why_views},       {"memory", why_memory}};
+    const struct fbp_geometry_facts *f = p->facts;
+    const bool size = a->size[0] > 0;
+    char peak[24];
+    size_t n = 0;
 
     why[0] = '\0';
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (strcmp(name, reasons[i].name) == 0)
-            reasons[i].say(why, a, p);
+    if (strcmp(name, "device") == 0) {
+        const bool given = a->p.device && strcmp(a->p.device, "auto") != 0;
+        snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best usable one",
+                 a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
+                 a->p.n_threads ? "; --threads" : "");
+        say_kernel(why, p->kernel);
+    } else if (strcmp(name, "volume") == 0) {
+        snprintf(why, WHY, "size: %s; voxels: %s; centre: %s",
+                 size              ? "--size"
+                 : a->scans_volume ? "the scan's"
+                                   : "covers the field of view",
+                 a->voxel[0] > 0   ? "--voxel"
+                 : size            ? "chosen to keep the extent"
+                 : a->scans_volume ? "the scan's"
+                                   : "the pixel size, scaled to the axis",
+                 isnan(a->volume_centre[0]) ? "the scan's" : "--volume-centre");
+    } else if (strcmp(name, "weights") == 0) {
+        if (fbp_kind_has_lines(a->kind))
+            n = (size_t)snprintf(why, WHY,
+                                 "the views cover %.6g degrees, of %.6g that are needed%s; ",
+                                 cli_degrees(f->arc_rad), cli_degrees(f->needed_rad),
+                                 f->offset ? ", with an offset panel" : "");
+        snprintf(why + n, WHY - n, "window %s%s",
+                 a->p.filter ? "by --filter" : "ram-lak, because no --filter was given",
+                 a->p.cutoff > 0 ? ", cut off by --cutoff" : "");
+    } else if (strcmp(name, "filter") == 0) {
+        snprintf(why, WHY, "%s",
+                 p->filtered ? "the scan file states that the views are already filtered"
+                 : p->fft_length
+                     ? "rows are padded with zeros, so that the convolution does not wrap around"
+                 : a->p.filtering.half_width ? "--half-width"
+                 : a->p.filtering.spatial    ? "--spatial"
+                                             : "the device's own choice");
+    } else if (strcmp(name, "slabs") == 0) {
+        snprintf(why, WHY, "%s",
+                 a->p.tuning.slab_slices ? "--slab"
+                 : p->n_slabs > 1 ? "limited by the memory of the host or the device; does not "
+                                    "change any bit of the result"
+                                  : "the whole volume fits into memory");
+    } else if (strcmp(name, "batches") == 0) {
+        snprintf(why, WHY, "%s",
+                 a->p.tuning.batch_views ? "--batch"
+                 : a->p.input.follow     ? "--follow"
+                                         : "read, filtered and backprojected at the same time");
+    } else if (strcmp(name, "memory") == 0) {
+        snprintf(why, WHY, "limit: %s; greatest so far: %s",
+                 a->p.memory_bytes ? "--memory" : "80 % of the free memory",
+                 fbp_bytes_text(peak, sizeof peak, cli_peak_bytes()));
+    } else if (strcmp(name, "of") == 0) {
+        snprintf(why, WHY, "%s", a->roi[0].given ? "--roi" : "--slice");
+    } else if (strcmp(name, "region") == 0) {
+        snprintf(why, WHY, "--region %s", a->p.region.shape ? a->p.region.shape : "");
+    } else if (strcmp(name, "prepared") == 0) {
+        const bool beam = !isnan(a->correct.beam_hardening[0]), phase = !isnan(a->paganin[0]);
+        snprintf(why, WHY, "%s%s%s%s%s", a->prepare ? "--prepare, " : "",
+                 a->rings ? "--rings, " : "", beam ? "--beam-hardening, " : "",
+                 phase ? "--paganin, " : "",
+                 a->prepare || a->rings || beam || phase ? "or from the scan file" : "the scan's");
+    } else if (strcmp(name, "views") == 0) {
+        snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and saves time" : "",
+                 a->p.epr.stages == 2 ? "--stages 2" : "");
+    }
 }
 
 static void put_row(struct markup *m, const char *name, const char *text, const char *why)
@@ -476,33 +357,11 @@ static void put_row(struct markup *m, const char *name, const char *text, const 
     markup_put(m, "</td></tr>\n");
 }
 
-/* Rows that are not decisions of the plan: rotation axis and unit of the values. */
-static void put_values(struct markup *m, const struct recon_args *a,
-                       const struct fbp_plan_summary *p)
-{
-    char text[160];
-
-    if (a->has_centre) {
-        snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
-                 a->centre.sure ? "" : ", which is not reliable");
-        put_row(m, "axis", text, "--centre auto: opposite views agree best");
-    }
-    if (a->p.mu_water > 0 && a->water[3] > 0) {
-        snprintf(text, sizeof text, "%s, water is %.6g 1/mm, deviation %.3g", p->unit,
-                 a->found.mean, a->found.sd);
-        put_row(m, "values", text, "--hu-from-roi: the mean value in the sphere");
-    } else {
-        snprintf(text, sizeof text, "%s", p->unit);
-        put_row(m, "values", text,
-                a->p.mu_water > 0 ? "--hu" : "from the calibration of the views");
-    }
-}
-
-void report_chosen(struct markup *m, const struct recon_args *a,
-                   const struct fbp_plan_summary *plan)
+static void put_settings(struct markup *m, const struct recon_args *a,
+                         const struct fbp_plan_summary *plan)
 {
     static struct plan_lines lines;
-    char why[WHY];
+    char why[WHY], text[160];
 
     markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>Chosen settings, and "
                   "why</h2>\n<table class=\"chosen\"><thead><tr><th></th><th "
@@ -512,7 +371,20 @@ void report_chosen(struct markup *m, const struct recon_args *a,
         find_why(why, lines.lines[i].name, a, plan);
         put_row(m, lines.lines[i].name, lines.lines[i].text, why);
     }
-    put_values(m, a, plan);
+    /* rows that are not decisions of the plan: rotation axis and unit of the values */
+    if (a->has_centre) {
+        snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
+                 a->centre.sure ? "" : ", which is not reliable");
+        put_row(m, "axis", text, "--centre auto: opposite views agree best");
+    }
+    if (a->p.mu_water > 0 && a->water[3] > 0) {
+        snprintf(text, sizeof text, "%s, water is %.6g 1/mm, deviation %.3g", plan->unit,
+                 a->found.mean, a->found.sd);
+        put_row(m, "values", text, "--hu-from-roi: the mean value in the sphere");
+    } else {
+        put_row(m, "values", plan->unit,
+                a->p.mu_water > 0 ? "--hu" : "from the calibration of the views");
+    }
     markup_put(m, "</tbody></table>\n</section>\n");
 }
 
@@ -567,7 +439,7 @@ static void put_input(struct markup *m, const char *role, const char *path)
     markup_put(m, "</td></tr>\n");
 }
 
-void report_inputs(struct markup *m, const struct recon_args *a, const struct fbp_scan *scan)
+static void put_inputs(struct markup *m, const struct recon_args *a, const struct fbp_scan *scan)
 {
     struct stat info;
 
@@ -602,47 +474,40 @@ static void put_device(struct markup *m, const char *name, const char *text, con
     markup_put(m, "</td></tr>\n");
 }
 
-/* The name of the processor, from /proc/cpuinfo. */
-static void put_processor(struct markup *m, const char *name)
-{
-    static const char key[] = "model name";
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    char line[300] = "";
-
-    while (f && fgets(line, sizeof line, f) && strncmp(line, key, strlen(key)) != 0)
-        line[0] = '\0';
-    if (f)
-        (void)fclose(f);
-    line[strcspn(line, "\n")] = '\0';
-    const char *colon = strchr(line, ':');
-    if (colon)
-        put_device(m, name, colon + 1 + strspn(colon + 1, " "), "");
-}
-
-/* The devices that computed. fbp_devices() starts all drivers, so it is called only after a run on
- * a GPU. */
+/* The devices that computed. The processor's name comes from /proc/cpuinfo; fbp_devices() starts
+ * all drivers, so it is called only after a run on a GPU. */
 static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 {
     enum { MOST = 16 };
-    const bool is_host = strcmp(p->backend, "cpu") == 0 || strcmp(p->backend, "ref") == 0 ||
-                         strcmp(p->backend, "mock") == 0;
-    struct fbp_device_info *all = is_host ? NULL : calloc(MOST, sizeof *all);
-    size_t n = 0;
+    static const char key[] = "model name";
+    const char *name = p->backend;
 
-    if (is_host)
-        put_processor(m, p->backend);
-    if (all) {
-        all[0].struct_size = sizeof *all;
-        n = fbp_devices(all, MOST);
+    if (strcmp(name, "cpu") == 0 || strcmp(name, "ref") == 0 || strcmp(name, "mock") == 0) {
+        FILE *f = fopen("/proc/cpuinfo", "r");
+        char line[300] = "";
+        while (f && fgets(line, sizeof line, f) && strncmp(line, key, strlen(key)) != 0)
+            line[0] = '\0';
+        if (f)
+            (void)fclose(f);
+        line[strcspn(line, "\n")] = '\0';
+        const char *colon = strchr(line, ':');
+        if (colon)
+            put_device(m, name, colon + 1 + strspn(colon + 1, " "), "");
+        return;
     }
+    struct fbp_device_info *all = calloc(MOST, sizeof *all);
+    if (!all)
+        return;
+    all[0].struct_size = sizeof *all;
+    const size_t n = fbp_devices(all, MOST);
     for (size_t i = 0; i < n && i < MOST; i++)
-        if (strncmp(all[i].name, p->backend, strlen(p->backend)) == 0 && !all[i].reason[0])
+        if (strncmp(all[i].name, name, strlen(name)) == 0 && !all[i].reason[0])
             put_device(m, all[i].name, all[i].text, all[i].driver);
     free(all);
 }
 
-void report_again(struct markup *m, const struct recon_report *report,
-                  const struct fbp_plan_summary *plan)
+static void put_repeat(struct markup *m, const struct recon_report *report,
+                       const struct fbp_plan_summary *plan)
 {
     char folder[4096], when[40];
     struct utsname system = {0};
@@ -670,6 +535,40 @@ void report_again(struct markup *m, const struct recon_report *report,
            "numbers of threads and slabs and the memory limits do not matter.</p>\n</section>\n");
 }
 
+int report_write(struct recon_report *report, const struct recon_args *a,
+                 const struct fbp_scan *scan, const struct recon_result *result)
+{
+    const struct fbp_report *r = &result->report;
+    char title[600], t[24];
+    struct page page = {.title = title};
+
+    report->written = true;
+    snprintf(title, sizeof title, "Reconstruction of %.500s", a->scan);
+    put_messages(&page.before, result);
+    markup_put(&page.before, "<p>");
+    markup_escaped(&page.before, recon_is_file(a->output) ? a->output : "values");
+    if (recon_had_all(a, result))
+        markup_say(&page.before, ": nothing remained to be computed");
+    else
+        markup_say(&page.before, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min,
+                   r->max, r->mean, result->plan->unit, cli_seconds(t, sizeof t, r->total),
+                   r->gups);
+    if (strcmp(a->output, "hash:") == 0)
+        markup_printf(&page.before, "; hash %016" PRIx64, r->hash);
+    markup_put(&page.before, "</p>\n");
+    int rc = put_volume(&page, a, result);
+    put_settings(&page.after, a, result->plan);
+    if (rc == 0 && put_geometry(&page.after, report, scan, result->plan) != FBP_OK)
+        rc = cli_fail();
+    put_times(&page.after, report, &result->report);
+    put_inputs(&page.after, a, scan);
+    put_repeat(&page.after, report, result->plan);
+    if (rc == 0)
+        rc = page_save(&page, a->report);
+    page_clear(&page);
+    return rc;
+}
+
 /* Is there no file, or an older page of fbp, which may be replaced? */
 static bool is_free(const char *path)
 {
@@ -687,49 +586,36 @@ static bool is_free(const char *path)
     return strstr(head, mark) != NULL;
 }
 
-static void put_failure(struct markup *m, const struct recon_report *report)
-{
-    markup_put(m, "<section aria-label=\"Failure\">\n<h2>This run failed</h2>\n"
-                  "<p class=\"problem\" role=\"alert\">");
-    markup_escaped(m, say_first_error());
-    markup_printf(m, "</p>\n<p class=\"facts\">%s</p>\n</section>\n",
-                  report->computed ? "The volume was already complete, and has been kept."
-                                   : "This run wrote no volume.");
-}
-
-/* Add the sections for which data exist. Further errors are ignored. */
-static void put_known(struct markup *m, const struct recon_report *report,
-                      const struct recon_args *a, const struct fbp_scan *scan,
-                      const struct fbp_plan_summary *plan)
-{
-    struct markup drawing = {0};
-
-    if (plan)
-        report_chosen(m, a, plan);
-    else
-        markup_put(m, "<p class=\"facts\">The run failed before any settings were chosen.</p>\n");
-    if (plan && *report->folder && report_geometry(&drawing, report, scan, plan) == FBP_OK &&
-        drawing.bytes)
-        markup_add(m, drawing.bytes, drawing.n);
-    markup_clear(&drawing);
-    if (scan)
-        report_inputs(m, a, scan);
-    report_again(m, report, plan);
-}
-
 void report_failed(struct recon_report *report, const struct recon_args *a,
                    const struct fbp_scan *scan, const struct fbp_plan_summary *plan)
 {
     char title[600];
     struct page page = {.title = title};
-    struct markup text = {0};
+    struct markup text = {0}, drawing = {0};
 
     if (report->written || signals_status() != 0 || (!a->loaded && !is_free(a->report)))
         return;
     snprintf(title, sizeof title, "Failed: reconstruction of %.500s", a->scan);
-    put_failure(&page.before, report);
-    report_said(&page.before, NULL);
-    put_known(&page.after, report, a, scan, plan);
+    markup_put(&page.before, "<section aria-label=\"Failure\">\n<h2>This run failed</h2>\n"
+                             "<p class=\"problem\" role=\"alert\">");
+    markup_escaped(&page.before, say_first_error());
+    markup_printf(&page.before, "</p>\n<p class=\"facts\">%s</p>\n</section>\n",
+                  report->computed ? "The volume was already complete, and has been kept."
+                                   : "This run wrote no volume.");
+    put_messages(&page.before, NULL);
+    /* the sections for which data exist; further errors are ignored */
+    if (plan)
+        put_settings(&page.after, a, plan);
+    else
+        markup_put(&page.after,
+                   "<p class=\"facts\">The run failed before any settings were chosen.</p>\n");
+    if (plan && *report->folder && put_geometry(&drawing, report, scan, plan) == FBP_OK &&
+        drawing.bytes)
+        markup_add(&page.after, drawing.bytes, drawing.n);
+    markup_clear(&drawing);
+    if (scan)
+        put_inputs(&page.after, a, scan);
+    put_repeat(&page.after, report, plan);
     page_put(&text, &page);
     page_clear(&page);
     const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;

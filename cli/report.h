@@ -1,6 +1,6 @@
-/** @file recon_report.h  fbp recon --report: an HTML page about one run. Called by cmd_recon.c. */
-#ifndef FBP_CLI_RECON_REPORT_H
-#define FBP_CLI_RECON_REPORT_H
+/** @file report.h  fbp recon --report: an HTML page about one run. Called by cmd_recon.c. */
+#ifndef FBP_CLI_REPORT_H
+#define FBP_CLI_REPORT_H
 
 #include "page/page.h"
 #include "recon.h"
@@ -32,16 +32,4 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
 /** Remove the temporary folder. */
 void report_end(struct recon_report *report);
 
-/** Sections of the page: warnings and notes; decisions of the plan with reasons; drawing of the
- * geometry; input files; command, program and devices. result, plan: NULL if there is none (plan:
- * in report_again() only) */
-void report_said(struct markup *m, const struct recon_result *result);
-void report_chosen(struct markup *m, const struct recon_args *a,
-                   const struct fbp_plan_summary *plan);
-fbp_status report_geometry(struct markup *m, const struct recon_report *report,
-                           const struct fbp_scan *scan, const struct fbp_plan_summary *plan);
-void report_inputs(struct markup *m, const struct recon_args *a, const struct fbp_scan *scan);
-void report_again(struct markup *m, const struct recon_report *report,
-                  const struct fbp_plan_summary *plan);
-
-#endif /* FBP_CLI_RECON_REPORT_H */
+#endif /* FBP_CLI_REPORT_H */

@@ -124,17 +124,12 @@ int say_close_output(int rc)
     return 1;
 }
 
-static size_t terminal_width(void)
-{
-    struct winsize size;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 void say_bar(const char *line)
 {
+    struct winsize size;
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     char text[240] = "\r\033[K";
-    const size_t n = strlen(text), width = terminal_width();
+    const size_t n = strlen(text), width = known ? size.ws_col : 80;
     const size_t len = strnlen(line, width < sizeof text - n ? width - 1 : sizeof text - n - 1);
 
     memcpy(text + n, line, len);

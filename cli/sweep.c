@@ -378,24 +378,6 @@ static int write_sheet(const struct sweep *s)
     return rc;
 }
 
-static int write_curve(const struct sweep *s, const double *x)
-{
-    char title[200], x_name[60];
-    const struct fbp_curve c = {.title = title,
-                                .x_name = x_name,
-                                .y_name = sweep_scores[s->args->score],
-                                .x = x,
-                                .y = s->scores,
-                                .n = s->range->n,
-                                .best = s->best};
-
-    snprintf(x_name, sizeof x_name, "%s [%s]", fbp_adjust_name(s->range->parameter),
-             fbp_adjust_unit(s->range->parameter));
-    snprintf(title, sizeof title, "%s by %s", fbp_adjust_name(s->range->parameter),
-             sweep_scores[s->args->score]);
-    return fbp_curve_svg(&c, s->args->curve) == FBP_OK ? 0 : cli_fail();
-}
-
 /* Print the best value and the other geometry options, in a form that fbp recon and fbp geometry
  * convert accept. */
 static void print_options(const struct sweep *s)
@@ -490,8 +472,20 @@ static int sweep_finish(struct sweep *s)
     s->slices = NULL;
     if (rc == 0)
         rc = write_sheet(s);
-    if (rc == 0 && s->args->curve)
-        rc = write_curve(s, x);
+    char title[200], x_name[60];
+    const struct fbp_curve curve = {.struct_size = sizeof curve,
+                                    .title = title,
+                                    .x_name = x_name,
+                                    .y_name = sweep_scores[s->args->score],
+                                    .x = x,
+                                    .y = s->scores,
+                                    .n = s->range->n,
+                                    .best = s->best};
+    snprintf(x_name, sizeof x_name, "%s [%s]", fbp_adjust_name(s->range->parameter),
+             fbp_adjust_unit(s->range->parameter));
+    snprintf(title, sizeof title, "%s by %s", fbp_adjust_name(s->range->parameter), curve.y_name);
+    if (rc == 0 && s->args->curve && fbp_curve_svg(&curve, s->args->curve) != FBP_OK)
+        rc = cli_fail();
     if (rc == 0 && s->args->json)
         rc = print_json(s, x);
     else if (rc == 0 && !s->args->quiet)

@@ -27,13 +27,6 @@ static bool is_later(const char *rank)
     return rank && strcmp(rank, "0") != 0;
 }
 
-/* Is this a rank other than 0 according to PMI_RANK or SLURM_PROCID? Without these variables each
- * process prints. */
-static bool is_another(void)
-{
-    return is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID"));
-}
-
 int team_start(void)
 {
     const fbp_status st = fbp_team_join(&team);
@@ -54,7 +47,8 @@ int team_check(bool has_part)
 {
     if (!apart[0] || has_part)
         return 0;
-    if (is_another())
+    /* without these variables each process prints */
+    if (is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
         say_nothing();
     return cli_error("%s", apart);
 }

@@ -100,63 +100,29 @@ const struct word word_table[] = {
 // clang-format on
 const size_t word_table_length = sizeof word_table / sizeof *word_table;
 
-/* Is the word in the list, whose words are separated by spaces? */
-static bool lists(const char *list, const char *word)
-{
-    const size_t n = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        const size_t len = strcspn(at, " ");
-        if (len == n && strncmp(at, word, n) == 0)
-            return true;
-        at += len;
-    }
-    return false;
-}
-
-/* Convert to the spelling of the table: small letters (unless a single letter), dashes. */
-static void normalise(const char *word, char *out, size_t n)
-{
-    size_t i = 0;
-
-    for (; word[i] && i + 1 < n; i++)
-        out[i] = (char)(word[i] == '_' ? '-' : word[1] ? tolower((unsigned char)word[i]) : word[i]);
-    out[i] = '\0';
-}
-
-/* The first option of the command whose name is in `names`; ".": its first positional argument. */
-static const struct opt *option_of(const struct command *c, const char *names)
-{
-    for (size_t i = 0; i < c->n_opts; i++) {
-        const struct opt *o = &c->opts[i];
-        if (o->positional ? strcmp(names, ".") == 0 : lists(names, o->name))
-            return o;
-    }
-    return NULL;
-}
-
-/* The option of this name: the user wrote it in capitals or with underscores. */
-static const struct opt *own_option(const struct command *c, const char *word)
-{
-    for (size_t i = 0; i < c->n_opts; i++)
-        if (!c->opts[i].positional && strcmp(c->opts[i].name, word) == 0)
-            return &c->opts[i];
-    return NULL;
-}
-
 struct word_meaning word_meaning(const struct command *c, const char *text)
 {
     struct word_meaning m = {WORD_UNKNOWN, NULL, NULL};
     char word[48];
+    size_t n = 0;
 
-    normalise(text, word, sizeof word);
-    m.option = own_option(c, word);
+    /* the spelling of the table: dashes, and small letters except for a single letter */
+    for (; text[n] && n + 1 < sizeof word; n++)
+        word[n] = (char)(text[n] == '_' ? '-'
+                         : text[1]      ? tolower((unsigned char)text[n])
+                                        : text[n]);
+    word[n] = '\0';
+    m.option = opt_find(c, word, n); /* written in capitals or with underscores */
     for (size_t i = 0; i < word_table_length && !m.option && m.kind == WORD_UNKNOWN; i++) {
-        if (!lists(word_table[i].words, word))
+        const struct word *w = &word_table[i];
+        if (!opt_is_listed(w->words, word))
             continue;
-        m.kind = word_table[i].kind;
-        m.option = word_table[i].options ? option_of(c, word_table[i].options) : NULL;
-        m.sentence = word_table[i].sentence;
+        m.kind = w->kind;
+        for (size_t k = 0; w->options && k < c->n_opts && !m.option; k++)
+            if (c->opts[k].positional ? strcmp(w->options, ".") == 0
+                                      : opt_is_listed(w->options, c->opts[k].name))
+                m.option = &c->opts[k];
+        m.sentence = w->sentence;
         if (m.kind == WORD_UNKNOWN && m.sentence)
             m.kind = WORD_SENTENCE;
     }
@@ -210,7 +176,7 @@ const char *word_command(const char *word)
     };
 
     for (size_t i = 0; i < sizeof commands_meant / sizeof *commands_meant; i++)
-        if (lists(commands_meant[i].words, word))
+        if (opt_is_listed(commands_meant[i].words, word))
             return commands_meant[i].command;
     return NULL;
 }

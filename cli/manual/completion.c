@@ -4,21 +4,31 @@
 
 #include <string.h>
 
-enum manual_value manual_value_of(const struct opt *o)
+/* Kinds of values of an option. */
+enum value {
+    NO_VALUE,
+    ANY_VALUE,      /* a number or any word */
+    CHOICE,         /* one of the option's choices */
+    PATH,           /* path of a file or folder */
+    CHOICE_OR_PATH, /* a choice or a path */
+};
+
+static enum value value_of(const struct opt *o)
 {
     static const char *const paths[] = {"FILE", "VOLUME", "SCAN", "DIR", "FOLDER"};
     bool path = o->positional;
 
     if (!o->positional && !opt_takes_value(o))
-        return MANUAL_NONE;
+        return NO_VALUE;
     for (size_t i = 0; o->arg && i < sizeof paths / sizeof *paths; i++)
         path = path || strstr(o->arg, paths[i]);
     if (opt_choice(o, 0))
-        return path ? MANUAL_BOTH : MANUAL_CHOICE;
-    return path ? MANUAL_PATH : MANUAL_OTHER;
+        return path ? CHOICE_OR_PATH : CHOICE;
+    return path ? PATH : ANY_VALUE;
 }
 
-void manual_choices(FILE *f, const struct opt *o)
+/* Print the option's choices, separated by blanks. */
+static void print_choices(FILE *f, const struct opt *o)
 {
     const char *name, *before = "";
 
@@ -29,17 +39,20 @@ void manual_choices(FILE *f, const struct opt *o)
         }
 }
 
-size_t manual_first_word(const char *name)
+/* Length of the first word of a command's name [bytes]. */
+static size_t first_word(const char *name)
 {
     return strcspn(name, " ");
 }
 
-bool manual_is_first(size_t c)
+/* True if no earlier command has the same first word: lists of first words contain "geometry" once
+ * for "geometry show" and the other commands of that group. */
+static bool is_first(size_t c)
 {
-    const size_t len = manual_first_word(commands[c]->name);
+    const size_t len = first_word(commands[c]->name);
 
     for (size_t i = 0; i < c; i++)
-        if (manual_first_word(commands[i]->name) == len &&
+        if (first_word(commands[i]->name) == len &&
             strncmp(commands[i]->name, commands[c]->name, len) == 0)
             return false;
     return true;
@@ -74,13 +87,13 @@ static void bash_first_words(FILE *f)
 {
     fputs("    if [ ${#words[@]} -eq 0 ]; then\n        names='", f);
     for (size_t i = 0; i < n_commands; i++)
-        if (manual_is_first(i))
-            fprintf(f, "%.*s ", (int)manual_first_word(commands[i]->name), commands[i]->name);
+        if (is_first(i))
+            fprintf(f, "%.*s ", (int)first_word(commands[i]->name), commands[i]->name);
     fputs("help --help --version'\n    else\n        case ${words[0]-} in\n", f);
     for (size_t i = 0; i < n_commands; i++) {
         const char *name = commands[i]->name;
-        const size_t len = manual_first_word(name);
-        if (!name[len] || !manual_is_first(i))
+        const size_t len = first_word(name);
+        if (!name[len] || !is_first(i))
             continue;
         fprintf(f, "        %.*s)\n            [ ${#words[@]} -eq 1 ] && names='", (int)len, name);
         for (size_t k = i; k < n_commands; k++)
@@ -94,20 +107,20 @@ static void bash_first_words(FILE *f)
 /* Print the case of an option that takes a value: its choices, files, or nothing. */
 static void bash_values(FILE *f, const struct command *c, const struct opt *o)
 {
-    const enum manual_value value = manual_value_of(o);
+    const enum value value = value_of(o);
 
-    if (o->positional || value == MANUAL_NONE)
+    if (o->positional || value == NO_VALUE)
         return;
     fprintf(f, "    '%s --%s'", c->name, o->name);
     if (o->letter)
         fprintf(f, " | '%s -%c'", c->name, o->letter);
     fputc(')', f);
-    if (value == MANUAL_CHOICE || value == MANUAL_BOTH) {
+    if (value == CHOICE || value == CHOICE_OR_PATH) {
         fputs(" names='", f);
-        manual_choices(f, o);
+        print_choices(f, o);
         fputc('\'', f);
     }
-    fputs(value == MANUAL_PATH || value == MANUAL_BOTH ? " paths=1 ;;\n" : " ;;\n", f);
+    fputs(value == PATH || value == CHOICE_OR_PATH ? " paths=1 ;;\n" : " ;;\n", f);
 }
 
 static void bash_options(FILE *f, const struct command *c)
@@ -155,23 +168,23 @@ static void zsh_put(FILE *f, const char *text)
 
 static void zsh_action(FILE *f, const struct opt *o)
 {
-    switch (manual_value_of(o)) {
-    case MANUAL_NONE:
+    switch (value_of(o)) {
+    case NO_VALUE:
         break;
-    case MANUAL_OTHER:
+    case ANY_VALUE:
         fputc(' ', f); /* any value */
         break;
-    case MANUAL_CHOICE:
+    case CHOICE:
         fputc('(', f);
-        manual_choices(f, o);
+        print_choices(f, o);
         fputc(')', f);
         break;
-    case MANUAL_PATH:
+    case PATH:
         fputs("_files", f);
         break;
-    case MANUAL_BOTH:
+    case CHOICE_OR_PATH:
         fputs("{compadd -- ", f);
-        manual_choices(f, o);
+        print_choices(f, o);
         fputs("; _files}", f);
         break;
     }
@@ -180,7 +193,7 @@ static void zsh_action(FILE *f, const struct opt *o)
 /* Print 'name[about]:value:action'; "=" follows a long name, "+" a short one. */
 static void zsh_option(FILE *f, const char *name, bool is_long, const struct opt *o)
 {
-    const bool valued = manual_value_of(o) != MANUAL_NONE;
+    const bool valued = value_of(o) != NO_VALUE;
     char about[OPT_ABOUT];
 
     fprintf(f, "            '%s%s[", name, !valued ? "" : is_long ? "=" : "+");
@@ -227,8 +240,8 @@ static void zsh_describe(FILE *f, const char *prefix)
     fputs("names=(", f);
     for (size_t i = 0; i < n_commands; i++) {
         const char *name = commands[i]->name;
-        const size_t word = manual_first_word(name);
-        if (strncmp(name, prefix, len) != 0 || (len == 0 && !manual_is_first(i)))
+        const size_t word = first_word(name);
+        if (strncmp(name, prefix, len) != 0 || (len == 0 && !is_first(i)))
             continue;
         fprintf(f, "\n        '%.*s:", len ? (int)strlen(name + len) : (int)word, name + len);
         zsh_put(f, len || !name[word] ? commands[i]->summary : "several commands");
@@ -243,8 +256,8 @@ static void zsh_groups(FILE *f)
 
     for (size_t i = 0; i < n_commands; i++) {
         const char *name = commands[i]->name;
-        const size_t len = manual_first_word(name);
-        if (!name[len] || !manual_is_first(i))
+        const size_t len = first_word(name);
+        if (!name[len] || !is_first(i))
             continue;
         snprintf(prefix, sizeof prefix, "%.*s ", (int)len, name);
         fprintf(f, "    %.*s)\n        if ((CURRENT == 2)); then\n        ", (int)len, name);
@@ -316,10 +329,10 @@ static const char fish_head[] =
 static void fish_lead(FILE *f, size_t c)
 {
     const struct command *command = commands[c];
-    const size_t len = manual_first_word(command->name);
+    const size_t len = first_word(command->name);
     const bool is_group = command->name[len] != '\0';
 
-    if (manual_is_first(c)) {
+    if (is_first(c)) {
         fprintf(f, "complete -c fbp -n __fbp_after -a %.*s -d ", (int)len, command->name);
         fish_quote(f, is_group ? "several commands" : command->summary);
         fputc('\n', f);
@@ -334,7 +347,7 @@ static void fish_lead(FILE *f, size_t c)
 
 static void fish_option(FILE *f, const struct command *c, const struct opt *o)
 {
-    const enum manual_value value = manual_value_of(o);
+    const enum value value = value_of(o);
     char about[OPT_ABOUT];
 
     fprintf(f, "complete -c fbp -n '__fbp_in %s'", c->name);
@@ -345,11 +358,11 @@ static void fish_option(FILE *f, const struct command *c, const struct opt *o)
     fprintf(f, " -l %s", o->name);
     if (o->letter)
         fprintf(f, " -s %c", o->letter);
-    if (value != MANUAL_NONE)
-        fputs(value == MANUAL_PATH || value == MANUAL_BOTH ? " -r -F" : " -x", f);
-    if (value == MANUAL_CHOICE || value == MANUAL_BOTH) {
+    if (value != NO_VALUE)
+        fputs(value == PATH || value == CHOICE_OR_PATH ? " -r -F" : " -x", f);
+    if (value == CHOICE || value == CHOICE_OR_PATH) {
         fputs(" -a '", f);
-        manual_choices(f, o);
+        print_choices(f, o);
         fputc('\'', f);
     }
     fputs(" -d ", f);

@@ -165,30 +165,30 @@ static void put_example(FILE *f, const char *text)
     fputs(".fi\n", f);
 }
 
-static void page_of_command(FILE *f, const struct command *c)
+/* Print the man page of a command; NULL: of fbp. */
+static void print_page(FILE *f, const struct command *c)
 {
-    put_title(f, c->name);
-    put_page_name(f, c->name);
-    fputs(" \\- ", f);
-    put_line(f, c->summary);
-    fputs(".SH SYNOPSIS\n\\fBfbp ", f);
-    put(f, c->name);
-    fputs("\\fR ", f);
-    put_line(f, c->usage);
-    if (c->about) {
-        fputs(".SH DESCRIPTION\n", f);
-        put_lines(f, c->about);
+    if (c) {
+        put_title(f, c->name);
+        put_page_name(f, c->name);
+        fputs(" \\- ", f);
+        put_line(f, c->summary);
+        fputs(".SH SYNOPSIS\n\\fBfbp ", f);
+        put(f, c->name);
+        fputs("\\fR ", f);
+        put_line(f, c->usage);
+        if (c->about) {
+            fputs(".SH DESCRIPTION\n", f);
+            put_lines(f, c->about);
+        }
+        put_options(f, c);
+        put_status(f);
+        if (c->examples)
+            put_example(f, c->examples);
+        fputs(".SH SEE ALSO\n", f);
+        put_reference(f, NULL, "");
+        return;
     }
-    put_options(f, c);
-    put_status(f);
-    if (c->examples)
-        put_example(f, c->examples);
-    fputs(".SH SEE ALSO\n", f);
-    put_reference(f, NULL, "");
-}
-
-static void page_of_fbp(FILE *f)
-{
     put_title(f, NULL);
     fputs(
         "fbp \\- filtered backprojection, from measured projections to a volume\n"
@@ -211,14 +211,6 @@ static void page_of_fbp(FILE *f)
         put_reference(f, commands[i]->name, i + 1 < n_commands ? " ," : "");
 }
 
-void manual_page(FILE *f, const struct command *command)
-{
-    if (command)
-        page_of_command(f, command);
-    else
-        page_of_fbp(f);
-}
-
 static int usage(void)
 {
     cli_error("help: expected --commands, --man [COMMAND], or --completion followed by bash, zsh "
@@ -226,50 +218,40 @@ static int usage(void)
     return OPT_USAGE;
 }
 
-static int completion(const char *shell)
+int manual_run(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*print)(FILE *f);
     } shells[] = {{"bash", manual_bash}, {"zsh", manual_zsh}, {"fish", manual_fish}};
-
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (strcmp(shell, shells[i].name) == 0) {
-            shells[i].print(stdout);
-            return OPT_DONE;
-        }
-    return usage();
-}
-
-/* Print the man page of a command, given in one or two arguments; without arguments that of fbp. */
-static int page(int argc, char **argv)
-{
     char name[80];
 
-    if (argc == 0) {
-        manual_page(stdout, NULL);
-        return OPT_DONE;
-    }
-    snprintf(name, sizeof name, "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
-    for (size_t i = 0; i < n_commands; i++)
-        if (strcmp(commands[i]->name, name) == 0 ||
-            (commands[i]->alias && strcmp(commands[i]->alias, name) == 0)) {
-            manual_page(stdout, commands[i]);
-            return OPT_DONE;
-        }
-    return usage();
-}
-
-int manual_run(int argc, char **argv)
-{
     if (argc == 1 && strcmp(argv[0], "--commands") == 0) {
         for (size_t i = 0; i < n_commands; i++)
             printf("%s\n", commands[i]->name);
         return OPT_DONE;
     }
-    if (argc >= 1 && argc <= 3 && strcmp(argv[0], "--man") == 0)
-        return page(argc - 1, argv + 1);
-    if (argc == 2 && strcmp(argv[0], "--completion") == 0)
-        return completion(argv[1]);
-    return OPT_GO_ON;
+    if (argc == 1 && strcmp(argv[0], "--man") == 0) {
+        print_page(stdout, NULL);
+        return OPT_DONE;
+    }
+    if (argc >= 2 && argc <= 3 && strcmp(argv[0], "--man") == 0) {
+        snprintf(name, sizeof name, "%s%s%s", argv[1], argc > 2 ? " " : "",
+                 argc > 2 ? argv[2] : "");
+        for (size_t i = 0; i < n_commands; i++)
+            if (strcmp(commands[i]->name, name) == 0 ||
+                (commands[i]->alias && strcmp(commands[i]->alias, name) == 0)) {
+                print_page(stdout, commands[i]);
+                return OPT_DONE;
+            }
+        return usage();
+    }
+    if (argc != 2 || strcmp(argv[0], "--completion") != 0)
+        return OPT_GO_ON;
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(argv[1], shells[i].name) == 0) {
+            shells[i].print(stdout);
+            return OPT_DONE;
+        }
+    return usage();
 }

@@ -103,15 +103,6 @@ void markup_say(struct markup *m, const char *fmt, ...)
     va_end(ap);
 }
 
-static const char *entity(char c)
-{
-    return c == '&'   ? "&amp;"
-           : c == '<' ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '"' ? "&quot;"
-                      : "&#39;";
-}
-
 void markup_escaped(struct markup *m, const char *text)
 {
     const size_t n = strlen(text), room = 6 * n + 1;
@@ -126,8 +117,13 @@ void markup_escaped(struct markup *m, const char *text)
         const size_t plain = strcspn(p, "&<>\"'");
         markup_add(m, p, plain);
         p += plain;
-        if (*p)
-            markup_put(m, entity(*p++));
+        const char c = *p ? *p++ : 0;
+        markup_put(m, c == '&'   ? "&amp;"
+                      : c == '<' ? "&lt;"
+                      : c == '>' ? "&gt;"
+                      : c == '"' ? "&quot;"
+                      : c        ? "&#39;"
+                                 : "");
     }
     free(safe);
 }

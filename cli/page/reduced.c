@@ -27,35 +27,12 @@ static void grow(struct histogram *h, bool up)
     h->width *= 2;
 }
 
-static double end_of(const struct histogram *h)
-{
-    return h->lo + h->width * HISTOGRAM_BINS;
-}
-
 static void cover(struct histogram *h, double least, double greatest)
 {
-    while (greatest >= end_of(h))
+    while (greatest >= h->lo + h->width * HISTOGRAM_BINS)
         grow(h, true);
     while (least < h->lo)
         grow(h, false);
-}
-
-/* Choose the first range when two different values are known: it contains both, and whole steps lie
- * at the centres of bins. */
-static void begin(struct histogram *h, double least, double greatest)
-{
-    h->begun = true;
-    h->width = h->step > 0 ? h->step : (greatest - least) * 2 / HISTOGRAM_BINS;
-    h->lo = least - h->width / 2;
-    cover(h, least, greatest);
-}
-
-static void put(struct histogram *h, double value, uint64_t n)
-{
-    const double place = (value - h->lo) / h->width;
-    const size_t i = place > 0 ? (size_t)place : 0;
-
-    h->counts[i < HISTOGRAM_BINS ? i : HISTOGRAM_BINS - 1] += n;
 }
 
 /* Least and greatest finite value; returns the number of finite values. */
@@ -75,30 +52,31 @@ static size_t range_of(const float *values, size_t n, double *least, double *gre
     return finite;
 }
 
-/* Count n finite values and return true if all values so far are equal.  Otherwise choose the range
- * if there is none, move the earlier values into it, and return false: the n are not counted. */
-static bool is_one_value(struct histogram *h, double least, double greatest, size_t n)
-{
-    if (h->begun)
-        return false;
-    if (h->n_only == 0)
-        h->only = least;
-    if (!(least < h->only) && !(greatest > h->only)) {
-        h->n_only += n;
-        return true;
-    }
-    begin(h, fmin(least, h->only), fmax(greatest, h->only));
-    put(h, h->only, h->n_only);
-    return false;
-}
-
 void histogram_add(struct histogram *h, const float *values, size_t n)
 {
     double least, greatest;
     const size_t finite = range_of(values, n, &least, &greatest);
 
-    if (finite == 0 || is_one_value(h, least, greatest, finite))
+    if (finite == 0)
         return;
+    if (!h->begun) {
+        if (h->n_only == 0)
+            h->only = least;
+        if (!(least < h->only) && !(greatest > h->only)) { /* all values so far are equal */
+            h->n_only += finite;
+            return;
+        }
+        /* Two different values are known: choose a range that contains both, with whole steps at
+         * the centres of bins, and count the earlier values. */
+        const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
+        h->begun = true;
+        h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
+        h->lo = lo - h->width / 2;
+        cover(h, lo, hi);
+        const double place = (h->only - h->lo) / h->width;
+        const size_t i = place > 0 ? (size_t)place : 0;
+        h->counts[i < HISTOGRAM_BINS ? i : HISTOGRAM_BINS - 1] += h->n_only;
+    }
     cover(h, least, greatest);
     const double lo = h->lo, scale = 1 / h->width;
     for (size_t i = 0; i < n; i++)
@@ -109,21 +87,17 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
         }
 }
 
-static size_t tell_one(const struct histogram *h, double *lo, double *width, uint64_t *counts)
-{
-    *width = h->step > 0 ? h->step : fabs(h->only) > 0 ? fabs(h->only) * 1e-3 : 1;
-    *lo = h->only - *width / 2;
-    counts[0] = h->n_only;
-    return h->n_only > 0;
-}
-
 size_t histogram_tell(const struct histogram *h, size_t most, double *lo, double *width,
                       uint64_t *counts)
 {
     size_t first = 0, end = HISTOGRAM_BINS;
 
-    if (!h->begun)
-        return tell_one(h, lo, width, counts);
+    if (!h->begun) { /* all values are equal */
+        *width = h->step > 0 ? h->step : fabs(h->only) > 0 ? fabs(h->only) * 1e-3 : 1;
+        *lo = h->only - *width / 2;
+        counts[0] = h->n_only;
+        return h->n_only > 0;
+    }
     while (h->counts[first] == 0)
         first++;
     while (h->counts[end - 1] == 0)
@@ -161,14 +135,6 @@ static double bytes_as_text(const struct reduced *r, size_t each)
     return samples * (double)r->frames * 4 / 3;
 }
 
-/* Bytes per sample if values are stored without loss. */
-static size_t bytes_of(enum fbp_type type)
-{
-    const size_t n = fbp_type_size(type);
-
-    return type == FBP_F32 || type == FBP_F64 || n > 2 ? 4 : n;
-}
-
 /* Join one more voxel per bin along the axis with the shortest bins [mm]; false: each axis has one
  * bin. */
 static bool join_more(struct reduced *r)
@@ -184,30 +150,6 @@ static bool join_more(struct reduced *r)
     r->k[best]++;
     r->bins[best] = (r->n[best] + r->k[best] - 1) / r->k[best];
     return true;
-}
-
-/* Keep the stored values if they fit the page; otherwise use 16-bit numbers, and join voxels until
- * they fit. */
-static int choose_bins(struct reduced *r, const struct reduced_wish *wish)
-{
-    const size_t stored = bytes_of(r->info->type);
-    char text[24];
-
-    for (int a = 0; a < 3; a++) {
-        r->k[a] = 1;
-        r->bins[a] = r->n[a];
-    }
-    if (bytes_as_text(r, stored) <= (double)wish->bytes) {
-        r->type = stored == 1 ? REDUCED_U8 : stored == 2 ? REDUCED_U16 : REDUCED_F32;
-        return 0;
-    }
-    r->type = REDUCED_U16;
-    while (bytes_as_text(r, 2) > (double)wish->bytes)
-        if (!join_more(r))
-            return cli_error("%s: %zu volumes of the series do not fit into a page of %s; choose "
-                             "one with --frame, or give a larger --page-size",
-                             wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
-    return 0;
 }
 
 /* Check the request, and set frames, sizes and positions; y counts upwards for any order of rows in
@@ -345,15 +287,6 @@ static fbp_status take_slice(struct reduced *r, struct layer *l, size_t frame, s
     return FBP_OK;
 }
 
-static void finish_layer(struct reduced *r, const struct layer *l, size_t frame, size_t bz)
-{
-    const size_t bins = r->bins[0] * r->bins[1];
-    float *out = r->values + (frame * r->bins[2] + bz) * bins;
-
-    for (size_t b = 0; b < bins; b++)
-        out[b] = l->count[b] ? (float)(l->sums[b] / (double)l->count[b]) : NAN;
-}
-
 static void say_progress(struct layer *l, bool quiet, size_t done, size_t all)
 {
     char line[80];
@@ -380,7 +313,9 @@ static fbp_status read_all(struct reduced *r, struct layer *l, bool quiet)
         if (st != FBP_OK)
             return st;
         if ((z + 1) % r->k[2] == 0 || z + 1 == r->n[2])
-            finish_layer(r, l, frame, z / r->k[2]);
+            for (size_t b = 0; b < bins; b++)
+                r->values[(frame * r->bins[2] + z / r->k[2]) * bins + b] =
+                    l->count[b] ? (float)(l->sums[b] / (double)l->count[b]) : NAN;
         say_progress(l, quiet, i, all);
     }
     if (l->drawn > 0)
@@ -388,34 +323,41 @@ static fbp_status read_all(struct reduced *r, struct layer *l, bool quiet)
     return fbp_source_unchanged(r->source);
 }
 
-static void finish(struct reduced *r, const struct layer *l)
-{
-    const double n = (double)r->finite, mean = n > 0 ? l->total / n : 0;
-
-    r->mean = l->shift + mean;
-    r->sd = n > 0 ? sqrt(fmax(0, l->squares / n - mean * mean)) : 0;
-}
-
-static bool is_whole_number(enum fbp_type type)
-{
-    return type != FBP_F32 && type != FBP_F64;
-}
-
 int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wish *wish)
 {
     struct layer l = {0};
+    char text[24];
 
     *r = (struct reduced){.source = source, .info = fbp_source_info(source)};
-    if (look(r, wish) != 0 || choose_bins(r, wish) != 0)
+    if (look(r, wish) != 0)
         return 1;
-    if (is_whole_number(r->info->type))
+    /* Keep the stored values if they fit the page; otherwise use 16-bit numbers, and join voxels
+     * until the samples fit. stored: bytes per sample if values are stored without loss. */
+    const enum fbp_type type = r->info->type;
+    const bool is_real = type == FBP_F32 || type == FBP_F64;
+    const size_t size = fbp_type_size(type), stored = is_real || size > 2 ? 4 : size;
+    for (int a = 0; a < 3; a++) {
+        r->k[a] = 1;
+        r->bins[a] = r->n[a];
+    }
+    r->type = stored == 1 ? REDUCED_U8 : stored == 2 ? REDUCED_U16 : REDUCED_F32;
+    if (bytes_as_text(r, stored) > (double)wish->bytes)
+        r->type = REDUCED_U16;
+    while (bytes_as_text(r, r->type == REDUCED_U16 ? 2 : stored) > (double)wish->bytes)
+        if (!join_more(r))
+            return cli_error("%s: %zu volumes of the series do not fit into a page of %s; choose "
+                             "one with --frame, or give a larger --page-size",
+                             wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
+    if (!is_real)
         r->histogram.step = fabs(r->info->scale) > 0 ? fabs(r->info->scale) : 1;
     int rc = make_room(r, &l)
                  ? 0
                  : cli_error("%s: out of memory; give a smaller --page-size", wish->name);
     if (rc == 0 && read_all(r, &l, wish->quiet) != FBP_OK)
         rc = cli_fail();
-    finish(r, &l);
+    const double n = (double)r->finite, mean = n > 0 ? l.total / n : 0;
+    r->mean = l.shift + mean;
+    r->sd = n > 0 ? sqrt(fmax(0, l.squares / n - mean * mean)) : 0;
     free(l.sums);
     free(l.count);
     free(l.band);

@@ -134,28 +134,6 @@ static void put_numbers(struct markup *page, const char *class, const float *val
     free(out);
 }
 
-static void put_samples(struct markup *page, const struct reduced *r, const struct packed_scale *s)
-{
-    const size_t layer = r->bins[0] * r->bins[1], most = packed_layers(r);
-
-    for (size_t f = 0; f < r->frames; f++)
-        for (size_t z = 0; z < r->bins[2]; z += most) {
-            const size_t n = r->bins[2] - z < most ? r->bins[2] - z : most;
-            put_numbers(page, "samples", r->values + (f * r->bins[2] + z) * layer, n * layer,
-                        r->bins[0], r->type, s);
-        }
-}
-
-static void put_greatest(struct markup *page, const struct reduced *r, const struct packed_scale *s)
-{
-    for (size_t f = 0; f < r->frames; f++)
-        for (int i = 0; i < 3; i++) {
-            const size_t n = reduced_plane(r, i);
-            put_numbers(page, "greatest", r->greatest[i] + f * n, n, r->bins[reduced_axes[i][0]],
-                        REDUCED_U16, s);
-        }
-}
-
 static struct packed_scale scale_of_samples(const struct reduced *r)
 {
     double range[2] = {INFINITY, -INFINITY};
@@ -183,10 +161,22 @@ static struct packed_scale scale_of_greatest(const struct reduced *r)
 static void packed_put(struct markup *page, const struct reduced *r, struct packed_scale *samples,
                        struct packed_scale *greatest)
 {
+    const size_t layer = r->bins[0] * r->bins[1], most = packed_layers(r);
+
     *samples = scale_of_samples(r);
     *greatest = scale_of_greatest(r);
-    put_samples(page, r, samples);
-    put_greatest(page, r, greatest);
+    for (size_t f = 0; f < r->frames; f++)
+        for (size_t z = 0; z < r->bins[2]; z += most) {
+            const size_t n = r->bins[2] - z < most ? r->bins[2] - z : most;
+            put_numbers(page, "samples", r->values + (f * r->bins[2] + z) * layer, n * layer,
+                        r->bins[0], r->type, samples);
+        }
+    for (size_t f = 0; f < r->frames; f++)
+        for (int i = 0; i < 3; i++) {
+            const size_t n = reduced_plane(r, i);
+            put_numbers(page, "greatest", r->greatest[i] + f * n, n, r->bins[reduced_axes[i][0]],
+                        REDUCED_U16, greatest);
+        }
 }
 
 enum { BINS = 512 };
@@ -199,58 +189,40 @@ static int compare_floats(const void *a, const void *b)
 
 enum { SAMPLE = 1 << 18 };
 
-/* Append every step-th value of an array of `all` values, if finite, to sample; returns the new n.
- */
-static size_t take_some(float *sample, size_t n, const float *values, size_t all, size_t step)
-{
-    for (size_t i = 0; i < all; i += step)
-        if (isfinite(values[i]))
-            sample[n++] = values[i];
-    return n;
-}
-
-/* Sample the values that are shown: the means, or if `mip` the greatest values of all planes. */
-static size_t take_shown(const struct reduced *r, bool mip, float *sample)
-{
-    const size_t all = r->frames * r->bins[0] * r->bins[1] * r->bins[2];
-    size_t n = 0;
-
-    if (!mip)
-        return take_some(sample, 0, r->values, all, all / SAMPLE + 1);
-    for (int i = 0; i < 3; i++) {
-        const size_t plane = r->frames * reduced_plane(r, i);
-        n = take_some(sample, n, r->greatest[i], plane, plane / (SAMPLE / 3) + 1);
-    }
-    return n;
-}
-
-/* Grey window: the range of at most 2^18 shown values without 0.1 % at either end; false: no
- * memory.
- */
+/* Grey window: the range of at most 2^18 shown values (means, or if `mip` the greatest values of
+ * all planes) without 0.1 % at either end; false: no memory. */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
     float *sample = malloc(SAMPLE * sizeof *sample);
-    const bool there = sample != NULL;
-    const size_t n = there ? take_shown(r, mip, sample) : 0;
+    size_t n = 0;
 
+    if (!sample)
+        return false;
+    for (int i = 0; i < (mip ? 3 : 1); i++) {
+        const float *values = mip ? r->greatest[i] : r->values;
+        const size_t all =
+            r->frames * (mip ? reduced_plane(r, i) : r->bins[0] * r->bins[1] * r->bins[2]);
+        const size_t step = all / (mip ? SAMPLE / 3 : SAMPLE) + 1;
+        for (size_t k = 0; k < all; k += step)
+            if (isfinite(values[k]))
+                sample[n++] = values[k];
+    }
+    window[0] = 0;
+    window[1] = 0;
     if (n > 0) {
         qsort(sample, n, sizeof *sample, compare_floats);
         window[0] = (double)sample[n / 1000];
         window[1] = (double)sample[n - 1 - n / 1000];
-    } else {
-        window[0] = 0;
     }
-    if (n == 0 || !(window[1] > window[0]))
+    if (!(window[1] > window[0]))
         window[1] = window[0] + 1;
     free(sample);
-    return there;
+    return true;
 }
 
 static void tell_scale(cJSON *out, const struct packed_scale *s)
 {
-    cJSON_AddNumberToObject(out, "scale", s->scale);
-    cJSON_AddNumberToObject(out, "offset", s->offset);
-    cJSON_AddNumberToObject(out, "none", (double)s->none);
+    cli_json_add(out, {"scale", s->scale}, {"offset", s->offset}, {"none", (double)s->none});
 }
 
 static bool tell_histogram(cJSON *root, const struct histogram *h)
@@ -270,33 +242,18 @@ static bool tell_histogram(cJSON *root, const struct histogram *h)
     return there;
 }
 
-static void tell_start(cJSON *root, const struct reduced *r, const struct page_wish *wish)
-{
-    size_t at[3];
-
-    for (int a = 0; a < 3; a++)
-        at[a] = wish->volume.slice ? wish->volume.slice[a] : r->n[a] / 2;
-    cli_json_sizes(root, "start", at, 3);
-    cJSON_AddBoolToObject(root, "mip", wish->mip);
-}
-
 static void tell_numbers(cJSON *root, const struct reduced *r)
 {
-    cJSON_AddNumberToObject(root, "frames", (double)r->frames);
-    cJSON_AddNumberToObject(root, "first_frame", (double)r->first_frame);
+    cli_json_add(root, {"frames", (double)r->frames}, {"first_frame", (double)r->first_frame});
     cli_json_sizes(root, "size", r->n, 3);
     cli_json_sizes(root, "join", r->k, 3);
     cli_json_sizes(root, "bins", r->bins, 3);
     cli_json_numbers(root, "mm", r->mm, 3);
     cli_json_numbers(root, "origin", r->origin, 3);
     cJSON_AddBoolToObject(root, "has_mm", r->info->has_spacing);
-    cJSON_AddNumberToObject(root, "layers", (double)packed_layers(r));
-    cJSON_AddNumberToObject(root, "min", r->least);
-    cJSON_AddNumberToObject(root, "max", r->most);
-    cJSON_AddNumberToObject(root, "mean", r->mean);
-    cJSON_AddNumberToObject(root, "sd", r->sd);
-    cJSON_AddNumberToObject(root, "finite", (double)r->finite);
-    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
+    cli_json_add(root, {"layers", (double)packed_layers(r)}, {"min", r->least}, {"max", r->most},
+                 {"mean", r->mean}, {"sd", r->sd}, {"finite", (double)r->finite},
+                 {"not_finite", (double)r->not_finite});
 }
 
 /* Add a text of a file, with control characters made visible. */
@@ -326,6 +283,7 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     static const char *const types[] = {"u8", "u16", "f32"};
     cJSON *root = cJSON_CreateObject();
     bool all = tell_window(root, "window", r, wish, false);
+    size_t at[3];
 
     tell_text(root, "name", wish->volume.name);
     tell_text(root, "unit", r->info->unit);
@@ -335,7 +293,10 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     tell_scale(cJSON_AddObjectToObject(root, "greatest"), &scales[1]);
     all = tell_window(root, "window_mip", r, wish, true) && all;
     all = tell_histogram(root, &r->histogram) && all;
-    tell_start(root, r, wish);
+    for (int a = 0; a < 3; a++)
+        at[a] = wish->volume.slice ? wish->volume.slice[a] : r->n[a] / 2;
+    cli_json_sizes(root, "start", at, 3);
+    cJSON_AddBoolToObject(root, "mip", wish->mip);
     if (served) {
         const size_t cost[] = {wish->slice_cost[0], wish->slice_cost[1], wish->slice_cost[2]};
         cli_json_sizes(root, "slice_cost", cost, 3);

@@ -106,17 +106,6 @@ static int take_first_line(struct span line, struct http_request *out)
     return is(method, "GET") ? take_target(target, out) : 405;
 }
 
-static struct span trimmed(struct span text)
-{
-    while (text.n && (*text.at == ' ' || *text.at == '\t')) {
-        text.at++;
-        text.n--;
-    }
-    while (text.n && (text.at[text.n - 1] == ' ' || text.at[text.n - 1] == '\t'))
-        text.n--;
-    return text;
-}
-
 /* Check a header line, and copy the value of Host; requests with a body are refused.  Returns the
  * HTTP status. */
 static int take_header(struct span line, struct http_request *out, bool *has_host)
@@ -128,7 +117,10 @@ static int take_header(struct span line, struct http_request *out, bool *has_hos
     for (size_t i = 0; i < name.n; i++)
         if (!is_token(name.at[i]))
             return 400;
-    value = trimmed(line);
+    for (value = line; value.n && (*value.at == ' ' || *value.at == '\t'); value.n--)
+        value.at++;
+    while (value.n && (value.at[value.n - 1] == ' ' || value.at[value.n - 1] == '\t'))
+        value.n--;
     for (size_t i = 0; i < value.n; i++)
         if ((unsigned char)value.at[i] < ' ' && value.at[i] != '\t')
             return 400;
@@ -142,17 +134,6 @@ static int take_header(struct span line, struct http_request *out, bool *has_hos
     return 200;
 }
 
-/* True if the headers are complete; *n is then the number of their bytes, with the empty line. */
-static bool is_complete(const char *bytes, size_t *n)
-{
-    for (size_t i = 3; i < *n; i++)
-        if (memcmp(bytes + i - 3, "\r\n\r\n", 4) == 0) {
-            *n = i + 1;
-            return true;
-        }
-    return false;
-}
-
 int http_parse(const char *bytes, size_t n, struct http_request *out)
 {
     struct span rest = {bytes, n}, line;
@@ -161,8 +142,10 @@ int http_parse(const char *bytes, size_t n, struct http_request *out)
     *out = (struct http_request){0};
     if (n && memchr(bytes, '\0', n))
         return 400;
-    if (!is_complete(bytes, &rest.n))
+    const char *end = memmem(bytes, n, "\r\n\r\n", 4);
+    if (!end)
         return n < HTTP_MOST ? 0 : 431;
+    rest.n = (size_t)(end + 4 - bytes);
     if (rest.n > HTTP_MOST)
         return 431;
     int status = take_line(&rest, &line) ? take_first_line(line, out) : 400;
@@ -195,28 +178,23 @@ bool http_number(const char *query, const char *key, size_t most, size_t *out)
     return false;
 }
 
-const char *http_reason(int status)
+static const char *reason_of(int status)
 {
-    switch (status) {
-    case 200:
-        return "OK";
-    case 400:
-        return "Bad Request";
-    case 403:
-        return "Forbidden";
-    case 404:
-        return "Not Found";
-    case 405:
-        return "Method Not Allowed";
-    case 408:
-        return "Request Timeout";
-    case 431:
-        return "Request Header Fields Too Large";
-    case 503:
-        return "Service Unavailable";
-    default:
-        return "Internal Server Error";
-    }
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {{200, "OK"},
+                   {400, "Bad Request"},
+                   {403, "Forbidden"},
+                   {404, "Not Found"},
+                   {405, "Method Not Allowed"},
+                   {408, "Request Timeout"},
+                   {431, "Request Header Fields Too Large"}};
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Internal Server Error";
 }
 
 enum { CONNECTIONS = 16, TICK_MS = 100 };
@@ -245,22 +223,6 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
     out->n = strlen(out->text);
 }
 
-/* Fill token with 32 random hexadecimal digits; 0, or 1 after an error message. */
-static int make_token(char token[33])
-{
-    unsigned char bytes[16];
-    ssize_t got;
-
-    do
-        got = getrandom(bytes, sizeof bytes, 0);
-    while (got < 0 && errno == EINTR && !signals_status());
-    if (got != (ssize_t)sizeof bytes)
-        return cli_error("cannot get random numbers from the system: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
-    return 0;
-}
-
 int server_open(struct server *s, unsigned port)
 {
     struct sockaddr_in here = {.sin_family = AF_INET,
@@ -268,6 +230,8 @@ int server_open(struct server *s, unsigned port)
                                .sin_port = htons((uint16_t)port)};
     socklen_t n = sizeof here;
     const int on = 1;
+    unsigned char bytes[16];
+    ssize_t got;
 
     s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->socket < 0)
@@ -279,47 +243,39 @@ int server_open(struct server *s, unsigned port)
         return cli_error("port %u of 127.0.0.1: %s; give another --port, or omit it", port,
                          strerror(errno));
     s->port = ntohs(here.sin_port);
-    return make_token(s->token);
-}
-
-/* True if the path begins with "/TOKEN/".  All characters are compared, so the run time does not
- * depend on the position of the first difference. */
-static bool has_token(const struct server *s, const char *path)
-{
-    const size_t n = sizeof s->token - 1;
-    unsigned difference = 0;
-
-    if (strlen(path) < n + 2 || path[0] != '/' || path[n + 1] != '/')
-        return false;
-    for (size_t i = 0; i < n; i++)
-        difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
-    return difference == 0;
-}
-
-static bool is_this_host(const struct server *s, const char *host)
-{
-    char with_port[2][40];
-
-    snprintf(with_port[0], sizeof with_port[0], "127.0.0.1:%u", s->port);
-    snprintf(with_port[1], sizeof with_port[1], "localhost:%u", s->port);
-    if (s->port == 80 && (strcmp(host, "127.0.0.1") == 0 || strcasecmp(host, "localhost") == 0))
-        return true;
-    return strcmp(host, with_port[0]) == 0 || strcasecmp(host, with_port[1]) == 0;
+    do
+        got = getrandom(bytes, sizeof bytes, 0);
+    while (got < 0 && errno == EINTR && !signals_status());
+    if (got != (ssize_t)sizeof bytes)
+        return cli_error("cannot get random numbers from the system: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(s->token + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
 }
 
 static void find_answer(const struct server *s, int status, struct http_request *request,
                         struct answer *out)
 {
+    const size_t n = sizeof s->token - 1;
+    char *path = request->path, host[2][40];
+    const bool has_slashes = strlen(path) >= n + 2 && path[0] == '/' && path[n + 1] == '/';
+    unsigned difference = !has_slashes;
+
+    /* All characters are compared, so the time does not depend on the first difference. */
+    for (size_t i = 0; has_slashes && i < n; i++)
+        difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
+    for (int i = 0; i < 2; i++)
+        snprintf(host[i], sizeof host[i], s->port == 80 ? "%s" : "%s:%u",
+                 i ? "localhost" : "127.0.0.1", s->port);
     if (status != 200)
-        answer_text(out, status, "%s\n", http_reason(status));
-    else if (!is_this_host(s, request->host))
+        answer_text(out, status, "%s\n", reason_of(status));
+    else if (strcasecmp(request->host, host[0]) != 0 && strcasecmp(request->host, host[1]) != 0)
         answer_text(out, 403, "This server only answers requests for http://127.0.0.1:%u.\n",
                     s->port);
-    else if (!has_token(s, request->path))
+    else if (difference != 0)
         answer_text(out, 403, "Open the address that fbp view --serve has printed.\n");
     else {
-        memmove(request->path, request->path + sizeof s->token + 1,
-                strlen(request->path + sizeof s->token + 1) + 1);
+        memmove(path, path + n + 2, strlen(path + n + 2) + 1);
         s->answer(s->user, request, out);
     }
 }
@@ -379,7 +335,7 @@ static void send_answer(const struct server *s, int fd, const struct answer *a)
                            "Cross-Origin-Resource-Policy: same-origin\r\n"
                            "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
                            "%s\r\n",
-                           a->status, http_reason(a->status), a->type, a->n, s->policy,
+                           a->status, reason_of(a->status), a->type, a->n, s->policy,
                            a->status == 405 ? "Allow: GET\r\n" : "");
 
     if (n > 0 && (size_t)n < sizeof head && send_all(fd, head, (size_t)n))

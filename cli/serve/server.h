@@ -35,9 +35,6 @@ int http_parse(const char *bytes, size_t n, struct http_request *out);
  *  missing or its value is not such a number. */
 bool http_number(const char *query, const char *key, size_t most, size_t *out);
 
-/** Reason phrase of a status: "Forbidden" for 403. */
-const char *http_reason(int status);
-
 /** Answer to a request. */
 struct answer {
     int status;        /**< HTTP status */

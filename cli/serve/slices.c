@@ -38,14 +38,6 @@ static size_t samples_of(const struct reduced *r, int plane)
     return r->n[reduced_axes[plane][0]] * r->n[reduced_axes[plane][1]];
 }
 
-/* Number of neighbouring slices that are read together, because they share rows of the file. */
-static size_t together(const struct reduced *r, int plane)
-{
-    const size_t n = BLOCK_BYTES / (samples_of(r, plane) * sizeof(float));
-
-    return plane == 0 || n < 1 ? 1 : n < NEIGHBOURS ? n : NEIGHBOURS;
-}
-
 /* Read rows [y, y + n) of slice z, y counted upwards; out: [n][nx], the lowest row first. */
 static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
 {
@@ -63,52 +55,30 @@ static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t 
     return FBP_OK;
 }
 
-/* Read a block of slices xz: b->n rows of every slice of the file. */
-static fbp_status read_xz(const struct reduced *r, const struct slice_block *b, float *band)
-{
-    const size_t nx = r->n[0], nz = r->n[2];
-
-    for (size_t z = 0; z < nz; z++) {
-        const fbp_status st = read_rows(r, b->frame * nz + z, b->first, b->n, band);
-        if (st != FBP_OK)
-            return st;
-        for (size_t i = 0; i < b->n; i++)
-            memcpy(b->values + (i * nz + z) * nx, band + i * nx, nx * sizeof *band);
-    }
-    return FBP_OK;
-}
-
-/* Read a block of slices yz: b->n columns of all rows. */
-static fbp_status read_yz(const struct reduced *r, const struct slice_block *b, float *band,
-                          size_t band_rows)
-{
-    const size_t nx = r->n[0], ny = r->n[1], nz = r->n[2];
-
-    for (size_t z = 0; z < nz; z++)
-        for (size_t y = 0; y < ny; y += band_rows) {
-            const size_t n = ny - y < band_rows ? ny - y : band_rows;
-            const fbp_status st = read_rows(r, b->frame * nz + z, y, n, band);
-            if (st != FBP_OK)
-                return st;
-            for (size_t i = 0; i < b->n; i++)
-                for (size_t k = 0; k < n; k++)
-                    b->values[(i * nz + z) * ny + y + k] = band[k * nx + b->first + i];
-        }
-    return FBP_OK;
-}
-
+/* Read a block of slices: xy: one slice of the file; xz: b->n rows of every slice; yz: b->n columns
+ * of all rows. */
 static fbp_status read_block(const struct reduced *r, int plane, const struct slice_block *b)
 {
-    const size_t row = r->n[0] * sizeof(float);
-    const size_t rows = plane == 1 ? b->n : BAND_BYTES / row < 1 ? 1 : BAND_BYTES / row;
-    // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): no row is empty
-    float *band = plane == 0 ? NULL : malloc(rows * row);
-    fbp_status st = FBP_ERR_NOMEM;
+    const size_t nx = r->n[0], ny = r->n[1], nz = r->n[2], row = nx * sizeof(float);
+    const size_t band_rows = plane == 1 ? b->n : BAND_BYTES / row < 1 ? 1 : BAND_BYTES / row;
+    const size_t first = plane == 1 ? b->first : 0, end = plane == 1 ? b->first + b->n : ny;
 
     if (plane == 0)
-        return read_rows(r, b->frame * r->n[2] + b->first, 0, r->n[1], b->values);
-    if (band)
-        st = plane == 1 ? read_xz(r, b, band) : read_yz(r, b, band, rows);
+        return read_rows(r, b->frame * nz + b->first, 0, ny, b->values);
+    // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): no row is empty
+    float *band = malloc(band_rows * row);
+    fbp_status st = band ? FBP_OK : FBP_ERR_NOMEM;
+    for (size_t z = 0; z < nz; z++)
+        for (size_t y = first; y < end && st == FBP_OK; y += band_rows) {
+            const size_t n = end - y < band_rows ? end - y : band_rows;
+            st = read_rows(r, b->frame * nz + z, y, n, band);
+            for (size_t i = 0; i < b->n && st == FBP_OK; i++)
+                if (plane == 1)
+                    memcpy(b->values + (i * nz + z) * nx, band + i * nx, row);
+                else
+                    for (size_t k = 0; k < n; k++)
+                        b->values[(i * nz + z) * ny + y + k] = band[k * nx + b->first + i];
+        }
     free(band);
     return st;
 }
@@ -118,7 +88,10 @@ static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t f
 {
     struct slice_block *b = &s->blocks[plane];
     const int through = 3 - reduced_axes[plane][0] - reduced_axes[plane][1];
-    const size_t most = together(s->r, plane), n = s->r->n[through];
+    const size_t n = s->r->n[through],
+                 fit = BLOCK_BYTES / (samples_of(s->r, plane) * sizeof(float));
+    /* number of neighbouring slices that are read together, because they share rows of the file */
+    const size_t most = plane == 0 || fit < 1 ? 1 : fit < NEIGHBOURS ? fit : NEIGHBOURS;
 
     if (b->n && b->frame == frame && index >= b->first && index < b->first + b->n)
         return FBP_OK;

@@ -46,8 +46,8 @@ char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes)
     return buf;
 }
 
-/* Levenshtein distance, ignoring case (Wagner and Fischer 1974, with one row of the table). */
-static size_t edit_distance(const char *a, const char *b)
+/* Algorithm of Wagner and Fischer (1974), with one row of the table. */
+size_t fbp_edit_distance(const char *a, const char *b)
 {
     enum { MAX_WORD = 48 };
     const size_t na = strlen(a), nb = strlen(b);
@@ -77,7 +77,7 @@ const char *fbp_nearest(const char *word, const char *const *candidates, size_t 
     size_t bound = strlen(word) / 2 + 2;
 
     for (size_t i = 0; i < n; i++) {
-        const size_t dist = edit_distance(word, candidates[i]);
+        const size_t dist = fbp_edit_distance(word, candidates[i]);
         if (dist < bound) {
             bound = dist;
             best = candidates[i];

@@ -13,6 +13,9 @@ char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes);
 /** fbp_bytes_text(), rounded up: the text is a sufficient limit for this size. */
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
 
+/** Edit distance (Levenshtein) of two words, ignoring case; 48 if a word is longer than 48 bytes. */
+size_t fbp_edit_distance(const char *a, const char *b);
+
 /** Candidate nearest to `word` by edit distance, of candidates[n]; NULL if none is close. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
 
