@@ -96,7 +96,7 @@ const struct command cmd_geometry_show = {
 
 const struct command cmd_geometry_check = {
     .name = "geometry check",
-    .summary = "print coverage, weights, projected volume, effects of flips, warnings",
+    .summary = "check angles, weights, projected volume, flips",
     .usage = "FROM [--json] [options]",
     .about = "Columns and rows count from 0, at pixel centres. Corners are the outer corners of "
              "the volume. At angle theta the source is at (d cos theta, d sin theta, 0). The lines "
