@@ -66,7 +66,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_devices = {
     .name = "devices",
-    .summary = "list the devices that fbp can use, and why others cannot be used",
+    .summary = "list usable devices, and why others cannot be used",
     .usage = "[--json]",
     .about =
         "The names are those for --device. The default is the first GPU by CUDA, else the first by "

@@ -270,7 +270,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_plan = {
     .name = "plan",
-    .summary = "print what recon would do: memory, slabs of slices, reads, time",
+    .summary = "print what recon would do: memory, slabs, reads, time",
     .usage = "scan.json [options]",
     .about =
         "Takes the options of fbp recon, and reads only the headers of the files. If fbp recon "

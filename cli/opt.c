@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_WORD = 40 }; /* greatest length of an option name that messages repeat or propose */
+enum { MAX_WORD = 40 }; /* greatest length of an option name in a message [bytes] */
 
 const char *opt_nearest(const char *word, const char *(*name)(const void *list, size_t i),
                         const void *list, size_t n)
@@ -67,7 +67,7 @@ struct parser {
     void *args;
     int argc, i;
     char **argv;
-    bool *seen; /* [command->n_opts]: whether the option was given */
+    bool *seen; /* [command->n_opts]; true: the option was given */
 };
 
 const struct opt *opt_find(const struct command *c, const char *name, size_t len)
@@ -80,8 +80,8 @@ const struct opt *opt_find(const struct command *c, const char *name, size_t len
     return NULL;
 }
 
-/* Handle an option name that the command does not have but the table of aliases (words.c) may. Sets
- * *o to the option that the alias stands for; *o stays NULL if there is none. */
+/* Handle an option name that the command does not have but the table of aliases (words.c) may have.
+ * Sets *o to the option that the alias means; *o stays NULL if the alias means no option. */
 static int take_meaning(struct parser *p, const char *word, const char *name, const struct opt **o)
 {
     const struct command *c = p->command;
@@ -110,7 +110,8 @@ static int take_meaning(struct parser *p, const char *word, const char *name, co
     return opt_usage(c, "unknown option %s", word);
 }
 
-/* Set option `o`. value: text after '=' or the letter; NULL: the value is the next word. */
+/* Set the option o. value: text after '=' or after the letter; NULL: the value is the next word of
+ * the command line. */
 static int take_value(struct parser *p, const struct opt *o, const char *word, const char *value)
 {
     const struct command *c = p->command;
@@ -143,8 +144,8 @@ static int take_long(struct parser *p, const char *word)
     return take_value(p, o, bare, equals ? equals + 1 : NULL);
 }
 
-/* "-o FILE" or "-oFILE". A long name with one dash ("-output") is an error, not the file "utput".
- */
+/* Handle "-o FILE" or "-oFILE". A long name with one dash ("-output") is an error, not the file
+ * "utput". */
 static int take_short(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
@@ -173,7 +174,8 @@ static int too_many(const struct parser *p, const char *word)
     const struct command *c = p->command;
     size_t n_numbered = 0;
 
-    /* more than two file names that end in a digit: a shell has probably expanded a pattern */
+    /* if more than two arguments are file names that end in a digit, a shell has probably expanded
+     * a pattern */
     for (int i = 0; i < p->argc; i++) {
         const char *dot = strrchr(p->argv[i], '.');
         n_numbered +=
@@ -224,7 +226,7 @@ static int parse_words(struct parser *p)
 {
     bool only_positional = false;
 
-    /* "fbp recon help", if no file has this name */
+    /* The only argument is "help" ("fbp recon help"), and no file has this name. */
     if (p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0) {
         opt_help(stdout, p->command, false);
         return OPT_DONE;

@@ -9,8 +9,9 @@
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 79 };
 
-/* Print words from column `at`, wrapped at HELP_WIDTH; continuation lines are indented to `indent`.
- * A line feed in the text begins a new line. Returns the column behind the last word. */
+/* Print the words of a text from column `at` on, wrapped at HELP_WIDTH; continuation lines are
+ * indented to column `indent`. A line feed in the text begins a new line. Returns the column behind
+ * the last word. */
 static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
 {
     for (bool begins = false; *text;) {
@@ -41,7 +42,7 @@ char *opt_about(const struct opt *o, char *buf, size_t n)
         snprintf(buf + len, n - len, " (also --%s)", other);
     if (o->type != OPT_ENUM)
         return buf;
-    len = strlen(buf); /* append the names: " (cone, parallel)" */
+    len = strlen(buf); /* append the permitted values, as in " (cone, parallel)" */
     for (size_t i = 0; (name = opt_choice(o, i)) && len < n; i++)
         if (*name) {
             len += (size_t)snprintf(buf + len, n - len, "%s%s", before, name);
@@ -72,7 +73,7 @@ static void help_line(FILE *f, const struct opt *o)
     const size_t at = wrap(f, opt_about(o, about, sizeof about), HELP_COLUMN, HELP_COLUMN);
     if (o->fallback) {
         snprintf(extra, sizeof extra, "[default: %s]", o->fallback);
-        if (at + 1 + strlen(extra) > HELP_WIDTH) /* do not break the default */
+        if (at + 1 + strlen(extra) > HELP_WIDTH) /* a default is not broken over two lines */
             fprintf(f, "\n%*s%s", HELP_COLUMN, "", extra);
         else
             fprintf(f, " %s", extra);
@@ -99,7 +100,8 @@ bool opt_is_listed(const char *names, const char *name)
     return false;
 }
 
-/* Print the help of the named options, in the order of `names` (separated by spaces). */
+/* Print the help of the options in the list `names` (separated by spaces), in the order of the
+ * list. */
 static void help_lines(FILE *f, const struct command *c, const char *names)
 {
     for (const char *at = names; at && *at; at += strspn(at, " ")) {

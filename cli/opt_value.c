@@ -21,13 +21,13 @@ static bool in_range(const struct opt *o, double v)
         return false;
     if (o->min < o->max)
         return v >= o->min && v <= o->max;
-    if (o->type == OPT_BYTES) /* 0 is invalid: the library would take its default */
+    if (o->type == OPT_BYTES) /* 0 bytes is invalid, because the library would use its default */
         return v >= 1 && v < 0x1p53;
     return o->type == OPT_DOUBLE || o->type == OPT_DOUBLES || (v >= 0 && v < 0x1p53);
 }
 
-/* Read a decimal number. "inf", "nan" and hexadecimal numbers, which strtod() accepts, are errors.
- */
+/* Read a decimal number from the begin of text; *end: text behind the number. False for "inf",
+ * "nan" and hexadecimal numbers, although strtod() accepts them. */
 static bool read_number(const char *text, const char **end, double *out)
 {
     char *e;
@@ -51,8 +51,8 @@ static size_t list_length(const struct opt *o)
     return o->bytes / (o->type == OPT_SIZES ? sizeof(size_t) : sizeof(double));
 }
 
-/* Read numbers separated by the character in the metavariable (comma or x). Returns their number; 0
- * if the text is malformed. */
+/* Read at most 8 numbers of an option, separated by the character in its metavariable (comma or x).
+ * Returns the number of values; 0: the text is malformed. */
 static size_t read_list(const struct opt *o, const char *text, double v[8])
 {
     const char separator = strchr(o->arg, ',') ? ',' : 'x';
@@ -73,8 +73,8 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
     return 0;
 }
 
-/* Is `text` the word that the metavariable permits instead of numbers, such as "auto" in "X|auto"?
- */
+/* True if text is the word that the metavariable of the option permits instead of numbers, such as
+ * "auto" in "X|auto". */
 static bool is_word(const struct opt *o, const char *text)
 {
     const char *bar = o->arg ? strrchr(o->arg, '|') : NULL;
@@ -109,8 +109,8 @@ static bool set_list(const struct opt *o, const char *text, void *field)
     return true;
 }
 
-/* Read one end of a range. A missing end leaves *out unchanged. Returns false if the number is too
- * large. */
+/* Read one end of a range, a number, and advance *text. If the number is missing, *out stays
+ * unchanged. False: the number is too large. */
 static bool read_end(const char **text, size_t *out)
 {
     char *end;
@@ -124,8 +124,8 @@ static bool read_end(const char **text, size_t *out)
     return errno == 0 && v < (unsigned long long)1 << 53;
 }
 
-/* Set the ranges of an option, such as "80:100", "80:", ":100", ":", or "80" if the metavariable
- * permits a single number. */
+/* Set the ranges of an option from a text such as "80:100", "80:", ":100", ":", or "80" if the
+ * metavariable permits a single number. False: the text is malformed. */
 static bool set_ranges(const struct opt *o, const char *text, void *field)
 {
     struct opt_range *out = field;
@@ -160,7 +160,8 @@ const char *opt_choice(const struct opt *o, size_t i)
     return o->names ? o->names[i] : NULL;
 }
 
-/* Compare names without case, dashes, underscores and spaces: "Ram_Lak" equals "ram-lak". */
+/* True if two names are equal without case, dashes, underscores and spaces: "Ram_Lak" equals
+ * "ram-lak". */
 static bool same_name(const char *a, const char *b)
 {
     for (;; a++, b++) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Kinds of values of an option. */
+/* Kinds of values of an option, which determine what the shell proposes. */
 enum value {
     NO_VALUE,
     ANY_VALUE,      /* a number or any word */
@@ -27,7 +27,7 @@ static enum value value_of(const struct opt *o)
     return path ? PATH : ANY_VALUE;
 }
 
-/* Print the option's choices, separated by blanks. */
+/* Print the permitted values of an option, separated by blanks. */
 static void print_choices(FILE *f, const struct opt *o)
 {
     const char *name, *before = "";
@@ -45,8 +45,8 @@ static size_t first_word(const char *name)
     return strcspn(name, " ");
 }
 
-/* True if no earlier command has the same first word: lists of first words contain "geometry" once
- * for "geometry show" and the other commands of that group. */
+/* True if no command before number c has the same first word: lists of first words contain
+ * "geometry" once for all commands "geometry …". */
 static bool is_first(size_t c)
 {
     const size_t len = first_word(commands[c]->name);
@@ -58,8 +58,8 @@ static bool is_first(size_t c)
     return true;
 }
 
-/* Text before and after the generated cases.  Readline breaks words at '=', therefore --filter=h is
- * three words. */
+/* Begin and end of the bash script, around the generated cases. Readline breaks words at '=', so
+ * the script reads --filter=h as three words. */
 static const char bash_head[] =
     "# Completion of fbp in bash.  Made by: fbp help --completion bash\n"
     "_fbp() {\n"
@@ -104,7 +104,7 @@ static void bash_first_words(FILE *f)
     fputs("        *) command=${words[0]-} ;;\n        esac\n    fi\n", f);
 }
 
-/* Print the case of an option that takes a value: its choices, files, or nothing. */
+/* Print the bash case of an option with a value: its permitted values, file names, or nothing. */
 static void bash_values(FILE *f, const struct command *c, const struct opt *o)
 {
     const enum value value = value_of(o);
@@ -154,7 +154,7 @@ void manual_bash(FILE *f)
     fputs(bash_tail, f);
 }
 
-/* Print text for [...] of a single-quoted argument, escaped. */
+/* Print a description for zsh, escaped for the text in [...] of a single-quoted argument. */
 static void zsh_put(FILE *f, const char *text)
 {
     for (; *text; text++)
@@ -190,7 +190,8 @@ static void zsh_action(FILE *f, const struct opt *o)
     }
 }
 
-/* Print 'name[about]:value:action'; "=" follows a long name, "+" a short one. */
+/* Print an option for zsh as 'name[about]:value:action'; "=" follows a long name, "+" a short name.
+ * */
 static void zsh_option(FILE *f, const char *name, bool is_long, const struct opt *o)
 {
     const bool valued = value_of(o) != NO_VALUE;
@@ -231,8 +232,8 @@ static void zsh_arguments(FILE *f, const struct command *c)
     fputs("            '(- *)'{-h,--help}'[show the help]' ;;\n", f);
 }
 
-/* Print names and summaries of the commands that begin with `prefix`, for _describe; prefix "":
- * first words of all commands. */
+/* Print for zsh (function _describe) the names and summaries of the commands that begin with
+ * `prefix`; prefix "": first words of all commands. */
 static void zsh_describe(FILE *f, const char *prefix)
 {
     const size_t len = strlen(prefix);
@@ -290,7 +291,7 @@ void manual_zsh(FILE *f)
     fputs("esac\n", f);
 }
 
-/* Print text in single quotes, with quotes and backslashes escaped. */
+/* Print text for fish in single quotes, with quotes and backslashes escaped. */
 static void fish_quote(FILE *f, const char *text)
 {
     fputc('\'', f);
@@ -325,7 +326,7 @@ static const char fish_head[] =
     "complete -c fbp -f\n"
     "complete -c fbp -n __fbp_after -a help -d 'what a command takes, with examples'\n";
 
-/* Print the completion of a command's name, which has one or two words. */
+/* Print for fish the completion of the name of command c, which has one or two words. */
 static void fish_lead(FILE *f, size_t c)
 {
     const struct command *command = commands[c];

@@ -22,7 +22,8 @@ static uint32_t next_character(const char **at)
     return c;
 }
 
-/* Print text with all roff requests and escapes disabled; a minus can be copied to a shell. */
+/* Print text with all roff requests and escapes disabled. A minus is printed so that readers can
+ * copy the text to a shell. */
 static void put(FILE *f, const char *text)
 {
     bool at_start = true;
@@ -57,7 +58,7 @@ static void put_line(FILE *f, const char *text)
     fputc('\n', f);
 }
 
-/* Print the lines of a paragraph with a break between them. */
+/* Print the lines of a paragraph, with a roff break between two lines. */
 static void put_lines(FILE *f, const char *text)
 {
     char line[OPT_ABOUT];
@@ -73,7 +74,7 @@ static void put_lines(FILE *f, const char *text)
     }
 }
 
-/* Print a page's name: fbp-recon for "recon", fbp-geometry-show for "geometry show". */
+/* Print the name of a man page: fbp-recon for "recon", fbp-geometry-show for "geometry show". */
 static void put_page_name(FILE *f, const char *command)
 {
     fputs("fbp\\-", f);
@@ -81,7 +82,8 @@ static void put_page_name(FILE *f, const char *command)
         fputs(*p == ' ' || *p == '-' ? "\\-" : (char[]){*p, '\0'}, f);
 }
 
-/* Print the title, in capitals; without a date, because every build must print the same page. */
+/* Print the title of a man page, in capitals. The title has no date, because all builds of a
+ * release must print the same page. */
 static void put_title(FILE *f, const char *command)
 {
     fputs(command ? ".TH FBP\\-" : ".TH FBP", f);
@@ -93,7 +95,8 @@ static void put_title(FILE *f, const char *command)
     fprintf(f, " 1 \"\" \"fbp %s\" \"fbp manual\"\n.SH NAME\n", fbp_version());
 }
 
-/* Print a reference such as ".BR fbp-recon (1)"; command NULL: to fbp. */
+/* Print a reference to the man page of a command, such as ".BR fbp-recon (1)"; command NULL: to the
+ * page of fbp. behind: text after the reference. */
 static void put_reference(FILE *f, const char *command, const char *behind)
 {
     fputs(".BR ", f);
@@ -165,7 +168,7 @@ static void put_example(FILE *f, const char *text)
     fputs(".fi\n", f);
 }
 
-/* Print the man page of a command; NULL: of fbp. */
+/* Print the man page of the command c, or of fbp if c is NULL. */
 static void print_page(FILE *f, const struct command *c)
 {
     if (c) {

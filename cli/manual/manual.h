@@ -11,11 +11,11 @@
 
 #include "cli.h"
 
-/** Handle the arguments after "fbp help"; returns the exit status, or OPT_GO_ON if they are none of
- *  the above. */
+/** Handle the arguments argv[argc] after "fbp help". Returns the exit status; OPT_GO_ON: the
+ * arguments are none of those listed at the top of manual.h. */
 int manual_run(int argc, char **argv);
 
-/** Print the completion script for a shell. */
+/** Print the completion script for the shell bash, zsh or fish. */
 void manual_bash(FILE *f);
 void manual_zsh(FILE *f);
 void manual_fish(FILE *f);

@@ -1,5 +1,5 @@
-/* A growing text with functions that append HTML, base64 and JSON.  The pages of fbp (cli/page,
- * view_page.c, view_serve.c, recon_report.c, report_failed.c) are written with it. */
+/* Implementation of markup.h: a growing text, to which functions append HTML, base64 and JSON.
+ * Called by page.c, viewer.c, cmd_view.c and report.c, which write HTML pages. */
 #include "page/markup.h"
 
 #include "say.h"
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Allocate memory for n more bytes and the final 0; false, and m->failed, without memory. */
+/* Allocate memory for n more bytes and the final 0. If memory is exhausted, set m->failed and
+ * return false. */
 static bool make_room(struct markup *m, size_t n)
 {
     if (m->failed || n > SIZE_MAX / 4 || m->n > SIZE_MAX / 4) {
@@ -41,7 +42,7 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* make_room() tries again, and sets m->failed */
+        return; /* no error yet: make_room() tries again, and sets m->failed if it fails, too */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;
@@ -62,7 +63,7 @@ void markup_put(struct markup *m, const char *text)
     markup_add(m, text, strlen(text));
 }
 
-/* Format as vprintf() into malloc'ed memory; NULL without memory. */
+/* Format a text as vprintf() does, into memory of malloc(); NULL: out of memory. */
 static char *format_text(const char *fmt, va_list ap)
 {
     va_list again;

@@ -45,7 +45,8 @@ void page_fill(struct markup *out, const char *template, const struct page_slot 
     markup_put(out, template);
 }
 
-/* Order matters: each script uses those before it. */
+/* The scripts of a page in the order in which a browser runs them: each script uses those before
+ * it. */
 static const char *const scripts[] = {"samples.js", "picture.js", "shown.js", "address.js",
                                       "controls.js"};
 enum { N_SCRIPTS = sizeof scripts / sizeof *scripts };
@@ -55,7 +56,7 @@ static unsigned digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* Append 'sha256-…' (base64) of a text of page_texts. */
+/* Append the hash of a style or script, 'sha256-…' in base64, for the Content-Security-Policy. */
 static void put_hash(struct markup *out, const char *name)
 {
     const char *hex = page_text_of(name)->sha256;

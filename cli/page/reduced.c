@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Double the range, upwards or downwards: each pair of bins is joined to one. */
+/* Double the range of a histogram, upwards (up) or downwards: each pair of bins is joined to one.
+ * */
 static void grow(struct histogram *h, bool up)
 {
     uint64_t pairs[HISTOGRAM_BINS / 2];
@@ -35,7 +36,7 @@ static void cover(struct histogram *h, double least, double greatest)
         grow(h, false);
 }
 
-/* Least and greatest finite value; returns the number of finite values. */
+/* Find the least and greatest finite one of n values; returns the number of finite values. */
 static size_t range_of(const float *values, size_t n, double *least, double *greatest)
 {
     float lo = INFINITY, hi = -INFINITY;
@@ -62,12 +63,12 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
     if (!h->begun) {
         if (h->n_only == 0)
             h->only = least;
-        if (!(least < h->only) && !(greatest > h->only)) { /* all values so far are equal */
+        if (!(least < h->only) && !(greatest > h->only)) { /* all values until now are equal */
             h->n_only += finite;
             return;
         }
-        /* Two different values are known: choose a range that contains both, with whole steps at
-         * the centres of bins, and count the earlier values. */
+        /* At least two values differ: choose a range that contains both, with whole steps at the
+         * centres of bins, and count the earlier values. */
         const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
         h->begun = true;
         h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
@@ -92,7 +93,7 @@ size_t histogram_tell(const struct histogram *h, size_t most, double *lo, double
 {
     size_t first = 0, end = HISTOGRAM_BINS;
 
-    if (!h->begun) { /* all values are equal */
+    if (!h->begun) { /* all values of the volume are equal */
         *width = h->step > 0 ? h->step : fabs(h->only) > 0 ? fabs(h->only) * 1e-3 : 1;
         *lo = h->only - *width / 2;
         counts[0] = h->n_only;
@@ -125,8 +126,8 @@ bool reduced_is_whole(const struct reduced *r)
     return r->k[0] == 1 && r->k[1] == 1 && r->k[2] == 1;
 }
 
-/* Bytes of all samples as base64, uncompressed, with `each` bytes per mean; in double, which cannot
- * overflow. */
+/* Bytes of all samples of a page as base64, without compression; each: bytes per mean. The type
+ * double cannot overflow. */
 static double bytes_as_text(const struct reduced *r, size_t each)
 {
     const double x = (double)r->bins[0], y = (double)r->bins[1], z = (double)r->bins[2];
@@ -135,8 +136,8 @@ static double bytes_as_text(const struct reduced *r, size_t each)
     return samples * (double)r->frames * 4 / 3;
 }
 
-/* Join one more voxel per bin along the axis with the shortest bins [mm]; false: each axis has one
- * bin. */
+/* Join one more voxel per bin, along the axis on which bins are shortest [mm]; false: no axis has
+ * more than one bin. */
 static bool join_more(struct reduced *r)
 {
     int best = -1;
@@ -152,8 +153,8 @@ static bool join_more(struct reduced *r)
     return true;
 }
 
-/* Check the request, and set frames, sizes and positions; y counts upwards for any order of rows in
- * the file. */
+/* Check frame and slice of the request, and set frames, sizes and positions. Coordinate y increases
+ * upwards, whatever the order of rows in the file. */
 static int look(struct reduced *r, const struct reduced_wish *wish)
 {
     const struct fbp_array_info *i = r->info;
@@ -183,14 +184,14 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
     return 0;
 }
 
-/* Sums of one layer of bins, and state of the pass over the volume. */
+/* Sums of one layer of bins (all bins with one z), and state of the pass over the volume. */
 struct layer {
-    double *sums;    /* [bins[1]][bins[0]] sums of finite voxels */
-    uint32_t *count; /* [bins[1]][bins[0]] finite voxels */
-    float *band;     /* [band_rows][n[0]] rows of the file */
+    double *sums;    /* [bins[1]][bins[0]] sums of the finite voxels of each bin */
+    uint32_t *count; /* [bins[1]][bins[0]] number of finite voxels of each bin */
+    float *band;     /* [band_rows][n[0]] buffer for rows of the file */
     size_t band_rows;
-    double total, squares, shift; /* sums of value - shift and its square, all voxels */
-    double drawn;                 /* time of the last progress line [s] */
+    double total, squares, shift; /* sums over all voxels of value - shift, and of its square */
+    double drawn;                 /* time when the progress line was last printed [s] */
 };
 
 static bool make_room(struct reduced *r, struct layer *l)
@@ -220,7 +221,8 @@ static inline float higher(float a, float b)
     return b > a ? b : a; /* a if b is NaN */
 }
 
-/* Add row y of slice z to its bins, and update the greatest values along z, y and x. */
+/* Add the voxels of row y of slice z to their bins, and update the greatest values along z, y and
+ * x. */
 static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y, size_t z,
                      const float *row)
 {
@@ -250,7 +252,7 @@ static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y,
     }
 }
 
-/* Update the range and sums of all voxels with a row. */
+/* Update range, sums and counts of all voxels with the values of one row. */
 static void take_numbers(struct reduced *r, struct layer *l, const float *row)
 {
     for (size_t x = 0; x < r->n[0]; x++) {
@@ -331,8 +333,8 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
     *r = (struct reduced){.source = source, .info = fbp_source_info(source)};
     if (look(r, wish) != 0)
         return 1;
-    /* Keep the stored values if they fit the page; otherwise use 16-bit numbers, and join voxels
-     * until the samples fit. stored: bytes per sample if values are stored without loss. */
+    /* If all voxels fit the page as they are stored, keep them; otherwise store 16-bit numbers, and
+     * join voxels until the samples fit. stored: bytes per voxel without loss. */
     const enum fbp_type type = r->info->type;
     const bool is_real = type == FBP_F32 || type == FBP_F64;
     const size_t size = fbp_type_size(type), stored = is_real || size > 2 ? 4 : size;

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/** value = scale * number + offset; `none`: number of a sample without finite value, -1: unused. */
+/** Conversion of the numbers in a page: value = scale * number + offset; none: the number that
+ * means "not finite"; -1: no number does. */
 struct packed_scale {
     double scale, offset;
     long none;
@@ -36,7 +37,7 @@ static void extend(double range[2], const float *values, size_t n)
         }
 }
 
-/* Scale from a range of values to numbers 0 to 65534. */
+/* Scale with which a range of values becomes the numbers 0 to 65534. */
 static struct packed_scale scale_of_range(const double range[2])
 {
     struct packed_scale s = {.scale = 1, .none = NO_VALUE};
@@ -53,7 +54,8 @@ static bool is_integer(const struct fbp_array_info *i)
     return i->type != FBP_F32 && i->type != FBP_F64 && fbp_type_size(i->type) <= 2;
 }
 
-/* Scale of arrays of integers: the least value of their type becomes number 0, without rounding. */
+/* Scale for arrays of integers, without rounding: the least value of their type becomes the number
+ * 0. */
 static struct packed_scale scale_of_type(const struct fbp_array_info *i)
 {
     const double scale = fabs(i->scale) > 0 ? i->scale : 1;
@@ -72,8 +74,8 @@ static uint16_t number_of(float value, const struct packed_scale *s)
     return place <= 0 ? 0 : place >= NO_VALUE ? NO_VALUE : (uint16_t)lrint(place);
 }
 
-/* Convert n values to numbers of 8 bits or, if `wide`, to 16-bit differences within rows of `row`
- * numbers: first all low bytes, then all high bytes. */
+/* Convert n values to numbers of 8 bits or, if wide, of 16 bits: differences within rows of `row`
+ * numbers, first all low bytes, then all high bytes. */
 static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row, bool wide,
                          const struct packed_scale *s)
 {
@@ -99,7 +101,7 @@ static void take_floats(uint8_t *out, const float *values, size_t n)
     }
 }
 
-/* Append n bytes, deflated and base64, as a <script> element of a class. */
+/* Append a <script> element with n bytes of data, deflated and in base64. */
 static void put_element(struct markup *page, const char *class, const uint8_t *bytes, size_t n)
 {
     uLongf size = compressBound(n);
@@ -146,7 +148,7 @@ static struct packed_scale scale_of_samples(const struct reduced *r)
     return scale_of_range(range);
 }
 
-/* One scale for the greatest values in all three planes. */
+/* Scale for the greatest values in all three planes. */
 static struct packed_scale scale_of_greatest(const struct reduced *r)
 {
     double range[2] = {INFINITY, -INFINITY};
@@ -189,8 +191,8 @@ static int compare_floats(const void *a, const void *b)
 
 enum { SAMPLE = 1 << 18 };
 
-/* Grey window: the range of at most 2^18 shown values (means, or if `mip` the greatest values of
- * all planes) without 0.1 % at either end; false: no memory. */
+/* Choose a grey window: the range of at most 2^18 shown values (means or, if mip, the greatest
+ * values of all planes) without 0.1 % at either end; false: out of memory. */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
     float *sample = malloc(SAMPLE * sizeof *sample);
@@ -256,7 +258,7 @@ static void tell_numbers(cJSON *root, const struct reduced *r)
                  {"not_finite", (double)r->not_finite});
 }
 
-/* Add a text of a file, with control characters made visible. */
+/* Add to a JSON object a text from a file, with control characters as visible escapes. */
 static void tell_text(cJSON *root, const char *key, const char *text)
 {
     char safe[1024];
@@ -265,7 +267,8 @@ static void tell_text(cJSON *root, const char *key, const char *text)
     cJSON_AddStringToObject(root, key, safe);
 }
 
-/* Add the requested grey window, or if it is NaN the one of find_window(); false: no memory. */
+/* Add to a JSON object the grey window that the user requested or, if it is NaN, the window of
+ * find_window(); false: out of memory. */
 static bool tell_window(cJSON *root, const char *key, const struct reduced *r,
                         const struct page_wish *wish, bool mip)
 {
@@ -276,7 +279,7 @@ static bool tell_window(cJSON *root, const char *key, const struct reduced *r,
     return found;
 }
 
-/* Facts of the volume as JSON for the scripts; NULL without memory. */
+/* Describe the volume as a JSON object for the scripts of the page; NULL: out of memory. */
 static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bool served,
                        const struct packed_scale scales[2])
 {
@@ -307,7 +310,8 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     return NULL;
 }
 
-/* Print sizes: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm, stored as float32 (mha)". */
+/* Append the sizes of the volume: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm, stored as
+ * float32 (mha)". */
 static void put_size(struct markup *m, const struct reduced *r)
 {
     const struct fbp_array_info *i = r->info;
@@ -328,7 +332,8 @@ static void put_size(struct markup *m, const struct reduced *r)
                fbp_type_name(i->type), i->format);
 }
 
-/* Print whether samples are voxels or means of voxels, and how they are rounded. */
+/* Append a sentence: whether samples of the page are voxels or means of voxels, and how they are
+ * rounded. */
 static void put_truth(struct markup *m, const struct reduced *r, const struct packed_scale *s,
                       bool served)
 {
