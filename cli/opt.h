@@ -113,7 +113,7 @@ int opt_usage(const struct command *command, const char *fmt, ...)
 const struct opt *opt_find(const struct command *command, const char *name, size_t len);
 bool opt_takes_value(const struct opt *opt);
 /** Permitted value i of an option; "": value i cannot be given; NULL: i is beyond the last value.
- * */
+ */
 const char *opt_choice(const struct opt *opt, size_t i);
 /** Convert text and store the value in the option's field of the struct args; false: the text is
  * malformed or out of range. */

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Number of the first signal; 0: none. Atomic, because all threads read it. */
+/* Number of the first signal that was received; 0: none. Atomic, because all threads read it. */
 static atomic_int received;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
@@ -37,8 +37,8 @@ static void on_signal(int number)
 void signals_start(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    /* SA_RESTART: blocked system calls continue; their callers end by themselves or check the flag.
-     */
+    /* SA_RESTART: system calls that a signal interrupts are continued by the kernel. Loops that
+     * wait check signals_status(). */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, was;
 
     sigemptyset(&action.sa_mask);
@@ -94,7 +94,7 @@ static const char *command_name(const void *list, size_t i)
     return commands[i]->name;
 }
 
-/* Does command i belong to the group `word`, as "geometry show" belongs to "geometry"? */
+/* True if command i belongs to the group `word`, as "geometry show" belongs to "geometry". */
 static bool is_in_group(size_t i, const char *word)
 {
     const size_t len = strlen(word);
@@ -116,13 +116,13 @@ static void list_group(FILE *f, const char *word)
     for (size_t i = 0; i < n_commands; i++)
         if (is_in_group(i, word))
             fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
-    if (!program->starts_bench) /* fbp-bench, whose commands are all in groups */
+    if (!program->starts_bench) /* the help of a group ends with the last lines of the help of
+                                   fbp-bench */
         fputs(program->more, f);
 }
 
 /* Kind of the first word of a command line: WORD_HELP for --help, -h, -help or help; WORD_VERSION
- * for
- * --version, -V, -v or version. */
+ * for --version, -V, -v or version; otherwise another kind. */
 static enum word_kind kind_of(const char *word)
 {
     static const struct command none = {.name = ""};
@@ -136,8 +136,8 @@ static bool is_help(const char *word)
     return kind_of(word) == WORD_HELP;
 }
 
-/* Report that argv[0] names a group ("geometry"), but argv[1] is missing or no command of the
- * group; or print the help of the group. */
+/* argv[0] names a group ("geometry"), but argv[1] is missing or no command of the group: print an
+ * error, or the help of the group if argv[1] requests help. */
 static int unknown_in_group(int argc, char **argv)
 {
     char names[300] = "";
@@ -157,7 +157,8 @@ static int unknown_in_group(int argc, char **argv)
     return OPT_USAGE;
 }
 
-/* Name of a command that follows an option, such as "recon" in "fbp -q recon"; NULL: none. */
+/* Name of the command that follows an option on the command line, such as "recon" in "fbp -q
+ * recon"; NULL: none follows. */
 static const char *later_command(int argc, char **argv)
 {
     int n_words;
@@ -199,7 +200,7 @@ static int unknown_command(int argc, char **argv)
     return OPT_USAGE;
 }
 
-/* Is this the first word of a command that the program fbp-bench runs? */
+/* True if the program fbp-bench runs the commands with this first word. */
 static bool is_of_bench(const char *word)
 {
     return program->starts_bench && (strcmp(word, "bench") == 0 || strcmp(word, "rabbitct") == 0);
@@ -255,13 +256,14 @@ static int run(int argc, char **argv)
 
 int program_main(const struct program *p, int argc, char **argv)
 {
-    bool json = false; /* --json is given: messages about wrong usage are then JSON, too */
+    bool json =
+        false; /* --json is on the command line, so that errors about wrong usage are JSON, too */
 
     program = p;
     commands = p->commands;
     n_commands = p->n_commands;
-    /* Blocks from 128 KiB on return to the system when they are freed, in every thread, because
-     * --memory is a hard limit. */
+    /* Memory blocks of 128 KiB or more are returned to the system when they are freed, in every
+     * thread, because --memory is a hard limit. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     say_open_streams();
     say_watch_memory();

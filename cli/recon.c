@@ -1,5 +1,6 @@
-/* From the options of fbp recon, plan and bench to a loaded scan and a plan (recon_prepare()).
- * Option values replace those of the scan file. Also the headings of the options in --help. */
+/* From the options of fbp recon, fbp plan and fbp-bench to a loaded scan and a plan:
+ * recon_prepare(), which these commands call. Option values replace those of the scan file. Also
+ * the headings of the options in --help. */
 #include "recon.h"
 #include "say.h"
 
@@ -38,7 +39,7 @@ int recon_name_scan(struct recon_args *a, char **kept)
     return rc;
 }
 
-/* Replace *name by a copy of `path`, an option's value. */
+/* Replace the file name *name of a scan by a copy of path, the value of an option. */
 static int replace_name(char **name, const char *path)
 {
     free(*name);
@@ -46,8 +47,8 @@ static int replace_name(char **name, const char *path)
     return *name ? 0 : cli_error("out of memory for a name; close other programs");
 }
 
-/* --quadrature (which replaces also the scan's weights), --reference and --bad-pixels replace
- * values of the scan. */
+/* Replace values of the scan by --quadrature (also the weights of the scan), --reference and
+ * --bad-pixels. */
 static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
 {
     const bool lines = fbp_kind_has_lines(scan->kind);
@@ -74,7 +75,7 @@ static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
     return a->bad_pixels && !search ? replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
 }
 
-/* Corrections given as options replace those of the scan. */
+/* Replace corrections of the scan by --beam-hardening, --rings and --paganin. */
 static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
@@ -105,7 +106,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    fbp_limit_memory(a->p.memory_bytes); /* also for child processes that inspect files */
+    fbp_limit_memory(
+        a->p.memory_bytes); /* the limit is also that of child processes that inspect files */
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
     if (st != FBP_OK)
@@ -113,15 +115,18 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* flips correct the order in which the scan is read; see fbp geometry check */
+    /* flips first, because they correct the order in which the file is read (see fbp geometry
+     * check) */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
-    /* the library itself protects its inputs from the volume */
+    /* Check that outputs replace no inputs. The library itself protects its inputs from the volume.
+     */
     const bool picture = a->sweep || recon_is_picture(a);
     const struct cli_files files = {
         .force = a->p.output.force,
         .scan = scan,
-        .inputs = {a->p.region.shape}, /* a mask file, or a shape, which names no file */
+        .inputs = {a->p.region.shape}, /* mask file of --region; a shape such as ball:0,0,0,9 names
+                                          no file */
         .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
         .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
     return cli_check_files(&files);
@@ -138,7 +143,7 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
 {
     struct fbp_grid wanted = {0};
 
-    for (int i = 0; i < 3; i++) { /* 0: the library chooses the value */
+    for (int i = 0; i < 3; i++) { /* a value 0 is chosen by the library */
         wanted.n[i] = a->size[i];
         wanted.voxel_mm[i] = a->voxel[i];
     }
@@ -170,7 +175,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
 {
     struct fbp_recon_params p = a->p;
     struct fbp_centre *c = &a->centre;
-    struct fbp_scan other = *scan; /* with all other adjustments */
+    struct fbp_scan other = *scan; /* copy of the scan with all other geometry options applied */
     double values[FBP_ADJUSTS];
     char range[48] = "";
 
@@ -196,7 +201,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
     a->has_centre = true;
     if (isfinite(c->uncertainty))
         snprintf(range, sizeof range, ", give or take %.2g", fmax(c->uncertainty, 0.001));
-    if (!c->sure) /* a warning, also with --quiet */
+    if (!c->sure) /* an unreliable column is a warning, which is printed with --quiet, too */
         say_warning(false,
                     "column %.6g%s of the rotation axis is NOT RELIABLE: %s; compare the images "
                     "of --sweep centre=%.6g:%.6g:0.5 -o sheet.png",
@@ -259,7 +264,8 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    if (a->slice.given || recon_is_box(a)) /* same bits as in the whole volume */
+    if (a->slice.given ||
+        recon_is_box(a)) /* the library computes a box with the same bits as in the whole volume */
         for (int i = 0; i < 3; i++) {
             const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];
             a->p.box[i][0] = r->first;

@@ -1,6 +1,6 @@
-/** @file recon.h  Option struct and table of fbp recon, fbp plan and fbp-bench; loading of the
- * scan, creation of the plan, checks of options, printed results, and the progress bar.
- */
+/** @file recon.h Options of fbp recon, fbp plan and fbp-bench (struct and table), and the functions
+ * that these commands call: loading of the scan, creation of the plan, checks of options, printed
+ * results, progress bar. Implemented in recon*.c, cmd_plan.c and progress.c. */
 #ifndef FBP_CLI_RECON_H
 #define FBP_CLI_RECON_H
 
@@ -11,43 +11,54 @@
 #include "filter/pad.h"
 #include "geometry/kind.h"
 
-/** Result of --hu-from-roi: the voxels of the water sphere. */
+/** Result of --hu-from-roi: statistics of the voxels in the water sphere. */
 struct recon_water {
-    double mean, sd; /**< mean and standard deviation [1/mm] */
+    double mean, sd; /**< mean and standard deviation of the attenuation [1/mm] */
     size_t n;        /**< number of voxels */
 };
 
-/** Values of the options, and what recon_prepare_scan() found in the scan. */
+/** Values of the options of fbp recon, and facts that recon_prepare_scan() finds in the scan. */
 struct recon_args {
     struct fbp_recon_params p;
     const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
-    /** Voxel size (0: the scan's) and position of the volume's centre (NaN: the scan's) [mm]. */
+    /** Voxel size (0: that of the scan) and position of the volume's centre (NaN: that of the scan)
+     * [mm]. */
     double voxel[3], volume_centre[3];
-    double pitch[2];                /**< distance between detector pixels [mm]; 0: the scan's */
-    struct opt_range slice, roi[3]; /**< box of the volume [voxels]: --slice or --roi, not both */
-    double adjust[FBP_ADJUSTS];     /**< geometry parameters; NaN: the scan's */
-    double mask;     /**< --mask; NaN: not given; INFINITY: voxels outside become NaN */
-    double water[4]; /**< --hu-from-roi: water sphere x, y, z, radius [mm]; radius NaN: not given */
-    unsigned score;  /**< score of --sweep: enum fbp_score */
-    double paganin[3];      /**< delta / beta, keV, distance [mm]; first NAN: the scan's */
-    const char *bad_pixels; /**< image that marks bad pixels, or "auto"; NULL: the scan's */
-    const char *rings;      /**< method of ring removal; NULL: the scan's */
-    const char *prepare;    /**< steps that prepare spectrometer rows; NULL: the scan's */
-    const char *reference;  /**< file of the reference spectrum (kind planes); NULL: the scan's */
-    /** Corrections of line integrals; beam_hardening[0] NAN: the scan's. */
+    double
+        pitch[2]; /**< distance between detector pixels along u and v [mm]; 0: that of the scan */
+    struct opt_range slice, roi[3]; /**< box of the volume to be computed [voxels]: given by --slice
+                                       or --roi, not by both */
+    double adjust[FBP_ADJUSTS]; /**< values of --centre, --offset, --tilt, --sod, --sdd; NaN: those
+                                   of the scan */
+    double mask; /**< value of --mask; NaN: not given; INFINITY: voxels outside become NaN */
+    double
+        water[4]; /**< water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
+    unsigned score;    /**< score of --sweep, an enum fbp_score */
+    double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first value NaN:
+                          those of the scan */
+    const char
+        *bad_pixels;   /**< --bad-pixels: file of an image, or "auto"; NULL: that of the scan */
+    const char *rings; /**< --rings: method of ring removal; NULL: that of the scan */
+    const char
+        *prepare; /**< --prepare: steps for rows of a spectrometer; NULL: those of the scan */
+    const char *
+        reference; /**< --reference: file of a spectrum (plane integrals); NULL: that of the scan */
+    /** Corrections of line integrals; beam_hardening[0] NaN: those of the scan. */
     struct fbp_corrections correct;
-    unsigned quadrature;      /**< enum fbp_quadrature + 1 (kind planes); 0: the scan's */
-    unsigned unit;            /**< unit of the values: enum fbp_unit */
+    unsigned quadrature; /**< --quadrature: 1 + enum fbp_quadrature (plane integrals); 0: that of
+                            the scan */
+    unsigned unit;       /**< --unit: unit of the voxel values, an enum fbp_unit */
     struct recon_water found; /**< result of --hu-from-roi, set by recon_prepare_scan() */
-    struct fbp_centre centre; /**< result of --centre auto; valid if has_centre */
+    struct fbp_centre centre; /**< result of --centre auto; set if has_centre is true */
     bool has_centre;
     bool plan, json, quiet;
     bool flip_u, flip_v, reverse;
-    bool scans_volume;  /**< set by recon_prepare_scan(): the scan has a volume */
-    bool loaded;        /**< set likewise: scan loaded, outputs checked against the inputs */
-    enum fbp_kind kind; /**< set likewise: kind of the scan */
+    bool scans_volume; /**< the scan file states a volume; set by recon_prepare_scan() */
+    bool loaded; /**< the scan is loaded, and outputs replace no inputs; set by recon_prepare_scan()
+                  */
+    enum fbp_kind kind; /**< kind of the scan; set by recon_prepare_scan() */
 };
 
 /** Initial values of members of struct recon_args for which 0 does not mean "not given". */
@@ -57,7 +68,8 @@ struct recon_args {
 
 #define R struct recon_args
 // clang-format off
-/** Rows of an option table: the options that determine how a volume is computed. */
+/** Rows of an option table: the options that determine how a volume is computed, shared by fbp
+ * recon, fbp plan and fbp-bench. */
 #define RECON_OPTIONS \
     OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX, \
         .fallback = "the scan's", .help = "number of voxels along x, y, z"), \
@@ -219,7 +231,7 @@ struct recon_args {
         .fallback = "planned", .help = "compute slabs of at most N slices, one after the other"), \
     OPT(R, p.tuning.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX, \
         .fallback = "planned", .help = "filter and backproject at most N views at a time")
-/** The option --part, for commands that plan or compute a volume. */
+/** Row of an option table: --part, for commands that plan or compute a volume. */
 #define PART_OPTION \
     OPT(R, part, .name = "part", .arg = "K/N|auto/N", .fallback = "all of it", \
         .help = "compute part K of N of the volume, counted from 1, into the common output; the last " \
@@ -227,39 +239,38 @@ struct recon_args {
                 "is the task number in a job array of Slurm, PBS or SGE (docs/cluster.md)")
 // clang-format on
 
-/** If args->scan is a folder, replace args->scan by the name of the scan file in it. *kept: that
- * name, to be freed by the caller, or NULL. Returns 0 or an exit status. */
+/** If args->scan is a folder, replace the name by that of the scan file in the folder. *kept:
+ * receives this name, to be freed by the caller, or NULL. Returns 0 or an exit status. */
 int recon_name_scan(struct recon_args *args, char **kept);
 
-/** recon.c: load the scan, replace corrections by those of the options, apply flips, check that no
- * output overwrites an input. Returns 0 or an exit status. */
+/** Load the scan, replace its corrections by those of the options, apply flips, and check that no
+ * output replaces an input. Returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
-/** centre.c: is --centre auto given? */
+/** True if --centre auto is given. values: the geometry options. */
 bool centre_is_auto(const double values[FBP_ADJUSTS]);
-/** Find the rotation axis if --centre is auto; store it in args->adjust and args->centre. Returns 0
- * or an exit status. */
+/** If --centre is auto, find the column of the rotation axis, and store it in args->adjust and
+ * args->centre. Returns 0 or an exit status. */
 int centre_find(struct recon_args *args, const struct fbp_scan *scan);
-/** Add the axis that centre_find() found to root, as member "centre". */
+/** Add the column that centre_find() found to the JSON object root, as member "centre". */
 void centre_json(cJSON *root, const struct fbp_centre *centre);
 
-/** Apply --every and --bin to the scan. Call it after flips and after all values given in columns.
- */
+/** Apply --every and --bin to the scan: after flips, and after all options whose values are columns
+ * of the whole detector. */
 fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
 
-/** The whole volume that options and scan specify. Checks --slice against it. Returns 0 or an exit
- * status. */
+/** Choose the whole volume from options and scan: *out; check that --slice and --roi lie inside.
+ * Returns 0 or an exit status. */
 int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struct fbp_grid *out);
 
-/**
- * recon_water.c: reconstruct the sphere args->water; mean and standard deviation of its voxels.
- * all: the whole volume; the sphere is computed on its voxel grid
- * @return 0, or an exit status; a failure has been reported.
- */
+/** Reconstruct the sphere args->water on the voxel grid of the whole volume `all`; *out: receives
+ * mean and standard deviation of its voxels. @return 0, or an exit status; a failure has been
+ * reported. Implemented in recon_water.c. */
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
-/** Set members of args->p that follow from other options: --half-width, --unit, -o, --mask. */
+/** Set the parameters args->p that follow from several options: --half-width, --unit, -o, --mask.
+ */
 void recon_complete(struct recon_args *args);
 
 /**
@@ -268,29 +279,31 @@ void recon_complete(struct recon_args *args);
  *         fbp_scan_clear() and fbp_plan_destroy() are safe.
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
-/** recon_prepare() without the plan. */
+/** Load the scan and complete the parameters, as recon_prepare() does, without a plan. */
 int recon_prepare_scan(struct recon_args *args, struct fbp_scan *scan);
 
-/** recon_check.c: check the options of fbp recon against each other. Returns OPT_GO_ON, or an exit
- * status after an error was reported. */
+/** Check the options of fbp recon against each other. Returns OPT_GO_ON, or an exit status after an
+ * error was reported. Implemented in recon_check.c. */
 int recon_check(const struct command *self, const struct recon_args *args);
-/** Check that --slice and --roi are not both given. Returns as recon_check(). */
+/** Check that --slice and --roi are not both given. Returns OPT_GO_ON, or an exit status after an
+ * error was reported. */
 int recon_check_part(const struct command *self, const struct recon_args *args);
-/** Check that fbp recon would accept the name of the output, if given. Writes nothing. Returns as
- * recon_check(). */
+/** Check that fbp recon would accept the name of the output, if -o is given; nothing is written.
+ * Returns OPT_GO_ON, or an exit status after an error was reported. */
 int recon_check_planned(const struct command *self, const struct recon_args *args);
-/** recon_part.c: parse --part into args->p.part and n_parts. Returns as recon_check(). */
+/** Read --part into args->p.cluster.part and n_parts. Returns OPT_GO_ON, or an exit status after an
+ * error was reported. */
 int recon_choose_part(const struct command *self, struct recon_args *args);
-/** Is one slice requested (--slice K)? The range K:K+1 is a box instead. */
+/** True if one slice is requested by --slice K. The range K:K+1 is a box instead. */
 bool recon_one_slice(const struct recon_args *args);
-/** Is a box of the volume requested (--roi, or --slice with a range)? */
+/** True if a box of the volume is requested by --roi, or by --slice with a range. */
 bool recon_is_box(const struct recon_args *args);
-/** Is the output a file, not null: or hash:? */
+/** True if the output is a file, neither null: nor hash:. */
 bool recon_is_file(const char *output);
-/** Is the output a PNG image of one slice? */
+/** True if the output is a PNG picture of one slice. */
 bool recon_is_picture(const struct recon_args *args);
 
-/** Results of a run. */
+/** Results of a reconstruction, for recon_print() and report_write(). */
 struct recon_result {
     const struct fbp_plan_summary *plan;
     struct fbp_report report;
@@ -298,28 +311,31 @@ struct recon_result {
     size_t rows[2];  /**< detector rows [first, end) of the slice or box, if any */
 };
 
-/** Note i = 0, 1, … about a run (clipped voxels, resumed slabs), a sentence; false: no note i. */
+/** Write to buf[n] note i (0, 1, …) about a reconstruction, such as clipped voxels or resumed
+ * slabs; false: there is no note i. */
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
 
-/** Was nothing left to compute (by this part, or after --resume)? Then min, max and mean are NaN.
- */
+/** True if nothing was left to compute, for this part or after --resume. Minimum, maximum and mean
+ * are then NaN. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
-/** Print a result as text. */
+/** Print the result of a reconstruction as text. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
-/** Add the box of a plan to root, as member "roi"; returns that member; NULL: out of memory. */
+/** Add the box of a plan to the JSON object root, as member "roi". Returns this member; NULL: out
+ * of memory. */
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
-/** Add members to root: "kernel", "isa", "threads", "weights", and "prepared" if not empty. */
+/** Add to the JSON object root the members "kernel", "isa", "threads", "weights", and "prepared" if
+ * the plan has corrections. */
 void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *plan);
-/** Fraction of the volume's voxels inside the region of a plan; facts of the region as member
- * "region" of root. */
+/** Fraction of the voxels of the volume that lie inside the region (--region) of a plan. The second
+ * function adds facts about the region to the JSON object root, as member "region". */
 double recon_region_share(const struct fbp_plan_summary *plan);
 void recon_json_region(cJSON *root, const struct fbp_plan_summary *plan);
-/** Print a result as JSON; returns the exit status. */
+/** Print the result of a reconstruction as JSON; returns the exit status. */
 int recon_print_json(const struct recon_args *args, const struct recon_result *result);
 
 enum { PLAN_LINES = 24 };
 
-/** A plan as text, one line per decision, such as "slabs", "1 of at most 128 slices". */
+/** A plan as text, one line per decision: name "slabs", text "1 of at most 128 slices". */
 struct plan_lines {
     struct plan_line {
         const char *name;
@@ -329,36 +345,41 @@ struct plan_lines {
 };
 void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
-/** Append a line; if all PLAN_LINES are in use, it replaces the last one. */
+/** Append a line, formatted as by printf(), to the text of a plan. The last one of PLAN_LINES lines
+ * is replaced if all are in use. */
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void plan_print_lines(const struct plan_lines *lines);
 cJSON *plan_json(const struct fbp_plan_summary *plan, double expected_seconds);
 
-/** Print a plan and its expected time as text or as JSON; returns the exit status. */
+/** Print a plan and its expected time as text or as JSON; returns the exit status. Implemented in
+ * cmd_plan.c. */
 int plan_print(const fbp_plan *plan, bool json);
-/** "cpu, kernel column, avx2, 8 threads"; returns buf. */
+/** Write to buf[n] the device of a plan: "cpu, kernel column, avx2, 8 threads". Returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
-/** progress.c: a progress bar on standard error; the argument `user` of the callbacks below. */
+/** State of a progress bar on standard error; a pointer to it is the argument `user` of the
+ * callbacks below. Implemented in progress.c. */
 struct progress {
     size_t n_views;
-    double drawn; /**< time of the last drawing [s]; 0: not on the screen */
+    double drawn; /**< time when the bar was last drawn [s]; 0: no bar is on the screen */
     bool visible, quiet;
 };
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
-/** A function for fbp_recon_params.callbacks.progress: draw the bar; returns true after a signal,
- * to stop. */
+/** A function for fbp_recon_params.callbacks.progress: draw the bar; returns 1 after a signal, so
+ * that the run stops. */
 int progress_update(void *user, const struct fbp_progress *now);
-/** The same without a bar: returns true after a signal, to stop. */
+/** A function for fbp_recon_params.callbacks.progress that draws nothing; returns 1 after a signal,
+ * so that the run stops. */
 int progress_stop(void *user, const struct fbp_progress *now);
-/** An fbp_log_fn: erase the bar and report a warning or note; quiet: only in the JSON object. */
+/** A function of type fbp_log_fn: erase the bar and print a warning or note of the library. With
+ * `quiet`, notes and warnings are only stored for the JSON object. */
 void progress_log(void *user, enum fbp_log_level level, const char *line);
-/** Erase the bar. */
+/** Erase the progress bar at the end of a run. */
 void progress_end(struct progress *progress);
 
-/** Headings of the help of fbp recon and fbp plan, with the options below each. */
+/** Headings of fbp recon --help and fbp plan --help, with the options below each. */
 extern const struct opt_group recon_groups[];
 
 #endif /* FBP_CLI_RECON_H */

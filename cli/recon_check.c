@@ -1,5 +1,6 @@
-/* Checks of the options of fbp recon and fbp plan against each other, before anything is loaded.
- * The functions return OPT_GO_ON, or an exit status after an error was reported. */
+/* Checks of the options of fbp recon and fbp plan against each other, before a file is opened.
+ * Called by cmd_recon.c, cmd_plan.c and fbp-bench. The functions return OPT_GO_ON, or an exit
+ * status after an error was reported. */
 #include "choices.h"
 #include "recon.h"
 
@@ -12,7 +13,7 @@ bool recon_is_file(const char *output)
     return strcmp(output, "null:") != 0 && strcmp(output, "hash:") != 0;
 }
 
-/* Check that the folder of an output is writable. */
+/* Check that the folder of the output file `path` exists and is writable. */
 static int check_folder(const char *path)
 {
     if (cli_has_folder(path))
@@ -21,7 +22,8 @@ static int check_folder(const char *path)
         "%s: the output folder is missing or read-only; create it, or make it writable", path);
 }
 
-/* Check the name of a further output, if given: its extension, and that its folder is writable. */
+/* Check the file name that the option --NAME gives, if any: its extension, and that its folder is
+ * writable. */
 static int check_name(const struct command *self, const char *option, const char *path,
                       const char *extension)
 {
@@ -33,8 +35,8 @@ static int check_name(const struct command *self, const char *option, const char
     return check_folder(path);
 }
 
-/* Is the output one grey PNG image? --output-type or a stack of files means stored values instead.
- */
+/* True if the output is one grey PNG picture. With --output-type, or if the output is a stack of
+ * files, PNG files store the voxel values instead. */
 static bool is_png(const struct recon_args *a)
 {
     return a->output && cli_ends_with(a->output, ".png") && !cli_is_stack(a->output) &&
@@ -65,11 +67,12 @@ bool recon_is_picture(const struct recon_args *a)
     return r->given && r->end == r->first + 1 && is_png(a);
 }
 
-/* Environment variables of batch systems with the number of a task in a job array. */
+/* Environment variables in which batch systems store the number of a task in a job array. */
 static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
                                      "SGE_TASK_ID"};
 
-/* Read a text of n digits as a number; false: the text contains other characters or is too long. */
+/* Read the first n characters of a text as a whole number; false: other characters than digits, or
+ * too many. */
 static bool read_number(const char *text, size_t n, size_t *out)
 {
     char digits[20];
@@ -83,8 +86,8 @@ static bool read_number(const char *text, size_t n, size_t *out)
     return *end == '\0';
 }
 
-/* Set the part from the environment. Values that are not numbers are skipped: SGE sets "undefined"
- * outside a job array. */
+/* Set the part of --part auto/N from the environment. Variables whose values are no numbers are
+ * skipped, because SGE sets "undefined" outside a job array. */
 static int take_index(struct recon_args *a)
 {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -205,9 +208,9 @@ static int check_output(const struct command *self, const struct recon_args *a)
     return OPT_GO_ON;
 }
 
-/* The checks of -o that fbp recon makes. The folder is not checked for arrays in a file
+/* Check the name of the output as fbp recon does. The folder is not checked for arrays in a file
  * ("v.h5:/a/b"), whose names can contain other slashes, nor for stacks and volume folders, which
- * recon creates. */
+ * fbp recon creates. */
 int recon_check_planned(const struct command *self, const struct recon_args *a)
 {
     if (!a->output)

@@ -1,5 +1,5 @@
-/* The results of a reconstruction as text and as JSON. Called by cmd_recon.c, recon_report.c and
- * plan_text.c. */
+/* Prints the results of a reconstruction as text and as JSON. cmd_recon.c calls recon_print() and
+ * recon_print_json(); report.c, cmd_plan.c and fbp-bench call other functions of recon.h. */
 #include "recon.h"
 #include "say.h"
 
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* End the line about a slice or a box with the detector rows that it needs. */
+/* End a printed line about a slice or a box: detector rows [first, end) that its voxels need. */
 static void print_rows(FILE *f, const size_t rows[2])
 {
     if (rows[0] < rows[1])
@@ -55,7 +55,8 @@ void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
                  {"saves_rows", p->region_saves_rows});
 }
 
-/* Lines about corrections, slice, box, region, axis, output range, water and picture. */
+/* Print the lines about corrections, slice, box, region, rotation axis, output range, water and
+ * picture. */
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
@@ -117,14 +118,14 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
-/* The other parts, or the run that was resumed, had computed everything. */
+/* min is NaN if other parts, or the run that was resumed, had computed everything. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result)
 {
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);
 }
 
-/* With -o hash: standard output contains only the hash, for scripts; the rest goes to standard
- * error. */
+/* Print the result of a run. With -o hash:, standard output has only the hash, for scripts, and
+ * everything else goes to standard error. */
 void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_report *r = &result->report;
@@ -161,7 +162,8 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
         fprintf(stderr, "note: %s\n", note);
 }
 
-/* Findings in the views: truncation, dead views, bad and saturated pixels, exposure. */
+/* Add the findings of the data check to a JSON object: truncation, dead views, bad and saturated
+ * pixels, views with another exposure. */
 static void json_views(cJSON *root, const struct fbp_report *r)
 {
     cJSON *truncated = cJSON_AddObjectToObject(root, "truncated");

@@ -7,10 +7,11 @@
 
 #include <stdlib.h>
 
-/* Greatest number of voxels around the sphere. */
+/* Greatest number of voxels in the box around the sphere. */
 static const double most_voxels = 1 << 30;
 
-/* The box around the sphere, on the voxel grid of `all`, also beyond its edges. */
+/* Choose the box of voxels around the sphere, on the voxel grid of the whole volume `all`; the box
+ * may extend beyond the volume. */
 static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
                        const struct fbp_grid *all, struct fbp_grid *out)
 {
@@ -40,7 +41,7 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* Check that every view sees the whole sphere. */
+/* Check that the detector contains the projection of the whole sphere in every view. */
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
@@ -56,9 +57,9 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
                          reach, facts.fov_radius_mm);
     if (scan->panel.n_rows == 1)
         return 0;
-    /* Range of z of the centre for which the rows of all views contain the sphere: the sphere lies
-     * on the positive sides of the planes g x + c = 0 through the source and the outer edges of the
-     * first and last row. */
+    /* Find z[0] to z[1], the range of z of the sphere's centre for which all views contain the
+     * sphere: the sphere lies on the positive sides of the planes g x + c = 0 through the source
+     * and the outer edges of the first and last detector row. */
     for (size_t k = 0; k < scan->n_views; k++) {
         if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)
             return cli_fail();
@@ -88,7 +89,7 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
                      a->water[3], a->water[0], a->water[1], z[0], z[1], a->water[2]);
 }
 
-/* Mean and standard deviation of the voxels in the sphere, in two passes. */
+/* Compute mean and standard deviation of the voxels v in the sphere, in two passes. */
 static int take_values(const struct recon_args *a, const struct fbp_grid *g, const float *v,
                        struct recon_water *out)
 {
@@ -128,7 +129,8 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     struct fbp_recon_params p = a->p;
     fbp_sink *sink = NULL;
 
-    p.cluster.team = NULL; /* each process computes it, because it is small */
+    p.cluster.team =
+        NULL; /* the sphere is small, so each process of a team computes the whole sphere */
     p.mu_water = 0;
     p.output.fill = false;
     p.region.shape = NULL;

@@ -1,5 +1,6 @@
-/* The HTML page of fbp recon --report: viewer, warnings, settings with their reasons, drawings,
- * times, inputs; or of a failed run, the error and what was known before. Called by cmd_recon.c. */
+/* The HTML page of fbp recon --report: warnings, viewer of the volume, settings with their reasons,
+ * drawings, times, inputs; of a failed run, the error and what was known before. Called by
+ * cmd_recon.c. */
 #include "report.h"
 #include "cli.h"
 #include "program.h"
@@ -27,7 +28,8 @@
 
 enum { PAGE = 16 << 20, LEAST_PAGE = 256 << 10, DRAWING = 4 << 20 };
 
-/* Append a blank and a word, quoted for a shell if necessary. */
+/* Append a blank and a word of the command line to the text out[room], quoted for a shell if
+ * necessary. */
 static void add_word(char *out, size_t room, const char *word)
 {
     size_t n = strlen(out);
@@ -61,7 +63,7 @@ void report_begin(struct recon_report *report, int argc, char **argv)
 int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan)
 {
     const char *slash = strrchr(a->report, '/');
-    /* a hidden temporary folder beside the report, for drawings, which are written to files */
+    /* Create a hidden temporary folder beside the report: drawings are written to files first. */
     const int n = snprintf(report->folder, sizeof report->folder, "%.*s.fbp-report-XXXXXX",
                            slash ? (int)(slash - a->report + 1) : 0, a->report);
 
@@ -91,8 +93,8 @@ void report_end(struct recon_report *report)
     report->folder[0] = '\0';
 }
 
-/* Embed an image file; if the file is larger than DRAWING or cannot be read, add a line with its
- * size and the text `otherwise`. */
+/* Append an image file to a page. If the file is larger than DRAWING or cannot be read, append a
+ * line with its size and the text `otherwise`. */
 static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
                      const char *otherwise)
 {
@@ -152,8 +154,8 @@ static void put_messages(struct markup *m, const struct recon_result *result)
     markup_put(m, "</section>\n");
 }
 
-/* Add a viewer of the stored volume, the picture of the slice, or a line about why there is
- * neither. */
+/* Append a viewer of the volume that was written, or the picture of the slice, or a line that
+ * states why the page has neither. */
 static int put_volume(struct page *page, const struct recon_args *a,
                       const struct recon_result *result)
 {
@@ -182,7 +184,8 @@ static int put_volume(struct page *page, const struct recon_args *a,
                 result->plan->volume.n[2] *
                     (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
-    if (st == FBP_ERR_UNSUPPORTED) { /* a file without a header */
+    if (st ==
+        FBP_ERR_UNSUPPORTED) { /* the output is a raw file, whose size and type fbp cannot know */
         markup_put(&page->before,
                    "<p class=\"facts\">A file of this format cannot be read without a description, "
                    "so this page has no slices and no histogram.</p>\n");
@@ -252,7 +255,7 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Append what makes the kernel fast, one phrase per part of its name. */
+/* Append to why[WHY] what makes the backprojection kernel fast, one phrase per part of its name. */
 static void say_kernel(char *why, const char *name)
 {
     static const struct {
@@ -271,8 +274,8 @@ static void say_kernel(char *why, const char *name)
             n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
 }
 
-/* Write to why[WHY] the reason of the line `name` of a plan; "": the line follows from other lines.
- */
+/* Write to why[WHY] the reason of one line of a plan, such as "slabs"; "": the line follows from
+ * other lines. */
 static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {
@@ -371,7 +374,7 @@ static void put_settings(struct markup *m, const struct recon_args *a,
         find_why(why, lines.lines[i].name, a, plan);
         put_row(m, lines.lines[i].name, lines.lines[i].text, why);
     }
-    /* rows that are not decisions of the plan: rotation axis and unit of the values */
+    /* two rows that are no decisions of the plan: rotation axis and unit of the values */
     if (a->has_centre) {
         snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
                  a->centre.sure ? "" : ", which is not reliable");
@@ -396,7 +399,8 @@ static void put_time(char *buf, size_t n, time_t t)
         snprintf(buf, n, "?");
 }
 
-/* stat() of a file, also of the file in "FILE:DATA SET"; false: a pattern or a missing file. */
+/* Read the status of an input, also of the file in "FILE:DATA SET"; false: the input is a pattern,
+ * or is missing. */
 static bool find_file(const char *path, struct stat *out)
 {
     char file[4096];
@@ -474,8 +478,8 @@ static void put_device(struct markup *m, const char *name, const char *text, con
     markup_put(m, "</td></tr>\n");
 }
 
-/* The devices that computed. The processor's name comes from /proc/cpuinfo; fbp_devices() starts
- * all drivers, so it is called only after a run on a GPU. */
+/* Append the devices that computed. The processor's name comes from /proc/cpuinfo; fbp_devices()
+ * starts all drivers, so it is called only after a run on a GPU. */
 static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 {
     enum { MOST = 16 };
@@ -569,7 +573,7 @@ int report_write(struct recon_report *report, const struct recon_args *a,
     return rc;
 }
 
-/* Is there no file, or an older page of fbp, which may be replaced? */
+/* True if no file has this name, or if the file is an older page of fbp, which may be replaced. */
 static bool is_free(const char *path)
 {
     static const char mark[] = "<meta name=\"generator\" content=\"fbp ";
@@ -603,7 +607,7 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
                   report->computed ? "The volume was already complete, and has been kept."
                                    : "This run wrote no volume.");
     put_messages(&page.before, NULL);
-    /* the sections for which data exist; further errors are ignored */
+    /* Sections are appended if their data exist; further errors are ignored. */
     if (plan)
         put_settings(&page.after, a, plan);
     else
@@ -619,6 +623,7 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     page_put(&text, &page);
     page_clear(&page);
     const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;
-    (void)saved; /* the error of the run was already reported */
+    (void)saved; /* if saving fails, too, nothing is printed: the error of the run was already
+                    reported */
     markup_clear(&text);
 }

@@ -1,35 +1,36 @@
-/** @file report.h  fbp recon --report: an HTML page about one run. Called by cmd_recon.c. */
+/** @file report.h HTML page about one run of fbp recon (--report FILE.html). Called by cmd_recon.c;
+ * implemented in report.c. */
 #ifndef FBP_CLI_REPORT_H
 #define FBP_CLI_REPORT_H
 
 #include "page/page.h"
 #include "recon.h"
 
-/** State of a report, from the start of the command to its end. */
+/** State of the HTML page of --report, from the start of the command to its end. */
 struct recon_report {
-    char command[8192];  /**< command line, quoted for a shell; cut with "…" if too long */
-    char folder[4096];   /**< temporary folder of drawings, beside the report; "": none */
-    char timeline[4200]; /**< file name of the timeline (SVG) */
+    char command[8192]; /**< command line, quoted for a shell; cut off with "…" if it is too long */
+    char folder[4096];   /**< temporary folder for drawings, beside the page; "": none */
+    char timeline[4200]; /**< file of the timeline of the run (SVG) */
     double began;        /**< start of the command [s since 1970] */
-    bool computed;       /**< the volume is complete */
-    bool written;        /**< report_write() was called, with or without success */
+    bool computed;       /**< the run has completed the volume */
+    bool written;        /**< report_write() was called; its success does not matter */
 };
 
-/** Begin a report before anything is loaded: store the command line, and from now on all notes and
- * warnings. */
+/** Begin the page of --report before anything is loaded: store the command line, and request that
+ * notes and warnings are stored. */
 void report_begin(struct recon_report *report, int argc, char **argv);
-/** Request a timeline from the plan before its run, in a->timeline or a temporary file. Returns 0,
- * or 1 after an error was reported. */
+/** Request a timeline from the plan before its run, as a file of --timeline or a temporary file.
+ * Returns 0, or 1 after an error was reported. */
 int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan);
-/** Write a->report after a successful run. Returns 0, or 1 after an error was reported. */
+/** Write the page a->report after a successful run. Returns 0, or 1 after an error was reported. */
 int report_write(struct recon_report *report, const struct recon_args *a,
                  const struct fbp_scan *scan, const struct recon_result *result);
-/** Write a page about a failed run to a->report; the error, already reported, is at its top. Writes
- * nothing after a signal, after report_write(), or if a->report may be an input file.
- * scan, plan: NULL if the run failed before they existed */
+/** Write a page about a failed run to a->report, with the error, which was already reported.
+ * Nothing is written after a signal, after report_write(), or if a->report may be an input file.
+ * scan, plan: NULL if the run failed before they existed. */
 void report_failed(struct recon_report *report, const struct recon_args *a,
                    const struct fbp_scan *scan, const struct fbp_plan_summary *plan);
-/** Remove the temporary folder. */
+/** Remove the temporary folder with the drawings of the page. */
 void report_end(struct recon_report *report);
 
 #endif /* FBP_CLI_REPORT_H */

@@ -1,6 +1,7 @@
-/* Errors, warnings and notes of the command: each is printed and, with --json, stored for the JSON
- * object that say_close() prints. Also the streams behind stdout and stderr, which escape control
- * characters, so that no file name can control the terminal. Called by all commands of fbp. */
+/* Implementation of say.h: errors, warnings and notes are printed and, with --json, stored for the
+ * JSON object that say_close() prints. Also the streams behind stdout and stderr, which escape
+ * control characters, because a file name could control the terminal. Called by all commands of
+ * fbp. */
 #include "say.h"
 
 #include "fbp/types.h"
@@ -18,9 +19,10 @@
 enum {
     LONGEST = 4,
     ESCAPED = 8
-}; /* greatest number of bytes of a UTF-8 character, of its escape */
+}; /* greatest number of bytes of a UTF-8 character, and of its escape */
 
-/* One stream, with the first bytes of a character that is not complete yet. */
+/* An output stream, with the first bytes of a UTF-8 character whose other bytes are not written
+ * yet. */
 struct stream {
     int fd;
     int error; /* errno of a failed write; 0: none failed */
@@ -57,7 +59,7 @@ static bool write_all(int fd, const char *text, size_t n)
     return true;
 }
 
-/* Number of bytes at the end of the text that begin an incomplete UTF-8 character. */
+/* Number of bytes at the end of a text that begin a UTF-8 character but do not complete it. */
 static size_t unfinished(const char *text, size_t n)
 {
     for (size_t back = 1; back < LONGEST && back <= n; back++) {
@@ -133,17 +135,18 @@ void say_bar(const char *line)
     const size_t len = strnlen(line, width < sizeof text - n ? width - 1 : sizeof text - n - 1);
 
     memcpy(text + n, line, len);
-    (void)!write_all(STDERR_FILENO, text, n + len); /* a failure only loses the bar */
+    (void)!write_all(STDERR_FILENO, text,
+                     n + len); /* if writing fails, only the progress bar is missing */
 }
 
-/* State of the running command. */
+/* Results and messages of the running command. */
 static struct {
-    bool json, compact, has_result; /* has_result with result NULL: out of memory */
+    bool json, compact, has_result; /* has_result true, but result NULL: out of memory */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;
 
-/* Was any allocation of cJSON unsuccessful? cJSON then omits the member without an error. */
+/* True after a failed allocation of cJSON, which then omits a member without an error. */
 static bool lacks_something;
 
 static void *json_memory(size_t n)
@@ -202,7 +205,7 @@ void say_add(cJSON *measurement)
         list = cJSON_AddArrayToObject(said.result, "measurements");
     }
     if (!cJSON_AddItemToArray(list, measurement))
-        cJSON_Delete(measurement); /* out of memory: json_memory() has recorded it */
+        cJSON_Delete(measurement); /* out of memory, which json_memory() has recorded */
 }
 
 bool say_failed(void)
@@ -257,7 +260,7 @@ void say_warning(bool quiet, const char *fmt, ...)
 
 const char *say_name(const char *text)
 {
-    static char kept[4][6 * 4096 + 1]; /* longer than any path that a system call accepts */
+    static char kept[4][6 * 4096 + 1]; /* size: longer than any path that a system call accepts */
     static size_t next;
 
     if (!strpbrk(text, "\n\t"))
@@ -267,9 +270,9 @@ const char *say_name(const char *text)
     return out;
 }
 
-/* cJSON_Print() indents by tabs and puts a tab between key and value. Two spaces replace a tab of
- * the indentation, one space a tab behind a colon. Tabs inside strings are escaped and not
- * affected. */
+/* JSON text of a value. cJSON_Print() indents by tabs and puts a tab between key and value: two
+ * spaces replace a tab of the indentation, one space a tab behind a colon. Tabs inside strings are
+ * escaped and not affected. */
 char *say_json_text(cJSON *value, bool compact)
 {
     char *text = value ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(value) : NULL;
@@ -301,8 +304,8 @@ int say_json(cJSON *value, bool compact)
     return 0;
 }
 
-/* Append `lines` to the array `key` of the result; create it if missing. Takes ownership of
- * `lines`. */
+/* Append the array `lines` to the member `key` of the result, which is created if missing. Takes
+ * ownership of `lines`. */
 static void add_lines(cJSON *result, const char *key, cJSON *lines)
 {
     cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);
@@ -322,7 +325,9 @@ int say_close(int rc)
 {
     cJSON *result = said.result;
 
-    if (!said.json || (rc == 0 && !said.has_result)) { /* no result: for example --help */
+    if (!said.json ||
+        (rc == 0 &&
+         !said.has_result)) { /* a command without a result, such as --help, prints no JSON */
         cJSON_Delete(said.notes);
         cJSON_Delete(said.warnings);
         return rc;

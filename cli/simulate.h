@@ -1,4 +1,5 @@
-/** @file simulate.h  Simulation of a scan of a phantom. Used by fbp simulate and fbp-bench. */
+/** @file simulate.h Simulation of a scan of a phantom by exact integrals. Used by fbp simulate and
+ * fbp-bench; implemented in cmd_simulate.c. */
 #ifndef FBP_CLI_SIMULATE_H
 #define FBP_CLI_SIMULATE_H
 
@@ -6,20 +7,22 @@
 
 struct simulate_args {
     const char *phantom, *output, *truth, *directions;
-    unsigned kind, trajectory; /**< enum fbp_kind; 0 circle, 1 c-arm */
-    unsigned order, pole;      /**< of the directions: enum fbp_direction_order, enum fbp_pole */
+    unsigned kind, trajectory; /**< kind: enum fbp_kind; trajectory: 0 circle, 1 c-arm */
+    unsigned order,
+        pole; /**< order and axis of the directions: enum fbp_direction_order, enum fbp_pole */
     size_t size, views, samples, frames, detector[2], seed;
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
-    double gradient; /**< --gradient, for MAT files only; 0: not given */
+    double gradient; /**< field gradient [G/cm], for MAT files only; 0: not given */
     double offset_mm[2], tilt_deg[3];
     int threads;
     bool at_centres;
     enum fbp_type type;
-    unsigned unit; /**< unit of values in the file of --truth: enum fbp_unit */
+    unsigned unit; /**< unit of the voxel values in the file of --truth: enum fbp_unit */
     bool force, quiet, json;
 };
 
-/** Default values. simulate_scan() computes lengths and counts that are 0. */
+/** Default values of struct simulate_args. Lengths and counts that are 0 are computed by
+ * simulate_scan(). */
 extern const struct simulate_args simulate_defaults;
 
 /**

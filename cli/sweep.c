@@ -24,17 +24,19 @@ struct sweep {
     struct recon_args *args;
     struct sweep_range *range;
     struct fbp_scan scan;
-    struct fbp_view *views; /* views with the current value and all other options applied */
+    struct fbp_view
+        *views; /* views of the scan with the current value and all other options applied */
     struct fbp_source *source;
-    struct fbp_grid grid; /* grid of the slices */
-    size_t slice, shown;  /* index of the slice in the sheet: in the volume, in `grid` */
-    double present;       /* the scan's value of the parameter */
-    double radius_mm;     /* least field of view radius over all values */
-    float *slices;        /* [grid.n[2]][ny][nx], for the current value */
-    size_t reduce, w, h;  /* voxels per picture pixel along x and y; picture size */
-    float *pictures;      /* [range->n][h][w] */
+    struct fbp_grid grid; /* voxel grid of the slices */
+    size_t slice, shown;  /* index of the displayed slice: in the volume, in `grid` */
+    double present;       /* value of the parameter in the scan file */
+    double radius_mm;     /* least radius of the field of view over all values [mm] */
+    float *slices;        /* [grid.n[2]][ny][nx] voxels of the slices for the current value */
+    size_t reduce, w,
+        h; /* voxels per pixel of a picture along x and y; width and height of a picture [pixels] */
+    float *pictures;      /* [range->n][h][w] pictures of the displayed slice, one per value */
     double *scores;       /* [range->n] */
-    double best, seconds; /* best value; duration */
+    double best, seconds; /* best value of the parameter; duration of all reconstructions [s] */
     bool at_end;          /* the best value is at an end of the range */
 };
 
@@ -66,7 +68,7 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
         return false;
     }
     const char *at = equals + 1;
-    for (int i = 0; i < 3; i++) { /* decimal numbers, although strtod() also reads "inf" */
+    for (int i = 0; i < 3; i++) { /* only decimal numbers, although strtod() accepts "inf", too */
         char *end = NULL;
         v[i] = *at && strchr("+-.0123456789", *at) ? strtod(at, &end) : NAN;
         if (!end || end == at || *end != (i < 2 ? ':' : '\0') || !isfinite(v[i])) {
@@ -96,19 +98,20 @@ double sweep_value(const struct sweep_range *r, size_t i)
     return fabs(value) < 1e-9 * r->step ? 0 : value;
 }
 
-/* LONGEST: greatest side of a stored picture [pixels], the size in the contact sheet. */
+/* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* Upper bound of the growth of code and heap during the reconstructions [bytes]. */
+/* Upper bound of the memory that code and heap need in addition during the reconstructions [bytes].
+ */
 static const size_t growth = (size_t)8 << 20;
 
-/* Radius of the scored area, as a fraction of the least field of view. At the rim, truncation has a
- * stronger effect than any error of the geometry. */
+/* Radius of the area that is scored, as a fraction of the least field of view. At its rim,
+ * truncation changes the score more than an error of the geometry does. */
 static const double part_of_view = 0.95;
 
-/* Choose the slices: those of --slice, otherwise the middle one. A sweep of the tilt uses two
- * slices, a quarter of the height from each end, because an axis offset changes both of them
- * equally. */
+/* Choose the slices to reconstruct: those of --slice, otherwise the middle one. A sweep of the tilt
+ * uses two slices, a quarter of the height from each end, because an axis offset changes both of
+ * them equally. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
     const bool two =
@@ -138,8 +141,8 @@ static int failed_at(const struct sweep *s, double value)
                      fbp_message());
 }
 
-/* The scan with the parameter set to `value` (NaN: the scan's value) and all other options applied.
- */
+/* Set *out to the scan with the parameter set to `value` (NaN: the value in the scan file) and all
+ * other options applied. */
 static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan *out)
 {
     double values[FBP_ADJUSTS];
@@ -153,8 +156,8 @@ static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan
     return st == FBP_OK ? recon_reduce(s->args, out) : st;
 }
 
-/* Compute the least field of view over all values. Fails for a value that is invalid for the scan.
- */
+/* Compute the least radius of the field of view over all values. Fails if a value is invalid for
+ * the scan. */
 static int find_radius(struct sweep *s)
 {
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
@@ -195,14 +198,15 @@ static int allocate(struct sweep *s)
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
         return cli_error("out of memory for the sweep; close other programs");
-    /* Touch all pages: plans count resident memory, and the first plan must count the same as the
-     * last. */
+    /* Write to all pages of the buffers: plans count resident memory, and the first plan must count
+     * the same as the last one. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
     memset(s->pictures, 0, pictures);
     return 0;
 }
 
-/* Store picture i: means of blocks of reduce x reduce voxels of the displayed slice. */
+/* Store picture i, the displayed slice reduced to means of blocks of s->reduce x s->reduce voxels.
+ */
 static void keep_picture(struct sweep *s, size_t i)
 {
     const size_t nx = s->grid.n[0], ny = s->grid.n[1], k = s->reduce;
@@ -220,7 +224,7 @@ static void keep_picture(struct sweep *s, size_t i)
         }
 }
 
-/* Score i: mean of the scores of the slices. fbp_slice_score() changes the slices. */
+/* Compute score i, the mean of the scores of the slices. fbp_slice_score() changes the slices. */
 static void take_score(struct sweep *s, size_t i)
 {
     const size_t *n = s->grid.n;
@@ -243,16 +247,18 @@ static int reconstruct_value(struct sweep *s, double value)
     fbp_sink *sink = NULL;
     fbp_status st = scan_with(s, value, &scan);
 
-    /* size of objects in the slice with this value, relative to the scan's value */
+    /* size of an object in the slice for this value, relative to its size for the value in the scan
+     * file */
     const double magnification = s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
                                  : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
                                                                          : 1;
     scan.volume = s->grid;
-    for (int i = 0; i < 2; i++) /* constant width of edges in voxels for all magnifications */
+    for (int i = 0; i < 2;
+         i++) /* voxels are scaled, so that edges have the same width in voxels for all values */
         scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
-    s->args->p.callbacks.log = NULL; /* print notes of the plan only for the first value */
+    s->args->p.callbacks.log = NULL; /* notes of the plan are printed for the first value only */
     if (st == FBP_OK)
         st = fbp_sink_memory(&sink, s->slices, FBP_F32, s->grid.n);
     if (st == FBP_OK)
@@ -289,8 +295,8 @@ static int reconstruct_all(struct sweep *s)
     return rc;
 }
 
-/* A range of columns from a negative to a positive number is relative to the scan's axis, because
- * no column is negative: add the column of the axis. */
+/* If the range of columns begins with a negative number, it is relative to the axis in the scan
+ * file, because columns are never negative: add the column of this axis. */
 static int place_range(struct sweep *s)
 {
     double now;
@@ -378,7 +384,7 @@ static int write_sheet(const struct sweep *s)
     return rc;
 }
 
-/* Print the best value and the other geometry options, in a form that fbp recon and fbp geometry
+/* Print the best value and the other geometry options as words that fbp recon and fbp geometry
  * convert accept. */
 static void print_options(const struct sweep *s)
 {
@@ -392,7 +398,7 @@ static void print_options(const struct sweep *s)
                    i == (int)s->range->parameter ? s->best : a->adjust[i]);
 }
 
-/* Difference between best and mean score, as a fraction of the best score. */
+/* Difference between the best and the mean score, as a fraction of the best score. */
 static double spread_of(const struct sweep *s)
 {
     const double best = s->scores[nearest(s)];

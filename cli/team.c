@@ -1,5 +1,6 @@
-/* Several processes of the command that compute one volume together (MPI): joining, and the choice
- * of the process that prints. Called by fbp recon and program.c; the library part is src/team. */
+/* Implementation of team.h: several processes of the command that compute one volume together (MPI)
+ * are joined, and one of them prints. Called by cmd_recon.c, cmd_plan.c and program.c; the library
+ * part is src/team. */
 #include "team.h"
 
 #include "cli.h"
@@ -14,14 +15,16 @@
 #include <unistd.h>
 
 static fbp_team *team;
-static char apart[400]; /* why the processes cannot connect; "": no problem */
+static char
+    apart[400]; /* reason why the processes of the launcher cannot connect; "": no problem */
 
 fbp_team *team_own(void)
 {
     return team;
 }
 
-/* Is `rank` (a launcher's environment variable, or NULL) the number of a rank other than 0? */
+/* True if rank, the value of a launcher's environment variable or NULL, is the number of a rank
+ * other than 0. */
 static bool is_later(const char *rank)
 {
     return rank && strcmp(rank, "0") != 0;
@@ -31,7 +34,7 @@ int team_start(void)
 {
     const fbp_status st = fbp_team_join(&team);
 
-    if (st == FBP_ERR_CANCELLED) /* rank 0 prints the reason */
+    if (st == FBP_ERR_CANCELLED) /* rank 0 prints why it was interrupted */
         say_nothing();
     if (st != FBP_OK &&
         (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM_MODULE")))
@@ -47,7 +50,7 @@ int team_check(bool has_part)
 {
     if (!apart[0] || has_part)
         return 0;
-    /* without these variables each process prints */
+    /* without PMI_RANK and SLURM_PROCID, each process prints */
     if (is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
         say_nothing();
     return cli_error("%s", apart);
@@ -93,5 +96,5 @@ int team_end(int rc)
 
 void team_leave(void)
 {
-    (void)!fbp_team_leave(&team, NULL); /* team_end() has reported errors */
+    (void)!fbp_team_leave(&team, NULL); /* errors were reported by team_end() */
 }

@@ -1,4 +1,5 @@
-/** @file team.h  Several processes of fbp recon that compute one volume (MPI). Rank 0 prints. */
+/** @file team.h Several processes of fbp recon that compute one volume together (MPI); only rank 0
+ * prints. Used by cmd_recon.c, cmd_plan.c, progress.c and program.c; implemented in team.c. */
 #ifndef FBP_CLI_TEAM_H
 #define FBP_CLI_TEAM_H
 
@@ -6,36 +7,36 @@
 
 #include <stdbool.h>
 
-/** If a launcher started this process together with others, join their team; from then on only rank
- * 0 prints. Returns 0 or an exit status. */
+/** Join the team of processes that a launcher such as mpirun started, if any; from then on only
+ * rank 0 prints. Returns 0 or an exit status. */
 int team_start(void);
 
-/** Fail if team_start() could not connect the processes that were started together, unless each
- * computes a part of its own (has_part: --part is given). Only the first process prints the error.
- * Returns 0 or an exit status. */
+/** Fail if team_start() could not connect the processes of the launcher, unless each computes a
+ * part of its own (has_part: --part is given). Only the first process prints the error. Returns 0
+ * or an exit status. */
 int team_check(bool has_part);
 
 /** If Open MPI started several processes that all do the same work independently, let only the
- * first one print. */
+ * first process print. */
 void team_let_first_speak(void);
 
-/** The team of this process; NULL: none. */
+/** The team of this process; NULL: the process is alone. */
 fbp_team *team_own(void);
 
-/** Is this rank 0 of a team, and does the launcher (the parent process) print on a terminal? mpirun
- * forwards messages through a pipe, so isatty() is false in this process. */
+/** True if this is rank 0 of a team whose launcher (the parent process) prints on a terminal.
+ * mpirun forwards messages through a pipe, so isatty() is false in this process. */
 bool team_has_terminal(void);
 
-/** Is this rank 0, or a process without a team? */
+/** True if this is rank 0, or a process without a team. */
 bool team_is_first(void);
 
-/** Wait for the other ranks at the end of the command, with exit status rc. Returns the exit
- * status: not 0 if any rank failed. One rank prints the error: rank 0 or, if rank 0 is lost, a
- * remaining rank. */
+/** Wait for the other ranks at the end of the command with exit status rc. Returns the exit status,
+ * which is not 0 if any rank failed. Rank 0 prints the error; if rank 0 is lost, a remaining rank
+ * does. */
 int team_end(int rc);
 
-/** Free the team. Must be the last call, after all output: if a process is lost, MPI may end this
- * process here. */
+/** Free the team: the last call, after all output, because MPI may end this process in this call if
+ * another process is lost. */
 void team_leave(void);
 
 #endif /* FBP_CLI_TEAM_H */

@@ -1,5 +1,5 @@
-/* The table of option and command names of other programs, and its search. opt.c, opt_value.c,
- * opt_help.c and program.c call the functions. */
+/* Table of option and command names of other programs (aliases), and its search. Called by opt.c,
+ * opt_value.c, opt_help.c and program.c. */
 #include "words.h"
 
 #include <ctype.h>
@@ -106,13 +106,15 @@ struct word_meaning word_meaning(const struct command *c, const char *text)
     char word[48];
     size_t n = 0;
 
-    /* the spelling of the table: dashes, and small letters except for a single letter */
+    /* Convert the word to the spelling of the table: dashes, and small letters except for a single
+     * letter. */
     for (; text[n] && n + 1 < sizeof word; n++)
         word[n] = (char)(text[n] == '_' ? '-'
                          : text[1]      ? tolower((unsigned char)text[n])
                                         : text[n]);
     word[n] = '\0';
-    m.option = opt_find(c, word, n); /* written in capitals or with underscores */
+    m.option = opt_find(c, word,
+                        n); /* an option of the command, written in capitals or with underscores */
     for (size_t i = 0; i < word_table_length && !m.option && m.kind == WORD_UNKNOWN; i++) {
         const struct word *w = &word_table[i];
         if (!opt_is_listed(w->words, word))

@@ -6,14 +6,15 @@
 
 #include "opt.h"
 
-/** Meaning of a word. */
+/** Meaning of an option name that a command does not have. */
 enum word_kind {
     WORD_UNKNOWN,
-    WORD_OPTION,   /**< alias of an option or of the first positional argument */
-    WORD_IGNORED,  /**< accepted without effect: the default behaviour */
+    WORD_OPTION,   /**< alias of an option, or of the first positional argument */
+    WORD_IGNORED,  /**< the option is accepted without effect, because it requests the default
+                      behaviour */
     WORD_HELP,     /**< another spelling of --help */
     WORD_VERSION,  /**< another spelling of --version */
-    WORD_SENTENCE, /**< no option; a sentence states what to do instead */
+    WORD_SENTENCE, /**< no alias; a sentence states what to do instead */
 };
 
 struct word_meaning {
@@ -25,27 +26,31 @@ struct word_meaning {
 /** A row of the table of aliases. */
 struct word {
     const char *words;    /**< aliases without dashes, in lower case, separated by spaces */
-    const char *options;  /**< the first that the command has is used; ".": positional */
-    const char *sentence; /**< message if the command has none of them; NULL: unknown word */
-    enum word_kind kind;  /**< WORD_UNKNOWN: the members above determine the kind */
-    bool shown;           /**< the help of the option mentions the first alias */
+    const char *options;  /**< names of options in fbp: the first name that the command has is used;
+                             ".": its first positional argument */
+    const char *sentence; /**< message if the command has none of these options; NULL: the word is
+                             unknown */
+    enum word_kind kind;  /**< kind of the word; WORD_UNKNOWN: follows from options and sentence */
+    bool shown;           /**< true: the help of the option mentions the first alias */
 };
 
-/** The table, for its tests. */
+/** The table of aliases; exported for its tests. */
 extern const struct word word_table[];
 extern const size_t word_table_length;
 
-/** Meaning of --WORD (or -W), without dashes, for a command that has no option of this name. '_'
- * counts as '-'; capitals count as small letters, except for a single letter. */
+/** Find the meaning of --WORD or -W, given without dashes, for a command that has no option of this
+ * name. '_' counts as '-'; capitals count as small letters, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
-/** Write to buf the alias that the help of an option mentions; false: none. */
+/** Write to buf[n] the alias that the help of an option mentions; false: none. */
 bool word_shown(const char *option, char *buf, size_t n);
 
-/** Name in fbp of a value that has another name elsewhere ("hanning": "hann"); otherwise `text`. */
+/** Name in fbp of an option's value that has another name in other programs ("hann" for "hanning");
+ * of all other texts, the text itself. */
 const char *word_value(const char *text);
 
-/** Command for a name of another program, such as "reconstruct": "recon"; NULL: none. */
+/** Command of fbp for a command name of other programs, such as "recon" for "reconstruct"; NULL:
+ * unknown. */
 const char *word_command(const char *word);
 
 #endif /* FBP_CLI_WORDS_H */

@@ -191,7 +191,7 @@ static void zsh_action(FILE *f, const struct opt *o)
 }
 
 /* Print an option for zsh as 'name[about]:value:action'; "=" follows a long name, "+" a short name.
- * */
+ */
 static void zsh_option(FILE *f, const char *name, bool is_long, const struct opt *o)
 {
     const bool valued = value_of(o) != NO_VALUE;

@@ -24,7 +24,7 @@ struct page_wish {
                          either end */
     bool mip;         /**< true: the viewer begins with maximum intensity projections */
     /** Bytes that a server reads from the file for a full slice of plane xy, xz, yz; 0: not served.
-     * */
+     */
     uint64_t slice_cost[3];
 };
 

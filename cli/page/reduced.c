@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Double the range of a histogram, upwards (up) or downwards: each pair of bins is joined to one.
- * */
+ */
 static void grow(struct histogram *h, bool up)
 {
     uint64_t pairs[HISTOGRAM_BINS / 2];

@@ -1,5 +1,6 @@
-/* An HTTP server on the loopback address, with one thread per connection and a random token in the
- * address, and a strict parser of HTTP/1.1 requests.  cmd_view.c runs it for `fbp view --serve`. */
+/* Implementation of server.h: an HTTP server on the loopback address, with one thread per
+ * connection and a random token in the address, and a strict parser of HTTP/1.1 requests.
+ * cmd_view.c runs it for `fbp view --serve`. */
 #include "serve/server.h"
 #include "cli.h"
 #include "program.h"
@@ -20,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Part of the received bytes; not terminated by 0. */
+/* A part of the received bytes, without a final 0. */
 struct span {
     const char *at;
     size_t n;
@@ -32,7 +33,8 @@ static bool is_token(char c)
            (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Take the text before the next `end` from rest, and skip `end`; false: there is no `end`. */
+/* Set *out to the text before the next character `end` in *rest, and remove both from *rest; false:
+ * *rest has no such character. */
 static bool take(struct span *rest, char end, struct span *out)
 {
     const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;
@@ -45,7 +47,8 @@ static bool take(struct span *rest, char end, struct span *out)
     return true;
 }
 
-/* Take a line that ends in CR LF; false: none, or the line contains a single CR or LF. */
+/* Set *out to the next line in *rest, which must end in CR LF; false: there is none, or the line
+ * contains a single CR or LF. */
 static bool take_line(struct span *rest, struct span *out)
 {
     if (!take(rest, '\n', out) || out->n == 0 || out->at[out->n - 1] != '\r')
@@ -74,7 +77,8 @@ static bool is_name(struct span text, const char *name)
     return text.n == strlen(name) && strncasecmp(text.at, name, text.n) == 0;
 }
 
-/* Split "/path?query": visible ASCII without percent-encoding.  Returns the HTTP status. */
+/* Split the target "/path?query" of a request, which must be visible ASCII without
+ * percent-encoding. Returns the HTTP status. */
 static int take_target(struct span target, struct http_request *out)
 {
     struct span path = target, query = {"", 0};
@@ -106,8 +110,8 @@ static int take_first_line(struct span line, struct http_request *out)
     return is(method, "GET") ? take_target(target, out) : 405;
 }
 
-/* Check a header line, and copy the value of Host; requests with a body are refused.  Returns the
- * HTTP status. */
+/* Check one header line of a request, and copy the value of Host; requests with a body are refused.
+ * Returns the HTTP status. */
 static int take_header(struct span line, struct http_request *out, bool *has_host)
 {
     struct span name, value;
@@ -198,15 +202,16 @@ static const char *reason_of(int status)
 }
 
 enum { CONNECTIONS = 16, TICK_MS = 100 };
-static const double REQUEST_S = 10, STALL_S = 30; /* time limits: whole request; no byte sent */
+static const double REQUEST_S = 10, STALL_S = 30; /* time limits: for receiving a request, and for a
+                                                     client that takes no byte [s] */
 
-/* One connection and its thread. */
+/* A connection to a client, and its thread. */
 struct connection {
     struct server *server;
     pthread_t thread;
     int fd;
-    bool used;        /* set only by the thread that accepts */
-    atomic_bool done; /* the thread is about to end */
+    bool used;        /* the connection is in use; set only by the thread that accepts */
+    atomic_bool done; /* the thread is about to end, and can be joined */
 };
 
 void answer_text(struct answer *out, int status, const char *fmt, ...)
@@ -261,7 +266,8 @@ static void find_answer(const struct server *s, int status, struct http_request 
     const bool has_slashes = strlen(path) >= n + 2 && path[0] == '/' && path[n + 1] == '/';
     unsigned difference = !has_slashes;
 
-    /* All characters are compared, so the time does not depend on the first difference. */
+    /* All characters of the token are compared, so the time does not depend on the position of the
+     * first difference. */
     for (size_t i = 0; has_slashes && i < n; i++)
         difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
     for (int i = 0; i < 2; i++)
@@ -280,7 +286,8 @@ static void find_answer(const struct server *s, int status, struct http_request 
     }
 }
 
-/* Wait until the socket is ready for `events`; false at time `until` [s] or after a signal. */
+/* Wait until a socket is ready for the events of poll(); false: time `until` [s] was reached, or a
+ * signal was received. */
 static bool wait_for(int fd, short events, double until)
 {
     struct pollfd p = {.fd = fd, .events = events};
@@ -291,8 +298,8 @@ static bool wait_for(int fd, short events, double until)
     return false;
 }
 
-/* Receive a request.  Returns the status of http_parse(), 408 after `seconds`, or 0 if the client
- * has closed the connection. */
+/* Receive a request. Returns the status of http_parse(); 408: not complete after `seconds`; 0: the
+ * client has closed the connection. */
 static int read_request(int fd, double seconds, struct http_request *out)
 {
     const double until = fbp_seconds() + seconds;
@@ -342,8 +349,9 @@ static void send_answer(const struct server *s, int fd, const struct answer *a)
         (void)!send_all(fd, a->bytes, a->n);
 }
 
-/* Shut down sending, and discard received bytes for at most one second: closing a socket with
- * unread bytes would reset the connection and could lose the answer. */
+/* End a connection after the answer: shut down sending, and discard received bytes for at most one
+ * second, because closing a socket with unread bytes would reset the connection and could lose the
+ * answer. */
 static void part(int fd)
 {
     const double until = fbp_seconds() + 1;
@@ -381,7 +389,8 @@ static void end_connection(struct connection *c)
     c->used = false;
 }
 
-/* Start a thread for an accepted connection; with CONNECTIONS threads busy, refuse it with 503. */
+/* Start a thread for a new connection; if CONNECTIONS threads are busy, refuse the connection with
+ * status 503. */
 static void take_connection(struct server *s, struct connection *all, int fd)
 {
     for (size_t i = 0; i < CONNECTIONS; i++) {
@@ -398,7 +407,7 @@ static void take_connection(struct server *s, struct connection *all, int fd)
             return;
         break;
     }
-    /* The request has not been read, so the client can repeat it. */
+    /* The request has not been read, so the client can send the request again. */
     (void)!send(fd,
                 "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\r\n",
                 71, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -417,7 +426,7 @@ int server_run(struct server *s)
         if (fd >= 0)
             take_connection(s, all, fd);
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            usleep(1000 * TICK_MS); /* retry when other connections have ended */
+            usleep(1000 * TICK_MS); /* retry later, when other connections have ended */
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (all[i].used)

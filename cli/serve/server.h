@@ -13,15 +13,16 @@
 #include <stdint.h>
 
 enum {
-    HTTP_MOST = 8192, /**< greatest size of a request [bytes] */
-    HTTP_TEXT = 512   /**< size of path, query, host with the final 0 [bytes] */
+    HTTP_MOST = 8192, /**< greatest size of a request with its headers [bytes] */
+    HTTP_TEXT = 512   /**< size of the texts path, query and host, with the final 0 [bytes] */
 };
 
-/** A GET request.  Nothing is decoded, because addresses of fbp contain no percent-encoding. */
+/** An HTTP GET request. Its texts are not decoded, because addresses of fbp contain no
+ * percent-encoding. */
 struct http_request {
-    char path[HTTP_TEXT];  /**< "/…", text before '?' */
-    char query[HTTP_TEXT]; /**< text after '?'; "": none */
-    char host[HTTP_TEXT];  /**< value of the header Host, which occurs once */
+    char path[HTTP_TEXT];  /**< path of the address, the text before '?', such as "/TOKEN/slice" */
+    char query[HTTP_TEXT]; /**< query of the address, the text after '?'; "": none */
+    char host[HTTP_TEXT];  /**< value of the header Host */
 };
 
 /**
@@ -31,17 +32,18 @@ struct http_request {
  */
 int http_parse(const char *bytes, size_t n, struct http_request *out);
 
-/** Read the number KEY=… from a query "a=1&b=2": decimal digits, at most `most`.  False if KEY is
- *  missing or its value is not such a number. */
+/** Read the number KEY=… from the query "a=1&b=2" of an address: decimal digits, at most `most`.
+ * False: KEY is missing, or its value is no such number. */
 bool http_number(const char *query, const char *key, size_t most, size_t *out);
 
-/** Answer to a request. */
+/** Answer to an HTTP request. */
 struct answer {
     int status;        /**< HTTP status */
     const char *type;  /**< Content-Type, such as "text/html; charset=utf-8" */
     const void *bytes; /**< body */
     size_t n;          /**< bytes of the body */
-    /** Called after the answer was sent, or sending failed; NULL: nothing to release. */
+    /** Called after the answer was sent, or sending has failed, to release `bytes`; NULL: nothing
+     * to release. */
     void (*release)(struct answer *answer);
     void *user;     /**< data of release() */
     char text[400]; /**< body of answer_text() */
@@ -50,23 +52,23 @@ struct answer {
 struct server {
     int socket; /**< listening socket; -1: closed */
     unsigned port;
-    char token[33];     /**< 32 hexadecimal digits */
+    char token[33];     /**< random key in the address, 32 hexadecimal digits */
     const char *policy; /**< Content-Security-Policy of all answers */
-    /** Answer a request; its path is the text after "/TOKEN/".  Called from several threads at the
-     * same time. */
+    /** Function that answers a request, whose path is the text after "/TOKEN/". Called from several
+     * threads at the same time. */
     void (*answer)(void *user, const struct http_request *request, struct answer *out);
     void *user;       /**< first argument of answer() */
     double request_s; /**< time limit for receiving a request [s]; 0: 10 */
 };
 
-/** Set *out to a plain text, formatted as by printf() and cut off at 399 bytes. */
+/** Set *out to an answer of plain text, formatted as by printf() and cut off at 399 bytes. */
 void answer_text(struct answer *out, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Listen on a port of 127.0.0.1 (0: any free port), and make a token; 0, or 1 after an error
- * message. */
+/** Listen on a port of 127.0.0.1 (0: any free port), and choose a random token. Returns 0, or 1
+ * after an error message. */
 int server_open(struct server *s, unsigned port);
-/** Accept connections until a signal stops the program; returns 0. */
+/** Answer requests until a signal stops the program; returns 0. */
 int server_run(struct server *s);
 void server_close(struct server *s);
 

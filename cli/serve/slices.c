@@ -1,5 +1,5 @@
-/* Reads full slices of a volume from its source, with a cache of neighbouring slices per plane.
- * view_serve.c calls slices_get() for pages of `fbp view --serve`. */
+/* Implementation of slices.h: reads full slices of a volume from its file, with a cache of
+ * neighbouring slices per plane. cmd_view.c calls slices_get() for pages of `fbp view --serve`. */
 #include "serve/slices.h"
 #include "array/file/format.h"
 
@@ -38,7 +38,8 @@ static size_t samples_of(const struct reduced *r, int plane)
     return r->n[reduced_axes[plane][0]] * r->n[reduced_axes[plane][1]];
 }
 
-/* Read rows [y, y + n) of slice z, y counted upwards; out: [n][nx], the lowest row first. */
+/* Read rows [y, y + n) of slice z into out [n][nx]; y counts upwards, so the lowest row is first.
+ */
 static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
 {
     const size_t nx = r->n[0], row = r->down ? r->n[1] - y - n : y;
@@ -55,8 +56,8 @@ static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t 
     return FBP_OK;
 }
 
-/* Read a block of slices: xy: one slice of the file; xz: b->n rows of every slice; yz: b->n columns
- * of all rows. */
+/* Read neighbouring slices of one plane (0 xy, 1 xz, 2 yz) from the file: xy: one slice of the
+ * file; xz: b->n rows of every slice; yz: b->n columns of all rows. */
 static fbp_status read_block(const struct reduced *r, int plane, const struct slice_block *b)
 {
     const size_t nx = r->n[0], ny = r->n[1], nz = r->n[2], row = nx * sizeof(float);
@@ -83,14 +84,16 @@ static fbp_status read_block(const struct reduced *r, int plane, const struct sl
     return st;
 }
 
-/* Make blocks[plane] the block that contains slice `index`: read it, unless it is cached. */
+/* Load into blocks[plane] the block of neighbouring slices that contains slice `index`, unless the
+ * block is cached. */
 static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t frame)
 {
     struct slice_block *b = &s->blocks[plane];
     const int through = 3 - reduced_axes[plane][0] - reduced_axes[plane][1];
     const size_t n = s->r->n[through],
                  fit = BLOCK_BYTES / (samples_of(s->r, plane) * sizeof(float));
-    /* number of neighbouring slices that are read together, because they share rows of the file */
+    /* number of neighbouring slices that are read together, because they lie in the same rows of
+     * the file */
     const size_t most = plane == 0 || fit < 1 ? 1 : fit < NEIGHBOURS ? fit : NEIGHBOURS;
 
     if (b->n && b->frame == frame && index >= b->first && index < b->first + b->n)

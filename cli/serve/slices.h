@@ -1,5 +1,5 @@
-/** @file slices.h  Full slices of a volume in any plane, read on request; called by view_serve.c.
- */
+/** @file slices.h Full slices of a volume in any plane, read on request. Called by cmd_view.c for
+ * `fbp view --serve`; implemented in slices.c. */
 #ifndef FBP_CLI_SLICES_H
 #define FBP_CLI_SLICES_H
 
@@ -7,27 +7,27 @@
 
 #include <pthread.h>
 
-/** Neighbouring slices of one plane, read together. */
+/** A block of neighbouring slices of one plane, which are read together. */
 struct slice_block {
-    size_t frame, first, n; /**< slices [first, first + n) of a frame; n 0: empty */
-    float *values;          /**< [n][rows][columns], row 0 at the bottom */
+    size_t frame, first, n; /**< slices [first, first + n) of a frame; n 0: the block is empty */
+    float *values;          /**< [n][rows][columns] voxels, row 0 at the bottom */
 };
 
-/** Cache of slices.  Samples of a file lie along x: a slice yz needs all rows of the volume, a
- * slice xz one row of each slice.  Neighbouring slices, up to 32 per plane within 64 MiB, share
- * these rows: they are read together and cached. */
+/** Cache of slices. Voxels of a file lie along x: a slice yz needs all rows of the volume, a slice
+ * xz one row of each slice. Neighbouring slices, up to 32 per plane within 64 MiB, lie in the same
+ * rows, so they are read together and cached. */
 struct slices {
-    const struct reduced *r;      /**< sizes, and the open source */
-    pthread_mutex_t lock;         /**< protects the members below and the source */
-    pthread_cond_t room;          /**< `out` has decreased */
-    uint64_t out;                 /**< bytes of slices that are not released yet */
-    struct slice_block blocks[3]; /**< planes xy, xz, yz */
+    const struct reduced *r;      /**< sizes of the volume, and its open file */
+    pthread_mutex_t lock;         /**< protects the file and all members below */
+    pthread_cond_t room;          /**< signalled when the member `out` has decreased */
+    uint64_t out;                 /**< size of the slices that are not released yet [bytes] */
+    struct slice_block blocks[3]; /**< block of each plane: xy, xz, yz */
 };
 
 void slices_open(struct slices *s, const struct reduced *r);
 void slices_close(struct slices *s);
 
-/** Bytes that are read from the file for one slice of plane xy, xz, yz, if it is not cached. */
+/** Bytes that are read from the file for one slice of plane xy, xz, yz that is not cached. */
 void slices_cost(const struct fbp_array_info *info, uint64_t cost[3]);
 
 /**
