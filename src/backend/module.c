@@ -1,5 +1,5 @@
-/* Loading of backend modules (shared libraries): the table of library functions that a module gets,
- * and fbp_module_load(), which each backend's load.c calls. */
+/* Loading of backend modules (libfbp_cuda.so, libfbp_gl.so): the table of library functions that a
+ * module gets, and fbp_module_load(), which cuda/load.c and gl/load.c call. */
 #include "backend/module.h"
 
 #include "base/system.h"
@@ -11,41 +11,20 @@
 
 const char *fbp_module_variant;
 
+#define INITIALISER(MEMBER, FUNCTION) .MEMBER = (FUNCTION),
 static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .job_size = sizeof(struct fbp_job),
                                             .backend_size = sizeof(struct fbp_backend),
-                                            .fail = fbp_fail,
-                                            .message = fbp_message,
-                                            .message_clear = fbp_message_clear,
-                                            .environment = fbp_environment,
-                                            .coordinate = fbp_grid_coordinate,
-                                            .weights_separable = fbp_weights_separable,
-                                            .weights_image = fbp_weights_image,
-                                            .weights_line = fbp_weights_line,
-                                            .weights_row = fbp_weights_row,
-                                            .weights_rays = fbp_weights_rays,
-                                            .weights_view = fbp_weights_view,
-                                            .pool_create = fbp_pool_create,
-                                            .pool_destroy = fbp_pool_destroy,
-                                            .pool_for = fbp_pool_for,
-                                            .cache_get = fbp_cache_get,
-                                            .cache_put = fbp_cache_put,
-                                            .cache_read = fbp_cache_read,
-                                            .cache_write = fbp_cache_write,
-                                            .numa_node = fbp_numa_node,
-                                            .numa_near = fbp_numa_near,
-                                            .numa_place = fbp_numa_place,
-                                            .numa_begin = fbp_numa_begin,
-                                            .numa_end = fbp_numa_end};
+                                            FBP_MODULE_FUNCTIONS(INITIALISER)};
 
 const struct fbp_module_host *fbp_module_library(void)
 {
     return &host;
 }
 
-/* Load a module, or set m->why.  If this build has no module, the message says so, even if the
- * machine lacks a driver, too; only if another package has the module, a missing driver is reported
- * first. */
+/* Load a module, or set m->why.  If this build has no such module, the message states that even if
+ * the machine also lacks a driver; only if another package has the module, the missing driver is
+ * reported first. */
 static void load(struct fbp_module *m)
 {
     static const char prefix[] = "libfbp_";

@@ -3,8 +3,9 @@
  *
  * The library does not depend on the libraries that a module is linked with, and it exports no
  * internal names.  A module therefore receives the library's functions in a table (struct
- * fbp_module_host) and returns its backend.  A backend's load.c names the file and checks whether
- * it may be opened; module.c finds and opens the file and writes the reason of a failure.
+ * fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's load.c names
+ * the file and checks whether it may be opened; module.c finds and opens the file and writes the
+ * reason of a failure.
  */
 #ifndef FBP_SRC_MODULE_H
 #define FBP_SRC_MODULE_H
@@ -14,42 +15,46 @@
 #include "base/cache.h"
 #include "base/system.h"
 
-/** Increased with every change of struct fbp_module_host, struct fbp_job or struct fbp_backend, and
- *  of all that they contain. */
-enum { FBP_MODULE_VERSION = 27 };
+/** Version of the interface, increased with every change of struct fbp_module_host, struct fbp_job
+ * or struct fbp_backend, and of the structs that they contain. */
+enum { FBP_MODULE_VERSION = 28 };
 
-/** Functions of the library that modules call. */
+/** Functions of the library that modules call: X(member of struct fbp_module_host, function). */
+#define FBP_MODULE_FUNCTIONS(X)                 \
+    X(fail, fbp_fail)                           \
+    X(message, fbp_message)                     \
+    X(message_clear, fbp_message_clear)         \
+    X(environment, fbp_environment)             \
+    X(coordinate, fbp_grid_coordinate)          \
+    X(weights_separable, fbp_weights_separable) \
+    X(weights_image, fbp_weights_image)         \
+    X(weights_line, fbp_weights_line)           \
+    X(weights_row, fbp_weights_row)             \
+    X(weights_rays, fbp_weights_rays)           \
+    X(weights_view, fbp_weights_view)           \
+    X(pool_create, fbp_pool_create)             \
+    X(pool_destroy, fbp_pool_destroy)           \
+    X(pool_for, fbp_pool_for)                   \
+    X(cache_get, fbp_cache_get)                 \
+    X(cache_put, fbp_cache_put)                 \
+    X(numa_node, fbp_numa_node)                 \
+    X(numa_near, fbp_numa_near)                 \
+    X(numa_place, fbp_numa_place)               \
+    X(numa_begin, fbp_numa_begin)               \
+    X(numa_end, fbp_numa_end)
+
+/** The table of library functions that a module gets. */
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
-    size_t job_size, backend_size; /**< sizeof struct fbp_job and fbp_backend: a second check of the
-                                        version */
-    fbp_status (*fail)(fbp_status status, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-    const char *(*message)(void);
-    void (*message_clear)(void);
-    const char *(*environment)(enum fbp_variable variable);
-    double (*coordinate)(const struct fbp_grid *g, int axis, double i);
-    bool (*weights_separable)(const fbp_weights *weights);
-    void (*weights_image)(const fbp_weights *weights, size_t row, double *out);
-    void (*weights_line)(const fbp_weights *weights, size_t view, double *out);
-    void (*weights_row)(const fbp_weights *weights, size_t view, size_t row, double *out);
-    void (*weights_rays)(const fbp_weights *weights, struct fbp_rays *out);
-    void (*weights_view)(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
-    fbp_status (*pool_create)(fbp_pool **out, int n_threads);
-    void (*pool_destroy)(fbp_pool **pool);
-    void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
-    bool (*cache_get)(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
-    void (*cache_put)(const struct fbp_cache_file *file, const char *key, const char *value);
-    void *(*cache_read)(const char *name, size_t *n);
-    void (*cache_write)(const char *name, const void *data, size_t n);
-    int (*numa_node)(const char *sys, const char *bus_id);
-    int (*numa_near)(const char *sys, const char *bus_id);
-    void (*numa_place)(void *memory, size_t bytes, int node);
-    bool (*numa_begin)(int node);
-    void (*numa_end)(void);
+    size_t job_size, backend_size; /**< sizeof(struct fbp_job) and sizeof(struct fbp_backend), as a
+                                        second check of the version */
+#define FBP_MODULE_MEMBER(MEMBER, FUNCTION) __typeof__(FUNCTION) *MEMBER;
+    FBP_MODULE_FUNCTIONS(FBP_MODULE_MEMBER)
+#undef FBP_MODULE_MEMBER
 };
 
-/** In a GPU module: the table that the module received; set by its fbp_module_fn first. */
+/** The table of library functions that a GPU module received; fbp_module_fn sets the pointer first.
+ */
 extern const struct fbp_module_host *gpu_host;
 
 /** The only function that a module exports.  Returns the module's backend; or NULL, with the reason
@@ -66,26 +71,28 @@ static inline bool fbp_module_fits(const struct fbp_module_host *host)
 
 /** A module, and the result of opening it. */
 struct fbp_module {
-    /** File name; searched next to the library or program, in its ../lib, in the directory of
-     *  installed libraries, and by the system's loader. */
+    /** File name of the module; searched next to the library or program, in its ../lib, in the
+     * directory of installed libraries, and by the system's loader. */
     const char *file;
     const char *symbol; /**< name of its fbp_module_fn */
-    /** How to get the module, if this build lacks it; NULL: this build has it. */
+    /** Text of a message that says how to get the module, if this build lacks it; NULL: this build
+     * has it. */
     const char *remedy;
     bool packaged; /**< the module is in another package, which may be installed: a reason of
                       may_open() is reported instead of the remedy */
     /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
-    bool tried;                        /**< the module was opened, or opening it failed */
+    bool tried;                        /**< opening the module was tried, with or without success */
     const struct fbp_backend *backend; /**< NULL: not opened */
     char why[300];                     /**< reason, if backend is NULL */
 };
 
-/** Part of a file name that is preferred: for "bench", libfbp_bench_cuda.so instead of
- *  libfbp_cuda.so; NULL: no other file is tried. */
+/** Part of a module's file name that is preferred: for "bench", libfbp_bench_cuda.so instead of
+ * libfbp_cuda.so; NULL: no other file is tried. */
 extern const char *fbp_module_variant;
 
-/** The library's table, for code of modules that is also compiled into fbp-bench. */
+/** Returns the library's table of functions, for code of modules that is also compiled into
+ * fbp-bench. */
 const struct fbp_module_host *fbp_module_library(void);
 
 /** Opens a module in the first call.  Returns its backend; or NULL, with the reason in `why`.

@@ -167,30 +167,3 @@ void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const cha
     close_part(to, ok, part, path);
     free(old);
 }
-
-void *fbp_cache_read(const char *name, size_t *n)
-{
-    char path[MAX_PATH];
-    FILE *file = find_path(name, path, false) ? fopen(path, "r") : NULL;
-    struct stat is;
-    void *data = NULL;
-
-    *n = 0;
-    if (file && fstat(fileno(file), &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0 &&
-        is.st_size <= FBP_CACHE_BYTES)
-        data = malloc((size_t)is.st_size);
-    if (data)
-        *n = fread(data, 1, (size_t)is.st_size, file);
-    if (file)
-        (void)fclose(file);
-    return data;
-}
-
-void fbp_cache_write(const char *name, const void *data, size_t n)
-{
-    char path[MAX_PATH], part[MAX_PATH + 8];
-    FILE *to = find_path(name, path, true) ? open_part(path, part) : NULL;
-
-    if (to)
-        close_part(to, fwrite(data, 1, n, to) == n, part, path);
-}

@@ -27,13 +27,4 @@ bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *val
 /** Store a value; keys and values must not contain tabs or line ends. */
 void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const char *value);
 
-/** Greatest size of a binary file in the same folder [bytes]. */
-enum { FBP_CACHE_BYTES = 16 << 20 };
-
-/** Read a whole binary file; NULL if it does not exist; free() the result. */
-void *fbp_cache_read(const char *name, size_t *n);
-
-/** Write or replace a binary file. */
-void fbp_cache_write(const char *name, const void *data, size_t n);
-
 #endif /* FBP_SRC_BASE_CACHE_H */

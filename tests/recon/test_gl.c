@@ -120,53 +120,6 @@ TEST(nothing_is_left_open)
     assert_int_equal(open_files(), before);
 }
 
-/* Overwrite all that is kept in a folder with bytes that make no sense; how many files there were.
- */
-static int spoil_all(const char *folder)
-{
-    DIR *d = not_null(opendir(folder));
-    int n = 0;
-
-    for (struct dirent *e; (e = readdir(d));) {
-        struct stat is;
-        AUTO_FREE char *path = printed("%s/%s", folder, e->d_name);
-        if (stat(path, &is) != 0 || !S_ISREG(is.st_mode))
-            continue;
-        FILE *f = not_null(fopen(path, n % 2 ? "r+" : "w")); /* damaged, or of a few bytes */
-        fseek(f, n % 2 ? (long)is.st_size / 2 : 0, SEEK_SET);
-        fputs("damaged", f);
-        fclose(f);
-        n++;
-    }
-    closedir(d);
-    return n;
-}
-
-/* Programs are kept, and what is kept may be spoiled. */
-TEST(kept_programs_do_no_harm)
-{
-    char *cache = temporary("cache"), folder[4200];
-    AUTO_DROP struct fbp_scan scan = make_head(8, 38, 9, 8);
-    const char *was = getenv("XDG_CACHE_HOME");
-    AUTO_FREE char *old = was ? strdup(was) : NULL;
-    const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
-    const uint64_t wanted = reconstruct_hash(&scan, p);
-
-    assert_int_equal(mkdir(cache, 0777), 0);
-    setenv("XDG_CACHE_HOME", cache, 1);
-    snprintf(folder, sizeof folder, "%s/fbp", cache);
-    for (int i = 0; i < 4; i++) {
-        assert_true(reconstruct_hash(&scan, p) == wanted);
-        if (i % 2)
-            print_message("%d files are kept\n", spoil_all(folder));
-    }
-    if (old)
-        setenv("XDG_CACHE_HOME", old, 1);
-    else
-        unsetenv("XDG_CACHE_HOME");
-    free(cache);
-}
-
 struct side {
     const struct fbp_scan *scan;
     uint64_t hash;

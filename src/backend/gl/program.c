@@ -1,6 +1,6 @@
-/* Compute programs: assembly of their source texts, the cache of compiled programs, runs.
- *
- * filter.c, backproject.c and mip.c run programs in the queue of their device. */
+/* Compute programs of the OpenGL backend: assembly of their source texts, compilation, runs.
+ * filter.c, backproject.c and mip.c run programs in the queue of their device.  Drivers cache
+ * compiled programs themselves. */
 #include "backend/gl/program.h"
 
 #include "backend/gl/egl.h"
@@ -19,7 +19,7 @@ struct text {
     size_t n, n_own;
     const char *parts[TEXT_PARTS];
     int lengths[TEXT_PARTS];
-    char *own[TEXT_PARTS]; /* the n_own strings that were read from files */
+    char *own[TEXT_PARTS]; /* the n_own strings that were read from files, to be freed */
     char shape[GL_SHAPE_TEXT];
 };
 
@@ -29,7 +29,7 @@ static void put(struct text *t, const char *piece)
     t->lengths[t->n++] = (int)strlen(piece);
 }
 
-/* Read the file FOLDER/NAME.glsl; NULL if it does not exist. */
+/* Returns the contents of the file FOLDER/NAME.glsl; NULL if it does not exist. */
 static char *read_text(const char *folder, const char *name)
 {
     char path[4096];
@@ -80,95 +80,6 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
     return FBP_OK;
 }
 
-/* The cache: one file per program, named by a hash of the source and of the names of vendor,
- * renderer and driver.  If a file is damaged, or rejected by the driver, the program is compiled.
- */
-
-struct header {
-    char magic[8];
-    uint64_t key, check; /* check: hash of the bytes after the header */
-    uint32_t format, bytes;
-};
-
-static const char MAGIC[8] = "fbp gl 1";
-
-/* FNV-1a, continued from h. */
-static uint64_t hash(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *at = data;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ at[i]) * 1099511628211u;
-    return h;
-}
-
-static const uint64_t START = 14695981039346656037u;
-
-/* Does the driver support programs in binary form? */
-static bool has_formats(void)
-{
-    GLint n = 0;
-
-    glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &n);
-    return n > 0;
-}
-
-static void clear_errors(void)
-{
-    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++)
-        ;
-}
-
-/* Read a linked program from the cache; 0: none, or not usable. */
-static unsigned cache_read(uint64_t key, const char *name)
-{
-    struct header h;
-    size_t n = 0;
-    GLint ok = 0;
-    GLuint program = 0;
-    void *data = has_formats() ? gpu_host->cache_read(name, &n) : NULL;
-
-    if (data && n >= sizeof h) {
-        const char *binary = (const char *)data + sizeof h;
-        memcpy(&h, data, sizeof h);
-        if (memcmp(h.magic, MAGIC, sizeof MAGIC) == 0 && h.key == key && n - sizeof h == h.bytes &&
-            hash(START, binary, h.bytes) == h.check) {
-            program = glCreateProgram();
-            glProgramBinary(program, h.format, binary, (GLsizei)h.bytes);
-            glGetProgramiv(program, GL_LINK_STATUS, &ok);
-        }
-    }
-    if (program && !ok) { /* another build of the driver may have written the file */
-        glDeleteProgram(program);
-        program = 0;
-    }
-    clear_errors();
-    free(data);
-    return program;
-}
-
-static void cache_write(uint64_t key, const char *name, unsigned program)
-{
-    struct header h = {.key = key};
-    GLint bytes = 0;
-    GLenum format = 0;
-
-    glGetProgramiv(program, GL_PROGRAM_BINARY_LENGTH, &bytes);
-    char *data = has_formats() && bytes > 0 ? malloc(sizeof h + (size_t)bytes) : NULL;
-    if (data) {
-        glGetProgramBinary(program, bytes, NULL, &format, data + sizeof h);
-        memcpy(h.magic, MAGIC, sizeof MAGIC);
-        h.format = format;
-        h.bytes = (uint32_t)bytes;
-        h.check = hash(START, data + sizeof h, h.bytes);
-        memcpy(data, &h, sizeof h);
-        if (glGetError() == GL_NO_ERROR)
-            gpu_host->cache_write(name, data, sizeof h + h.bytes);
-    }
-    clear_errors();
-    free(data);
-}
-
 /* Fail with a message that contains the start of a compiler's log in one line. */
 static fbp_status refused(const char *name, const char *log)
 {
@@ -187,12 +98,10 @@ static fbp_status refused(const char *name, const char *log)
 
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape)
 {
-    static const GLenum names[] = {GL_VENDOR, GL_RENDERER, GL_VERSION};
     const struct gl_program *program = &gl_program_list[id];
     unsigned *out = &p->names[id][shape];
-    char log[LOG_BYTES] = "no reason given", cached[40];
+    char log[LOG_BYTES] = "no reason given";
     struct text text = {.n = 0};
-    uint64_t key = START;
     GLuint shader = 0;
     GLint ok = 0;
     fbp_status st;
@@ -200,36 +109,24 @@ fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int sh
     if (*out)
         return FBP_OK;
     FBP_TRY_GOTO(assemble(&text, program, shape));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *name = (const char *)glGetString(names[i]);
-        key = name ? hash(key, name, strlen(name) + 1) : key;
+    shader = glCreateShader(GL_COMPUTE_SHADER);
+    glShaderSource(shader, (GLsizei)text.n, text.parts, text.lengths);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    if (!ok) {
+        glGetShaderInfoLog(shader, sizeof log, NULL, log);
+        FBP_TRY_GOTO(refused(program->name, log));
     }
-    for (size_t i = 0; i < text.n; i++)
-        key = hash(key, text.parts[i], (size_t)text.lengths[i]);
-    snprintf(cached, sizeof cached, "gl-%016llx", (unsigned long long)key);
-    *out = cache_read(key, cached);
-    if (!*out) {
-        shader = glCreateShader(GL_COMPUTE_SHADER);
-        glShaderSource(shader, (GLsizei)text.n, text.parts, text.lengths);
-        glCompileShader(shader);
-        glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
-        if (!ok) {
-            glGetShaderInfoLog(shader, sizeof log, NULL, log);
-            FBP_TRY_GOTO(refused(program->name, log));
-        }
-        *out = glCreateProgram();
-        glProgramParameteri(*out, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
-        glAttachShader(*out, shader);
-        glLinkProgram(*out);
-        glGetProgramiv(*out, GL_LINK_STATUS, &ok);
-        glDetachShader(*out, shader);
-        if (!ok) {
-            glGetProgramInfoLog(*out, sizeof log, NULL, log);
-            glDeleteProgram(*out);
-            *out = 0;
-            FBP_TRY_GOTO(refused(program->name, log));
-        }
-        cache_write(key, cached, *out);
+    *out = glCreateProgram();
+    glAttachShader(*out, shader);
+    glLinkProgram(*out);
+    glGetProgramiv(*out, GL_LINK_STATUS, &ok);
+    glDetachShader(*out, shader);
+    if (!ok) {
+        glGetProgramInfoLog(*out, sizeof log, NULL, log);
+        glDeleteProgram(*out);
+        *out = 0;
+        FBP_TRY_GOTO(refused(program->name, log));
     }
     st = gl_check(program->name);
 fail:
@@ -289,7 +186,8 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
     FBP_TRY(gl_programs_need(p, call->program, call->shape));
     glUseProgram(p->names[call->program][call->shape]);
 
-    /* Each call writes the next slot: the driver rarely has to wait for an earlier call. */
+    /* Each call writes the next slot of the buffer of parameters, so that the driver rarely waits
+     * for an earlier call. */
     const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
     glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
     glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);

@@ -3,8 +3,7 @@
  *
  * program.c implements these functions; filter.c, backproject.c and mip.c run programs.  The source
  * texts (*.glsl) are built into the module (cmake/gl.cmake); files in the folder FBP_GL_SHADERS
- * replace them.  Compiled programs are cached in ${XDG_CACHE_HOME:-~/.cache}/fbp.  Functions with a
- * struct gl_programs are called by the thread of its context.
+ * replace them.  Functions with a struct gl_programs are called by the thread of its context.
  */
 #ifndef FBP_SRC_BACKEND_GL_PROGRAM_H
 #define FBP_SRC_BACKEND_GL_PROGRAM_H
@@ -26,11 +25,13 @@ struct gl_texture {
 struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
-    unsigned name, texture;  /**< OpenGL names of the buffer, or of the texture; 0: none */
+    unsigned name, texture;  /**< OpenGL names of the buffer or of the texture; 0: none */
     bool mapped;             /**< host buffer; false: device memory */
     struct gl_texture shape; /**< size of the texture */
-    const void *owner;       /**< struct gl_device; for host buffers struct gl_share */
-    unsigned references;     /**< host buffer: 1 for the allocation, and 1 per command */
+    /** owner of the buffer: a struct gl_device, for host buffers a struct gl_share */
+    const void *owner;
+    unsigned references; /**< number of references to a host buffer: 1 for the allocation, and 1 per
+                            command */
     struct gl_buffer *next;
 };
 
@@ -45,12 +46,13 @@ struct gl_shape {
     int x, y, layers;  /**< threads of a work group along x, y and z */
     int slices;        /**< slices per thread */
     int warp;          /**< adjacent voxel columns per line that 32 threads cover */
-    int width, height; /**< size in samples of a window of a view in shared memory; 0: none */
+    int width, height; /**< width and height of a window of a view in shared memory [samples]; 0: no
+                          window */
     int keep;          /**< 1: samples are kept if the next slice needs them as well */
 };
 
-/** Numbers of shapes: kernels that add single views, without and with windows; kernels of symmetric
- * voxels (groups of symmetric voxels); kernels of plane integrals. */
+/** Numbers of shapes of kernels that add single views, without (VIEW) and with windows (WINDOW); of
+ * kernels of symmetric voxels; of kernels of plane integrals. */
 enum {
     GL_VIEW_SHAPES = 5,
     GL_WINDOW_SHAPES = 9,
@@ -135,12 +137,13 @@ void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 /** The programs of a context. */
 struct gl_programs {
     unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< 0: not compiled yet */
-    unsigned parameters;             /**< uniform buffer; its slots are used in turn */
-    unsigned next;                   /**< number of slots used so far */
+    unsigned parameters; /**< uniform buffer of parameters, whose slots are used in turn */
+    unsigned next;       /**< number of slots used so far */
     uint64_t alignment, block_bytes; /**< limits of the renderer */
 };
 
-/** Greatest number of bytes of parameters, and of bound storage buffers, of a call. */
+/** Greatest number of bytes of the parameters of a call, and greatest number of its bound storage
+ * buffers. */
 enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 6 };
 
 /** Parameters of gl_run(). */
@@ -161,7 +164,8 @@ struct gl_call {
 fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
 void gl_programs_close(struct gl_programs *p);
 
-/** Compile a program unless this was done before.  An early call reports errors before the run. */
+/** Compile a program unless it is compiled already.  An early call reports errors before the run.
+ */
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape);
 
 /** Bind part of a buffer at binding i of a call.  The bound range begins at a multiple of the
