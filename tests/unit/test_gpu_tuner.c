@@ -91,21 +91,18 @@ static bool end(void *user, int trial)
     return !c->no_end;
 }
 
-static bool is_over(void *user, int trial)
+static bool record_event(void *user, int event)
 {
-    const struct clock *c = user;
-
-    assert_int_equal(trial, c->n_ended - 1);
-    return !c->never_over;
+    return event % 2 ? end(user, event / 2) : begin(user, event / 2);
 }
 
-static bool wait_for(void *user, int trial)
+static bool is_over(void *user, int event, bool wait)
 {
     struct clock *c = user;
 
-    assert_int_equal(trial, c->n_ended - 1);
-    c->n_waits++;
-    return true;
+    assert_int_equal(event, 2 * (c->n_ended - 1) + 1);
+    c->n_waits += wait;
+    return wait || !c->never_over;
 }
 
 static bool elapsed(void *user, int trial, float *ms)
@@ -121,10 +118,8 @@ static const struct gpu_timer timer = {
     .file = {"some-shapes", "fbp: fastest shapes of some kernels, version 1\n"},
     .describe = describe,
     .open = open_marks,
-    .begin = begin,
-    .end = end,
+    .record = record_event,
     .is_over = is_over,
-    .wait = wait_for,
     .elapsed = elapsed,
 };
 

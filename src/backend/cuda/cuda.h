@@ -19,16 +19,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/** Events per stream, used in turn.  If the event of a ticket has been recorded again, a wait for
- *  the ticket waits for the later work, which is longer than necessary, but correct. */
+/** Number of events per stream, used in turn.  If the event of a ticket has been recorded again, a
+ * wait for the ticket waits for the later work, which is longer than necessary, but correct. */
 enum { CUDA_EVENTS = 64 };
 
-/** The second stream of stage OUT: it scales some slices and computes their statistics while the
- *  stage's own stream copies the slices before. */
+/** Second stream of stage OUT: scales some slices and computes their statistics while the stage's
+ * first stream copies the slices before. */
 struct cuda_unpacking {
     gpuStream_t stream;
     gpuEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< per buffer: last fill, last copy */
-    unsigned next; /**< number of fills so far; fill i uses buffer i % GPU_STAGES */
+    unsigned next; /**< number of buffer fills so far; fill i uses buffer i % GPU_STAGES */
 };
 
 /** Timestamps for the timeline of a run (pipeline/timeline.c). */
@@ -36,7 +36,8 @@ struct cuda_timestamps {
     pthread_mutex_t lock;
     gpuEvent_t *events;
     size_t n, room;  /**< number of events recorded, and created */
-    size_t n_read;   /**< number of timestamps read; at n, the events are recorded anew from 0 */
+    size_t n_read;   /**< number of timestamps read; if it reaches n, the events are recorded anew
+                        from index 0 */
     gpuEvent_t zero; /**< reference event of all timestamps */
     double seconds;  /**< time of `zero` by fbp_seconds() */
 };
@@ -53,20 +54,19 @@ struct cuda_device {
     int index; /**< CUDA's ordinal */
     int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
-    struct gpu_tuner tuner; /**< chooses the kernel's shape (tile and window) */
-    struct {
-        gpuEvent_t begin, end;
-    } trials[GPU_TUNER_TRIALS]; /**< events around the passes that the tuner times */
+    struct gpu_tuner tuner;                  /**< chooses the kernel's shape (tile and window) */
+    gpuEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events around the passes that the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
     bool counts_once; /**< the bitmap of rows (tables.row_bitmap) is valid; false: all rows count */
-    gpuFft_t plan;    /**< GPU_NO_FFT: rows are filtered without cuFFT */
+    gpuFft_t plan; /**< cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered without cuFFT */
     struct gpu_principal *principal; /**< per view */
     float half_scale;                /**< scale of views in fp16; 0: not computed yet */
-    uint64_t reached; /**< bit (ordinal % 64) per device that passed cuda_peer_reach() */
+    /** bit (ordinal % 64) is set for each device that passed cuda_peer_reach() */
+    uint64_t reached;
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
@@ -81,7 +81,8 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
 fbp_status cuda_failed(gpuError_t error, const char *call);
 
 #if defined __clang_analyzer__ && !defined FBP_CUDA_ENTRY_C
-/* Shows the analyzer that a failure is never FBP_OK, like fbp_fail() in base/base.h. */
+/* Tells clang's analyzer that cuda_failed() never returns FBP_OK, like fbp_fail() in base/base.h.
+ */
 #    define cuda_failed(error, call) ((void)cuda_failed(error, call), FBP_ERR_DEVICE)
 #endif
 
@@ -93,8 +94,7 @@ fbp_status cuda_failed(gpuError_t error, const char *call);
             return cuda_failed(cuda_try_, GPU_TEXT(call)); \
     } while (0)
 
-/** Did a CUDA call succeed?  For calls whose failure does not fail the run: CUDA's error is
- *  cleared. */
+/** Did a CUDA call succeed?  Clears CUDA's error; for calls whose failure does not fail the run. */
 static inline bool cuda_is_done(gpuError_t error)
 {
     if (error != gpuSuccess)
@@ -102,14 +102,14 @@ static inline bool cuda_is_done(gpuError_t error)
     return error == gpuSuccess;
 }
 
-/** CUDA's ordinal of the device with this index of the library. */
+/** Returns CUDA's ordinal of the device with this index of the library. */
 int cuda_ordinal(int index);
 
-/** PCI address of a device in lower case; "": unknown. */
+/** Writes the PCI address of a device in lower case; "": unknown. */
 enum { CUDA_BUS_ID = 28 };
 void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]);
 
-/** NUMA node nearest to a device; -1: unknown, or the machine has only one. */
+/** Returns the NUMA node nearest to a device; -1: unknown, or the machine has only one node. */
 int cuda_node_of(int ordinal);
 
 /* stream.c: streams, events and times.  The last five functions are slots of the backend. */
@@ -121,7 +121,7 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark);
 fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *seconds);
 
-/** Times passes for the tuner; user: struct cuda_device. */
+/** Functions that time passes for the tuner (gpu/tuner.h); user: struct cuda_device. */
 extern const struct gpu_timer cuda_timer;
 
 /* memory.c: pinned host memory, device memory, and device memory of the caller */
@@ -137,14 +137,15 @@ bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
-/** The views of a batch within a buffer of several batches.  In plain memory `memory` becomes the
- *  address of the batch, and *group0 is 0; in a texture *group0 is the layer of its group 0. */
+/** Returns the views of a batch within a buffer of several batches.  In plain memory `memory`
+ * becomes the address of the batch, and *group0 is 0; in a texture *group0 is the layer of the
+ * batch's first group. */
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
                                 const struct fbp_batch *batch, const struct cuda_views *views,
                                 unsigned *group0);
 
-/** CUDA's ordinal, and the library's index, of the device that owns this memory of the caller
- *  (device or managed memory); -1: none, or not usable. */
+/** Return CUDA's ordinal, and the library's index, of the device that owns this memory of the
+ * caller (device or managed memory); -1: no device, or memory that cannot be used. */
 int cuda_memory_owner(const void *memory, size_t bytes);
 int cuda_memory_index(const void *memory, size_t bytes);
 extern const struct fbp_device_memory_access cuda_device_memory;
@@ -161,10 +162,10 @@ bool cuda_fft_found(void);
 fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_bytes);
 void cuda_fft_destroy(gpuFft_t *plan);
 
-/** Set the scratch and the stream of a plan. */
+/** Set the scratch memory and the stream of a cuFFT plan. */
 fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream);
 
-/** Transform the rows of the plan in place, without a scale factor. */
+/** Transform the rows of a cuFFT plan in place, without a scale factor. */
 fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse);
 
 /* filter.c: raw views to filtered views; slots of the backend except for the first two */
@@ -179,7 +180,7 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
                              float *rows);
 /** Copy n floats of rows in linear memory, without padding, to the host (slot `download`). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** Copy the bitmap of rows whose repaired samples are counted (slot `expect`). */
+/** Copy the bitmap of rows whose repaired samples are counted to the device (slot `set_bitmap`). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
@@ -197,8 +198,8 @@ fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
 fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
                       fbp_device *from, const void *theirs);
 
-/** Result of cuda_peer_enable(): access is not supported; it was enabled before; this call enabled
- *  it, and the caller may disable it. */
+/** Result of cuda_peer_enable(): NONE: access is not supported; ENABLED: it was enabled before;
+ * NEW: this call enabled it, and the caller may disable it. */
 enum cuda_peer { CUDA_PEER_NONE, CUDA_PEER_ENABLED, CUDA_PEER_NEW };
 
 /** One end of a test copy: CUDA_PEER_PROBE bytes of device memory, and a stream of the device. */
@@ -209,8 +210,8 @@ struct cuda_peer_end {
     gpuStream_t stream;
 };
 
-/** Enable the access of `device` to the memory of `other`.  `device` becomes current; CUDA's error
- *  is cleared. */
+/** Enable peer access of `device` to the memory of `other`.  `device` becomes the current device,
+ * and CUDA's error is cleared. */
 enum cuda_peer cuda_peer_enable(int device, int other);
 
 /** Does a test copy arrive unchanged?  With some settings of the machine's bus (IOMMU, ACS) copies
@@ -226,11 +227,11 @@ fbp_status cuda_peer_reach(int to, int from);
 /** Fault injection: number of next test copies that count as corrupted; 0 except in tests. */
 extern unsigned cuda_peer_fault;
 
-/* links.c: measured rates of copies between memories.  The functions are members of struct
- * fbp_link_meter; CUDA's ordinals take the place of the library's indices. */
+/* links.c: measures rates of copies between memories, as members of struct fbp_link_meter, but with
+ * CUDA's ordinals in place of the library's indices. */
 
-/** Bytes per device of device memory and of host memory: the lower half is the source of copies,
- *  the upper half is the target. */
+/** Bytes of device memory and of host memory that the measurement of links allocates per device:
+ * the lower half is the source of copies, the upper half is the target. */
 enum { CUDA_LINK_DEVICE_BYTES = 256 << 20, CUDA_LINK_HOST_BYTES = 128 << 20 };
 
 bool cuda_link_identify(int ordinal, char *out, size_t n);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Timed runs, and copies of each flow per run; for slow links, one run of one copy.
+/* RUNS: timed runs; COPIES: copies of each flow per run; for slow links, one run of one copy.
  * TOUCHING_THREADS: threads that write host memory first. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
-static const double SLOW = 5e-3; /* seconds per copy above which a link is slow */
+static const double SLOW = 5e-3; /* seconds per copy above which a link counts as slow */
 
 /* Directions of copies, with one stream each: from the host, to the host, to other devices. */
 enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
@@ -137,8 +137,8 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
-/* The device at end `at` of a flow; if that end is the host, the device at the other end.  No flow
- * has the host at both ends; index 0 only satisfies the compiler. */
+/* Returns the device at end `at` of a flow; if that end is the host, the device at the other end.
+ * No flow has the host at both ends; index 0 only satisfies the compiler. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;
@@ -146,7 +146,7 @@ static const struct end *end_of(const struct meter *m, int at, int other)
     return &m->ends[device == FBP_HOST ? 0 : device];
 }
 
-/* The stream of a flow; the stream's device becomes current. */
+/* Return the stream of a flow in *out, and make the stream's device current. */
 static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, gpuStream_t *out)
 {
     const struct end *e = end_of(m, f->from, f->to);
@@ -156,12 +156,13 @@ static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, gp
     return FBP_OK;
 }
 
-/* Time `copies` copies of `bytes` bytes of each flow, all flows concurrently. */
+/* Measure the seconds of `copies` copies of `bytes` bytes of each flow, with all flows at the same
+ * time. */
 static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flows, size_t n,
                               size_t bytes, int copies, double *seconds)
 {
     const double begin = fbp_seconds();
-    gpuStream_t stream;
+    gpuStream_t stream = NULL;
 
     for (size_t i = 0; i < (size_t)copies * n; i++) {
         const struct fbp_flow *f = &flows[i % n];

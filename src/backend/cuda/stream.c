@@ -50,10 +50,8 @@ void cuda_streams_close(struct cuda_device *dev)
     struct cuda_timestamps *t = &dev->timestamps;
     struct cuda_unpacking *u = &dev->unpacking;
 
-    for (int i = 0; i < GPU_TUNER_TRIALS; i++) {
-        drop_event(dev->trials[i].begin);
-        drop_event(dev->trials[i].end);
-    }
+    for (int i = 0; i < 2 * GPU_TUNER_TRIALS; i++)
+        drop_event(dev->trials[i]);
     for (size_t i = 0; i < t->room; i++)
         drop_event(t->events[i]);
     drop_event(t->zero);
@@ -181,56 +179,38 @@ static bool open_trials(void *user, int n)
 {
     struct cuda_device *dev = user;
 
-    for (int i = 0; i < n; i++)
-        if (!cuda_is_done(gpuEventCreate(&dev->trials[i].begin)) ||
-            !cuda_is_done(gpuEventCreate(&dev->trials[i].end)))
+    for (int i = 0; i < 2 * n; i++)
+        if (!cuda_is_done(gpuEventCreate(&dev->trials[i])))
             return false;
     return true;
 }
 
-static bool begin_trial(void *user, int trial)
+static bool record_event(void *user, int event)
 {
     const struct cuda_device *dev = user;
 
-    return cuda_is_done(
-        gpuEventRecord(dev->trials[trial].begin, dev->streams[FBP_STAGE_BP].stream));
+    return cuda_is_done(gpuEventRecord(dev->trials[event], dev->streams[FBP_STAGE_BP].stream));
 }
 
-static bool end_trial(void *user, int trial)
+static bool is_over(void *user, int event, bool wait)
 {
-    const struct cuda_device *dev = user;
+    const gpuEvent_t e = ((const struct cuda_device *)user)->trials[event];
 
-    return cuda_is_done(gpuEventRecord(dev->trials[trial].end, dev->streams[FBP_STAGE_BP].stream));
+    return cuda_is_done(wait ? gpuEventSynchronize(e) : gpuEventQuery(e));
 }
 
-static bool trial_is_over(void *user, int trial)
+static bool elapsed(void *user, int trial, float *ms)
 {
-    const struct cuda_device *dev = user;
+    const gpuEvent_t *e = &((const struct cuda_device *)user)->trials[2 * (size_t)trial];
 
-    return cuda_is_done(gpuEventQuery(dev->trials[trial].end));
-}
-
-static bool wait_for_trial(void *user, int trial)
-{
-    const struct cuda_device *dev = user;
-
-    return cuda_is_done(gpuEventSynchronize(dev->trials[trial].end));
-}
-
-static bool trial_elapsed(void *user, int trial, float *ms)
-{
-    const struct cuda_device *dev = user;
-
-    return cuda_is_done(gpuEventElapsedTime(ms, dev->trials[trial].begin, dev->trials[trial].end));
+    return cuda_is_done(gpuEventElapsedTime(ms, e[0], e[1]));
 }
 
 const struct gpu_timer cuda_timer = {
     .file = {"cuda-shapes", "fbp: fastest shapes of CUDA kernels, version 1\n"},
     .describe = describe,
     .open = open_trials,
-    .begin = begin_trial,
-    .end = end_trial,
-    .is_over = trial_is_over,
-    .wait = wait_for_trial,
-    .elapsed = trial_elapsed,
+    .record = record_event,
+    .is_over = is_over,
+    .elapsed = elapsed,
 };

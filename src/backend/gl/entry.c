@@ -1,5 +1,5 @@
-/* The entry of the OpenGL module: fbp_gl_module(), which the library calls (backend/module.h), and
- * the backend's table of slots; opening and closing devices; events. */
+/* Entry of the OpenGL module: fbp_gl_module(), which module.c of the library calls when the module
+ * is loaded, and the backend's table of slots; opening and closing devices; events. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An event is a point of the order (queue.h) that has the stage's number. */
+/* Event slots: an event is a point (queue.h) of the order whose number is the stage's number. */
 
 static fbp_status record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
@@ -60,8 +60,8 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* Name of the first renderer and of a precision, [precision].  --resume compares the text, because
- * values depend on both. */
+/* Names of the first renderer with each precision, [precision].  --resume compares the text,
+ * because values depend on both. */
 static char isas[4][64];
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -106,7 +106,7 @@ static fbp_status begin(void *device)
     FBP_TRY(gl_check("tables"));
     FBP_TRY(gl_filter_open(dev));
 
-    /* Textures of filtered views: linear interpolation, zeros outside. */
+    /* Sampler of textures of filtered views: linear interpolation, zeros outside. */
     glGenSamplers(1, &dev->sampler);
     glSamplerParameteri(dev->sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glSamplerParameteri(dev->sampler, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
@@ -137,7 +137,8 @@ static void end(void *device)
     gl_meter_close(dev);
     if (dev->kernel->custom)
         dev->kernel->custom->close(&dev->custom);
-    gl_times_close(dev);
+    if (dev->trials[0])
+        glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
     gl_buffer_drop(&dev->memory);
     if (dev->sampler)
         glDeleteSamplers(1, &dev->sampler);
@@ -193,6 +194,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
             sizeof *dev);
     *out = (fbp_device *)(void *)dev;
     pthread_mutex_init(&dev->moments_lock, NULL);
+    dev->last_moment = &dev->moments;
     dev->job = job;
     dev->index = index;
     dev->renderer = gl_renderer_at(index);

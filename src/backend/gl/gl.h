@@ -1,5 +1,5 @@
-/** @file gl.h  The device of the OpenGL module: memory, kernels, and the functions of each file
- * (internal).
+/** @file gl.h  The device of the OpenGL module: memory, kernels, and the functions of each file,
+ * for the files of backend/gl and for bench/gl (internal).
  *
  * entry.c stores these functions in the backend's table, which the pipeline calls.  The functions
  * submit commands to a queue; threads with one OpenGL context each run the commands (queue.h).
@@ -31,14 +31,15 @@ struct gl_device;
  * buffer.
  */
 
-/** Part of a buffer, or ordinary host memory. */
+/** Part of a buffer, or of host memory that is not a buffer. */
 struct gl_part {
     const struct gl_buffer *buffer; /**< NULL: ordinary memory at `host` */
     size_t at, bytes;               /**< offset in the buffer, and size */
     void *host;
 };
 
-/** Find the buffer of `owner` that contains `bytes` bytes from `address`; buffer NULL: none. */
+/** Returns the part of the buffer of `owner` that contains `bytes` bytes from `address` on; .buffer
+ * NULL: none. */
 struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
 
 /** Create, and delete, the storage of a buffer of b->bytes; mapped: a host buffer.  Called by the
@@ -46,21 +47,22 @@ struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
 fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what);
 void gl_buffer_drop(struct gl_buffer *b);
 
-/** Size of the texture for n_groups groups of views of n_rows rows; OpenGL format of its texels. */
+/** Return the size of the texture for n_groups groups of views of n_rows rows; and the OpenGL
+ * format of its texels. */
 struct gl_texture gl_texture_of(const struct fbp_job *job, size_t n_groups, size_t n_rows);
 unsigned gl_format_of(const struct gpu_kernel *kernel);
 
-/** Number of groups of symmetric views in n_views views. */
+/** Returns the number of groups of symmetric views in n_views views. */
 static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
 {
     return (n_views + job->selection.symmetric_views - 1) / job->selection.symmetric_views;
 }
 
-/** Bytes of n_views filtered views (slot `filtered_bytes`). */
+/** Returns the bytes of n_views filtered views (slot `filtered_bytes`). */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Bytes of n_views views that precede a batch in plain memory; 0 for textures, which are addressed
- *  by layer. */
+/** Returns the bytes of n_views views that precede a batch in plain memory; 0 for textures, which
+ * are addressed by layer. */
 size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 /** The shared context of a renderer: all devices of the renderer share its objects, among them the
@@ -68,7 +70,7 @@ size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows)
 struct gl_share {
     int index;              /**< index of the renderer */
     unsigned users;         /**< number of devices */
-    struct gl_queue *queue; /**< queue of the thread that owns the context */
+    struct gl_queue *queue; /**< queue of the thread that owns the shared context */
     struct gl_egl egl;
 };
 
@@ -89,20 +91,22 @@ fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *h
 
 /** Copy device memory to the host, in GL_ORDER_OUT. */
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host);
-/** Copies in the caller's context: part to part, buffer to host memory, host memory to buffer. */
+/** Copies in the current context: gl_copy() from part to part, gl_read() from a buffer to host
+ * memory, gl_write() from host memory to a buffer. */
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
-/** Read, or write, `bytes` bytes at offset `at` of dev->memory, and wait for it. */
+/** Read, or write, `bytes` bytes at offset `at` of dev->memory, and wait for the copy. */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
 
 /* kernel.c: backprojection kernels, and limits of renderers.  Plans call these functions, too. */
 
-/** A batch of filtered views, and the slices of a slab to which it is added. */
+/** Arguments of a kernel: a batch of filtered views, and the slices of a slab to which the batch is
+ * added. */
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    struct gl_part views;  /**< the batch's rows in a buffer, or a texture of all views */
+    struct gl_part views;  /**< filtered rows of the batch in a buffer, or a texture of all views */
     struct gl_part volume; /**< from slice z0 on */
     size_t frame;          /**< bytes per frame of the volume */
     struct gpu_grid grid;
@@ -111,7 +115,8 @@ struct gl_bp {
 /** Functions of a kernel that does not run one of the programs below, with a state per device. They
  *  run in the queue, except for bytes(). */
 struct gl_custom {
-    /** Device memory of the kernel in addition to batches, slabs and tables. */
+    /** Returns the bytes of device memory that the kernel needs in addition to batches, slabs and
+     * tables. */
     size_t (*bytes)(const struct fbp_job *job);
     fbp_status (*open)(void **state, const struct fbp_job *job, const struct gl_renderer *renderer);
     void (*close)(void **state); /**< *state may be NULL */
@@ -121,19 +126,21 @@ struct gl_custom {
 
 /** A GPU kernel with its programs. */
 struct gl_kernel {
-    struct gpu_kernel gpu;          /**< first member: job->selection.entry points to both */
-    enum gl_program_id program;     /**< kernel planes: linear; nearest and cubic follow */
+    struct gpu_kernel gpu; /**< common properties; first member, because job->selection.entry points
+                              to both structs */
+    enum gl_program_id program; /**< program of the kernel; for kernel planes the program of linear
+                                   interpolation, which those of nearest and cubic follow */
     const struct gl_custom *custom; /**< NULL: the kernel runs `program` */
 };
 
 /** Kernels that are used only if a job names them, ended by NULL; NULL: none. */
 extern const struct gpu_kernel *const *gl_kernels_by_name;
 
-/** The fastest kernel of the job's precision that scan and volume allow.  name: only kernels of
- * this name, NULL if none is usable; NULL: any. */
+/** Returns the fastest kernel of the job's precision that scan and volume allow.  name: only
+ * kernels of this name; NULL: any name.  NULL if no kernel is usable. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
 
-/** `shape`, or 0 if the windows of `shape` need more than shared_bytes of shared memory. */
+/** Returns `shape`, or 0 if the windows of `shape` need more than shared_bytes of shared memory. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
 
 /** The program of a kernel for a job. */
@@ -143,21 +150,19 @@ enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fb
  */
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
-/** Bytes of a work group's shared memory that are not available for the row of a transform. */
+/** Bytes of a work group's shared memory that the row of a transform cannot use. */
 enum { GL_ROW_RESERVE = 512 };
 
 /** Capabilities by which backend/gpu/tables.h chooses the method of the filter. */
 extern const struct gpu_filter_capabilities gl_filter_capabilities;
 
-/** Do a renderer's limits allow a buffer (NULL: the tables)?  If not, `why` gets the reason (slot
- *  `holds`). */
+/** Do a renderer's limits allow a buffer, or the tables if `buffer` is NULL?  If not, `why`
+ * receives the reason (slot `holds`). */
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
               size_t n);
 
 /** Lower the renderers' limits to those of gl_fault_injection (tests). */
 void gl_inject_limits(void);
-
-/* timing.c: pace of commands, timestamps, times of shapes, stored rates. */
 
 /** The size of backprojection commands.
  *
@@ -171,50 +176,41 @@ struct gl_pace {
     double rate;  /**< voxels x views per second; 0: unknown */
     double seen;  /**< rate of the last timed command, even if too short to be reliable */
     double trial; /**< voxels x views of the next trial command; 0: the first trial */
-    double start; /**< start of the running timed command, fbp_seconds(); 0: none */
+    double start; /**< start of the running timed command by fbp_seconds() [s]; 0: no command is
+                     timed */
 };
 
-/** Greatest voxels x views of the next command. */
+/** Returns the greatest number of voxels x views of the next command. */
 double gl_pace_most(const struct gl_pace *pace);
-/** Called before and after a command of `updates` voxels x views; may wait for the renderer. */
+/** backproject.c calls these functions before and after a command of `updates` voxels x views; they
+ * may wait for the renderer. */
 void gl_pace_begin(struct gl_pace *pace);
 void gl_pace_end(struct gl_pace *pace, double updates);
 
-/** Timestamps of the computing lane. */
-struct gl_timestamps {
-    atomic_uint_fast64_t n; /**< number of timestamps submitted */
-    /* In the queue: */
-    unsigned *queries;   /**< one timer query per timestamp */
-    size_t room, n_read; /**< number of queries created; of timestamps read */
-    double zero;         /**< host's time at the zero of the renderer's clock */
-};
-
-/** A timestamp of a lane that copies: the host's time when the lane passed a point. */
+/** A timestamp: the host's time when the device had passed a point of an order. */
 struct gl_moment {
     double seconds;
     struct gl_moment *next;
 };
 
-/** Measurement of the rates of a run, if none are stored. */
+/** State of the measurement of a run's rates, if no rates are stored. */
 struct gl_meter {
     bool due;      /**< no rates are stored for this kernel on this renderer */
     unsigned n;    /**< number of batches filtered */
-    double start;  /**< start of the timed batch, fbp_seconds(); 0: not timed */
+    double start;  /**< start of the timed batch by fbp_seconds() [s]; 0: no batch is timed */
     double filter; /**< seconds per sample; 0: unknown */
 };
 
-/** Submit a timestamp to a stage; read one, as fbp_seconds() (slots `timestamp` and `seconds`). */
+/** gl_timestamp() submits a timestamp to a stage; gl_seconds() reads a timestamp as fbp_seconds()
+ * (slots `timestamp` and `seconds`). */
 fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
 
-/** Times passes for the tuner, in the queue; user: struct gl_device. */
+/** Functions that time passes for the tuner (gpu/tuner.h), in the queue; user: struct gl_device. */
 extern const struct gpu_timer gl_timer;
 
-/** Delete all queries, in the queue. */
-void gl_times_close(struct gl_device *dev);
-
-/** Rates of renderer 0 that an earlier run measured and stored (slot `rates`); zeros if none are
- *  stored, or if the renderer is software. */
+/** Gets the rates of renderer 0 that an earlier run measured and stored (slot `rates`); zeros if
+ * none are stored, or if the renderer is software. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
 /** Measure the rates of a renderer in hardware, in the queue.  A run without stored rates times the
@@ -225,19 +221,21 @@ void gl_meter_begin(struct gl_meter *meter);
 void gl_meter_end(struct gl_meter *meter, double samples);
 void gl_meter_close(struct gl_device *dev);
 
-/** A device: a renderer that is open for one job. */
+/** An open device: a renderer with the state of one job. */
 struct gl_device {
     const struct fbp_job *job;
     int index; /**< index of the renderer */
     const struct gl_renderer *renderer;
     const struct gl_kernel *kernel;
-    struct gl_share *share; /**< shared with other devices of the renderer */
+    /** context whose objects are shared with other devices of the renderer */
+    struct gl_share *share;
     struct gl_queue *queue;
     struct gl_egl copies[GL_N_LANES];   /**< contexts of the lanes that copy */
     struct gl_point copied[GPU_STAGES]; /**< last copy from each slice buffer in `memory` */
-    unsigned next_piece;                /**< number of fills of the slice buffers, used in turn */
+    unsigned next_piece; /**< number of fills of the slice buffers so far; the buffers are used in
+                            turn */
     pthread_mutex_t moments_lock;
-    struct gl_moment *moments; /**< moments that were not read yet */
+    struct gl_moment *moments, **last_moment; /**< list of timestamps that were not read yet */
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
@@ -245,11 +243,10 @@ struct gl_device {
     struct gl_meter meter;
     struct gpu_tuner tuner;                /**< chooses the kernel's shape */
     unsigned trials[2 * GPU_TUNER_TRIALS]; /**< timer queries of the tuner */
-    struct gl_timestamps timestamps;
-    unsigned sampler;         /**< sampler of textures of filtered views */
-    float half_scale;         /**< scale of views in fp16; 1 for fp32 */
-    struct gl_buffer memory;  /**< tables and scratch memory */
-    struct gpu_tables tables; /**< offsets in `memory` */
+    unsigned sampler;                      /**< sampler of textures of filtered views */
+    float half_scale;                      /**< scale of views in fp16; 1 for fp32 */
+    struct gl_buffer memory;               /**< tables and scratch memory */
+    struct gpu_tables tables;              /**< offsets in `memory` */
     struct gpu_principal *principal;
     void *custom;     /**< state of kernel->custom */
     bool counts_once; /**< the bitmap of rows (tables.row_bitmap) is valid; false: all rows count */

@@ -21,7 +21,8 @@ enum { GL_FENCES = 64 };
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
     struct gl_submission with;
-    uint64_t after[GL_N_ORDERS]; /* dependencies: last ticket per other order; 0: none */
+    uint64_t after[GL_N_ORDERS]; /* dependencies: last ticket that must be done, per other order; 0:
+                                    none */
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
 };
@@ -33,11 +34,12 @@ struct gl_fence {
     struct gl_submission with;
 };
 
-/* The commands of an order.  Guarded by the queue's lock. */
+/* List of the commands of an order, guarded by the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
     enum gl_lane lane;                 /* lane that runs the commands */
-    uint64_t submitted, run, finished; /* last ticket submitted; run; finished by the device */
+    uint64_t submitted, run, finished; /* last ticket that was submitted; that a lane has run; that
+                                          the device has finished */
     uint64_t after[GL_N_ORDERS];       /* dependencies of the next command */
     bool stamped;                      /* the last command was a timestamp */
 };
@@ -100,8 +102,8 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    /* Fences of a renderer that was reset may be signaled: a reset is checked after each signaled
-     * fence, and at times for pending fences. */
+    /* After a reset of the renderer, fences may be signaled early: a reset is checked after each
+     * signaled fence, and at times for pending fences. */
     const bool lost =
         is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
@@ -117,9 +119,9 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     return true;
 }
 
-/* The first command of an order if this lane runs the order and all dependencies are met; NULL:
- * none. A context executes in order, so a dependency on the same lane is met when that command was
- * run; a dependency on another lane is met when the device has finished it. */
+/* Returns the first command of an order if this lane runs the order and all dependencies are met;
+ * NULL: none.  A context executes in order, so a dependency on the same lane is met when that
+ * command was run; a dependency on another lane is met when the device has finished it. */
 static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
 {
     const struct gl_list *list = &l->queue->lists[order];
@@ -139,17 +141,18 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
-    /* Backprojections come last, because other commands are short and stages wait for them. */
+    /* Backprojections are taken last, because other commands are short and stages of the pipeline
+     * wait for them. */
     static const enum gl_order orders[GL_N_ORDERS] = {
         GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* A timestamp and the command before or after it stay together: the next command of the last
-     * order comes first if exactly one of the two is a timestamp. */
+    /* A timestamp and the command before or after it must not be separated: the next command of the
+     * last order comes first if exactly one of the two is a timestamp. */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
-    if (c && c->with.stamp == q->lists[l->last].stamped)
+    if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)
         c = NULL;
     for (int i = 0; !c && i < GL_N_ORDERS; i++) {
         c = ready(l, orders[i]);
@@ -160,7 +163,7 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
         list->first = c->next;
         if (!list->first)
             list->last = &list->first;
-        list->stamped = c->with.stamp;
+        list->stamped = c->with.moment != NULL;
         l->last = *order;
         *runs = c->fn && (q->status == FBP_OK || c->with.last);
     } else {
@@ -336,8 +339,8 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
     return FBP_OK;
 }
 
-/* The computing lane ends last, because it owns the buffers that the other lanes copy, and runs
- * commands on which theirs depend. */
+/* Stop the lanes.  The computing lane ends last, because it owns the buffers that the other lanes
+ * copy, and runs commands on which theirs depend. */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
@@ -367,7 +370,8 @@ void gl_queue_close(struct gl_queue **queue)
     *queue = NULL;
 }
 
-/* The command gets the dependencies that gl_queue_after() has stored in the list of its order. */
+/* Submit a command with the dependencies that gl_queue_after() has stored in the list of its order.
+ */
 fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                                 const void *command, size_t bytes, const struct gl_submission *with)
 {
@@ -442,7 +446,8 @@ void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point poi
     pthread_mutex_unlock(&q->lock);
 }
 
-/* If dependencies are stored for the next command, submit an empty command that has them. */
+/* Get the point of an order.  If dependencies are stored for the next command, submit an empty
+ * command that has them. */
 fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
 {
     const struct gl_list *list = &q->lists[order];

@@ -22,18 +22,19 @@
 
 #include "backend/backend.h"
 
-/** Orders; the first four are the orders of the stages, and have their numbers. */
+/** Orders of commands; the first four belong to the stages, and have their numbers. */
 enum gl_order {
     GL_ORDER_IN = FBP_STAGE_IN,
     GL_ORDER_FILTER = FBP_STAGE_FILTER,
     GL_ORDER_BP = FBP_STAGE_BP,
     GL_ORDER_OUT = FBP_STAGE_OUT,
     GL_ORDER_UNPACK = FBP_N_STAGES, /**< computations that prepare slices for OUT */
-    GL_ORDER_CALL,                  /**< synchronous calls, and commands of no stage */
+    GL_ORDER_CALL,                  /**< synchronous calls, and commands that belong to no stage */
     GL_N_ORDERS
 };
 
-/** Lanes: one computes, one copies to the device, one copies to the host. */
+/** Lanes (threads with a context): one computes, one copies to the device, one copies to the host.
+ */
 enum gl_lane { GL_LANE_COMPUTES = 0, GL_LANE_IN, GL_LANE_OUT, GL_N_LANES };
 
 /** A point in an order: after the command with this ticket; ticket 0: already passed. */
@@ -42,7 +43,8 @@ struct gl_point {
     uint64_t ticket;
 };
 
-/** A command; device: as passed to gl_queue_open(); command: a copy of the submitted parameters. */
+/** Runs a command.  device: argument of gl_queue_open(); command: a copy of the submitted
+ * parameters. */
 typedef fbp_status gl_command_fn(void *device, void *command);
 
 /** Releases an object that a command uses, after the device is done or the command was skipped. */
@@ -52,8 +54,8 @@ typedef void gl_release_fn(void *held);
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
     void (*end)(void *device); /**< called after a failed begin(), too */
-    /** The same for the lanes that copy, which begin after the computing lane and end before it.
-     *  NULL: the computing lane is the only one. */
+    /** Functions that open and close the contexts of the lanes that copy, which begin after the
+     * computing lane and end before it.  NULL: the computing lane is the only one. */
     fbp_status (*begin_copies)(void *device, enum gl_lane lane);
     void (*end_copies)(void *device, enum gl_lane lane);
 };
@@ -62,7 +64,7 @@ struct gl_queue;
 
 /** Start the threads; returns the status of begin() in the computing lane. */
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device);
-/** Run all submitted commands, then stop the threads. */
+/** Runs all submitted commands, then stops the threads. */
 void gl_queue_close(struct gl_queue **queue);
 
 /** Submit a command; its `bytes` bytes of parameters are copied. */
@@ -74,12 +76,14 @@ struct gl_submission {
     /** The command depends on all commands submitted so far, and runs even after a failure, because
      *  it frees memory. */
     bool last;
-    bool stamp; /**< a timestamp, which runs directly before or after a command of its order */
-    /** Receives the host's time (fbp_seconds()) when a lane that copies passes this point, before
-     *  gl_queue_wait() returns for the point. */
+    /** Receives the host's time (fbp_seconds()) when the device has passed this point, before
+     *  gl_queue_wait() returns for the point: the command is a timestamp, which runs directly
+     *  before or after another command of its order. */
     double *moment;
-    struct gl_point *point; /**< receives the point after the command; NULL: not needed */
-    gl_release_fn *release; /**< called with `held` in any case, unless the submission fails */
+    /** receives the point of the order after this command; NULL: not needed */
+    struct gl_point *point;
+    gl_release_fn *release; /**< called with `held` after the command, even if it is skipped, unless
+                               the submission fails */
     void *held;
 };
 
@@ -92,13 +96,15 @@ fbp_status gl_queue_submit_with(struct gl_queue *queue, enum gl_order order, gl_
  *  execute it. */
 fbp_status gl_queue_call(struct gl_queue *queue, gl_command_fn *fn, const void *command,
                          size_t bytes);
-/** The same with a command of another order. */
+/** Submit a command of any order and wait until its function has returned; the device may still
+ * execute it. */
 fbp_status gl_queue_call_in(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                             const void *command, size_t bytes);
 
 /** Make all later commands of an order depend on a point of another order. */
 void gl_queue_after(struct gl_queue *queue, enum gl_order order, struct gl_point point);
-/** The point of an order after its last command and after all dependencies of its next command. */
+/** Gets the point of an order after its last command and after all dependencies of its next
+ * command. */
 fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl_point *out);
 /** Wait until the device has passed a point; returns the first failure, with its message. */
 fbp_status gl_queue_wait(struct gl_queue *queue, struct gl_point point);

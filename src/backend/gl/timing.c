@@ -1,6 +1,6 @@
-/* Times: the size of backprojection commands (called by backproject.c), timestamps for the timeline
- * (slots of the backend), timed passes for the tuner (gpu/tuner.h), and stored rates by which plans
- * predict times (slot `rates`). */
+/* Times of the OpenGL backend: the size of backprojection commands (called by backproject.c),
+ * timestamps for the timeline (slots of the backend), timed passes for the tuner (gpu/tuner.h), and
+ * stored rates by which plans predict times (slot `rates`). */
 #include "backend/gl/gl.h"
 
 #include "base/system.h"
@@ -14,11 +14,11 @@
 
 /* Pace. */
 
-/* Voxels x views of the first trial command; factor from trial to trial; shortest reliable time
- * [s]; target time of a command [s]. */
+/* FIRST: voxels x views of the first trial command; GROWS: factor from trial to trial; TELLING:
+ * shortest reliable time [s]; WANTED: target time of a command [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
-/* If the rate is known, one of EVERY commands is timed. */
+/* If the rate of commands is known, one of EVERY commands is timed. */
 enum { EVERY = 16 };
 
 double gl_pace_most(const struct gl_pace *pace)
@@ -52,84 +52,24 @@ void gl_pace_end(struct gl_pace *pace, double updates)
         pace->trial = GROWS * gl_pace_most(pace);
 }
 
-/* Timestamps.  A timestamp of the computing lane is twice the index of a timer query.  Lanes that
- * copy have no queries: the host's clock is read, and the timestamp is the address of a struct
- * gl_moment (an even number) plus 1. */
-
-static fbp_status run_timestamp(void *device, void *command)
-{
-    struct gl_timestamps *s = &((struct gl_device *)device)->timestamps;
-    const uint64_t *at = command;
-
-    while (*at >= s->room) {
-        const size_t room = s->room ? 2 * s->room : 64;
-        GLuint *more = realloc(s->queries, room * sizeof *more);
-        if (!more)
-            return gpu_host->fail(
-                FBP_ERR_NOMEM, "gl: out of memory for %zu timestamps; close other programs", room);
-        s->queries = more;
-        glGenQueries((GLsizei)(room - s->room), s->queries + s->room);
-        if (s->room == 0) { /* compare the two clocks */
-            GLint64 now = 0;
-            glFinish();
-            glGetInteger64v(GL_TIMESTAMP, &now);
-            s->zero = fbp_seconds() - 1e-9 * (double)now;
-        }
-        s->room = room;
-        FBP_TRY(gl_check("timestamps"));
-    }
-    glQueryCounter(s->queries[*at], GL_TIMESTAMP);
-    return gl_check("a timestamp");
-}
-
-static uint64_t timestamp_of(const struct gl_moment *m)
-{
-    return (uint64_t)(uintptr_t)m | 1;
-}
+/* Timestamps.  A timestamp is the address of a struct gl_moment: the host's time when the device
+ * has passed a point of an order. */
 
 fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {
     struct gl_device *dev = gl_of(device);
-    const enum gl_order order = (enum gl_order)stage;
-
-    if (!gl_queue_copies(dev->queue, order)) {
-        const uint64_t at = atomic_fetch_add(&dev->timestamps.n, 1);
-        *out = 2 * at;
-        return gl_queue_submit_with(dev->queue, order, run_timestamp, &at, sizeof at,
-                                    &(struct gl_submission){.stamp = true});
-    }
     struct gl_moment *m = calloc(1, sizeof *m);
+
     if (!m)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; close other programs",
                               sizeof *m);
     pthread_mutex_lock(&dev->moments_lock);
-    m->next = dev->moments;
-    dev->moments = m;
+    *dev->last_moment = m;
+    dev->last_moment = &m->next;
     pthread_mutex_unlock(&dev->moments_lock);
-    *out = timestamp_of(m);
-    return gl_queue_submit_with(dev->queue, order, NULL, NULL, 0,
+    *out = (uint64_t)(uintptr_t)m;
+    return gl_queue_submit_with(dev->queue, (enum gl_order)stage, NULL, NULL, 0,
                                 &(struct gl_submission){.moment = &m->seconds});
-}
-
-struct reading {
-    uint64_t at;
-    double *seconds;
-};
-
-static fbp_status run_seconds(void *device, void *command)
-{
-    struct gl_timestamps *s = &((struct gl_device *)device)->timestamps;
-    const struct reading *r = command;
-    GLuint64 at = 0;
-
-    glGetQueryObjectui64v(s->queries[r->at], GL_QUERY_RESULT, &at);
-    FBP_TRY(gl_check("a timestamp"));
-    *r->seconds = s->zero + 1e-9 * (double)at;
-    if (++s->n_read == atomic_load(&s->n)) { /* all were read: use the queries again */
-        atomic_store(&s->n, 0);
-        s->n_read = 0;
-    }
-    return FBP_OK;
 }
 
 fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds)
@@ -137,37 +77,22 @@ fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds)
     struct gl_device *dev = gl_of(device);
     struct gl_moment **at = &dev->moments;
 
-    if (timestamp % 2 == 0)
-        return gl_queue_call(dev->queue, run_seconds, &(struct reading){timestamp / 2, seconds},
-                             sizeof(struct reading));
     pthread_mutex_lock(&dev->moments_lock);
-    while (*at && timestamp_of(*at) != timestamp)
+    while (*at && (uint64_t)(uintptr_t)*at != timestamp)
         at = &(*at)->next;
     struct gl_moment *m = *at;
     if (m) {
         *seconds = m->seconds;
         *at = m->next;
+        if (!m->next)
+            dev->last_moment = at;
         free(m);
     }
     pthread_mutex_unlock(&dev->moments_lock);
     return FBP_OK;
 }
 
-void gl_times_close(struct gl_device *dev)
-{
-    if (dev->trials[0])
-        glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
-    if (dev->timestamps.room > 0)
-        glDeleteQueries((GLsizei)dev->timestamps.room, dev->timestamps.queries);
-    free(dev->timestamps.queries);
-}
-
 /* Timed passes for the tuner: two timer queries per trial. */
-
-static GLuint *queries(struct gl_device *dev, int trial)
-{
-    return &dev->trials[2 * (size_t)trial];
-}
 
 static bool describe(int index, char *out, size_t n)
 {
@@ -190,40 +115,32 @@ static bool open_trials(void *user, int n)
     return no_error();
 }
 
-static bool begin(void *user, int trial)
+static bool record_event(void *user, int event)
 {
-    glQueryCounter(queries(user, trial)[0], GL_TIMESTAMP);
+    glQueryCounter(((const struct gl_device *)user)->trials[event], GL_TIMESTAMP);
     return no_error();
 }
 
-static bool end(void *user, int trial)
+static bool is_over(void *user, int event, bool wait)
 {
-    glQueryCounter(queries(user, trial)[1], GL_TIMESTAMP);
-    return no_error();
-}
-
-static bool is_over(void *user, int trial)
-{
-    GLint there = 0;
-
-    glGetQueryObjectiv(queries(user, trial)[1], GL_QUERY_RESULT_AVAILABLE, &there);
-    return no_error() && there;
-}
-
-static bool wait(void *user, int trial)
-{
+    const GLuint query = ((const struct gl_device *)user)->trials[event];
     GLuint64 at = 0;
+    GLint available = 1;
 
-    glGetQueryObjectui64v(queries(user, trial)[1], GL_QUERY_RESULT, &at);
-    return no_error();
+    if (wait)
+        glGetQueryObjectui64v(query, GL_QUERY_RESULT, &at);
+    else
+        glGetQueryObjectiv(query, GL_QUERY_RESULT_AVAILABLE, &available);
+    return no_error() && available;
 }
 
 static bool elapsed(void *user, int trial, float *ms)
 {
+    const GLuint *queries = &((const struct gl_device *)user)->trials[2 * (size_t)trial];
     GLuint64 at[2] = {0, 0};
 
     for (int i = 0; i < 2; i++)
-        glGetQueryObjectui64v(queries(user, trial)[i], GL_QUERY_RESULT, &at[i]);
+        glGetQueryObjectui64v(queries[i], GL_QUERY_RESULT, &at[i]);
     *ms = (float)(1e-6 * (double)(at[1] - at[0]));
     return no_error() && at[1] > at[0];
 }
@@ -232,17 +149,15 @@ const struct gpu_timer gl_timer = {
     .file = {.name = "gl-shapes", .title = "fbp: fastest shapes of OpenGL's kernels\n"},
     .describe = describe,
     .open = open_trials,
-    .begin = begin,
-    .end = end,
+    .record = record_event,
     .is_over = is_over,
-    .wait = wait,
     .elapsed = elapsed,
 };
 
 /* Stored rates. */
 
-/* Bytes of a timed copy; greatest length of a value; number of copies, the first of which is a
- * warm-up. */
+/* COPY: bytes of a timed copy; MOST_VALUE: greatest length of a stored value; ROUNDS: number of
+ * copies, the first of which is a warm-up. */
 enum { COPY = 32 << 20, MOST_VALUE = 100, ROUNDS = 3 };
 
 /* Additional seconds per backprojection command, because its last work groups do not fill the
@@ -251,15 +166,16 @@ static const double CALL_S = 150e-6;
 
 static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
-/* The last key that was looked up, and its rates (zeros: none), because plans look it up often. */
+/* Key of rates that was looked up last, and its rates (zeros: none are stored), because plans look
+ * it up often. */
 static struct {
     pthread_mutex_t lock;
     char key[GPU_TUNER_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Read the rates of a key: exactly four positive numbers, in seconds per update, sample, byte to
- * the device, byte to the host; false: none are stored. */
+/* Read the stored rates of a key: four positive numbers, in seconds per update, sample, byte to the
+ * device, byte to the host; false: none are stored. */
 static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];
@@ -304,7 +220,7 @@ void gl_meter_open(struct gl_device *dev)
                      !read_rates(key, &rates);
 }
 
-/* The second batch is timed, because drivers compile during the first. */
+/* The filter of the second batch is timed, because drivers compile during the first. */
 void gl_meter_begin(struct gl_meter *m)
 {
     m->start = 0;
@@ -322,7 +238,7 @@ void gl_meter_end(struct gl_meter *m, double samples)
     m->filter = (fbp_seconds() - m->start) / samples;
 }
 
-/* Seconds per byte of a copy of COPY bytes; 0: failed. */
+/* Returns the seconds per byte of a copy of COPY bytes; 0: failed. */
 static double time_copy(const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
@@ -338,8 +254,8 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     return least / COPY;
 }
 
-/* gl_pace_end() counts a set of symmetric voxels and a group of views once; these are the square of
- * symmetric_views updates. */
+/* Store the rates of a run.  gl_pace_end() counts a set of symmetric voxels and a group of views
+ * once; these are the square of symmetric_views updates. */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted =

@@ -1,5 +1,6 @@
-/* Choice among the shapes of a kernel by timing the first passes of a run (tuner.h).  Called by the
- * backends when a device is opened, around each pass, and when the device is closed. */
+/* Choice among the shapes (tile and window) of a GPU kernel by timing the first passes of a run
+ * (tuner.h).  cuda/entry.c and gl/entry.c call it when a device is opened or closed, cuda/volume.c
+ * and gl/backproject.c around each pass. */
 #include "backend/gpu/tuner.h"
 
 #include "backend/module.h"
@@ -36,7 +37,7 @@ void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int sha
     gpu_host->cache_put(file, key, value);
 }
 
-/* The shape that FBP_SHAPE requests, or -1. */
+/* Returns the shape that the environment variable FBP_SHAPE requests, or -1. */
 static int requested_shape(int n_shapes)
 {
     const char *text = gpu_host->environment(FBP_ENV_SHAPE);
@@ -61,9 +62,9 @@ bool gpu_timing_key(const struct gpu_kernel *k, const struct fbp_job *job, int i
     return n > 0 && n < GPU_TUNER_KEY;
 }
 
-/* May a run of the job measure?  Its passes must be long enough, complete, and enough for two
- * rounds.  If so, `key` gets what the best shape depends on; false also if the device does not
- * report it. */
+/* May a run of the job measure shapes?  Its passes must be long enough, complete, and enough for
+ * two rounds.  If so, `key` receives what the best shape depends on; false also if the device does
+ * not report its name. */
 static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int index,
                         const struct gpu_timer *timer, const int *candidates, int n_candidates,
                         char key[GPU_TUNER_KEY])
@@ -118,7 +119,8 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     }
 }
 
-/* Is the pass timed?  Only equal passes are compared: voxels see different parts of views. */
+/* Is this pass timed?  Only passes of the same size and position are compared, because voxels
+ * elsewhere project onto different parts of views. */
 static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
 {
     const struct gpu_grid *first = &t->grid;
@@ -154,26 +156,27 @@ static void decide(struct gpu_tuner *t)
 int gpu_tuner_begin(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
 {
     if (t->active && t->n == t->n_candidates * GPU_TUNER_ROUNDS &&
-        t->timer->is_over(t->user, t->n - 1))
+        t->timer->is_over(t->user, 2 * t->n - 1, false))
         decide(t);
     if (!counts(t, n, grid))
         return grid->nz <= 4 ? t->thin[0] : grid->nz <= 8 ? t->thin[1] : t->shape;
     const int shape = t->candidates[t->n % t->n_candidates];
     t->grid = *grid;
-    if (!t->timer->begin(t->user, t->n))
+    if (!t->timer->record(t->user, 2 * t->n))
         t->active = false;
     return shape;
 }
 
 void gpu_tuner_end(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
 {
-    if (counts(t, n, grid) && !t->timer->end(t->user, t->n++))
+    if (counts(t, n, grid) && !t->timer->record(t->user, 2 * t->n++ + 1))
         t->active = false;
 }
 
 void gpu_tuner_close(struct gpu_tuner *t)
 {
-    if (t->active && t->n >= LEAST_ROUNDS * t->n_candidates && t->timer->wait(t->user, t->n - 1))
+    if (t->active && t->n >= LEAST_ROUNDS * t->n_candidates &&
+        t->timer->is_over(t->user, 2 * t->n - 1, true))
         decide(t);
     t->active = false;
 }

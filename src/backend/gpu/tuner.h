@@ -14,33 +14,33 @@
 
 #include "base/cache.h"
 
-/** Timed passes (trials) per candidate, of which the first does not count; greatest number of
- *  trials; bytes of a cache key. */
+/** GPU_TUNER_ROUNDS: timed passes (trials) per candidate, of which the first does not count;
+ * GPU_TUNER_TRIALS: greatest number of trials; GPU_TUNER_KEY: bytes of a cache key. */
 enum {
     GPU_TUNER_ROUNDS = 3,
     GPU_TUNER_TRIALS = GPU_TUNER_ROUNDS * GPU_MOST_SHAPES,
     GPU_TUNER_KEY = 320
 };
 
-/** Functions of a backend that time passes by events in the queue of the passes.  A function that
- *  fails returns false and sets no error; the run continues. */
+/** Functions of a backend that time passes by events in the device's queue.  A function that fails
+ * returns false and sets no error; the run continues. */
 struct gpu_timer {
-    struct fbp_cache_file file; /**< file that caches the shapes of the module */
-    /** Writes name, size and driver of a device, on which the best shape depends. */
+    /** file of the cache that stores the fastest shapes of the module */
+    struct fbp_cache_file file;
+    /** Writes name, size and driver of a device, because the fastest shape depends on them. */
     bool (*describe)(int index, char *out, size_t n);
     /** Creates the events of n trials. */
     bool (*open)(void *user, int n);
-    /** Record the events at the beginning and at the end of a trial. */
-    bool (*begin)(void *user, int trial);
-    bool (*end)(void *user, int trial);
-    /** Returns whether the device has finished the trial, without waiting; waits for its end. */
-    bool (*is_over)(void *user, int trial);
-    bool (*wait)(void *user, int trial);
+    /** Records an event in the queue of the passes: event 2 t begins trial t, event 2 t + 1 ends
+     *  it. */
+    bool (*record)(void *user, int event);
+    /** Returns whether the device has passed an event; `wait`: waits until it has. */
+    bool (*is_over)(void *user, int event, bool wait);
     /** Sets *ms to the duration of a finished trial in milliseconds. */
     bool (*elapsed)(void *user, int trial, float *ms);
 };
 
-/** State of the choice for the kernel of one device. */
+/** State of the choice among shapes for the kernel of one device. */
 struct gpu_tuner {
     const struct gpu_timer *timer;
     void *user;  /**< argument of the timer's functions */
@@ -48,13 +48,13 @@ struct gpu_tuner {
     int thin[2]; /**< shapes of passes of up to 4, and of 5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
-    int n; /**< number of timed passes so far; the next has candidate n % n_candidates */
+    int n; /**< number of timed passes so far; the next pass has candidate n % n_candidates */
     struct gpu_grid grid; /**< grid of all timed passes: only equal passes are compared */
     char key[GPU_TUNER_KEY];
 };
 
-/** Selects the shapes of a device: number n of FBP_SHAPE=n (tests), else the cached shape, else the
- *  likeliest; in the last case, passes are timed unless FBP_TUNE=0. */
+/** Selects the shapes of a device: shape n if FBP_SHAPE=n (tests), else the cached shape, else the
+ * likeliest; in the last case, passes are timed unless FBP_TUNE=0. */
 void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
                     const struct fbp_job *job, int index, const struct gpu_timer *timer,
                     void *user);
@@ -63,11 +63,12 @@ void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
 bool gpu_tuner_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                       const struct gpu_timer *timer);
 
-/** Called before and after the launch of a pass of n views; gpu_tuner_begin() returns the shape. */
+/** The backend calls these functions before and after the launch of a pass of n views;
+ * gpu_tuner_begin() returns the pass's shape. */
 int gpu_tuner_begin(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 
-/** Caches the fastest shape if enough trials are complete.  No trial is recorded afterwards. */
+/** Caches the fastest shape if enough trials are complete, and ends the trials. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
 /** Writes the key under which measurements of a kernel on a device are cached.  Returns false if
@@ -78,7 +79,7 @@ bool gpu_timing_key(const struct gpu_kernel *kernel, const struct fbp_job *job, 
 /** Returns the cached shape of `key`; -1: none in 0 … n_shapes - 1. */
 int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes);
 
-/** Caches a shape; the key must not contain tabs or line ends. */
+/** Stores a shape in the cache; the key must not contain tabs or line ends. */
 void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int shape);
 
 #endif /* FBP_SRC_BACKEND_GPU_TUNER_H */
