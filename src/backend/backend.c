@@ -1,5 +1,5 @@
-/* The list of all backends, and access by name or index; the pipeline and the public interface call
- * these functions. */
+/* The list of all kinds of devices (backends), and access by name or index; pipeline/devices.c
+ * calls these functions, and the command for its lists of names. */
 #include "backend/device.h"
 
 #include <pthread.h>
@@ -20,14 +20,15 @@ const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) & fbp_backen
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 
-/* Completed copies of the backends, made at the first request; name NULL: not made yet. */
+/* Copies of the backends with default functions for missing slots, made when a backend is first
+ * requested; name NULL: not made yet. */
 static struct {
     pthread_mutex_t lock;
     struct fbp_backend complete[N_BACKENDS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The completed copy of a backend, or of the loaded backend of the same name; for a completed copy,
- * the same copy. */
+/* Returns the completed copy of a backend, of a loaded backend with the same name, or of a
+ * completed copy itself. */
 static const struct fbp_backend *completed(const struct fbp_backend *given)
 {
     struct fbp_backend *out = NULL;

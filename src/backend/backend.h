@@ -1,9 +1,9 @@
 /** @file backend.h  The interface of all devices: struct fbp_job describes one reconstruction,
  * struct fbp_backend is the table of functions ("slots") of one kind of device (internal).
  *
- * The pipeline (pipeline/run.c) handles views, rows, batches and slabs.  It contains no scan
- * geometry, no kernel and no kind of memory.  A backend filters and backprojects; it may have its
- * own memory and its own queues.  Data pass through these buffers:
+ * The pipeline (pipeline/run.c) calls the slots, and handles views, rows, batches and slabs.  It
+ * contains no scan geometry, no kernel and no kind of memory.  A backend filters and backprojects;
+ * it may have its own memory and its own queues.  Data pass through these buffers:
  *
  *     host [view][row][column], float, double or uint16       read by pipeline/stage_read.c
  *       | upload (IN)
@@ -46,50 +46,53 @@ typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t
 
 /** The kernel that computes a job: set by the backend's choose(). */
 struct fbp_kernel_selection {
-    const char *requested;  /**< name of the requested kernel; NULL: the fastest usable one */
+    const char *requested; /**< name of the kernel that the user requested; NULL: the fastest usable
+                              kernel */
     const char *name, *isa; /**< names of kernel and instruction set, for messages */
-    const void *entry;      /**< private data of the backend: its entry for this kernel */
-    size_t symmetric_views; /**< views that the kernel processes together (views.h): 1, 2, 4 */
+    const void *entry; /**< private data of the backend: the description of the selected kernel */
+    size_t symmetric_views; /**< number of symmetric views that the kernel processes together
+                               (views.h): 1, 2 or 4; default 1 */
     bool boxes;             /**< the kernel computes boxes of slices; false: whole slices only */
 };
 
-/** Detector of the filtered rows.  An offset panel measures only one side, and the ramp spreads its
- *  values to the other side: rows are padded until the detector is symmetric.  Measured column c is
- *  column (inserted + 1) c + left here; columns without a measured sample are 0 before the filter.
- */
+/** Detector of the filtered rows.  An offset panel measures only one side, and the ramp filter
+ * spreads its values to the other side: rows are padded until the detector is symmetric.  Measured
+ * column c becomes column (inserted + 1) c + left of the padded detector; columns without a
+ * measured sample are 0 before the filter. */
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
     size_t inserted; /**< additional columns after each measured one (oversampling) */
 };
 
-/** Requested voxels; all others may have any value. */
+/** Voxels that the user requested; all other voxels may have any value. */
 struct fbp_requested_voxels {
-    size_t box[3][2];                /**< voxels [first, end) along x, y, z; end 0: all */
+    size_t box[3][2];                /**< requested voxels [first, end) along x, y, z; end 0: all */
     const struct fbp_region *region; /**< region within the box; NULL: all voxels */
 };
 
 /** Part of the volume that this process computes, if several processes compute one volume. */
 struct fbp_job_part {
-    size_t slices[2];       /**< slices [first, end), counted from the first requested one
-                                 (pipeline/division.h); end 0: all */
+    size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
+                         requested slice (pipeline/division.h); end 0: all */
     size_t slices_per_file; /**< consecutive slices of the box that share files of the output:
                                  borders of parts are moved to multiples of it; 0: no such files */
-    bool counts_once;       /**< rows that earlier parts need too are excluded from the counts of
-                                 repaired samples: those parts count them */
-    /** Groups [first, end) of group_views views that are backprojected here; end 0: all.  Other
-     *  processes backproject the other groups; the partial volumes are added. */
+    bool counts_once; /**< detector rows that earlier parts need too are excluded from this part's
+                         counts of repaired samples, because the earlier parts count them */
+    /** Groups [first, end) of can.group_views views that this process backprojects; end 0: all.
+     * Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
 };
 
 /** How the source of views has to be read. */
 struct fbp_job_input {
-    enum fbp_type type; /**< type of raw samples: FBP_U16, FBP_F64; any other value: float */
-    bool filtered; /**< views are weighted and filtered already: filter() only repairs samples that
-                        are not finite, and changes the layout */
-    bool in_order; /**< views and rows must be read in ascending order: the scan is compressed */
-    bool unpacks;  /**< samples are decoded during reading, by several threads */
-    int most_readers; /**< greatest number of reading threads per worker; 0: no limit */
+    enum fbp_type type; /**< type of raw samples: FBP_U16 or FBP_F64; any other value: float */
+    bool filtered; /**< the source yields weighted and filtered views: filter() only repairs samples
+                      that are not finite, and changes the layout */
+    bool in_order; /**< views and rows must be read in ascending order, because the scan is
+                      compressed */
+    bool unpacks;  /**< reading decodes samples, which pays for several reading threads */
+    int most_readers; /**< reading threads per worker, greatest number; 0: no limit */
 };
 
 /** Everything that is done to a raw sample before it is backprojected. */
@@ -99,8 +102,9 @@ struct fbp_filtering {
     const struct fbp_filter_design *design; /**< NULL if the views are filtered already */
     /** Filter along columns, applied after the weights; NULL: none. */
     const struct fbp_column_filter *columns;
-    const struct fbp_pad *pad; /**< extrapolation, added to filtered rows; NULL: none */
-    bool spatial;              /**< convolve in space, not by Fourier transforms */
+    /** extrapolation beyond the detector's ends, added to filtered rows; NULL: none */
+    const struct fbp_pad *pad;
+    bool spatial; /**< rows are convolved in space, not by Fourier transforms */
 };
 
 /**
@@ -118,7 +122,8 @@ struct fbp_filtering {
 struct fbp_meridian_images {
     size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
     size_t n_views;                     /**< views of the first stage, sorted by plane */
-    size_t *first;   /**< [n_planes + 1]: plane p has views [first[p], first[p + 1]) */
+    size_t *first;   /**< [n_planes + 1] views of each plane: plane p has views [first[p], first[p +
+                        1]) */
     double (*at)[3]; /**< [n_views] column of the filtered view for image sample (0, 0), and its
                           increments per image column and image row */
 };
@@ -131,15 +136,15 @@ struct fbp_image_rows {
 
 /** Plane integrals (EPR imaging). */
 struct fbp_job_epr {
-    /** For CUBIC, filtered rows are spline coefficients (filter/parabola.h), which are 0 beyond
-     *  their ends. */
+    /** Interpolation between samples of a row.  With FBP_INTERPOLATION_CUBIC, filtered rows are
+     * spline coefficients (filter/parabola.h), which are 0 beyond their ends. */
     enum fbp_interpolation interpolation;
     /** First of two stages: filtered views are summed to these sinogram images, and no volume is
      *  computed.  NULL: filtered views are backprojected. */
     const struct fbp_meridian_images *images;
     bool second_stage;    /**< views are images of a first stage */
-    bool rows_are_slices; /**< the job is the second of two stages: row r of each image belongs to
-                             slice r */
+    bool rows_are_slices; /**< the job is the second of two stages, and row r of each sinogram image
+                             belongs to slice r */
 };
 
 /** Everything about one reconstruction that does not change while it runs.  Shared by all threads
@@ -152,7 +157,8 @@ struct fbp_job {
      *  filtered views to the w(0) that their values were computed for. */
     double (*matrices)[12];
     struct fbp_geometry_facts facts;
-    fbp_rows_fn *rows; /**< rows that slices need: all that the pipeline uses of a geometry */
+    fbp_rows_fn *rows; /**< function that computes the detector rows that slices need; the pipeline
+                          uses nothing else of a geometry */
     bool sparse;       /**< slices are so far apart that a row between the rows of two neighbouring
                             slices may be needed by neither */
     struct fbp_panel panel;            /**< detector as measured */
@@ -167,7 +173,8 @@ struct fbp_job {
     size_t time_points;
     struct fbp_grid grid; /**< the whole volume, even if only a box of it is requested */
     struct fbp_requested_voxels requested;
-    double scale, shift; /**< output = scale * value + shift (Hounsfield units); else 1, 0 */
+    double scale, shift; /**< output voxel = scale * value + shift, for Hounsfield units; 1 and 0:
+                            unchanged */
     struct fbp_job_part part;
     struct fbp_job_input input;
     struct fbp_filtering filtering;
@@ -215,26 +222,27 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
 }
 
 /** Views that are filtered and backprojected together.  The scan consists of
- * job->selection.symmetric_views equal parts.  A batch has n_views / symmetric_views consecutive
- * views of each part, part after part: the first part's begin at view0, those of the other parts at
- * the same position in their part. */
+ * job->selection.symmetric_views equal parts of the circle.  A batch has n_views / symmetric_views
+ * consecutive views of each part, part after part: those of the first part begin at view0, those of
+ * another part at the same position within that part. */
 struct fbp_batch {
-    size_t view0, n_views;       /**< first view; number of views, of all parts together */
-    size_t row0, n_rows;         /**< detector rows [row0, row0 + n_rows) are filtered */
-    size_t load_row0, load_rows; /**< rows that are read: a few more, if corrections of bad pixels
-                                      or a filter along columns need them */
-    size_t position; /**< position in the buffer of filtered views: views per part that precede this
-                       batch there; always 0 for a backend without rates() and max_resident_views */
+    size_t view0, n_views; /**< first view; number of views, of all parts together */
+    size_t row0, n_rows;   /**< detector rows [row0, row0 + n_rows) are filtered */
+    /** detector rows [load_row0, load_row0 + load_rows) that are read: additional rows if
+     * corrections of bad pixels or a filter along columns need them */
+    size_t load_row0, load_rows;
+    size_t position; /**< position of the batch in the buffer of filtered views: views per part that
+                        precede the batch; 0 for a backend without rates() and max_resident_views */
     bool resident;   /**< filtered views stay in the buffer for several slabs; all batches of the
-                      buffer   then have the same rows */
-    size_t time_point; /**< volume of a series to which the rows belong */
+                        buffer then have the same rows */
+    size_t time_point; /**< time point (index of the volume in a series) of the rows */
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of slices
  *  [z0, z0 + nz) of the grid.  It contains all channels, one after another. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
-    size_t time_point; /**< volume of a series to which the slab belongs */
+    size_t time_point; /**< time point (index of the volume in a series) of the slab */
 };
 
 /** Queues of a device.  Work of one stage runs in order; different stages run concurrently. */
@@ -243,7 +251,8 @@ enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT
 /** A point in the work of a stage. */
 struct fbp_event {
     enum fbp_stage stage;
-    uint64_t ticket; /**< number that the backend assigns; 0: already reached */
+    uint64_t ticket; /**< number that the backend assigns to the event; 0: the event was reached
+                        before */
 };
 
 /** Contents of a buffer of device memory: raw samples of a batch, filtered views, or a slab. */
@@ -261,18 +270,20 @@ static inline const char *fbp_purpose_name(enum fbp_purpose purpose)
 struct fbp_buffer {
     enum fbp_purpose purpose;
     size_t bytes;
-    size_t n_views, n_rows; /**< size of the largest batch in the buffer; 0 for a volume */
+    /** views and rows of the largest batch that the buffer holds; 0 for a volume */
+    size_t n_views, n_rows;
 };
 
-/** Approximate durations, from which the plan predicts the time of a division of the work. */
+/** Approximate durations of a device's work; the plan predicts from them the time of a division of
+ * the work into slabs and batches. */
 struct fbp_rates {
     double upload, fetch; /**< seconds per byte */
     double filter;        /**< seconds per sample */
     double update;        /**< seconds per voxel and view; 0: no rate is known */
-    double call;          /**< additional seconds per call of backproject(): the last blocks of a
-                               call do not occupy the whole device */
-    double share;         /**< seconds per byte of filtered views copied from another device */
-    double copy;          /**< seconds per byte copied within the device's memory; 0: unknown */
+    double call;  /**< additional seconds per call of backproject(), whose last thread blocks do not
+                     occupy the whole device */
+    double share; /**< seconds per byte of filtered views copied from another device */
+    double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
 };
 
 /**
@@ -301,47 +312,51 @@ struct fbp_statistics {
     double min, max, sum;
 };
 
-/** An open device: defined by each backend for itself. */
+/** An open device; each backend defines its own struct. */
 typedef struct fbp_device fbp_device;
 
-/** How usable devices of a backend are found.  `why` receives a sentence for the user, of at most n
- *  bytes. */
+/** Functions that find the usable devices of a backend.  `why` receives a sentence for the user, of
+ * at most n bytes. */
 struct fbp_discovery {
-    /** If the backend is in a module: loads the module and returns the module's backend; returns
-     *  NULL, with the reason in `why`, if it cannot be used.  NULL: this struct is the backend. */
+    /** Loads the backend's module and returns the module's backend; returns NULL, with the reason
+     * in `why`, if the module cannot be used.  NULL: the backend is part of the library. */
     const struct fbp_backend *(*load)(char *why, size_t n);
     /** Returns the number of usable devices; if 0, with the reason in `why`.  NULL: always 1. */
     int (*count)(char *why, size_t n);
     /** Returns whether `auto` may select the device of this index.  Index -1, before `load`:
      *  whether such a device may exist.  NULL: yes. */
     bool (*auto_selectable)(int index);
-    /** Fills text and memory of a device; out->text contains the summary.  NULL: no change. */
+    /** Fills text and memory size of a device; out->text contains the backend's summary on entry.
+     * NULL: no change. */
     void (*describe)(int index, struct fbp_device_info *out);
 };
 
 /** Jobs that the devices of a backend can compute. */
 struct fbp_capabilities {
-    bool precisions;  /**< kernels differ in precision; false: job->precision has no effect, except
-                           double */
+    bool precisions;  /**< kernels exist in several precisions; false: job->precision has no effect,
+                         except FBP_PRECISION_DOUBLE */
     bool counts;      /**< raw samples may be uint16 */
-    bool oversamples; /**< jobs may have columns between the measured ones: padded.inserted */
+    bool oversamples; /**< jobs may insert columns between the measured columns (padded.inserted >
+                         0) */
     bool channels;    /**< jobs may have several channels */
-    bool periodic;    /**< filters may be periodic: struct fbp_filter_design */
-    bool any_filter;  /**< filters may have two passes and asymmetric kernels */
+    bool periodic;    /**< filters may be periodic (struct fbp_filter_design) */
+    bool any_filter;  /**< filters may have two passes, and kernels that are not symmetric */
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
-    unsigned interpolations; /**< supported interpolations of plane integrals in addition to linear:
-                                  bits 1 << enum fbp_interpolation */
-    /** A batch begins at a multiple of this number of views and contains a multiple of it, except
-     *  the last batch; must be a multiple of 4. */
+    unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
+                                to linear: bits 1 << enum fbp_interpolation */
+    /** Number of views of which the first view of every batch, and the length of every batch except
+     * the last, are multiples; must be a multiple of 4. */
     size_t group_views;
-    size_t max_resident_views; /**< greatest number of views per part in a buffer of filtered views;
-                                    0: no limit, but filtered views cannot be kept for several
-                                    slabs */
+    size_t max_resident_views; /**< views per part that a buffer of filtered views can hold,
+                                  greatest number; 0: no limit, but filtered views cannot be kept
+                                  for several slabs */
     /** Derived by fbp_backend_complete(): a backend leaves these members unset. */
-    bool own_memory;      /**< views are uploaded: `memory.alloc` is set */
+    bool own_memory;      /**< devices have memory of their own, to which views are uploaded:
+                             `memory.alloc` is set */
     bool shares;          /**< devices copy filtered views from one another: `share` is set */
     bool filtered_rows;   /**< filtered rows are available as plain floats: `filter_rows` is set */
-    bool meridian_images; /**< the first of two stages is supported: `meridian` is set */
+    bool meridian_images; /**< the device computes sinogram images, the first of two stages:
+                             `meridian` is set */
     bool statistics;      /**< the device computes statistics of voxels: `statistics` is set */
 };
 
@@ -351,8 +366,8 @@ struct fbp_memory_slots {
      *  memory).  what: purpose, for an error message.  NULL (both): any host memory. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
-    /** Returns whether the device can copy from and to this memory of the caller, which may be on
-     *  the device itself.  NULL: never. */
+    /** Returns whether the device can copy from and to this host or device memory, which the caller
+     * of the library owns.  NULL: never. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
     /** Allocate and free device memory.  NULL (these two and upload): device memory is host memory,
@@ -372,23 +387,24 @@ struct fbp_memory_slots {
     const struct fbp_device_memory_access *of_caller;
 };
 
-/** Order between stages, and with the host; times for a timeline.  NULL (the first three): every
- *  slot returns when its work is done, and every event was reached.  NULL (the last two): the
- *  host's clock at the time of the call. */
+/** Events that order the work of stages and of the host, and timestamps for a timeline.  NULL (the
+ * first three): every slot returns when its work is done, and every event was reached.  NULL (the
+ * last two): the host's clock at the time of the call. */
 struct fbp_event_slots {
     /** Sets *out to the end of the work that was queued in a stage so far. */
     fbp_status (*record)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
     /** Work that is queued in `stage` from now on starts after the event. */
     fbp_status (*stage_wait)(fbp_device *dev, enum fbp_stage stage, struct fbp_event event);
-    /** Blocks the calling thread until the event; returns the first failure of its stage. */
+    /** Blocks the calling thread until the event is reached; returns the first failure of the
+     * event's stage. */
     fbp_status (*host_wait)(fbp_device *dev, struct fbp_event event);
-    /** Queues a timestamp at this point of a stage's work; *out identifies it. */
+    /** Queues a timestamp after the work of a stage so far; *out identifies the timestamp. */
     fbp_status (*timestamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
     /** Converts a timestamp that was reached to seconds of fbp_seconds(); called once for each. */
     fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
 };
 
-/** Number of samples that filter() repaired.  NULL (both): nothing is repaired. */
+/** Counts of samples that filter() repaired.  NULL (both): filter() repairs no samples. */
 struct fbp_repair_slots {
     /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
      *  the bit of a counted row is cleared; bitmap->bits NULL: every row counts, each time, and the
@@ -409,8 +425,9 @@ enum { FBP_MOST_LINKED = 16 };
 /** Properties, reported by the driver, of copies from one device to another. */
 struct fbp_peer {
     bool direct;  /**< copies need not pass through host memory */
-    bool atomics; /**< the same for atomic operations, which indicates a link other than the bus */
-    int rank;     /**< rank of this kind of link among those of the machine; 0: fastest */
+    bool atomics; /**< atomic operations on the other device's memory are supported, which indicates
+                     a link other than the bus */
+    int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
 };
 
 /** Repeated copies in one direction.  An end is an index in the list of devices of open(), or
@@ -422,7 +439,7 @@ struct fbp_flow {
 /** Measures copy rates between memories of host and devices, for any set of simultaneous copies.
  *  pipeline/links.c decides which sets are measured, and stores the rates. */
 struct fbp_link_meter {
-    /** Bytes that open() allocates per device, in host memory and in device memory. */
+    /** Bytes of host memory and of device memory that open() allocates per device. */
     size_t host_bytes, device_bytes;
     /** Writes a text that identifies the device, its position in the machine and its driver,
      * without tabs and line ends.  Returns false if they are unknown. */
@@ -444,10 +461,11 @@ struct fbp_link_meter {
 
 /** One kind of device. */
 struct fbp_backend {
-    const char *name, *summary; /**< value of --device; one line for lists of devices */
-    bool in_host; /**< device memory is host memory and counts as such; set automatically if there
-                       is no `memory.alloc` */
-    bool hidden;  /**< not listed and never selected automatically: for tests and plans */
+    const char *name, *summary; /**< name, as in --device; summary, one line for lists of devices */
+    bool in_host; /**< device memory is host memory, and limits of host memory include it; default:
+                     true if there is no `memory.alloc` */
+    bool hidden;  /**< the backend is not listed and never selected automatically: for tests and
+                     predictions */
     struct fbp_discovery discovery;
     struct fbp_capabilities can;
 
@@ -459,18 +477,19 @@ struct fbp_backend {
      *  slices. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
-    /** Bytes of filtered views [n_views][n_rows] and of a slab in the device's layout.  From here
-     *  on, slots are called only with a job whose kernel is selected. */
+    /** Return the bytes of filtered views [n_views][n_rows], and of a slab, in the device's layout.
+     * These slots and all following ones are called only with a job whose kernel is selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Returns whether a device can allocate such a buffer at all, however much memory is free; for
-     *  buffer NULL, the memory that the job needs in addition to buffers.  If not, `why` receives
-     *  the reason.  NULL: it can. */
+     * buffer NULL, whether it can allocate the memory that the job needs in addition to buffers. If
+     * not, `why` receives the reason.  NULL: always true. */
     bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
                   size_t n);
-    /** Approximate durations of work.  NULL: unknown; the plan then uses the fewest slabs. */
+    /** Sets *out to approximate durations of the job's work.  NULL: unknown; the plan then uses the
+     * fewest slabs. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
     /** Opens a device for one job, which outlives it.  *out is NULL on failure. */
@@ -485,8 +504,9 @@ struct fbp_backend {
      *  buffer's start, at position batch->position; rows have padded.panel.n_columns (stage
      *  FILTER).  `raw` may be overwritten. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
-    /** The same, but writes plain rows: float [n_views][n_rows][padded.panel.n_columns], in memory
-     *  that was allocated for FBP_FOR_RAW.  NULL: not supported. */
+    /** Corrects, weights and filters a batch like filter(), but writes plain rows: float
+     * [n_views][n_rows][padded.panel.n_columns], in memory that was allocated for FBP_FOR_RAW.
+     * NULL: not supported. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
     /** Copies filtered views of a batch from buffer `theirs` of another device of this backend,
@@ -516,27 +536,28 @@ struct fbp_backend {
 
     /** Measures the links between memories.  NULL: no links to measure. */
     const struct fbp_link_meter *links;
-    /** Projects volumes, for images of them.  NULL: not supported. */
+    /** Computes maximum intensity projections of volumes, for pictures.  NULL: not supported. */
     const struct fbp_projector *projector;
 };
 
 /** All backends as defined, in the order of preference (backend.c); ended by NULL. */
 extern const struct fbp_backend *const fbp_backends[];
 
-/** Returns the backend of this name, completed, and loaded if that is possible; NULL if there is no
- *  such name. */
+/** Returns the backend of this name, loaded if possible, with defaults for missing slots; NULL if
+ * there is no such name. */
 const struct fbp_backend *fbp_backend_find(const char *name);
 
-/** Loads and completes *backend, and returns the number of its usable devices; if 0, `why` receives
- *  the reason.  *backend becomes the completed copy, unless loading fails. */
+/** Loads *backend if it is a module, fills missing slots with defaults, and returns the number of
+ * its usable devices; if 0, `why` receives the reason.  *backend becomes the completed copy, unless
+ * loading fails. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
-/** Name i, from 0, for fbp_recon_params.device: "auto", then the kinds of devices in this build,
- *  usable on this machine or not; NULL beyond the last. */
+/** Returns name i, from 0, for fbp_recon_params.device: "auto", then the kinds of devices in this
+ * build, usable on this machine or not; NULL beyond the last. */
 const char *fbp_device_name(size_t i);
 
-/** Name i, from 0, for fbp_recon_params.tuning.kernel: "matrix", "column" …; NULL beyond the last.
- * A device has only some of the kernels. */
+/** Returns name i, from 0, for fbp_recon_params.tuning.kernel: "matrix", "column" …; NULL beyond
+ * the last.  A device has only some of the kernels. */
 const char *fbp_kernel_name(size_t i);
 
 #endif /* FBP_SRC_BACKEND_H */

@@ -16,7 +16,7 @@ static int one_device(char *why, size_t n)
     return 1;
 }
 
-/* The caller has already written the backend's summary. */
+/* Default of `describe`: fbp_devices() has already written the backend's summary. */
 static void summary_alone(int index, struct fbp_device_info *out)
 {
     (void)index;
@@ -86,7 +86,7 @@ static int no_owner(const void *memory, size_t bytes)
     return -1;
 }
 
-/* The other members are called only for memory that has an owner. */
+/* Default of `of_caller`: no memory has an owner, so that no other member is ever called. */
 static const struct fbp_device_memory_access no_memory_of_callers = {.owner = no_owner};
 
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
@@ -157,7 +157,7 @@ static fbp_status no_host_wait(fbp_device *dev, struct fbp_event event)
     return FBP_OK;
 }
 
-/* A timestamp is the bits of the host's time, a double. */
+/* Default of `timestamp`: the bits of the host's time, a double. */
 static fbp_status host_timestamp(fbp_device *dev, enum fbp_stage stage, uint64_t *out)
 {
     const double now = fbp_seconds();
@@ -192,7 +192,8 @@ static fbp_status no_counts(fbp_device *dev, struct fbp_prep_counts *out)
 /* Set a slot that the backend has not set. */
 #define DEFAULT(SLOT, VALUE) out->SLOT = out->SLOT ? out->SLOT : (VALUE)
 
-/* A backend sets all slots of a group (such as alloc, release, upload) or none. */
+/* Complete a copy of a backend.  A backend sets all slots of a group (such as alloc, release,
+ * upload) or none. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
 {
     *out = *given;

@@ -9,7 +9,8 @@
 
 #include "backend/backend.h"
 
-/** Copies *given to *out, fills the optional slots and sets the derived members. */
+/** Copies the backend *given to *out, fills its missing slots with defaults, and sets the derived
+ * members of `can`. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out);
 
 /** Work that is queued in a stage from now on starts after the event; no effect for ticket 0. */
@@ -36,7 +37,7 @@ static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_devi
     return fbp_device_wait(b, dev, mark);
 }
 
-/** Waits for all stages, even if some fail; returns the first failure. */
+/** Waits for the work of all stages of a device, even if some fail; returns the first failure. */
 static inline fbp_status fbp_device_settle_all(const struct fbp_backend *b, fbp_device *dev)
 {
     fbp_status first = FBP_OK;
@@ -48,7 +49,7 @@ static inline fbp_status fbp_device_settle_all(const struct fbp_backend *b, fbp_
     return first;
 }
 
-/** Frees device memory of alloc(); NULL: no effect. */
+/** Frees device memory of the slot memory.alloc(); NULL: no effect. */
 static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
                                   enum fbp_purpose purpose, void *memory)
 {
@@ -56,7 +57,7 @@ static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
         b->memory.release(dev, purpose, memory);
 }
 
-/** Frees host memory of host_alloc(); NULL: no effect. */
+/** Frees host memory of the slot memory.host_alloc(); NULL: no effect. */
 static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
 {
     if (memory)

@@ -12,26 +12,27 @@ static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp
     return batch->n_views * batch->load_rows * job->panel.n_columns;
 }
 
-/** Bytes of a raw sample as read and uploaded. */
+/** Returns the bytes of a raw sample as read and uploaded. */
 static inline size_t fbp_raw_size(const struct fbp_job *job)
 {
     return job->input.type == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
-/** Byte offset of the floats in a raw buffer of n samples: uint16 samples come first and are
- *  converted to floats after them; 0 for other samples. */
+/** Returns the byte offset of the floats in a raw buffer of n samples: uint16 samples come first
+ * and are converted to floats after them; 0 for other samples. */
 static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 {
     return job->input.type == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
 }
 
-/** Bytes of a device's raw buffer of n samples, with the converted floats. */
+/** Returns the bytes of a device's raw buffer of n samples, including the converted floats. */
 static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
 {
     return fbp_raw_floats(job, n) + n * fbp_value_size(job);
 }
 
-/** Rows on either side of a row that the filter along columns adds to it; 0: no such filter. */
+/** Returns the number of rows on either side of a row that the filter along columns adds to it; 0:
+ * no filter along columns. */
 static inline size_t fbp_column_reach(const struct fbp_job *job)
 {
     return job->filtering.columns ? job->filtering.columns->half_width : 0;
@@ -58,9 +59,9 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
     return (char *)raw + (k * batch->load_rows + (r - batch->load_row0)) * row;
 }
 
-/** Converts row r of a view of the scan to line integrals, in place.  Repaired samples are added to
- *  *counts if the row's bit is set, which is then cleared; rows without repaired samples keep their
- *  bits.  Thread-safe for different rows. */
+/** Converts raw row r of a view of the scan to line integrals, in place.  Repaired samples are
+ * added to *counts if the row's bit in the bitmap is set, and the bit is then cleared; rows without
+ * repaired samples keep their bits.  Thread-safe for different rows. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *bitmap,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)

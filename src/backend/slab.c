@@ -13,7 +13,7 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
         if (box[i][0] >= box[i][1] || box[i][1] > most[i])
             return fbp_fail(FBP_ERR_INVALID,
                             "slab: voxels %zu:%zu along %c are outside the volume, which has 0:%zu "
-                            "(the end is excluded)",
+                            "(the end is excluded); choose a smaller box",
                             box[i][0], box[i][1], axes[i], most[i]);
     *out = (struct fbp_slab){.x0 = box[0][0],
                              .nx = box[0][1] - box[0][0],
@@ -29,8 +29,9 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
                     job->selection.name, most[0], most[1], out->nx, out->ny);
 }
 
-/* Define NAME() for voxels of type T.  LANES independent partial results let the compiler use
- * vector instructions; partial sums over RUN voxels, in T, are added up in double. */
+/* Defines NAME(), which adds n voxels of type T to statistics.  LANES independent partial results
+ * let the compiler use vector instructions; partial sums over RUN voxels, in T, are added up in
+ * double. */
 #define ADD(NAME, T)                                                                      \
     void NAME(struct fbp_statistics *s, const T *x, size_t n)                             \
     {                                                                                     \

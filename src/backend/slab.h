@@ -29,12 +29,12 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
     return out;
 }
 
-/** Sets *out to the voxels box[axis] = [first, end) along x, y and z.
- * @return FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
- * job's kernel computes whole slices only. */
+/** Sets the slab *out to the voxels box[axis] = [first, end) along x, y and z. @return
+ * FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the job's
+ * kernel computes whole slices only. */
 fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out);
 
-/** Voxels per slice of a slab, in one channel. */
+/** Returns the number of voxels per slice of a slab, in one channel. */
 static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 {
     return slab->nx * slab->ny;
@@ -43,11 +43,12 @@ static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 /** Statistics of no voxel. */
 #define FBP_NO_STATISTICS ((struct fbp_statistics){INFINITY, -INFINITY, 0})
 
-/** Add n voxels to *s.  A NaN changes neither minimum nor maximum. */
+/** Add n voxels to the statistics *s.  A NaN changes neither minimum nor maximum. */
 void fbp_statistics_add(struct fbp_statistics *s, const float *x, size_t n);
 void fbp_statistics_add_double(struct fbp_statistics *s, const double *x, size_t n);
 
-/** Add n values, double or float as fbp_in_double() of the job. */
+/** Add n voxels to the statistics *s; `values` are double or float as fbp_in_double() of the job
+ * states. */
 static inline void fbp_statistics_values(struct fbp_statistics *s, const struct fbp_job *job,
                                          const void *x, size_t n)
 {

@@ -35,7 +35,7 @@ static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
 }
 
 /** Sets *column and *row to the integer pixel nearest to the principal point of view k: coordinates
- *  counted from there are small near the object, and have the most digits in fp32. */
+ * that count from this pixel are small near the object, and have the most digits in fp32. */
 static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, double *column,
                                        double *row)
 {
@@ -69,7 +69,7 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
             out.first = z.first < out.first ? z.first : out.first;
             out.end = z.end > out.end ? z.end : out.end;
         }
-        /* both senses of rotation give the same set of columns */
+        /* both senses of rotation give the same set of voxel columns */
         const size_t old = x;
         x = job->selection.symmetric_views == 4 ? n[1] - 1 - y : n[0] - 1 - x;
         y = job->selection.symmetric_views == 4 ? old : n[1] - 1 - y;

@@ -1,10 +1,12 @@
 /*
- * Kernel "column" of the CPU device: views whose u and w do not depend on z, which every untilted
- * circular, short or uneven scan has.  Views are stored transposed and volumes as columns along z;
- * one interpolated detector column serves a whole voxel column (iFDK; Chen et al. 2019).
+ * Kernel "column" of the CPU device, which cpu.c selects for views whose u and w do not depend on
+ * z: every untilted circular, short or uneven scan has such views.  Views are stored transposed and
+ * volumes as columns along z; one interpolated detector column serves a whole voxel column (iFDK;
+ * Chen et al. 2019).  The inner loops are in column_loops.h.
  *
- * In double it takes sinogram images of a first stage whose rows are the volume's slices: nothing
- * lies between two rows, and every view adds two columns of its image to a voxel column.
+ * The variant in double computes sinogram images of a first stage whose rows are the volume's
+ * slices: there is no interpolation between rows, and every view adds two columns of its image to a
+ * voxel column.
  */
 #include "backend/cpu/cpu.h"
 
@@ -14,10 +16,11 @@
 enum {
     TILE = 16, /* edge of a tile [voxel columns] */
     LINE = CPU_FLOATS_PER_CACHE_LINE,
-    BLOCK = FBP_COLUMN_SLICES - LINE, /* greatest number of slices of a tile, in float */
-    SLICES = 128, /* and in double: a tile stays in the second-level cache with its views */
+    BLOCK = FBP_COLUMN_SLICES - LINE, /* slices per tile of a float volume, greatest number */
+    SLICES = 128, /* slices per tile of a double volume, greatest number: a tile and its views fit
+                     the second-level cache */
     DOUBLES = 8,  /* doubles of a cache line */
-    LEFT = 1      /* columns of zeros on either side of an image in double */
+    LEFT = 1      /* number of zero columns on either side of a sinogram image in double */
 };
 
 /* Samples from detector column to column. */
@@ -58,7 +61,8 @@ static size_t items(const struct cpu_bp *bp)
     return cpu_tiles(bp->slab->nx, TILE) * cpu_tiles(bp->slab->ny, TILE);
 }
 
-/* The requested part of slices [z0, z1) in voxel column (x, y) of the grid; 0, 0: none. */
+/* Returns the part of slices [z0, z1) that is requested in voxel column (x, y) of the grid; {0, 0}:
+ * no slice is requested. */
 static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
                                      size_t z1)
 {
@@ -119,7 +123,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
                 continue;
             const ptrdiff_t c = cpu_floor(u);
             const double a = u - (double)c, v = (v0 + x * v1) * r, slices = w / rows;
-            /* -1 < v < nr, more than a slice wider: rounding in the kernel cannot reach out. */
+            /* The rows of the whole detector, -1 < v < nr, and more than one slice per side,
+             * because the inner loop rounds v. */
             const double first = z_ref + (-1 - v) * slices - 2;
             const double end = z_ref + (nr - v) * slices + 3;
             const float *left = view + (size_t)(c + FBP_VIEW_LEFT) * stride;
@@ -140,7 +145,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
             n[i] += out->z0 < out->z1;
         }
     }
-    /* Prefetch the next view, or the first view of the next voxel column. */
+    /* The inner loop prefetches the columns of the next view, or those of the first view for the
+     * next voxel column. */
     for (size_t i = 0; i < xb - xa; i++)
         for (size_t k = 0; k < n[i]; k++) {
             if (last)
@@ -157,8 +163,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     }
 }
 
-/* The slices of a tile are cut into equal blocks of whole vectors.  A few views at a time: they and
- * the block stay in the second-level cache. */
+/* Cut the slices of a tile into equal blocks of whole vectors, and take a few views at a time:
+ * block and views together fit the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -178,7 +184,7 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* A transposition, in squares that fit the first-level cache. */
+/* Transpose the rows to columns in squares that fit the first-level cache. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {

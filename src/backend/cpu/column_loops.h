@@ -9,12 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Kernel "column": computes columns of voxels along z. */
-
 enum {
-    FBP_COLUMN_BELOW = 16,    /**< zeros below the rows of a detector column */
+    FBP_COLUMN_BELOW = 16,    /**< number of zeros below the rows of a stored detector column */
     FBP_COLUMN_ABOVE = 2,     /**< least number of zeros above them */
-    FBP_COLUMN_MULTIPLE = 32, /**< the length of a stored column is a multiple of it */
+    FBP_COLUMN_MULTIPLE = 32, /**< divisor of the length of a stored detector column */
     FBP_COLUMN_SLICES = 528,  /**< greatest number of slices per call */
     FBP_COLUMN_VIEWS = 8      /**< greatest number of views per call */
 };
@@ -28,14 +26,18 @@ enum {
  * relative to the integer row `row`.
  */
 struct fbp_bp_column {
-    const float *left; /**< stored row 0 of detector column floor(u); `stride` to the next column */
-    const float *ahead; /**< `left` of the next view or voxel column, for prefetching; never NULL */
-    float wl, wr;       /**< (1 - a) / w^2 and a / w^2, a: fraction of u */
+    const float *left;  /**< stored row 0 of detector column floor(u); the column right of it begins
+                           `stride` samples later */
+    const float *ahead; /**< `left` of the view or voxel column that is computed next, for
+                           prefetching; never NULL */
+    float wl, wr; /**< interpolation weights (1 - a) / w^2 and a / w^2 of the two detector columns,
+                     a: fraction of u */
     float v0, dv, v_lo, v_hi;
-    int row;      /**< reference row, counted from the first stored row */
-    bool aligned; /**< second of two stages: rows are slices of the volume, if dv and v0 agree */
-    size_t z0,
-        z1; /**< slices of the grid that project onto the detector, and a few more per side */
+    int row;      /**< row from which v counts; 0 is the first stored row of the detector column */
+    bool aligned; /**< the view is a sinogram image of the second stage, whose rows are slices of
+                     the volume */
+    /** slices of the grid that project onto the detector, and a few more per side */
+    size_t z0, z1;
 };
 
 /**
@@ -51,7 +53,7 @@ struct fbp_bp_column {
 typedef void fbp_bp_column_fn(float *dst, size_t z0, size_t z1, float z_ref,
                               const struct fbp_bp_column *views, size_t n, size_t stride);
 
-/** Readable values beyond the end of a detector column of doubles. */
+/** Number of values beyond the end of a detector column of doubles that the loops may read. */
 enum { FBP_COLUMN_DOUBLE_BEYOND = 8 };
 
 /** Two neighbouring columns of a sinogram image in double, and their interpolation weights. */
@@ -87,18 +89,20 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
 
 enum {
     BLOCKS = (FBP_COLUMN_SLICES / VL + 1 + VL - 1) / VL * VL,
-    /* Half a line: 4.1 rows per slice, whole vectors at both ends, a window beyond. */
+    /* Greatest number of samples of half an interpolated detector column: 4.1 rows per slice, whole
+       vectors at both ends, and one window. */
     HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64
 };
 
 /* The interpolated detector column of one view, and the positions of blocks in it. */
 struct column_line {
-    int at[BLOCKS]; /* sample of a block's first slice, and fraction */
+    int at[BLOCKS]; /* floor(v) of a block's first slice, v in steps of find_blocks() */
     float fraction[BLOCKS];
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
-/* Find n blocks from slice z on, in steps of 1 / scale rows from c->row. */
+/* Compute the rows of n blocks of slices from slice z on, in steps of 1 / scale rows counted from
+ * c->row. */
 static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                struct column_line *w)
 {
@@ -110,7 +114,8 @@ static inline void find_blocks(const struct fbp_bp_column *c, float scale, float
     }
 }
 
-/* VL samples of the line wl left + wr right from row i on.  Prefetches those of the next view. */
+/* Returns VL samples of the interpolated column wl left + wr right from row i on, and prefetches
+ * the same rows of the next view. */
 static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i, size_t stride)
 {
     __builtin_prefetch(c->ahead + i);
@@ -118,8 +123,8 @@ static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i
     return VFMA(wr, VLOAD(c->left + stride + i), VMUL(wl, VLOAD(c->left + i)));
 }
 
-/* Add a view to n blocks from slice z on: sum += lerp(line, v).  The line begins with row `from`,
- * aligned for loads, and is 0 outside the stored rows. */
+/* Add a view to n blocks of slices from z on: sum += lerp(line, v).  The interpolated column in
+ * w->line begins with row `from`, aligned for loads, and is 0 outside the stored rows. */
 static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                                     struct column_line *w, float *sum,
                                     V (*window)(const float *p, VI i),
@@ -152,11 +157,10 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
     }
 }
 
-/*
- * The same from twice the line, its even rows (from `from`) apart from the odd ones, each of half
- * the span.  With x = v / 2, v lies between the even row 2 round(x) and the odd row 2 floor(x) + 1,
- * at the fraction 2 |x - round(x)|.  The upper half of a window's lanes counts from p + apart.
- */
+/* Add a view to n blocks of slices from z on, like add_plain(), from twice the interpolated column
+ * whose even rows (from `from`) are stored apart from its odd rows, each of half the length.  With
+ * x = v / 2, v lies between the even row 2 round(x) and the odd row 2 floor(x) + 1, at the fraction
+ * 2 |x - round(x)|.  The upper half of a window's lanes counts from p + apart. */
 static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                                     struct column_line *w, float *sum,
                                     V (*window)(const float *p, VI i, ptrdiff_t apart),
@@ -203,7 +207,8 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
     }
 }
 
-/* The same if steps are too large for any window, straight from the two detector columns. */
+/* Add a view to n blocks of slices from z on, if consecutive slices lie too many rows apart for the
+ * windows of add_plain() and add_split(): gathers from the two detector columns. */
 static inline void add_any(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                            float *sum)
 {
@@ -221,11 +226,8 @@ static inline void add_any(const struct fbp_bp_column *c, float z, size_t n, siz
     }
 }
 
-/*
- * Parallel views whose rows are the volume's slices: nothing lies between two rows, and the samples
- * of the two detector columns are added as they are.  Adds all views to `count` vectors, which stay
- * in registers, from t on.
- */
+/* Add parallel views whose rows coincide with the volume's slices, without interpolation between
+ * rows, to `count` vectors, which stay in registers, from t on. */
 static ALWAYS_INLINE void add_strip(const struct fbp_bp_column *views, size_t n, float t,
                                     size_t stride, float *sum, int count)
 {
@@ -247,7 +249,8 @@ static ALWAYS_INLINE void add_strip(const struct fbp_bp_column *views, size_t n,
         VSTORE(sum + i * VL, s[i]);
 }
 
-/* False, and nothing is added, unless all views are such ones. */
+/* Add views with add_strip() if all of them are aligned with the slices; else add nothing and
+ * return false. */
 static inline bool add_aligned(float *sum, size_t z0, size_t z1, size_t begin, float z_ref,
                                const struct fbp_bp_column *views, size_t n, size_t stride)
 {
@@ -303,7 +306,8 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
     memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
 }
 
-/* The same in double, from value `at` of the views on. */
+/* Add all sinogram images to `count` vectors of doubles, which stay in registers, from slice `at`
+ * on. */
 static ALWAYS_INLINE void add_strip_double(const struct fbp_bp_column_double *views, size_t n,
                                            size_t at, size_t stride, double *sum, int count)
 {
@@ -331,7 +335,7 @@ static void column_double(double *dst, size_t n, const struct fbp_bp_column_doub
 
     for (; i + (size_t)4 * DL <= n; i += (size_t)4 * DL)
         add_strip_double(views, n_views, i, stride, dst + i, 4);
-    for (; i < n; i += DL) { /* the last vector may have fewer than DL values */
+    for (; i < n; i += DL) { /* the last vector may be incomplete */
         const size_t bytes = (n - i < DL ? n - i : DL) * sizeof *dst;
         double last[DL] = {0};
         memcpy(last, dst + i, bytes);

@@ -1,5 +1,5 @@
-/* Convolution of detector rows with the filter of a job, by FFT or term by term.  Called by
- * filter.c for each block of rows. */
+/* Convolution of detector rows with the filter of a job, by FFT or in space.  cpu/filter.c calls
+ * cpu_convolve() for each block of rows. */
 #include "backend/cpu/cpu.h"
 
 #include "base/base.h"
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The power of two that brings a line's greatest sample into [1/2, 1), and its inverse; 0 for a
- * line of zeros, which stays one.  Multiplying by either is exact. */
+/* Returns the power of two that scales a line's greatest sample into [1/2, 1), and its inverse; 0
+ * for a line of zeros.  Multiplication by a power of two is exact. */
 static float scale_of(float peak, float *back)
 {
     int e;
@@ -24,7 +24,7 @@ static float scale_of(float peak, float *back)
     return ldexpf(1, -e);
 }
 
-/* Convolve n lines by FFT, one pair per lane; lanes without a pair get a row of zeros. */
+/* Convolve n lines by FFT, one pair of lines per vector lane; unused lanes transform zeros. */
 static void convolve_pairs(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {
@@ -48,7 +48,7 @@ static void convolve_pairs(const struct cpu_convolution *c, float *work, float *
     c->lanes->scatter(work, back_a, back_b, nc, a, b);
 }
 
-/* Convolve n lines term by term, one per lane; lanes without a line are zeros. */
+/* Convolve n lines in space, one line per vector lane; unused lanes compute with zeros. */
 static void convolve_lanes(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {
@@ -82,7 +82,8 @@ static size_t n_taps(const struct fbp_filter_design *f)
     return 2 * (f->half_width + FBP_CONVOLVE_COLUMNS) + 1;
 }
 
-/* Points of a transform: rows fill at most half of it, periodic ones included. */
+/* Returns the number of points of a transform, at least twice as many as a row has samples, also
+ * for periodic rows. */
 static size_t lane_points(const struct fbp_filter_design *f)
 {
     return f->periodic ? fbp_fft_length(2 * f->n_columns) : f->n_fft;

@@ -1,5 +1,5 @@
-/* The CPU device (struct fbp_backend in backend/backend.h): all cores of this machine.  Chooses a
- * kernel, and runs filter and backprojection in a pool of threads. */
+/* The CPU device: fbp_backend_cpu, one of the backends that backend.c lists and the pipeline calls.
+ * Chooses a kernel, and runs filter and backprojection in a pool of threads on all cores. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
 #include "backend/views.h"
@@ -47,8 +47,8 @@ static bool choose(struct fbp_job *job, const char *name)
     for (size_t i = 0; i < N_KERNELS; i++) {
         const struct cpu_kernel *k = kernels[i];
         bool is_fastest = job->grid.n[2] >= k->least_slices;
-        /* With its two lanes "rot180" is faster than "column" only if views have more rows per
-         * slice (on the axis, where w = 1) than the windows of "column" hold. */
+        /* Kernel "rot180" with its two lanes is faster than "column" only if views have more rows
+         * per slice (on the axis, w = 1) than the windows of "column" hold. */
         if (k == &cpu_kernel_rot180)
             is_fastest = is_fastest && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
         if (k->in_double != fbp_in_double(job) ||
@@ -74,7 +74,7 @@ static const struct cpu_kernel *kernel_of(const struct fbp_job *job)
     return job->selection.entry;
 }
 
-/* cpu_kernel.fetch_row of volumes [channel][z][y][x]. */
+/* Default of cpu_kernel.fetch_row: volumes with layout [channel][z][y][x]. */
 static void fetch_plain_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1, size_t y, const void *volume, void *host)
 {
@@ -213,7 +213,7 @@ static fbp_status meridian(fbp_device *device, const void *filtered,
 }
 #endif
 
-/* A slab is cleared in blocks by all threads. */
+/* Arguments of clear_block(), by which all threads clear a slab in blocks. */
 struct clear_loop {
     char *volume;
     size_t bytes;
@@ -282,7 +282,8 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 {
     struct fetch_loop loop = {cpu_device_of(device), slab, z0, z1, volume, host};
 
-    /* A finished slab is written while the next is computed, not after it. */
+    /* Rows of a finished slab are copied before other work items, because the slab is written while
+     * the next slab is computed. */
     fbp_pool_for_first(loop.dev->pool, slab->ny, fetch_row, &loop);
     return fbp_check_cancelled();
 }

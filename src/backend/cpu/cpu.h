@@ -14,47 +14,51 @@
 #include "fft/lanes.h"
 #include "filter/filter.h"
 
-enum {
-    CPU_ROWS = 16,                   /**< rows that are filtered together: whole cache lines of a
-                                          transposed view */
-    CPU_FILTER_LINES = 4 * CPU_ROWS, /**< greatest number of rows of a work item of the filter */
-    CPU_FLOATS_PER_CACHE_LINE = 16
-};
+/** CPU_ROWS: rows that one work item filters together: whole cache lines of a transposed view.
+ *  CPU_FILTER_LINES: greatest number of rows, of all views together, of a work item of the filter.
+ */
+enum { CPU_ROWS = 16, CPU_FILTER_LINES = 4 * CPU_ROWS, CPU_FLOATS_PER_CACHE_LINE = 16 };
 
 struct cpu_device;
 
-/** Arguments of a backprojection: one batch into slices [z0, z1) of a slab. */
+/** Arguments of a backprojection of one batch of views into slices [z0, z1) of a slab. */
 struct cpu_bp {
     const struct cpu_device *dev;
     const struct fbp_batch *batch;
-    const void *filtered; /**< float; double for jobs in double, as is `volume` */
+    const void *filtered; /**< filtered views of the batch; float, or double for jobs in double, as
+                             is `volume` */
     const struct fbp_slab *slab;
     size_t z0, z1;
     void *volume;
 };
 
-/** A kernel.  `value` means float, or double for jobs in double. */
+/** A backprojection kernel of the CPU device.  `value` means float, or double for jobs in double.
+ */
 struct cpu_kernel {
     const char *name;
-    bool in_double;         /**< true: only for jobs in double; false: only for jobs in float */
-    bool interpolates;      /**< supports all of enum fbp_interpolation; false: linear only */
+    bool in_double;    /**< the kernel computes jobs in double only; false: jobs in float only */
+    bool interpolates; /**< the kernel supports all values of enum fbp_interpolation; false: linear
+                          interpolation only */
     size_t least_slices;    /**< least number of slices of the volume for automatic selection: with
                                  fewer, a later kernel of the list is faster */
-    size_t symmetric_views; /**< symmetric views per group, one per lane of a sample */
-    bool boxes;             /**< slabs may be boxes of slices; false: whole slices only */
-    unsigned symmetry;      /**< required symmetry of the scan: FBP_SYM_*; 0: none */
-    /** Further condition on scan and volume; NULL: none. */
+    size_t symmetric_views; /**< number of symmetric views that are stored as one group, with one
+                               lane per view */
+    bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
+    /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
+    unsigned symmetry;
+    /** Returns whether the kernel can compute the scan and volume; NULL: no condition. */
     bool (*usable)(const struct fbp_job *job);
-    /** Samples of one group of filtered views of n_rows rows, with its border of zeros. */
+    /** Returns the number of samples of one group of filtered views with n_rows rows, including its
+     * border of zeros. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Stores filtered rows [first, first + n) of a group of n_rows rows, and the border next to
      *  them.  n <= CPU_ROWS; first is a multiple of CPU_ROWS.
      *  rows: value [symmetric_views][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
-    /** Number of stored values of a slab; NULL: layout [channel][z][y][x]. */
+    /** Returns the number of stored values of a slab; NULL: layout [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Number of work items of a backprojection. */
+    /** Returns the number of work items of a backprojection. */
     size_t (*items)(const struct cpu_bp *bp);
     fbp_pool_fn *item; /**< one work item; user: the struct cpu_bp */
     /** Scratch per thread [floats]; NULL: 0. */
@@ -65,7 +69,7 @@ struct cpu_kernel {
                       size_t y, const void *volume, void *host);
 };
 
-/** floor(a) for a >= -65536; without SSE 4.1, floor() would be a function call. */
+/** Returns floor(a) for a >= -65536; without SSE 4.1, floor() would be a function call. */
 static inline ptrdiff_t cpu_floor(double a)
 {
     return (ptrdiff_t)(a + 65536) - 65536;
@@ -82,34 +86,37 @@ static inline double cpu_within(double a, double lo, double hi)
     return a > lo ? a < hi ? a : hi : lo;
 }
 
-/** Number of tiles of `tile` elements that cover n elements. */
+/** Returns the number of tiles of `tile` elements that cover n elements. */
 static inline size_t cpu_tiles(size_t n, size_t tile)
 {
     return (n + tile - 1) / tile;
 }
 
-/** Layout of views as adjacent rows with at least FBP_PLANES_MARGIN zeros on either side: samples
- *  from row to row, samples per view of n_rows rows, and cpu_kernel.store(). */
+/** Layout of a view as adjacent rows with at least FBP_PLANES_MARGIN zeros on either side:
+ * cpu_rows_stride() returns the samples per row, cpu_rows_size() the samples per view, and
+ * cpu_rows_store() is a cpu_kernel.store(). */
 size_t cpu_rows_stride(const struct fbp_job *job);
 size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows);
 void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                     const void *rows, void *view);
 
-/** Tables and transform plan of the row filter; several threads may apply it at the same time. */
+/** Tables and transform plan of the filter along rows; several threads may use one struct at the
+ * same time. */
 struct cpu_convolution {
     const struct fbp_filter_design *filter;
     const struct fbp_line_dsp *dsp;
     bool spatial; /**< convolve in space; false: by FFT */
     const struct fbp_lanes *lanes;
     struct fbp_lanes_plan plan;
-    float *taps; /**< 2 S + 1 taps, with FBP_CONVOLVE_COLUMNS zeros on either side */
+    float *taps; /**< filter taps -S to S, with FBP_CONVOLVE_COLUMNS zeros on either side */
 };
 
 fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_job *job,
                                 const struct fbp_line_dsp *dsp);
 void cpu_convolution_close(struct cpu_convolution *c);
 
-/** Number of floats of the tables, and of the scratch memory of one thread. */
+/** Number of floats of the tables of a struct cpu_convolution, and of the scratch memory that one
+ * thread needs for cpu_convolve(). */
 size_t cpu_convolution_floats(const struct fbp_job *job);
 size_t cpu_convolve_work(const struct fbp_job *job);
 
@@ -126,22 +133,22 @@ size_t cpu_convolve_work(const struct fbp_job *job);
  */
 void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n);
 
-/** Float buffers of one thread; filter.c allocates them. */
+/** Buffers of floats that filter.c allocates for each thread. */
 enum cpu_buffer {
     CPU_FILTERED = 0, /**< [line][row][column]: filtered rows before store() */
     CPU_CONVOLVE,     /**< scratch memory of cpu_convolve() */
     CPU_COLUMNS,      /**< scratch memory of the filter along columns */
-    CPU_ENDS,         /**< one row of weights, for extrapolated rows */
+    CPU_ENDS,         /**< weights of one row, for the extrapolation beyond the detector's ends */
     CPU_KERNEL,       /**< scratch memory of the kernel: cpu_kernel.scratch() */
     CPU_N_BUFFERS
 };
 
-/** Memory of one thread for filter and backprojection. */
+/** Scratch memory of one thread for filter and backprojection. */
 struct cpu_scratch {
     float *buffer[CPU_N_BUFFERS];
     double *weights;         /**< one row */
-    double *doubles;         /**< jobs in double: filtered rows [row][column] */
-    struct fbp_row_work row; /**< jobs in double: buffers of the row filter */
+    double *doubles;         /**< filtered rows [row][column] of jobs in double */
+    struct fbp_row_work row; /**< buffers of the row filter for jobs in double */
     struct fbp_prep_counts counts;
     char pad[64]; /**< keeps the counts of two threads on different cache lines */
 };
@@ -154,13 +161,16 @@ struct cpu_device {
     struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
     struct fbp_row_bitmap bitmap;
-    double (*principal)[2];      /**< [view] reference pixel of coordinates: column, row */
+    double (*principal)[2]; /**< [view] column and row of the pixel from which the coordinates of
+                               the inner loops count */
     struct cpu_scratch *scratch; /**< [thread] */
     struct cpu_convolution convolution;
     struct fbp_row_filter row_filter; /**< jobs in double: the row filter */
     float *column_taps;               /**< taps of the filter along columns; NULL: none */
-    struct fbp_statistics *found;     /**< [row of the slab] statistics of fetched voxels */
-    float *image, *lines; /**< tabulated weights [row][column], [view][column]; NULL: none */
+    /** [slab row] minimum, maximum and sum of voxels fetched so far */
+    struct fbp_statistics *found;
+    float *image, *lines; /**< tables of weights: factors [row][column] and [view][column]; NULL:
+                             weights are computed per ray */
 };
 
 static inline struct cpu_device *cpu_device_of(fbp_device *device)
@@ -168,15 +178,16 @@ static inline struct cpu_device *cpu_device_of(fbp_device *device)
     return (struct cpu_device *)(void *)device;
 }
 
-/* filter.c: tables and buffers of the filter; their size in bytes; fbp_backend.filter and
- * .filter_rows */
+/* filter.c: open, close and measure tables and buffers of the filter; slots `filter` and
+ * `filter_rows` of fbp_backend_cpu */
 fbp_status cpu_filter_open(struct cpu_device *dev);
 void cpu_filter_close(struct cpu_device *dev);
 size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
 
-/* planes_volume_tmpl.h: fbp_backend.meridian, for views in the layout of kernel "planes" */
+/* planes_volume_tmpl.h: slot `meridian` of fbp_backend_cpu, for views in the layout of kernel
+ * "planes" */
 void cpu_meridian_float(const struct cpu_device *dev, const float *filtered,
                         const struct fbp_image_rows *picture, float *out);
 void cpu_meridian_double(const struct cpu_device *dev, const double *filtered,

@@ -1,5 +1,6 @@
-/* The filter of the CPU device: prepares raw rows (prep/prep.h), weights them, filters them along
- * columns and rows, and stores them in the layout of the kernel.  Called by cpu.c. */
+/* Filter of the CPU device; cpu.c lists cpu_filter() and cpu_filter_rows() as slots of the backend.
+ * Corrects raw rows (prep/prep.h), weights them, filters them along columns and rows, and stores
+ * them in the layout of the kernel. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
 
@@ -12,24 +13,24 @@ struct filter_loop {
     struct cpu_device *dev;
     const struct fbp_batch *batch;
     void *raw, *filtered;
-    float *rows;      /* plain filtered rows, in place of `filtered`; NULL: none */
+    float *rows;      /* output as plain rows; NULL: output in the kernel's layout, to `filtered` */
     size_t row_items; /* work items per view or group of views */
-    bool prepared; /* rows were prepared by prepare_view(), because bad pixels or the filter along
-                      columns need whole views first */
-    bool weighted; /* rows were weighted by prepare_view(), or come filtered */
+    bool prepared; /* rows were corrected by prepare_view(), because bad pixels or the filter along
+                      columns need whole views */
+    bool weighted; /* rows were weighted by prepare_view(), or the source yields filtered views */
 };
 
-/* Columns per work item of the filter along columns. */
+/* Number of columns that a work item of the filter along columns takes. */
 enum { COLUMNS = FBP_MAX_LANES };
 
-/* Rows of the same number that a work item takes, an even number: those of a group, or those of two
- * views. */
+/* Number of views of which a work item takes the same rows; an even number, because pairs of rows
+ * share a transform: the views of a group, or two views. */
 static size_t lines_per_item(const struct fbp_job *job)
 {
     return job->selection.symmetric_views > 1 ? job->selection.symmetric_views : 2;
 }
 
-/* Row `row` of a view of the scan times its weights; out may be in. */
+/* Multiply row `row` of a view of the scan by its weights; `out` may be `in`. */
 static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t view, size_t row,
                   const float *in, float *out)
 {
@@ -44,8 +45,9 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
         out[c] = in[c] * (float)s->weights[c];
 }
 
-/* Load row `row` of one lane of a group: prepared, weighted, with zeros beside it and between its
- * samples, and its extrapolation beyond the panel.  Zeros beyond the last group. */
+/* Load row `row` of one lane of a group: corrected and weighted samples, zeros between and beside
+ * the samples, and the parameters of its extrapolation beyond the panel.  Lanes beyond the last
+ * group become zeros. */
 static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t group, size_t lane,
                       size_t row, float *out, struct fbp_pad_end ends[2])
 {
@@ -72,7 +74,8 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
         memcpy(line, in, nc * sizeof *out);
     else
         weigh(dev, s, view, row, in, line);
-    for (size_t c = nc; between && c-- > 1;) { /* no sample is overwritten before it has moved */
+    for (size_t c = nc; between && c-- > 1;) { /* from the last column down, so that each sample is
+                                                  moved before it is overwritten */
         const float value = line[c];
         memset(line + (between + 1) * (c - 1) + 1, 0, between * sizeof *line);
         line[(between + 1) * c] = value;
@@ -88,11 +91,9 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
     fbp_pad_ends(&job->filtering.pad->rule, line, s->buffer[CPU_ENDS], ends);
 }
 
-/*
- * Filter CPU_ROWS rows of a group of views, or of views 2i and 2i + 1 if a group is one view. Pairs
- * of rows share a transform: batches start at a multiple of group_views, and a row has the same
- * partner however the work is divided.  An odd last view is paired with zeros.
- */
+/* Filter CPU_ROWS rows of a group of views, or of views 2i and 2i + 1 if a group is one view. Pairs
+ * of rows share a transform: batches start at a multiple of group_views, so that a row has the same
+ * partner for every division of the work.  An odd last view is paired with zeros. */
 static void filter_rows(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
@@ -131,7 +132,7 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
-/* Prepare view k of the batch; weight rows that the filter along columns takes. */
+/* Correct view k of the batch; also weight the rows that the filter along columns reads. */
 static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -147,11 +148,9 @@ static void prepare_view(void *user, size_t k, int worker)
     }
 }
 
-/*
- * Filter COLUMNS columns of a view along themselves, in place.  Rows nearer than half_width to
- * either end are right only if that is the detector's own end.  A sample is a sum of the same terms
- * in the same order whatever rows are stored.
- */
+/* Filter COLUMNS columns of a view along their length, in place.  Rows nearer than half_width to
+ * either end of the loaded rows are right only if that end is the detector's own end.  A sample is
+ * a sum of the same terms in the same order whatever rows are loaded. */
 static void filter_columns(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
@@ -179,8 +178,8 @@ static void filter_columns(void *user, size_t item, int worker)
     }
 }
 
-/* Filter all rows of a view of doubles: one after another, as the reference device does: no
- * row's bits depend on another row. */
+/* Filter all rows of a view of doubles, one after another like the reference device: no row's bits
+ * depend on another row. */
 static void filter_view_double(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -212,7 +211,8 @@ static void filter_view_double(void *user, size_t k, int worker)
     }
 }
 
-/* Filter a batch into the kernel's layout, or as plain rows: the other one is NULL. */
+/* Filter a batch to `filtered` in the kernel's layout, or to `rows` as plain rows; the other
+ * pointer is NULL. */
 static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, void *raw,
                          void *filtered, float *rows)
 {
@@ -269,7 +269,7 @@ static size_t n_column_taps(const struct fbp_job *job)
                : 0;
 }
 
-/* Floats of each buffer of a thread (enum cpu_buffer). */
+/* Compute the number of floats of each buffer of a thread (enum cpu_buffer). */
 static void find_buffers(const struct fbp_job *job, const struct cpu_kernel *kernel,
                          size_t floats[CPU_N_BUFFERS])
 {

@@ -11,11 +11,11 @@
 
 #include <stddef.h>
 
-/* Loops over detector rows.  All except `convolve` give the same bits with every instruction set.
- */
+/* Loops over detector rows.  All loops except `convolve` give the same bits with every instruction
+ * set. */
 
 enum {
-    FBP_CONVOLVE_COLUMNS = 12, /**< output columns that `convolve` computes together */
+    FBP_CONVOLVE_COLUMNS = 12, /**< number of output columns that `convolve` computes together */
     FBP_MAX_LANES = 16         /**< greatest number of lanes of a vector of floats */
 };
 
@@ -96,8 +96,8 @@ static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
     }
 }
 
-/* Whole cache lines bypass the caches: a batch of views is larger than they are, and a line need
- * not be read before it is overwritten. */
+/* Transpose with stores of whole cache lines that bypass the caches: a batch of views is larger
+ * than the caches, and a bypassed line need not be read before it is overwritten. */
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
 {
     const size_t rows = n_rows / LINE * LINE, columns = n_columns / VL * VL;
@@ -123,11 +123,11 @@ static void transpose(const float *in, size_t n_rows, size_t n_columns, float *o
     for (size_t c = 0; c < n_columns; c++)
         for (size_t r = c < columns ? rows : 0; r < n_rows; r++)
             out[c * stride + r] = in[r * n_columns + c];
-    _mm_sfence(); /* other threads will read what bypassed the caches */
+    _mm_sfence(); /* makes the stores that bypassed the caches visible to other threads */
 }
 
-/* FBP_CONVOLVE_COLUMNS outputs at a time: each load of x serves all of them, and products and sums
- * are the limit. */
+/* Convolve FBP_CONVOLVE_COLUMNS output columns at a time: each load of x serves all of them, and
+ * the speed is limited by arithmetic. */
 static void convolve(const float *x, const float *centre, size_t S, size_t n, float *out)
 {
     for (size_t c = 0; c < n; c += FBP_CONVOLVE_COLUMNS) {
@@ -140,7 +140,8 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
             sum[j] = VSET1(0);
         for (size_t i = lo; i < end; i++, k--) {
             const V at = VLOAD(x + i * VL);
-            /* gcc would keep taps from i for i + 1, in more registers than there are. */
+            /* keeps gcc from holding the taps of step i for step i + 1, which needs too many
+             * registers */
             __asm__("" : "+r"(k));
             UNROLL
             for (size_t j = 0; j < FBP_CONVOLVE_COLUMNS; j++)

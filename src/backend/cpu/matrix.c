@@ -1,5 +1,6 @@
-/* Kernel "matrix" of the CPU device: any 3x4 matrix, rows of voxels along x.  In double it takes
- * plane integrals with voxels of any size, and sinogram images of a first stage about any axis. */
+/* Kernel "matrix" of the CPU device, which cpu.c selects for any 3x4 matrix; computes rows of
+ * voxels along x with the loops of matrix_loops.h.  The variant in double computes plane integrals,
+ * and sinogram images of a first stage about any axis. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
 #include "filter/parabola.h"
@@ -9,7 +10,7 @@
 
 enum {
     ROWS_PER_TILE = 16,
-    BEFORE = 2 /* margin zeros that u counts from, in double: u is never negative */
+    BEFORE = 2 /* zeros of the margin that u counts from in double, so that u is never negative */
 };
 
 static bool is_cubic(const struct fbp_job *job)
@@ -32,7 +33,8 @@ static size_t stride_of(const struct fbp_job *job)
     return cpu_tiles(n, CPU_FLOATS_PER_CACHE_LINE) * CPU_FLOATS_PER_CACHE_LINE;
 }
 
-/* Samples of an image of n_rows rows, with zeros on either side: a view, or one channel of it. */
+/* Returns the number of samples of a view, or of one channel of a view, of n_rows rows with its
+ * border of zeros. */
 static size_t image_size(const struct fbp_job *job, size_t n_rows)
 {
     return (FBP_VIEW_BELOW + n_rows + FBP_VIEW_ABOVE) * stride_of(job);
@@ -75,11 +77,10 @@ static void clip(double a, double b, double *lo, double *hi)
         *hi = *lo;
 }
 
-/*
- * The voxels [x0, x1) of row (y, z) that a view sees: -1 < u < nc, -1 < v < nr, w > 0; splines
- * reach one sample farther.  Each is linear in x once multiplied by w.  Depends on global indices
- * and the bounds of the whole detector only: no split of the work can change the result.
- */
+/* Compute the parameters of view k along voxel row (y, z), and the voxels [x0, x1) of the row that
+ * project onto the detector: -1 < u < nc, -1 < v < nr, w > 0; splines reach one sample farther.
+ * Each condition is linear in x once multiplied by w.  The result depends on global indices and the
+ * bounds of the whole detector only: no division of the work can change it. */
 static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struct fbp_bp_line *l,
                     size_t *x0, size_t *x1)
 {
@@ -140,7 +141,7 @@ static size_t items(const struct cpu_bp *bp)
     return (bp->z1 - bp->z0) * cpu_tiles(bp->slab->ny, ROWS_PER_TILE);
 }
 
-/* Rows [*y0, *y1) of slice *z, in the grid. */
+/* Compute the rows [*y0, *y1) and the slice *z of work item `index`, in the grid. */
 static void tile_of(const struct cpu_bp *bp, size_t index, size_t *y0, size_t *y1, size_t *z)
 {
     const struct fbp_slab *s = bp->slab;
@@ -151,7 +152,8 @@ static void tile_of(const struct cpu_bp *bp, size_t index, size_t *y0, size_t *y
     *y1 = cpu_least(*y0 + ROWS_PER_TILE, s->y0 + s->ny);
 }
 
-/* The runs of voxels of a row that are requested: *n intervals along x; *all: the slab's row. */
+/* Returns the requested voxels of a row as *n intervals along x; without a region, *all is set to
+ * the slab's whole row. */
 static const struct fbp_interval *runs_of(const struct cpu_bp *bp, size_t y, size_t z,
                                           struct fbp_interval *all, size_t *n)
 {
@@ -187,7 +189,7 @@ static void item(void *user, size_t index, int worker)
             if (n == 0)
                 continue;
             line_of(bp, k, y, z, &line, &x0, &x1);
-            line.x_ref -= (float)s->x0; /* as the voxels, it counts from the slab's first */
+            line.x_ref -= (float)s->x0; /* x counts from the slab's first voxel in the inner loop */
             for (size_t i = 0; i < n; i++) {
                 const size_t first = runs[i].first > x0 ? runs[i].first : x0;
                 const size_t end = runs[i].end < x1 ? runs[i].end : x1;
@@ -212,14 +214,14 @@ static double first_of(const double m[4], const struct fbp_grid *g, size_t y, si
            m[2] * fbp_grid_coordinate(g, 2, (double)z) + m[3];
 }
 
-/* A view along a row of voxels: u = u0 + x u1, from sample -BEFORE on, which is zero; in a sinogram
- * image v = v0 + x v1. */
+/* Coordinates of a row of voxels in a view of doubles: column u = u0 + x u1, counted from the zero
+ * sample -BEFORE; in a sinogram image row v = v0 + x v1. */
 struct line_double {
     double u0, u1, v0, v1;
 };
 
-/* Add a view to voxels [x0, x1) of a row of the grid, all channels; out: that of x0.  An image is
- * interpolated between two rows of the batch. */
+/* Add all channels of a view of doubles to voxels [x0, x1) of a row of the grid; `out` is voxel x0.
+ * Sinogram images are interpolated between two rows of the batch. */
 static void add_run_double(const struct cpu_bp *bp, const struct line_double *l, size_t x0,
                            size_t x1, const double *view, double *out)
 {

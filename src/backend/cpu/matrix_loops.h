@@ -8,10 +8,8 @@
 
 #include <stddef.h>
 
-/* Kernel "matrix": any 3x4 matrix; computes rows of voxels along x. */
-
-/** Zeros around a filtered view: columns left and right, rows below and above; and the columns left
- *  and right for spline interpolation. */
+/** Width of the border of zeros around a filtered view: columns left and right, rows below and
+ * above; FBP_CUBIC_*: columns for spline interpolation. */
 enum { FBP_VIEW_LEFT = 1, FBP_VIEW_RIGHT = 2, FBP_VIEW_BELOW = 1, FBP_VIEW_ABOVE = 2 };
 enum { FBP_CUBIC_LEFT = 3, FBP_CUBIC_RIGHT = 4 };
 
@@ -28,7 +26,8 @@ struct fbp_bp_line {
     float x_ref;
     float u0, u1, v0, v1, w0, w1;
     float u_lo, u_hi, v_lo, v_hi;
-    int column, row; /**< reference pixel; row counts from the first stored row of the view */
+    /** pixel (column, row) from which u and v count; row 0 is the first stored row of the view */
+    int column, row;
 };
 
 /**
@@ -46,13 +45,15 @@ typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *vie
 
 #if defined(VL) /* vectors */
 
-/* Operations: VL lanes per vector, V of floats, VI of int32, V*() and VI*(); VGATHER(p, i) is p[i]
- * of each lane; taps() is a taps_fn. */
+/* Operations that simd_*.c define: VL lanes per vector, V of floats, VI of int32, V*() and VI*();
+ * VGATHER(p, i) is p[i] of each lane; taps() is a taps_fn. */
 
-/* The four samples around each lane: view[at], [at + 1], [at + step], [at + step + 1]. */
+/* Loads the four samples around each lane's position: view[at], [at + 1], [at + step], [at + step +
+ * 1]. */
 typedef void taps_fn(const float *view, size_t step, VI at, V out[4]);
 
-/* The increments of VL voxels from x on; get_taps() is inlined. */
+/* Returns the increments of VL voxels from voxel x on, by bilinear interpolation; get_taps() is
+ * inlined. */
 static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
                                  const struct fbp_bp_line *l, taps_fn *get_taps)
 {
@@ -72,7 +73,7 @@ static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
     return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
 }
 
-/* u of VL voxels of a row of plane integrals, w = 1. */
+/* Returns u of VL voxels from voxel x on, for a row of plane integrals (w = 1). */
 static inline V row_u(size_t x, const struct fbp_bp_line *l)
 {
     const V t = VADD(VSET1((float)x - l->x_ref), VIOTA());
@@ -100,9 +101,9 @@ static inline V cubic_at(V u, const float *row)
     return VMUL(sum, VSET1(1.0f / 6));
 }
 
-/* A fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: the increments of VL voxels from x on,
- * from `view` or, for plane integrals, from `row`.  Lanes beyond x1 are clamped into the border of
- * zeros, and dropped. */
+/* Defines a fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: the increments of VL voxels from
+ * x on, from `view` or, for plane integrals, from `row`.  Lanes beyond x1 are clamped into the
+ * border of zeros, and dropped. */
 #    define MATRIX_KERNEL(TYPE, NAME, VALUE)                                          \
         TYPE NAME(float *dst, size_t x0, size_t x1, const float *view, size_t stride, \
                   const struct fbp_bp_line *l)                                        \

@@ -1,4 +1,5 @@
-/* Kernel "planes" of the CPU device, in double (planes_volume_tmpl.h). */
+/* Kernel "planes" of the CPU device for volumes in double, which cpu.c selects for plane integrals;
+ * planes_volume_tmpl.h has its code. */
 #define VALUE       double
 #define PLANES      struct fbp_bp_planes_double
 #define LOOP        planes_double

@@ -1,8 +1,10 @@
-/* Kernel "planes" of the CPU device, in float (planes_volume_tmpl.h). */
-#define VALUE       float
-#define PLANES      struct fbp_bp_planes
-#define LOOP        planes
-#define MOST_FRAMES 10 /* that stay in the cache with the samples of a group of views */
+/* Kernel "planes" of the CPU device for volumes in float, which cpu.c selects for plane integrals;
+ * planes_volume_tmpl.h has its code. */
+#define VALUE  float
+#define PLANES struct fbp_bp_planes
+#define LOOP   planes
+/* Number of channels whose cubes stay in the cache together with the samples of some views. */
+#define MOST_FRAMES 10
 #define KERNEL      cpu_kernel_planes
 #define MERIDIAN    cpu_meridian_float
 

@@ -11,14 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Kernel "planes": plane integrals; computes cubes of voxels. */
-
 enum {
     FBP_PLANES_EDGE = 4,   /**< edge of a cube [voxels] */
     FBP_PLANES_BLOCK = 64, /**< voxels of a cube, [z][y][x] */
     FBP_PLANES_VIEWS =
         48, /**< greatest number of views per call; a multiple of every vector length */
-    FBP_PLANES_MARGIN = 20 /**< least number of zeros on either side of a row */
+    FBP_PLANES_MARGIN = 20 /**< number of zeros on either side of a row of samples, at least */
 };
 
 /** Greatest distance, in samples of one view, of two voxels of a cube: for a window of 16 samples,
@@ -40,15 +38,16 @@ struct fbp_bp_planes {
     const float *samples; /**< sample 0 of the first view, inside its margins of zeros */
     size_t stride;        /**< samples from view to view */
     size_t n;             /**< number of views */
-    size_t frames;        /**< number of channels, with one cube each, adjacent in memory; 0: 1 */
+    size_t frames;        /**< number of channels, whose cubes are adjacent in memory; 0: 1 */
     size_t frame;         /**< samples from channel to channel */
-    double last;          /**< windows that begin at this sample or later contain only zeros */
-    bool narrow;          /**< no cube spans more than FBP_PLANES_NARROW samples in these views */
+    double last;          /**< first sample from which on windows contain only zeros */
+    bool narrow; /**< true if no cube spans more than FBP_PLANES_NARROW samples in these views */
     double along[FBP_PLANES_VIEWS], start[FBP_PLANES_VIEWS], above[FBP_PLANES_VIEWS];
     float step[3][FBP_PLANES_VIEWS];
 };
 
-/** The same in double: one channel; `narrow` is not used. */
+/** Parameters of views in double along a row of cubes in x, as in struct fbp_bp_planes, but for one
+ * channel; `narrow` is not used. */
 struct fbp_bp_planes_double {
     const double *samples;
     size_t stride, n, frames, frame;
@@ -71,7 +70,8 @@ struct fbp_bp_planes_double {
 typedef void fbp_bp_planes_fn(float *block, double x, const struct fbp_bp_planes *p);
 typedef void fbp_bp_planes_double_fn(double *block, double x, const struct fbp_bp_planes_double *p);
 
-/** Returns the value of a row of doubles at u >= 0, by the same interpolations. */
+/** Returns the value of a row of doubles at position u >= 0, by nearest, linear or spline
+ * interpolation. */
 double fbp_row_value_double(const double *samples, double u, enum fbp_interpolation how);
 
 #if defined(VL) /* vectors */
@@ -92,10 +92,8 @@ double fbp_row_value_double(const double *samples, double u, enum fbp_interpolat
  * the window's first sample: a voxel needs no fraction.
  */
 
-/*
- * Windows of floats, of H vectors: struct W (lines), W##_nearest (samples), W##_cubic (splines as
- * polynomials of the fraction, for each interval between two samples).
- */
+/* Defines windows of floats, each H vectors: struct W (lines), W##_nearest (samples), W##_cubic
+ * (splines as polynomials of the fraction, for each interval between two samples). */
 #    define PLANES_WINDOW(W, H, PICK)                                                         \
         struct W {                                                                            \
             V value[H], slope[H];                                                             \
@@ -158,8 +156,8 @@ PLANES_WINDOW(wide, 16 / VL, PICK_16)
 PLANES_WINDOW(narrow, 1, PICK_8)
 #    endif
 
-/* Find where windows begin, and the cube's first voxel from there.  Because of rounding instead of
- * floor() a window begins up to a whole sample below the cube. */
+/* Find the first sample of each view's window, and u of the cube's first voxel from there.  Because
+ * of rounding instead of floor() a window begins up to a whole sample below the cube. */
 #    define PLANES_FIND(NAME, PLANES, T, STORE)                                           \
         static inline void NAME(const PLANES *p, double x, int *window, T *first)         \
         {                                                                                 \
@@ -175,11 +173,10 @@ PLANES_WINDOW(narrow, 1, PICK_8)
 PLANES_FIND(find_windows, struct fbp_bp_planes, float, DSTORE_FLOAT)
 PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
 
-/*
- * Add all views to LAYERS layers of F cubes, of as many channels as registers hold: these share the
- * positions of voxels.  L lanes of type T per vector P (V or D).  CORNER: u of the layers' first
- * voxel in view k.  samples: those of the first channel.  Channels do not meet: F changes no bit.
- */
+/* Defines a function that adds all views to LAYERS layers of the cubes of F channels, as many
+ * channels as registers hold, because these share the positions of voxels.  L lanes of type T per
+ * vector P (V or D).  CORNER: u of the layers' first voxel in view k.  samples: those of the first
+ * channel.  F changes no bit. */
 #    define PLANES_ADD(NAME, TABLE, F, P, L, T, PLANES, LAYERS, CORNER)                         \
         static inline void NAME(const PLANES *p, const int *window, const T *first,             \
                                 const T *samples, int layer, T *blocks)                         \
@@ -214,7 +211,8 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
 #    define PLANES_ADD_FLOAT(NAME, TABLE, F) \
         PLANES_ADD(NAME, TABLE, F, V, VL, float, struct fbp_bp_planes, 4, VSET1(first[k]))
 
-/* All channels: `most` at a time if windows are `quick`, the rest one by one with add_one(). */
+/* Defines a loop over all channels: `most` channels per call of add_most() if `quick`, the
+ * remaining channels one by one with add_one(). */
 #    define PLANES_KERNEL(NAME, quick, most, add_most, add_one)                  \
         static void NAME(float *blocks, double x, const struct fbp_bp_planes *p) \
         {                                                                        \
@@ -231,7 +229,8 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
                           blocks + f * FBP_PLANES_BLOCK);                        \
         }
 
-/* One channel; half the voxels per pass: a cube's 64 doubles would fill all registers of AVX2. */
+/* Defines a loop for one channel in double; it takes half the voxels per pass, because the 64
+ * doubles of a cube would fill all registers of AVX2. */
 #    define PLANES_KERNEL_DOUBLE(NAME, TABLE)                                                \
         PLANES_ADD(NAME##_add, TABLE, 1, D, DL, double, struct fbp_bp_planes_double, DL / 2, \
                    DFMA(DSET1(layer), c, DSET1(first[k])))                                   \
@@ -297,10 +296,9 @@ double fbp_row_value_double(const double *samples, double u, enum fbp_interpolat
     return w[0] * s[-1] + w[1] * s[0] + w[2] * s[1] + w[3] * s[2];
 }
 
-/*
- * Kernel "planes" in C: NAME, NAME_nearest and NAME_cubic, for samples and voxels of type T.  For
- * each view it finds the window of the cube's least u, and the first voxel's u inside it.
- */
+/* Defines the loops of kernel "planes" in plain C: NAME, NAME_nearest and NAME_cubic, for samples
+ * and voxels of type T.  For each view a loop finds the window that begins at the cube's least u,
+ * and u of the first voxel in the window. */
 #    define FBP_PLANES_C(NAME, T, PLANES, VALUE_AT)                                               \
         static inline void NAME##_add(T *blocks, double x, const PLANES *p,                       \
                                       enum fbp_interpolation how)                                 \

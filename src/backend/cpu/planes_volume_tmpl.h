@@ -1,13 +1,14 @@
 /*
- * Template of kernel "planes" of the CPU device (plane integrals), and of the first of its two
- * stages, in float (planes_float.c) and in double (planes_double.c).  Parameters:
+ * Template of kernel "planes" of the CPU device for plane integrals, and of the sinogram images
+ * that the first of two stages computes.  planes_float.c and planes_double.c include it; cpu.c
+ * selects the kernel.  Parameters:
  *
  *   VALUE         the type of samples and voxels
- *   PLANES        struct fbp_bp_planes, or the one of doubles
+ *   PLANES        struct fbp_bp_planes or struct fbp_bp_planes_double
  *   LOOP          member of struct fbp_bp_dsp: loops over a block of 64 values
  *   MOST_FRAMES   channels per call of LOOP
- *   KERNEL        name of the struct cpu_kernel defined here
- *   MERIDIAN      name of the first stage
+ *   KERNEL        name of the struct cpu_kernel that this file defines
+ *   MERIDIAN      name of the function of the first stage
  *
  * A view is one row per channel, and u is linear in x, y and z.  The volume is cut into cubes of 4
  * voxels per edge, counted from voxel 0 of the whole grid: no bit depends on which voxels beside
@@ -37,13 +38,14 @@ static bool usable(const struct fbp_job *job)
     return true;
 }
 
-/* Some views over a tile: u of voxel (0, 0, 0), and its steps along y and z. */
+/* Views that are added to a tile of the volume: u of voxel (0, 0, 0) per view, and the steps of u
+ * along y and z. */
 struct tile {
     PLANES planes;
     double origin[FBP_PLANES_VIEWS], y[FBP_PLANES_VIEWS], z[FBP_PLANES_VIEWS];
 };
 
-/* Set the tile to channel 0 of views [k0, k0 + n) of the batch. */
+/* Set the tile's views to channel 0 of views [k0, k0 + n) of the batch. */
 static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile *t)
 {
     const struct fbp_job *job = bp->dev->job;
@@ -85,8 +87,8 @@ struct part {
     ptrdiff_t first, row, slice;
 };
 
-/* Copy a cube between the volume and a block; `take`: from the volume.  Nearly all cubes are whole:
- * copies of constant size. */
+/* Copy a cube from the volume to a block (take: true) or back.  Nearly all cubes are whole, and
+ * copied in pieces of constant size. */
 static inline void copy_cube(const struct part *p, VALUE *volume, VALUE *block, bool take)
 {
     if (p->whole) {
@@ -109,7 +111,7 @@ static inline void copy_cube(const struct part *p, VALUE *volume, VALUE *block, 
         }
 }
 
-/* Add all channels of some views to a cube whose first voxel is `at`. */
+/* Add all channels of the tile's views to the cube whose first voxel is `at`. */
 static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
@@ -140,7 +142,7 @@ static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t
     t->planes.samples = samples;
 }
 
-/* Add some views to the cubes of row (y, z) in which voxels are requested. */
+/* Add the tile's views to those cubes of row (y, z) in which voxels are requested. */
 static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
@@ -221,26 +223,29 @@ enum {
     COLUMNS = EDGE * EDGE, /* of a block */
     ROWS = EDGE,
     BLOCKS = 128 / sizeof(VALUE), /* computed together: 8 KiB of the stack */
-    MOST_FINE = 16                /* greatest number of computed columns per column of the image */
+    MOST_FINE =
+        16 /* greatest number of columns that are computed per column of the sinogram image */
 };
 
 /* The views of an image. */
 struct image {
     const struct fbp_meridian_images *pictures;
-    const VALUE *samples; /* sample 0 of its first view, in the channel */
+    const VALUE *samples; /* sample 0 of the image's first view, in the requested channel */
     size_t stride;        /* from view to view */
     size_t view0, n;      /* its first view, and how many */
-    size_t fine; /* computed columns per column, for windows that hold a block; 0: none do */
+    size_t fine; /* computed columns per image column, small enough for the windows of a block; 0:
+                    no window is large enough */
     PLANES planes;
 };
 
-/* Greatest distance [samples] of two positions of a block. */
+/* Returns the greatest distance between two positions of a block in a view [samples]. */
 static double span_of(const double at[3], size_t fine)
 {
     return (COLUMNS - 1) * fabs(at[1]) / (double)fine + (ROWS - 1) * fabs(at[2]);
 }
 
-/* Add all views to rows [from, end) of those from r on, a multiple of ROWS. */
+/* Add all views of a sinogram image to rows [from, end) of the block of image rows that begins at
+ * row r, a multiple of ROWS. */
 static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t r, size_t from,
                            size_t end, VALUE *out)
 {
@@ -286,7 +291,8 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
     }
 }
 
-/* A row of n samples at u, zeros beside them. */
+/* Returns the interpolated value of a row of filtered samples at u; samples beyond both ends are
+ * zeros. */
 static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 {
     const double n = (double)job->padded.panel.n_columns;
@@ -333,7 +339,8 @@ void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
             add_image_rows(dev, &p, r - from, from, from + n, out);
             continue;
         }
-        for (size_t c = 0; c < m->n_columns; c++) { /* too many samples per pixel for any window */
+        for (size_t c = 0; c < m->n_columns;
+             c++) { /* an image pixel covers too many samples for a window */
             VALUE sum = 0;
             for (size_t k = 0; k < p.n; k++) {
                 const double *at = m->at[first + k];

@@ -1,8 +1,8 @@
 /*
- * Kernels "rot90" and "rot180" of the CPU device: scans with a rotational symmetry.  One
- * interpolation serves a set of symmetric voxels, which rotations of the scan map onto each other
- * (simd.h).  Views are stored packed, [column][row][lane]; volumes as [set][slice][lane], where a
- * set is one voxel column per lane.
+ * Kernels "rot90" and "rot180" of the CPU device, which cpu.c selects for scans with a rotational
+ * symmetry.  One interpolation serves a set of symmetric voxels, which rotations of the scan map
+ * onto each other (rot_loops.h).  Views are stored packed, [column][row][lane]; volumes as
+ * [set][slice][lane], where a set is one voxel column per lane.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/views.h"
@@ -13,7 +13,7 @@
 
 enum {
     TILE = 16,  /* edge of a tile [sets] */
-    GROUPS = 4, /* groups of views whose geometry is computed together */
+    GROUPS = 4, /* number of groups of views whose geometry is computed together */
     LINE = CPU_FLOATS_PER_CACHE_LINE
 };
 
@@ -53,8 +53,9 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
     }
 }
 
-/* Sets are numbered by the voxel columns of one quarter, or half, of the grid.  If n is odd, the
- * middle belongs to two quarters, and both store all of it. */
+/* A set of symmetric voxel columns is numbered by the voxel column in one quarter (rot90) or half
+ * (rot180) of the grid.  If n is odd, the middle belongs to two quarters, and both store all of it.
+ */
 struct domain {
     size_t x0, y0, nx, ny;
 };
@@ -67,8 +68,8 @@ static struct domain domain_of(const struct fbp_job *job)
     return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
 }
 
-/* Floats of a set.  Long ones take an odd number of cache lines: the sets of a tile then do not
- * compete for the same few sets of a cache. */
+/* Returns the number of floats per set of symmetric voxel columns: an odd number of cache lines if
+ * it is large, because the sets of a tile then do not compete for the same cache sets. */
 static size_t set_size(const struct fbp_job *job, size_t n_slices)
 {
     enum { LONG = 512 };
@@ -84,7 +85,7 @@ static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab
     return d.nx * d.ny * set_size(job, slab->nz);
 }
 
-/* Move voxel column (x, y) as one rotation of the views does. */
+/* Rotate voxel column (x, y) by the angle between two symmetric views. */
 static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
 {
     const size_t *n = job->grid.n, from[2] = {*x, *y};
@@ -107,7 +108,8 @@ static double z_reference(const struct fbp_job *job)
     return floor(((double)job->grid.n[2] - 1) / 2);
 }
 
-/* One group of views over one set of voxels, and the slices [z0, z1) of the grid that it sees. */
+/* Parameters of one group of symmetric views along one set of symmetric voxel columns, and the
+ * slices [z0, z1) of the grid that project onto the detector. */
 struct passage {
     struct fbp_bp_rot rot;
     size_t z0, z1;
@@ -126,7 +128,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     const float *base = (const float *)bp->filtered + group * group_size(job, n_rows) +
                         FBP_ROT_BELOW * job->selection.symmetric_views;
     struct fbp_bp_rot *r = &out->rot;
-    size_t first = bp->z0, end = bp->z1; /* slices in which a voxel of the set is requested */
+    size_t first = bp->z0, end = bp->z1; /* slices in which any voxel of the set is requested */
     double lo = INFINITY, hi = -INFINITY;
 
     out->z0 = out->z1 = 0;
@@ -146,7 +148,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
         const bool seen = w > 1e-6 && u > -1 && u < (double)job->padded.panel.n_columns;
         const ptrdiff_t c = seen ? cpu_floor(u) : 0;
         const double a = u - (double)c;
-        /* Row at slice 0 of the grid, rows per slice. */
+        /* detector row v of slice 0 of the grid, and rows per slice */
         const double v0 = (m[4] * px + m[5] * py + m[6] * pz + m[7]) * q;
         const double dv = m[6] * g->voxel_mm[2] * q;
         r->left[i] = base + (size_t)(c + FBP_ROT_LEFT) * stride;
@@ -154,7 +156,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
         r->wr[i] = seen ? (float)(a * q * q) : 0;
         r->v0[i] = (float)(v0 + z_ref * dv - row);
         r->dv[i] = (float)dv;
-        if (seen) { /* slices that fall on the detector, one more per side for rounding */
+        if (seen) { /* slices that project onto the detector, and one more per side for rounding */
             const double slices = 1 / dv;
             lo = fmin(lo, (-1 - v0) * slices - 1);
             hi = fmax(hi, ((double)job->padded.panel.n_rows - v0) * slices + 2);
@@ -180,8 +182,8 @@ static size_t scratch(const struct fbp_job *job)
     return (size_t)GROUPS * TILE * TILE * sizeof(struct passage) / sizeof(float);
 }
 
-/* A tile takes a few groups of views and slices at a time: the parts of a group that it sees fill
- * half of the second-level cache. */
+/* Take a few groups of views and slices at a time: the parts of a group onto which the tile
+ * projects fill half of the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -198,7 +200,7 @@ static void item(void *user, size_t index, int worker)
     struct passage *const passages =
         (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
 
-    /* On the axis: a tile's diagonal in columns, a slice in rows. */
+    /* Size of the tile's projection on the axis: its diagonal in columns, a slice in rows. */
     enum { LEAST_SLICES = 32 };
     const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
     const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;
@@ -229,7 +231,7 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* In blocks of x: whole cache lines are written. */
+/* Copy blocks of voxels along x, which are whole cache lines of the output. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {
@@ -242,7 +244,8 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     for (size_t x0 = 0; x0 < nx; x0 += LINE) {
         const size_t m = cpu_least(nx - x0, LINE);
         const float *in[LINE];
-        for (size_t x = 0; x < m; x++) { /* the set that holds (x0 + x, y), and its lane */
+        for (size_t x = 0; x < m;
+             x++) { /* number of the set that contains voxel column (x0 + x, y), and its lane */
             size_t xs = x0 + x, ys = y, lane = 0;
             for (; xs < d.x0 || ys < d.y0; lane++)
                 rotate(job, !forward, &xs, &ys);

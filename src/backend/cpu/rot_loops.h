@@ -16,10 +16,11 @@
  * computes all lanes without a gather (Xu and Mueller 2005).  Lane j of position i belongs to voxel
  * i + j: the lanes are rotated by i before they are added. */
 
-/** Greatest number n of symmetric views: that of "rot90". */
+/** Greatest number of symmetric views per group: four, for "rot90". */
 enum { FBP_ROT_VIEWS = 4 };
 
-/** Zeros around a packed view: columns left and right, rows below and above. */
+/** Width of the border of zeros around a packed view: columns left and right, rows below and above.
+ */
 enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2 };
 
 /**
@@ -31,11 +32,12 @@ enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2
  * relative to the integer row `row`.
  */
 struct fbp_bp_rot {
-    const float *left[FBP_ROT_VIEWS]; /**< stored row 0 of column floor(u); `stride` to the next */
+    const float *left[FBP_ROT_VIEWS]; /**< stored row 0 of detector column floor(u); the next column
+                                         begins `stride` floats later */
     float wl[FBP_ROT_VIEWS], wr[FBP_ROT_VIEWS]; /**< (1 - a) / w^2, a / w^2, a: fraction of u */
     float v0[FBP_ROT_VIEWS], dv[FBP_ROT_VIEWS];
     float v_lo, v_hi;
-    int row; /**< reference row, counted from the first stored row */
+    int row; /**< row from which v counts; 0 is the first stored row */
 };
 
 /**
@@ -57,7 +59,7 @@ typedef void fbp_bp_rot_fn(float *dst, size_t n_slices, float t0, const struct f
  * cache line.  The two rows have the weights (1 - b | b) and are added at the end.
  */
 
-/* Slices per block: the tables stay in the first-level cache. */
+/* Slices per block, such that the tables of rows stay in the first-level cache. */
 enum { ROT_BLOCK = 64 };
 
 struct rot_rows {
@@ -65,7 +67,7 @@ struct rot_rows {
     float b[FBP_ROT_VIEWS][ROT_BLOCK]; /* fraction of v */
 };
 
-/* The detector rows of n slices, VL at a time: n is rounded up to whole vectors. */
+/* Compute the detector rows of n slices, VL at a time: n is rounded up to whole vectors. */
 static inline void rot_find_rows(struct rot_rows *out, size_t n, float t0,
                                  const struct fbp_bp_rot *r, int lanes)
 {
@@ -116,7 +118,8 @@ static inline void add_rows_of_4(float *p, __m256 a)
     _mm_storeu_ps(p, _mm_add_ps(_mm_loadu_ps(p), sum));
 }
 
-/* T: vector of two rows, OP(name): its intrinsic; b is multiplied by SLOPE and added to BASE. */
+/* Defines the loop for LANES symmetric views.  T: vector of two rows of a packed view; OP(name):
+ * its intrinsic; the row's fraction b is multiplied by SLOPE and added to BASE. */
 #    define ROT_KERNEL(NAME, LANES, T, OP, SLOPE, BASE)                                           \
         static void NAME(float *dst, size_t n, float t0, const struct fbp_bp_rot *r,              \
                          size_t stride)                                                           \

@@ -28,7 +28,7 @@ static inline float clampf(float a, float lo, float hi)
     return a < lo ? lo : a > hi ? hi : a;
 }
 
-/* The spline of coefficients c[0 … 3] at fraction t between c[1] and c[2]. */
+/* Returns the spline with coefficients c[0 … 3] at fraction t between c[1] and c[2]. */
 static inline float spline(const float *c, float t)
 {
     const float s = 1 - t;
@@ -57,7 +57,7 @@ struct fbp_bp_dsp {
     fbp_bp_column_double_fn *column_double;
 };
 
-/** Tables for plain C, AVX2 and AVX-512; the last two exist on x86-64 only. */
+/** Tables of loops for plain C, AVX2 and AVX-512; the last two exist on x86-64 only. */
 extern const struct fbp_line_dsp fbp_line_c, fbp_line_avx2, fbp_line_avx512;
 extern const struct fbp_bp_dsp fbp_bp_c, fbp_bp_avx2, fbp_bp_avx512;
 
@@ -78,7 +78,8 @@ const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags);
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 
-/** Replaces fbp_bp_avx2.matrix[0] on processors with fast gathers; the same bits. */
+/** Bilinear loop of kernel "matrix" for AVX2 processors with fast gathers; gives the same bits as
+ * fbp_bp_avx2.matrix[0]. */
 fbp_bp_matrix_fn fbp_bp_matrix_avx2_gather;
 
 #endif /* FBP_SRC_CPU_SIMD_H */

@@ -62,7 +62,7 @@ static inline void zip(__m256 a, __m256 b, __m256 *lo, __m256 *hi)
     *hi = _mm256_permute2f128_ps(even, odd, 0x31);
 }
 
-/* Four times two neighbours, of any alignment. */
+/* Loads four pairs of neighbouring samples, at p + i[0], i[1], i[4] and i[5], of any alignment. */
 static inline __m256 four_pairs(const float *p, const int *i)
 {
     long long pair[4];
@@ -81,7 +81,9 @@ static inline void taps(const float *view, size_t step, __m256i at, __m256 out[4
     int i[8] __attribute__((aligned(32)));
 
     _mm256_store_si256((__m256i *)(void *)i, at);
-    __asm__("" : "+m"(i)); /* loads of them are cheaper than extraction */
+    __asm__(""
+            : "+m"(i)); /* keeps the indices in memory: loading them is cheaper than extracting them
+                           from a vector */
     const __m256 a = four_pairs(view, i), b = four_pairs(view, i + 2);
     const __m256 c = four_pairs(view + step, i), d = four_pairs(view + step, i + 2);
     out[0] = _mm256_shuffle_ps(a, b, 0x88);
@@ -98,7 +100,7 @@ static inline void taps_by_gathers(const float *view, size_t step, __m256i at, _
     out[3] = VGATHER(view + step + 1, at);
 }
 
-/* p[i] of each lane, from a window of 8: i < 8. */
+/* Returns p[i] of each lane from a window of 8 samples: i < 8. */
 static inline __m256 window8(const float *p, __m256i i)
 {
     return _mm256_permutevar8x32_ps(_mm256_loadu_ps(p), i);
@@ -136,7 +138,8 @@ static inline void deinterleave(__m256 a, __m256 b, __m256 *even, __m256 *odd)
 #    define MIDDLE_STEP     (0.999f * 13.0f / 7.0f) /* 7 dv / 2 + 1 < 7.5 */
 #    define LARGE_STEP      (0.999f * 11.0f / 3.0f) /* 3 dv / 2 + 2 < 7.5 */
 
-/* Windows of kernel "planes".  The bit of 8 in an index selects the half. */
+/* Returns c[i] of each lane from a window of 16 samples of kernel "planes": bit 3 of an index
+ * selects the vector. */
 static inline __m256 pick_16(const __m256 c[2], __m256i i)
 {
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(c[0], i), _mm256_permutevar8x32_ps(c[1], i),
@@ -146,8 +149,8 @@ static inline __m256 pick_16(const __m256 c[2], __m256i i)
 #    define PICK_16(c, i) pick_16(c, i)
 #    define PICK_8(c, i)  _mm256_permutevar8x32_ps((c)[0], i)
 
-/* Windows of doubles.  No permutation reaches more than 4 of them: all samples of a voxel are
- * loaded together. */
+/* Windows of doubles of kernel "planes".  AVX2 has no permutation of more than 4 doubles, so a
+ * window is a pointer, and all samples of a voxel are loaded together. */
 
 #    define ROW_OF_DOUBLES(NAME, FIRST)                                 \
         struct NAME {                                                   \
@@ -162,7 +165,7 @@ ROW_OF_DOUBLES(linear, 0)
 ROW_OF_DOUBLES(nearest, 0)
 ROW_OF_DOUBLES(cubic, -1)
 
-/* The addresses of the samples of the lanes. */
+/* Addresses of the samples that the four lanes need. */
 struct addresses {
     const double *at[4];
 };

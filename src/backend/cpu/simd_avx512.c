@@ -71,7 +71,7 @@ static inline void deinterleave(__m512 a, __m512 b, __m512 *even, __m512 *odd)
     *odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, _mm512_set1_epi32(1)), b);
 }
 
-/* Pairs of neighbours by 64-bit gathers, then even and odd ones apart. */
+/* Loads pairs of neighbouring samples by 64-bit gathers, and separates even from odd ones. */
 static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4])
 {
     const __m256i low = _mm512_castsi512_si256(at), high = _mm512_extracti64x4_epi64(at, 1);
@@ -83,7 +83,7 @@ static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4
     }
 }
 
-/* p[i] of each lane, from a window of 16 or 32: one permutation. */
+/* Returns p[i] of each lane from a window of 16 or 32 samples, by one permutation. */
 static inline __m512 window16(const float *p, __m512i i)
 {
     return _mm512_permutexvar_ps(i, VLOAD(p));
@@ -119,8 +119,8 @@ static inline __m512 one_window32(const float *p, __m512i i, ptrdiff_t apart)
 
 #    define PICK_16(c, i) _mm512_permutexvar_ps(i, (c)[0])
 
-/* Windows of kernel "planes" in double: lines, samples, and splines as polynomials of the fraction
- * of u. */
+/* Windows of 16 doubles of kernel "planes": lines, samples, or splines as polynomials of the
+ * fraction of u. */
 
 struct linear {
     __m512d value[2], slope[2];

@@ -16,7 +16,8 @@ enum {
     PADDED = GPU_CHAIN_PADDED
 };
 
-/* Index of point i of a row in shared memory: neighbours, and every 16th, in different banks. */
+/* Returns the index of point i of a row in shared memory; neighbouring points, and every 16th
+ * point, lie in different banks. */
 static __device__ inline unsigned place(unsigned i)
 {
     return i + i / STEP;
@@ -28,7 +29,8 @@ struct shared {
     fbp_ray_row rays[2];
 };
 
-/* Powers of two that bring a row's greatest sample into [1/2, 1), and back; 0 for zeros. */
+/* Powers of two that scale a row's greatest sample into [1/2, 1), and back; 0 for a row of zeros.
+ */
 struct scale {
     float to, back;
 };
@@ -57,7 +59,8 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
                        rows.n > 1 ? cuda_raw_sample(p.pairs.raw, rows.first[1] + c) : 0);
 }
 
-/* Line integrals of both rows into shared memory; values that are not finite are bridged. */
+/* Compute line integrals of both rows into shared memory; values that are not finite are
+ * interpolated from their neighbours. */
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
@@ -95,7 +98,8 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
     __syncthreads();
 }
 
-/* Multiply the rows by their weights, if there are any; a loop, because take() is unrolled. */
+/* Multiply the rows in shared memory by their weights, if there are any; the loop is not unrolled,
+ * because take() is. */
 static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
                                     const fbp_ray_row *rays, float2 *line)
 {
@@ -108,15 +112,15 @@ static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
         line[c] = cuda_weighted(p.pairs.weights, rows, rays, c, nc, line[c]);
 }
 
-/* The samples of a thread: butterfly i has in[i], INNER columns apart. */
+/* Samples that a thread holds in registers: those of butterfly i are in[i], INNER columns apart. */
 template <int RADIX, int THREADS> struct samples {
     static constexpr int TURNS = (INNER + THREADS - 1) / THREADS, HALF = RADIX / 2;
     float2 in[TURNS][HALF];
 };
 
-/* Load weighted samples: from shared memory if they were prepared there, else line integrals whose
- * weights are products.  peak gets the greatest magnitudes, for all threads.  Returns true if a
- * value is not finite. */
+/* Load weighted samples into registers: from shared memory if they were prepared there, else as
+ * line integrals whose weights are products.  peak receives the greatest magnitudes, for all
+ * threads.  Returns true if a value is not finite. */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)
@@ -158,7 +162,7 @@ static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, c
     return max(peak[0], peak[1]) >= 0x7f800000u;
 }
 
-/* The first step: R interleaved rows, times twiddle factors, into shared memory. */
+/* First step of the transform: R interleaved rows, times twiddle factors, to shared memory. */
 template <int RADIX, int THREADS>
 static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
                                          const float2 *__restrict__ turns, float2 *line)
@@ -179,8 +183,8 @@ static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a,
     }
 }
 
-/* Convolve one of the interleaved rows: its spectrum, times the response, and back; by 16 threads
- * of a warp. */
+/* Convolve one of the interleaved rows with 16 threads of a warp: transform it, multiply by the
+ * response, and transform back. */
 static __device__ inline void convolve(float2 *x, unsigned lane, const float2 *__restrict__ turns,
                                        const float *__restrict__ response, unsigned stride)
 {
@@ -217,7 +221,7 @@ static __device__ inline void convolve(float2 *x, unsigned lane, const float2 *_
         x[lane + k * APART] = v[k];
 }
 
-/* The last step: the interleaved rows become one. */
+/* Last step of the inverse transform: combine the interleaved rows to one row. */
 template <int RADIX, int THREADS>
 static __device__ inline void put_together(const cuda_chain &p, scale a, scale b,
                                            const float2 *line)
@@ -266,7 +270,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     put_together<RADIX, THREADS>(p, a, b, line);
 }
 
-/* One kernel per length; threads and blocks as measured (bench/results/cpu.md). */
+/* Defines one kernel per length of the transform; numbers of threads and blocks as measured
+ * (bench/results/cpu.md). */
 struct instance {
     unsigned radix, threads;
     const void *kernel;

@@ -1,5 +1,6 @@
-/* The functions of cuFFT that the filter (filter.c) needs, loaded at run time.  Names and numbers
- * are those of cuFFT's interface, which has not changed since CUDA 6.5. */
+/* cuFFT, loaded at run time, for the row filter: cuda/filter.c calls these functions if a row is
+ * too long for the chain (chain.cu).  Names and numbers are those of cuFFT's interface, which has
+ * not changed since CUDA 6.5. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/module.h"
@@ -34,8 +35,8 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Open the library on the default path, below the roots, or in pip's packages, and find its
- * functions; once per process. */
+/* Open cuFFT's library on the default path, below the roots, or in pip's packages, and find its
+ * functions; called once per process. */
 static void find_library(void)
 {
     static const char *const names[] = {GPU_FFT_LIBRARIES};

@@ -46,7 +46,7 @@ static __device__ __forceinline__ float2 cuda_times(float2 a, float2 b)
     return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/** a exp(-2 pi i k / N); k and N are constants after unrolling. */
+/** Returns a exp(-2 pi i k / N); k and N are constants after unrolling. */
 template <int N> static __device__ __forceinline__ float2 cuda_turned(float2 a, int k)
 {
     constexpr cuda_turns<N> t;
@@ -114,8 +114,8 @@ template <> __device__ __forceinline__ void cuda_dft<5>(float2 (&x)[5])
     x[4] = a1 - b1;
 }
 
-/** A transform of P Q values: Q transforms of P points, twiddle factors, then P transforms of Q
- *  points (Cooley and Tukey 1965). */
+/** Transform P Q values: Q transforms of P points, twiddle factors, then P transforms of Q points
+ * (Cooley and Tukey 1965). */
 template <int P, int Q> static __device__ __forceinline__ void cuda_dft_product(float2 (&x)[P * Q])
 {
     float2 y[P][Q];
@@ -150,7 +150,7 @@ template <int R> static __device__ __forceinline__ void cuda_dft(float2 (&x)[R])
         cuda_dft_product<3, R / 3>(x);
 }
 
-/** A transform of R values whose upper half is zero; `in` is the lower half. */
+/** Transform R values whose upper half is zero; `in` is the lower half. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2], float2 (&out)[R])
 {
@@ -170,7 +170,7 @@ static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2]
     }
 }
 
-/** The lower half, X[0] … X[R/2 - 1], of a transform of R values. */
+/** Compute the lower half, X[0] … X[R/2 - 1], of a transform of R values. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_cropped(const float2 (&in)[R], float2 (&out)[R / 2])
 {

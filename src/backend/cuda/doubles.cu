@@ -1,5 +1,5 @@
-/* The filter of plane integrals in double, step by step: repair, weights, convolution, layout of
- * views.  filter.c calls cuda_filter_doubles(). */
+/* Filter of plane integrals in double, step by step: repair, weights, convolution, layout of views.
+ * cuda/filter.c calls cuda_filter_doubles() for jobs in double. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
 
@@ -7,7 +7,7 @@
 
 enum { THREADS = 128 };
 
-/* Repair a row per block; only rows with values that are not finite are read twice. */
+/* Repair one row per block; only rows with values that are not finite are read twice. */
 static __global__ void __launch_bounds__(THREADS) repair(const cuda_doubles d, const cuda_prep prep)
 {
     const unsigned view = d.view0 + blockIdx.x / d.load_rows;
@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Convolve THREADS outputs of a row; inputs pass through shared memory. */
+/* Convolve a row: THREADS output samples per block; input samples pass through shared memory. */
 static __global__ void __launch_bounds__(THREADS)
     convolve(const double *__restrict__ in, unsigned length, const double *__restrict__ taps,
              unsigned half_width, double *__restrict__ out)
@@ -64,7 +64,8 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = sum;
 }
 
-/* Store one row, and behind the last one of its view zeros that fill its group of frames. */
+/* Store one row of filtered views in double, and after the last row of a view zeros that fill its
+ * group of channels. */
 static __global__ void __launch_bounds__(THREADS)
     store(const cuda_doubles d, unsigned first, const double *__restrict__ rows, unsigned columns,
           unsigned groups, unsigned frames, double *views)

@@ -16,7 +16,8 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* The usable devices, found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    char isa[4][24]; /* names of the instruction set of the first device, [precision - 1] */
+    char isa[4][24]; /* names of the instruction set of the first device, [precision - 1], that
+                        --resume compares */
 } found;
 
 /* All kernels, fastest first. */
@@ -148,8 +149,8 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                        "~/.cache/fbp; FBP_TUNE=0 disables this");
 }
 
-/* Slot `rates`: rates of the first card in the table of gpu/cards.c, an H200 on its bus.  Ratios of
- * rates of other devices are assumed to be the same. */
+/* Slot `rates`: rates of the first card in gpu/cards.c, an H200.  Other devices are assumed to have
+ * the same ratios of rates. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(gpu_card_at(0), job, out);

@@ -1,4 +1,5 @@
-/* Backprojection with interpolation in fp32: kernels `matrix`, for any 3x4 matrix, and `column`,
+/* Backprojection with interpolation in fp32, launched by cuda/volume.c through struct cuda_kernel
+ * (kernel.h): kernels `matrix`, for any 3x4 matrix, and `column`,
  * for views whose u and w do not depend on z (every untilted circular scan): a thread then computes
  * u and 1/w once per view.
  *
@@ -11,14 +12,15 @@
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
-/** Tile and window of a kernel; blocks per multiprocessor, which limit registers. */
+/** Template parameters of a kernel: tile of a block, window in shared memory, and blocks per
+ * multiprocessor, which limit registers. */
 template <class Tile_, class Window_, int BLOCKS_> struct shape {
     typedef Tile_ Tile;
     typedef Window_ Window;
     enum { BLOCKS = BLOCKS_ };
 };
 
-/* Copy this thread's parts of the window of s. */
+/* Copy this thread's share of the window of view s to shared memory. */
 template <class Tile, class Window>
 static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
@@ -41,7 +43,7 @@ static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &i
     }
 }
 
-/* The four taps of a sample, from the window, and from the view. */
+/* Load the four taps of a sample, from the window or from the view. */
 struct taps {
     float q00, q01, q10, q11; /* row, column */
 };
@@ -64,12 +66,13 @@ static __device__ inline float2 between_rows(const taps &q, float b)
     return make_float2(fmaf(b, q.q10 - q.q00, q.q00), fmaf(b, q.q11 - q.q01, q.q01));
 }
 
-/* Projection of a thread's line of voxels along z. */
+/* Projection of a thread's line of voxels along z onto a view. */
 struct line {
     float u0, v0, w0, u1, v1, w1; /* u w = u0 + u1 tz, … */
 };
 
-/* Limits of clamped floors, as CUDA_FLOOR + floor: all taps beyond are zeros. */
+/* Limits of clamped floors of coordinates, as CUDA_FLOOR + floor: taps beyond are zeros of the
+ * border. */
 struct limits {
     float u0, u1, v0, v1;
 };
@@ -79,7 +82,8 @@ static __device__ inline float clamp(float x, float low, float high)
     return fminf(fmaxf(x, low), high);
 }
 
-/* Add one view; fetch(floor u, floor v) returns taps.  COLUMN: u and w are constant along z. */
+/* Add one view to the thread's voxels; fetch(floor u, floor v) returns the taps.  COLUMN: u and w
+ * are constant along z. */
 template <bool COLUMN, class Tile, int REACH, class Fetch>
 static __device__ inline void add_line(const line &l, const limits &most, float tz, Fetch fetch,
                                        float sum[Tile::SLICES][1])
@@ -116,7 +120,8 @@ static __device__ inline void add_line(const line &l, const limits &most, float 
     }
 }
 
-/* Stages are a ring: the window of view i + STAGES - 1 is copied while view i is added. */
+/* The windows of STAGES views form a ring in shared memory: the window of view i + STAGES - 1 is
+ * copied while view i is added. */
 template <bool COLUMN, class Shape, bool REGION>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
@@ -222,8 +227,8 @@ template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct 
     return gpuGetLastError();
 }
 
-/* Windows for up to 1.3 pixels per voxel, and for up to 2.8: a voxel near the source covers up to a
- * third more, and a window is as wide as its tile's diagonal. */
+/* Shapes with windows for up to 1.3 pixels per voxel, and for up to 2.8: a voxel near the source
+ * covers up to a third more pixels, and a window is as wide as its tile's diagonal. */
 typedef cuda_window<40, 40, 2> small_window;
 typedef cuda_window<84, 64, 2> large_window;
 typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;

@@ -1,4 +1,5 @@
-/* Backprojection with interpolation by the texture units (Zinsser and Keck 2013, kernel B), from
+/* Backprojection with interpolation by the texture units, launched by cuda/volume.c through struct
+ * cuda_kernel (kernel.h) (Zinsser and Keck 2013, kernel B), from
  * fp32, or from fp16 scaled by a power of two into its range: kernels `matrix`, for any 3x4 matrix,
  * and `column`, for views whose u and w do not depend on z: a thread then computes u and 1/w once
  * per view.

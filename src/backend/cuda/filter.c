@@ -1,6 +1,7 @@
-/* Raw views to filtered views: preparation, weights, filter.  Rows are filtered in pairs, as many
- * per launch as scratch memory holds.  The functions are slots of the backend (entry.c), which call
- * the kernels of filter_kernels.h; cuda_filter_open() writes the tables that the kernels use. */
+/* Filter of the CUDA device: corrections, weights, filter along columns and rows.  Rows are
+ * filtered in pairs, as many per launch as scratch memory holds.  entry.c lists the functions as
+ * slots of the backend; they launch the kernels of filter_kernels.h.  cuda_filter_open() writes the
+ * tables that the kernels use. */
 #include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/cuda.h"
@@ -13,7 +14,7 @@ static gpuStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-/* Address of the table at an offset of struct gpu_tables. */
+/* Returns the address of the table at an offset of struct gpu_tables. */
 static void *table(const struct cuda_device *dev, size_t at)
 {
     return dev->memory + at;
@@ -108,7 +109,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     struct cuda_pad pad;
 
     *out = rows;
-    if (job->filtering.pad) { /* before the filter, which may overwrite the rows */
+    if (job->filtering.pad) { /* before the filter, which may overwrite the rows of this fit */
         pad = (struct cuda_pad){.pairs = *pairs,
                                 .weights = weights_of(dev),
                                 .weighted = job->filtering.columns != NULL,
@@ -260,9 +261,8 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
                              float *rows)
 {
     if (fbp_in_double(cuda_of(device)->job))
-        return gpu_host->fail(
-            FBP_ERR_UNSUPPORTED,
-            "cuda: filtered rows in double precision cannot be copied to the host");
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "cuda: filtered rows in double precision cannot "
+                                                   "be copied to the host; use --precision exact");
     return batch->n_rows > 0 ? filter_batch(cuda_of(device), batch, raw, NULL, 0, rows) : FBP_OK;
 }
 
@@ -284,8 +284,8 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledg
     if (!ledger->bits)
         return FBP_OK;
     CUDA_TRY(gpuSetDevice(dev->index));
-    /* The stream orders the copy with the filter's work.  Pageable memory is read before
-     * gpuMemcpyAsync() returns. */
+    /* The stream orders this copy with the filter's work; gpuMemcpyAsync() has read pageable memory
+     * when it returns. */
     CUDA_TRY(
         gpuMemcpyAsync(table(dev, dev->tables.row_bitmap), (const void *)(uintptr_t)ledger->bits,
                        fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
@@ -305,8 +305,8 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Bytes of shared memory that a block of the chain has for its row on every device; 0: the chain is
- * not used, as with FBP_FFT=cufft (tests). */
+/* Returns the bytes of shared memory that a block of the chain has for its row on every device; 0:
+ * the chain is not used, as with FBP_FFT=cufft (tests). */
 static size_t row_bytes(void)
 {
     const char *method = gpu_host->environment(FBP_ENV_FFT);
@@ -338,7 +338,7 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
 
     if (t->way == GPU_FILTER_CHAIN)
         CUDA_TRY(cuda_chain_open(t->fft_length));
-    while (t->way == GPU_FILTER_FFT) { /* halve the rows per call until the plan's scratch fits */
+    while (t->way == GPU_FILTER_FFT) { /* halves the rows per call until cuFFT's scratch fits */
         size_t work;
         FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_per_call, &work));
         if (work <= t->work_bytes) {

@@ -1,11 +1,12 @@
-/* The steps of the filter as separate kernels, with one block per row or per pair of rows. filter.c
- * launches these kernels. */
+/* Kernels of the filter's steps, with one block per row or per pair of rows: corrections, weights,
+ * filter along columns, convolution in space, copies.  cuda/filter.c launches them if the chain
+ * (chain.cu) does not apply. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
 
 enum { THREADS = 256 };
 
-/* Prepare a row of the raw batch per block. */
+/* Convert a row of the raw batch to line integrals, one row per block. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
     const unsigned k = blockIdx.x / raw.load_rows;
@@ -40,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
         cuda_row_counted(prep, view, detector_row);
 }
 
-/* Sources are good pixels, hence the order in which bad ones are bridged does not matter. */
+/* Bad pixels are interpolated from good pixels only, so that their order does not matter. */
 static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
                               unsigned r0, unsigned n_rows)
 {
@@ -71,7 +72,7 @@ gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep 
     return gpuGetLastError();
 }
 
-/* Weigh a row per block; blockIdx.y counts views. */
+/* Multiply rows by their weights, one row per block; blockIdx.y counts views. */
 static __global__ void __launch_bounds__(THREADS)
     weigh_columns(const __grid_constant__ cuda_columns p)
 {
@@ -89,7 +90,8 @@ static __global__ void __launch_bounds__(THREADS)
         out[c] = in[c] * cuda_weight(p.weights, rows, rays, 0, c, nc);
 }
 
-/* Convolve GPU_COLUMN_ROWS rows of a column per thread: one load and as many products per term. */
+/* Convolve columns: each thread computes GPU_COLUMN_ROWS rows of a column, so that each loaded term
+ * serves as many products. */
 static __global__ void __launch_bounds__(THREADS)
     convolve_columns(const __grid_constant__ cuda_columns p)
 {
@@ -179,8 +181,8 @@ gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const f
     return gpuGetLastError();
 }
 
-/* Convolve a tile of THREADS outputs of a row; inputs pass through shared memory, a tile at a time.
- * Taps and sums are T. */
+/* Convolve rows in space: a block computes THREADS output samples of a row; input samples pass
+ * through shared memory, a tile at a time.  Taps and sums have type T. */
 template <class T>
 static __global__ void __launch_bounds__(THREADS)
     convolve(const float2 *__restrict__ in, unsigned length, const T *__restrict__ taps,

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/gpu_runtime.h"
 
-#ifdef GPU_COMPILER /* before anything that includes weight/ray.h and filter/pad.h */
+#ifdef GPU_COMPILER /* must precede every include of weight/ray.h and filter/pad.h */
 #    define FBP_RAY_INLINE static __device__ inline
 #    define FBP_PAD_FN     static __host__ __device__ inline
 #    include <cfloat>
@@ -21,29 +21,34 @@
 /** A raw batch [n_views][load_rows][n_columns] in device memory. */
 struct cuda_raw {
     float *samples;
-    const uint16_t *counts; /**< input that is converted to `samples`; NULL: samples are valid */
+    /** uint16 input that the kernel converts to `samples`; NULL: samples are valid */
+    const uint16_t *counts;
     unsigned n_views, load_rows, n_columns;
-    unsigned first_row;  /**< detector row of the batch's first row */
-    unsigned view0;      /**< index in the scan of the batch's first view */
-    unsigned a_part;     /**< views that the batch has from each symmetric part of the scan */
-    unsigned part_views; /**< views of each symmetric part of the scan (backend/views.h) */
+    unsigned first_row; /**< detector row of the batch's first row */
+    unsigned view0;     /**< index in the scan of the batch's first view */
+    unsigned a_part;    /**< number of views of the batch in each symmetric part of the scan */
+    /** number of views of the scan in each symmetric part (backend/views.h) */
+    unsigned part_views;
 };
 
-/** struct fbp_prep with tables in device memory. */
+/** Corrections of raw samples: struct fbp_prep with its tables in device memory. */
 struct cuda_prep {
     const float *dark, *gain; /**< [row][column]; NULL: none */
     float inverse_i0;
     bool intensity;
     struct fbp_hardening hardening;
     unsigned long long *not_finite, *clipped; /**< counters of repaired samples */
-    unsigned *ledger;    /**< bits of struct fbp_row_bitmap; NULL: all rows are counted */
+    unsigned *ledger;    /**< bits of struct fbp_row_bitmap, one per row whose repaired samples are
+                            counted; NULL: all rows are counted */
     unsigned panel_rows; /**< rows per view in `ledger` */
 };
 
-/** Weights of samples.  image and lines set: their product.  views set: weights computed per ray;
- *  lines, if also set, replace the factors of view step and redundancy.  All NULL: no weights. */
+/** Weights of samples.  If image and lines are set, the weight is their product.  If views is set,
+ * weights are computed per ray; lines, if also set, replaces the factors of view step and
+ * redundancy.  All NULL: no weights. */
 struct cuda_weights {
-    const float *image, *lines; /**< [row][column], [view][column]; NULL: see above */
+    const float *image, *lines; /**< factors [row][column] and [view][column] of the weights; NULL:
+                                   weights per ray, or none */
     struct fbp_rays rays;
     const struct fbp_ray_view *views; /**< per view of the scan; NULL: see above */
 };
@@ -65,26 +70,27 @@ struct cuda_columns {
 struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
-    /** turns: symmetric views per group; part_views: views of each symmetric part of the scan. */
+    /** turns: number of symmetric views per group; part_views: views of each symmetric part of the
+     * scan. */
     unsigned first, n, turns, part_views;
-    /** Number of groups in the batch; filtered rows per view; detector row of the first of these.
-     */
+    /** Number of groups in the batch; filtered rows per view; detector row of the first filtered
+     * row. */
     unsigned n_groups, n_rows, row0;
     /** Index in the scan of the batch's first view; column of a filtered row that corresponds to
      *  measured column 0. */
     unsigned view0, pad_left;
-    unsigned apart; /**< distance in a filtered row of adjacent measured columns */
+    unsigned apart; /**< distance of adjacent measured columns in a filtered row [samples] */
 };
 
 /** Parameters of cuda_filter_rows(), the whole filter of pairs of rows in one launch. */
 struct cuda_chain {
     struct cuda_pairs pairs;
     struct cuda_prep prep;
-    bool prepared;              /**< samples are already finite line integrals */
-    const float2 *turns;        /**< gpu_chain_twiddles() twiddle factors */
-    const float *response;      /**< response in the order of gpu_chain_frequency() */
-    float2 *out;                /**< filtered pairs [n][stride] */
-    unsigned stride, n_columns; /**< distance, and number of samples, of filtered rows */
+    bool prepared;         /**< samples are already finite line integrals */
+    const float2 *turns;   /**< gpu_chain_twiddles() twiddle factors */
+    const float *response; /**< response of the filter, in the order of gpu_chain_frequency() */
+    float2 *out;           /**< filtered pairs [n][stride] */
+    unsigned stride, n_columns; /**< distance between filtered rows, and samples per filtered row */
 };
 
 /** Parameters of cuda_pad_find() and cuda_pad_add(): prepared pairs of rows, and the rule by which
@@ -105,15 +111,15 @@ struct cuda_doubles {
     double *samples;
     unsigned n_views, load_rows, n_columns;
     unsigned view0;           /**< index in the scan of the batch's first view */
-    unsigned first_row, row0; /**< detector rows: the first loaded, the first filtered */
+    unsigned first_row, row0; /**< first loaded detector row; first filtered detector row */
     unsigned n_rows;          /**< filtered rows per view */
     unsigned pad_left, apart; /**< see struct cuda_pairs */
     unsigned length;          /**< samples of a filtered row */
     const double *weights;    /**< one per view of the scan; NULL: none */
 };
 
-/** The filter of a struct cuda_doubles, and where filtered rows are stored: [view][group][column]
- *  [frame] (struct gpu_planes), with zeros after the last column and frame. */
+/** Filter of a struct cuda_doubles, and output of filtered rows: [view][group][column][channel of
+ * the group] (struct gpu_planes), with zeros after the last column and channel. */
 struct cuda_doubles_filter {
     const double *taps;
     unsigned half_width, passes; /**< passes 0: rows are filtered already */
@@ -124,14 +130,14 @@ struct cuda_doubles_filter {
 };
 
 FBP_BEGIN
-/** Compute line integrals in place; samples that are not finite are interpolated along the row, and
- *  bad pixels of detector rows [row0, row0 + n_rows) from good ones. */
+/** Compute line integrals in place; samples that are not finite are interpolated along their row,
+ * and bad pixels of detector rows [row0, row0 + n_rows) from good pixels. */
 gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
                              unsigned n_rows, gpuStream_t stream);
 
 /** Weight views and convolve them along their columns, in place.  Of the loaded rows, the S rows at
- *  either end are correct only if the detector ends there.  Each sample is the sum of the same
+ * either end are correct only if they are ends of the detector.  Each sample is the sum of the same
  * terms in the same order for any range of loaded rows. */
 gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
 
@@ -143,7 +149,8 @@ gpuError_t cuda_pad_find(const struct cuda_pad *pad, gpuStream_t stream);
 gpuError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned stride,
                         gpuStream_t stream);
 
-/** Copy rows to out[n][row_length], weighted if there are weights, with zeros on either side. */
+/** Copy pairs of rows as complex rows to out[n][row_length], weighted if there are weights, with
+ * zeros on either side. */
 gpuError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
                          gpuStream_t stream);
 
@@ -222,8 +229,9 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Are repaired samples of this row counted?  cuda_row_counted() clears the bit that is read here,
- *  so all threads of the block must call this function first.  Rows of one launch are distinct. */
+/** Are repaired samples of this row counted?  All threads of the block must call this function
+ * before cuda_row_counted(), which clears the bit that is tested.  Rows of one launch are distinct.
+ */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;

@@ -1,6 +1,6 @@
 /** @file frame.h  Device functions that backprojection kernels share: voxels of a thread, sums,
- * visibility of a block in a view, symmetric voxels (internal; CUDA C++).
- * exact.cu, fast.cu, orbit_*.cu and store.cu include it.
+ * visibility of a block in a view, symmetric voxels (internal; CUDA C++).  exact.cu, fast.cu,
+ * orbit_exact.cu, orbit_texture.cu and store.cu call them.
  *
  * A block of X x Y x LAYERS threads computes X x Y columns of SLICES * LAYERS voxels; each thread
  * computes SLICES voxels, LAYERS slices apart.  A warp covers WARP adjacent columns in each of
@@ -32,7 +32,7 @@ static __device__ inline float cuda_texel_of(float texels, int column)
     return fmaf(texels, (float)column, texels - 0.5f);
 }
 
-/** The voxels of a block: X x Y columns of DEPTH slices. */
+/** Voxels of a block: X x Y columns of DEPTH slices. */
 template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_tile {
     enum {
         X = X_,
@@ -118,8 +118,8 @@ template <int LANES> static __device__ inline cuda_packed<LANES> cuda_pack(const
     return q;
 }
 
-/** Load, and store, a thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart.  Voxels
- *  outside the volume are loaded as zeros, and not stored. */
+/** Load and store a thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart.  Voxels
+ * outside the volume are loaded as zeros, and not stored. */
 template <int LAYERS = 1, int SLICES, int LANES>
 static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
                                              const cuda_place_in_volume &p, int nx, int ny, int nz,
@@ -149,19 +149,20 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
-/* Visibility: the views of a pass whose detector the projection of a block's box of voxels meets.
- * The projection of a box is the convex hull of its projected corners, if w > 0 at all corners.
- * All other views would add zeros, and are skipped. */
+/* Visibility of a block of voxels: views of a pass onto whose detector the block's box projects.
+ * The projection of a box is the convex hull of its projected corners, if w > 0 at all corners. All
+ * other views would add zeros, and are skipped. */
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
-    CUDA_CLAMPED, /**< from the view, with clamped indices: the box may reach beyond the detector */
-    CUDA_INSIDE,  /**< from the view; all taps lie on the detector */
-    CUDA_WINDOW   /**< from a window of the view in shared memory */
+    CUDA_CLAMPED, /**< samples are loaded from the view, with clamped indices: the box may project
+                     beyond the detector */
+    CUDA_INSIDE,  /**< samples are loaded from the view; all taps lie on the detector */
+    CUDA_WINDOW   /**< samples are loaded from a window of the view in shared memory */
 };
 
-/** Window: the part of a view that is copied to shared memory, at most WIDTH x HEIGHT samples; rows
- *  have multiples of 16 bytes. */
+/** Window: part of a view that is copied to shared memory, at most WIDTH x HEIGHT samples; rows
+ * have multiples of 16 bytes. */
 template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
     enum {
         WIDTH = WIDTH_,
@@ -172,22 +173,25 @@ template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
     };
 };
 
-/** A view whose detector the projected box meets.  Shared by all threads of a block. */
+/** A view onto whose detector the block's box of voxels projects.  Shared by all threads of a
+ * block. */
 struct __align__(16) cuda_seen
 {
     float u[4], v[4], w[4];
     unsigned origin; /**< index of a tap minus the bits of floor(u) and of floor(v), modulo 2^32 */
     int column, row; /**< principal pixel */
     int reach;       /**< enum cuda_reach */
-    int first_column, first_row; /**< start of the window, in the view with its borders */
-    int rows;                    /**< rows of the window */
-    int view;                    /**< index in the pass */
+    /** first column and row of the window, in the view with its borders */
+    int first_column, first_row;
+    int rows; /**< rows of the window */
+    int view; /**< index in the pass */
 };
 
 /** Bounds of the projection of a box. */
 struct cuda_hull {
-    float u0, u1, v0, v1; /**< bounds in pixels, relative to the principal pixel */
-    bool before;          /**< w > 0 at all corners: the box lies before the source */
+    /** bounds of the projected box in pixels, relative to the principal pixel */
+    float u0, u1, v0, v1;
+    bool before; /**< w > 0 at all corners: the box lies in front of the source */
 };
 
 /* Eight adjacent threads project one corner of the box each, at (tx, ty, tz), then combine their
@@ -197,8 +201,8 @@ static __device__ inline cuda_hull cuda_hull_of(const gpu_view &view, float tx, 
     const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
     const float u = fmaf(tx, view.u[0], fmaf(ty, view.u[1], fmaf(tz, view.u[2], view.u[3]))) / w;
     const float v = fmaf(tx, view.v[0], fmaf(ty, view.v[1], fmaf(tz, view.v[2], view.v[3]))) / w;
-    /* A margin for rounding errors, which differ between voxels and corners, and grow near the
-     * source. */
+    /* Add a margin for rounding errors of u and v, which differ between voxels and corners, and
+     * grow near the source. */
     const float terms = fabsf(tx * view.w[0]) + fabsf(ty * view.w[1]) + fabsf(tz * view.w[2]);
     const float least = 1.0f / 64, part = (terms + fabsf(view.w[3])) / w / (1 << 20);
     const float du = fmaf(part, fabsf(u), least), dv = fmaf(part, fabsf(v), least);
@@ -299,13 +303,13 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
  * projects in it to the same pixel as the voxel rotated back by 90 degrees does in view k; the same
  * holds for K/2 and 180 degrees.  All voxels of a symmetric group therefore have their samples at
  * one position of the detector, and a texel holds one sample per symmetric view.  Lane j of the
- * texel at position i (the first voxel rotated i times) belongs to voxel i + j.  backend/cpu/rot_loops.h
- * has the same definitions. */
+ * texel at position i (the first voxel rotated i times) belongs to voxel i + j.
+ * backend/cpu/rot_loops.h has the same definitions. */
 
 /** Projection of a voxel column onto a view. */
 struct cuda_projected {
-    float u, r;  /**< column, relative to the principal one; 1/w */
-    float v, dv; /**< row at the reference slice; rows per slice */
+    float u, r;  /**< column u relative to the principal column; 1/w */
+    float v, dv; /**< row v at the reference slice; rows per slice */
 };
 
 static __device__ inline cuda_projected cuda_project(const gpu_view &view, float tx, float ty)

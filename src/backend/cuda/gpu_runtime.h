@@ -37,7 +37,7 @@
 #    include <cuda_runtime_api.h>
 #    define GPU_NAME(name) cuda##name
 #endif
-/* GPU_COMPILER: this is a .cu file, which may contain kernels. */
+/* GPU_COMPILER is defined in .cu files, which may contain kernels. */
 
 typedef GPU_NAME(Array_t) gpuArray_t;
 typedef GPU_NAME(Error_t) gpuError_t;
@@ -146,7 +146,7 @@ typedef struct GPU_NAME(TextureDesc) gpuTextureDesc;
 #define gpuOccupancyMaxActiveBlocksPerMultiprocessor \
     GPU_NAME(OccupancyMaxActiveBlocksPerMultiprocessor)
 
-/* Names that differ by more than their beginning. */
+/* Names of CUDA and HIP that differ by more than their prefix. */
 #if defined(__HIP_PLATFORM_AMD__)
 typedef hipDeviceProp_t gpuDeviceProp_t;
 typedef hipPointerAttribute_t gpuPointerAttributes;
@@ -196,13 +196,13 @@ typedef int gpuFft_t;
 #    define gpuOccupancyAvailableDynamicSMemPerBlock cudaOccupancyAvailableDynamicSMemPerBlock
 #endif
 
-/* A call as text for messages, with the names of the runtime. */
+/* The text of a call for messages, with the names of the runtime. */
 #define GPU_TEXT(...)    GPU_TEXT_OF(__VA_ARGS__)
 #define GPU_TEXT_OF(...) #__VA_ARGS__
 
 #ifdef GPU_COMPILER
 
-/** 1/x to within one unit in the last place. */
+/** Returns 1/x to within one unit in the last place. */
 static __device__ inline float cuda_reciprocal(float x)
 {
     float r;
@@ -230,7 +230,7 @@ enum { CUDA_CAN_COPY = 1 };
 #    endif
 }
 
-/** End a group: the copies that this thread started since the last call. */
+/** End a group of asynchronous copies: those that this thread started since the last call. */
 [[maybe_unused]] static __device__ inline void cuda_end_of_copy(void)
 {
 #    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800

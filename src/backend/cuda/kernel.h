@@ -14,11 +14,13 @@
 
 /** A device buffer of filtered views, in plain memory or in a layered texture. */
 struct cuda_views {
-    size_t n_groups, n_rows; /**< capacity: groups of symmetric views, rows per view */
-    void *memory;            /**< plain memory; NULL: a texture, which the next members describe */
-    gpuArray_t array;        /**< one layer of gpu_row_texels() x n_rows texels per group */
+    /** capacity of the buffer: groups of symmetric views, rows per view */
+    size_t n_groups, n_rows;
+    void *memory; /**< address of plain memory; NULL: a texture, which the next members describe */
+    gpuArray_t array; /**< texture with one layer of gpu_row_texels() x n_rows texels per group */
     gpuSurfaceObject_t surface; /**< writes `array` */
-    gpuTextureObject_t texture; /**< reads `array`: linear interpolation, zeros outside */
+    gpuTextureObject_t texture; /**< texture object that reads `array` with linear interpolation and
+                                   zeros outside */
     unsigned texels;            /**< texels per detector column: gpu_texels_per_column() */
     float scale;                /**< factor of stored samples: 1, or a power of two for fp16 */
 };
@@ -43,10 +45,10 @@ struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     const struct cuda_views *views;
-    size_t first; /**< index in `views` of the group of pass.view[0] */
+    size_t first; /**< index in `views` of the first group of the pass */
     struct gpu_pass pass;
-    const struct gpu_plane
-        *planes; /**< planes from the batch's first view on; NULL: `pass` is used */
+    const struct gpu_plane *planes; /**< parameters of plane integrals from the batch's first view
+                                       on; NULL: `pass` is used */
     struct gpu_grid grid;
     float *volume; /**< from slice grid.z0 on */
     const struct fbp_slab *slab;
@@ -65,8 +67,9 @@ struct cuda_fetch {
 
 /** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
-    struct gpu_kernel gpu; /**< first member, because job->selection.entry points to both */
-    /** The filter in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
+    struct gpu_kernel gpu; /**< common properties; first member, because job->selection.entry points
+                              to both structs */
+    /** Launches the convolution of rows in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
     gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                            unsigned half_width, float2 *out, gpuStream_t stream);
     /** Add the views of a pass to the volume. */
@@ -74,7 +77,7 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
-/** The kernels of GPU_KNOWN: cuda_kernel_PLANES_EXACT, … */
+/** Declares the kernels of GPU_KNOWN: cuda_kernel_PLANES_EXACT, … */
 #define CUDA_KERNEL(ID, ...) extern const struct cuda_kernel cuda_kernel_##ID;
 GPU_KNOWN(CUDA_KERNEL)
 #undef CUDA_KERNEL
@@ -83,7 +86,7 @@ GPU_KNOWN(CUDA_KERNEL)
  *  fbp-bench's module. */
 extern const struct cuda_kernel *cuda_kernels_by_name;
 
-/** The kernel that was selected for the job. */
+/** Returns the kernel that was selected for the job. */
 static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job)
 {
     return (const struct cuda_kernel *)job->selection.entry;
@@ -96,13 +99,13 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
 gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
                       const struct cuda_views *views, gpuStream_t stream);
 
-/** Write filtered rows in order to out[n_views][n_rows][n_columns]. */
+/** Copy filtered rows in their order to out[n_views][n_rows][n_columns]. */
 gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream);
 
-/* volume.cu: slices on their way to the host */
+/* volume.cu: output of slices and their statistics */
 
-/** Convert slices to output: scaled, shifted, and in the order [z][y][x], also from the layout of
- *  symmetric voxels. */
+/** Convert slices to the output's layout [z][y][x], also from the layout of symmetric voxels, and
+ * scale and shift them. */
 gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream);
 
 /** Add n voxels, float or double, to the statistics of GPU_STATISTICS_BLOCKS blocks: struct
@@ -113,7 +116,7 @@ FBP_END
 
 #ifdef GPU_COMPILER
 
-/** A kernel of the backend; without shapes if n_shapes is 0. */
+/** Defines a kernel of the backend; without shapes if n_shapes is 0. */
 static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
                                               decltype(cuda_kernel::backproject) backproject,
                                               int n_shapes = 0,
@@ -124,9 +127,10 @@ static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
     return {.gpu = known, .backproject = backproject};
 }
 
-/** Position in the batch of a row of texels, whose lanes begin at complex row `local` of r. */
+/** Position, in the batch, of a row of texels whose lanes begin at complex row `local` of r. */
 struct cuda_place {
-    unsigned group, row; /**< layer and row of the real parts; imaginary parts: layer group + 1 */
+    unsigned group, row; /**< layer (group) and row of the real parts; the imaginary parts are in
+                            layer group + 1 */
     bool second;         /**< group + 1 exists */
 };
 

@@ -1,11 +1,11 @@
-/* The loader of the CUDA module, part of the library (backend.c): the module's file, and the
- * driver that must be loaded before the module is opened. */
+/* Loader of the CUDA module: fbp_backend_cuda, which backend.c lists, names the module's file, and
+ * loads the driver before the module is opened. */
 #include "backend/module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* Load the driver.  Without a driver the module is not opened, because CUDA's runtime crashes if
+/* Load the driver.  The module is not opened without a driver, because CUDA's runtime crashes if
  * memory runs out while the runtime registers kernels.  The driver stays loaded, because unloading
  * is not safe. */
 static bool has_driver(char *why, size_t n)
@@ -16,8 +16,8 @@ static bool has_driver(char *why, size_t n)
     return false;
 }
 
-/* Advice if this build has no module.  A build for Python wheels defines it, with the name of the
- * package to install. */
+/* Advice for users if this build has no CUDA module.  A build for Python wheels defines it, with
+ * the name of the package to install. */
 #ifdef FBP_CUDA_REMEDY
 enum { PACKAGED = true };
 #else

@@ -1,5 +1,6 @@
-/* Memory; slots of the backend (entry.c): pinned host memory; device memory, plain for raw views
- * and volumes, in the kernel's layout for filtered views; device memory of the caller.
+/* Memory of the CUDA backend; entry.c lists the functions as slots: pinned host memory; device
+ * memory, plain for raw views and volumes, in the kernel's layout for filtered views; device memory
+ * of the caller.
  *
  * The system fills new pages with zeros in the thread that first writes them, so several threads
  * write the pages of large blocks, which are huge pages, before the blocks are pinned.  Pages are
@@ -113,7 +114,7 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    (void)what; /* the message does not name it: the limit is the total of locked memory */
+    (void)what; /* not in the message, because the limit is the total of locked memory */
     *out = NULL;
     CUDA_TRY(gpuSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
@@ -191,7 +192,8 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
     }
     struct cuda_views *v = calloc(1, sizeof *v);
     if (!v)
-        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *v);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: cannot allocate %zu bytes; close other programs", sizeof *v);
     v->n_groups = (buffer->n_views + lanes - 1) / lanes;
     v->n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
     const fbp_status st = make_views(dev, v);
@@ -227,8 +229,8 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
     return out;
 }
 
-/* CUDA's attributes of memory; false: CUDA does not manage it, or its first and last byte differ in
- * type or device. */
+/* Get CUDA's attributes of memory; false: CUDA does not manage the memory, or its first and last
+ * byte differ in type or device. */
 static bool memory_kind(const void *memory, size_t bytes, gpuPointerAttributes *out)
 {
     gpuPointerAttributes last;
@@ -354,7 +356,8 @@ static fbp_status open_memory(int index, void *queue, struct fbp_device_memory *
     void *stream;
 
     if (!f)
-        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *f);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: cannot allocate %zu bytes; close other programs", sizeof *f);
     const fbp_status st = make_queue(cuda_ordinal(index), &stream);
     if (st != FBP_OK) {
         free(f);

@@ -1,4 +1,5 @@
-/* Backprojection of scans with a rotational symmetry, with interpolation in fp32: kernels `rot90`
+/* Backprojection of scans with a rotational symmetry, with interpolation in fp32, launched by
+ * cuda/volume.c through struct cuda_kernel (kernel.h): kernels `rot90`
  * and `rot180`.  A sample is a float2 or float4, one component per symmetric view, in plain memory
  * with borders of zeros.  u, w and the weights of the two columns do not depend on z: a thread
  * computes them once for all slices of its symmetric voxels, and keeps samples of a slice that the
@@ -13,7 +14,7 @@ template <int T, int S> struct shape {
     using packed = cuda_packed<T>;
 };
 
-/* Load if `wanted` is true, without a branch; else `out` is unchanged. */
+/* Load a value if `wanted` is true, without a branch; else `out` is unchanged. */
 static __device__ inline void load_if(bool wanted, const float4 *p, float (&out)[4])
 {
     asm("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t"
@@ -46,7 +47,8 @@ static __device__ inline void load_taps(const typename S::packed *p, unsigned ab
     }
 }
 
-/* Load row r of two columns and the row above it; taps of the slice before are kept. */
+/* Load the taps of row r of two columns and of the row above; taps that the slice before has loaded
+ * are kept. */
 template <class S>
 static __device__ inline void load_row(const typename S::packed *p, unsigned above, bool same,
                                        bool next, taps<S::TURNS> *q)
@@ -61,7 +63,7 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
     }
 }
 
-/* Add a group of symmetric views at position I and all further ones. */
+/* Add a group of symmetric views at rotated position I and all further positions. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
@@ -73,11 +75,12 @@ static __device__ inline void add_places(const gpu_view &view,
     const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
     const float last = tz + (float)(S::SLICES - 1);
 
-    /* If no slice sees the batch, only zeros would be added. */
+    /* Skip the group if no slice of the thread projects onto rows of the batch: only zeros would be
+     * added. */
     if (s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi) {
         const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
         const float wr = a * rr, wl = rr - wr;
-        /* Modulo 2^32; the sum with the bits of floor(v) is a position in the view. */
+        /* Offset modulo 2^32, whose sum with the bits of floor(v) is a position in the view. */
         const unsigned origin = __float_as_uint(iu) - CUDA_FLOOR_BITS +
                                 (unsigned)(view.column + GPU_BORDER) +
                                 ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;

@@ -1,7 +1,8 @@
-/* Backprojection of scans with a rotational symmetry, with interpolation by the texture units:
- * kernels `rot90` and `rot180`.  A texel is one sample of each of two or four symmetric views: one
- * fetch serves as many voxels (after Xu and Mueller 2005).  Texels are fp16, scaled by a power of
- * two into its range (gpu_half_scale()), or pairs of fp32; sums are fp32.
+/* Backprojection of scans with a rotational symmetry, with interpolation by the texture units,
+ * launched by cuda/volume.c through struct cuda_kernel (kernel.h): kernels `rot90` and `rot180`.  A
+ * texel is one sample of each of two or four symmetric views: one fetch serves as many voxels
+ * (after Xu and Mueller 2005).  Texels are fp16, scaled by a power of two into its range
+ * (gpu_half_scale()), or pairs of fp32; sums are fp32.
  *
  * u and v are rounded to the nearest 1/256 of a texel, the resolution of the units: v before the
  * first row of the batch is subtracted, so that the division into slabs does not change it (see
@@ -24,7 +25,7 @@ struct layout {
     float inverse;     /* 1 / scale of the views */
 };
 
-/* Add a group of symmetric views at position I and all further ones. */
+/* Add a group of symmetric views at rotated position I and all further positions. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,
@@ -36,7 +37,8 @@ static __device__ inline void add_places(const gpu_view &view, const layout &in,
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
     const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
 
-    /* If no slice sees the batch, only zeros would be added. */
+    /* Skip the group if no slice of the thread projects onto rows of the batch: only zeros would be
+     * added. */
     if (column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
         fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)) {
 #pragma unroll
@@ -99,8 +101,8 @@ template <class S> static gpuError_t launch_shape(const struct cuda_bp *bp)
     return gpuGetLastError();
 }
 
-/* Samples of two layers lie in one column.  If texels are wide, they are nearer to each other than
- * samples of two lines. */
+/* Shapes: blocks of one or of two layers of voxels.  Two layers are faster with wide texels,
+ * because samples of two slices lie nearer to each other than samples of two lines. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
 template <int T> static gpuError_t launch(const struct cuda_bp *bp)

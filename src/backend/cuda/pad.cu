@@ -12,8 +12,8 @@ static __device__ inline float warp_sum(float x)
     return x;
 }
 
-/* Extrapolate one end of a row per warp.  Samples are line integrals, or weighted already, and then
- * divided by their weights; a column without weight counts as 0. */
+/* Fit the extrapolation of one end of a row per warp.  Samples are line integrals, or are already
+ * weighted and then divided by their weights; a column without weight counts as 0. */
 static __global__ void __launch_bounds__(ENDS *WARP) find_ends(const __grid_constant__ cuda_pad p)
 {
     __shared__ fbp_ray_row rays[2];

@@ -1,14 +1,15 @@
-/* Copies between the memories of two devices: direct access, test copies, and cuda_share(), which
+/* Copies between the memories of two devices: peer access, test copies, and cuda_share(), which
  * copies filtered views over the link between the devices or, without a link, through the host.
- * entry.c lists cuda_share() as a slot; links.c calls two of the other functions. */
+ * entry.c lists cuda_share() as a slot; links.c calls cuda_peer_enable() and cuda_peer_carries().
+ */
 #include "backend/cuda/cuda.h"
 
 #include <stdlib.h>
 
 enum { MOST = 64, SENT = 0xa5 };
 
-/* Result of test copies to a device from another: not tested; right; right only without peer
- * access, through the host; corrupted. */
+/* Result of test copies from one device to another: NOT_YET: not tested; RIGHT; BY_THE_HOST: right
+ * only without peer access; WRONG: corrupted. */
 enum known { NOT_YET = 0, RIGHT, BY_THE_HOST, WRONG };
 
 static struct {
@@ -59,7 +60,7 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
     return ok;
 }
 
-/* Make a test copy in memory that is allocated here; NOT_YET: no memory is left for the test. */
+/* Allocate memory on both devices and make a test copy; NOT_YET: no memory is left for the test. */
 static enum known probe(int to, int from)
 {
     struct cuda_peer_end ends[2] = {{.device = from}, {.device = to}};

@@ -1,10 +1,10 @@
-/* Launches of the kernel of plane integrals (planes_kernel.h), in float and double: all views of a
- * batch in one launch. */
+/* Launches of kernel "planes" for plane integrals (planes_kernel.h), in float and double:
+ * cuda/volume.c calls them through struct cuda_kernel, with all views of a batch in one launch. */
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
 
-/* Bytes of a stage of the ring.  A block has two stages beside its lists, and 48 KiB of shared
- * memory without a request. */
+/* Bytes of a stage of the ring of windows.  A block has two stages beside its lists of views, and
+ * 48 KiB of shared memory by default. */
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
@@ -39,7 +39,8 @@ static gpuError_t launch_shape(const struct cuda_bp *bp)
     return gpuGetLastError();
 }
 
-/* Small volumes need many blocks, large ones windows that serve many voxels. */
+/* Shapes of kernel "planes", named by volume and slices per thread: small volumes need many blocks,
+ * large volumes need windows that serve many voxels. */
 enum { LARGE_8, SMALL_8, LEAST_8, LARGE_16, THIN_4, SHAPES };
 typedef planes_shape<8, 8, 8, 14> least_8;
 typedef planes_shape<16, 16, 16, 3> large_16;
@@ -49,7 +50,7 @@ constexpr int planes_slices(int frames)
     return frames < 8 ? 8 : 4;
 }
 
-/* Blocks of 256 threads per multiprocessor, as many as registers allow. */
+/* Number of blocks of 256 threads per multiprocessor, limited by registers. */
 template <class T> constexpr int planes_blocks_for(int frames)
 {
     return sizeof(T) == sizeof(double) ? 2 : frames == 1 ? 4 : frames == 2 ? 3 : 2;
@@ -104,7 +105,7 @@ template <class T> static gpuError_t launch(const struct cuda_bp *bp)
     }
 }
 
-/* One candidate: a batch has one launch, hence there are no passes to time. */
+/* There is one candidate shape: a batch has one launch, so that there are no passes to time. */
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t small = 100 * 100 * 100;

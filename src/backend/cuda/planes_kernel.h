@@ -27,8 +27,9 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** Least number of frames per thread at which planes_slide() keeps samples from voxel to voxel, and
- *  bound of |c|, the step of u along z, of such views: rounding does not lengthen the step to 1. */
+/** Least number of channels per thread at which planes_slide() keeps samples from voxel to voxel,
+ * and bound of |c|, the step of u along z, of such views: rounding does not lengthen the step to 1.
+ */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
@@ -36,7 +37,7 @@ static constexpr float PLANES_STEP = 0.99f;
  *  warp that finds their windows; number of stages; number of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
-/** Voxels of a block, and of a thread along z.  A warp covers 8 x 4 columns. */
+/** Voxels of a block, and voxels of a thread along z.  A warp covers 8 x 4 columns. */
 template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
     enum { X = X_, Y = Y_, SLICES = SLICES_, THREADS = X_ * Y_, BLOCKS = BLOCKS_ };
     static_assert(GPU_PLANES_EDGE % X_ == 0 && GPU_PLANES_EDGE % Y_ == 0 &&
@@ -53,14 +54,15 @@ template <class T> struct planes_in {
     size_t frame;            /**< voxels from frame to frame of the volume */
     int n;                   /**< number of views */
     int columns;             /**< samples per row, including zeros at its end */
-    int groups, frames;      /**< number of groups of frames, and of frames */
+    int groups, frames;      /**< number of groups of channels, and of channels */
     int window;              /**< samples per window, a multiple of 4 */
     int chunk;               /**< views per stage */
 };
 
 /** A view that a block adds. */
 template <class T> struct alignas(16) planes_seen {
-    T first, a, b, c; /**< u of the cube's first voxel minus an integer; steps of u per voxel */
+    T first, a, b,
+        c; /**< u of the cube's first voxel minus an integer; steps of u per voxel along x, y, z */
     unsigned origin;  /**< index in the window minus the bits of floor(u), modulo 2^32 */
     int column, view; /**< first sample of the window; index of the view in the batch */
     int unused;
@@ -108,7 +110,8 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     }
 };
 
-/** Number of blocks of a launch along each axis; along z, groups of frames are innermost. */
+/** Returns the number of blocks of a launch along each axis; groups of channels are the innermost
+ * index along z. */
 template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int groups)
 {
     const auto of = [](int first, int n, int size) {
@@ -119,7 +122,7 @@ template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int g
             of(g.z0, g.nz, Shape::SLICES) * groups};
 }
 
-/** The first voxel of a block, in the whole grid. */
+/** Returns the first voxel of a block, in the whole grid. */
 struct planes_corner {
     int x, y, z;
 };
@@ -158,7 +161,7 @@ static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low,
     *high += fmax(from, to);
 }
 
-/** Margin of the range of u for the rounding errors of threads. */
+/** Margin that is added to the range of u for rounding errors of threads. */
 static constexpr double PLANES_ROUNDING = 1. / 64;
 
 /** Describe view `view` of the batch for the block at `at`; false: no voxel of the block projects
@@ -216,7 +219,7 @@ static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corne
 }
 
 /** Start copies of the windows of a list of n views to shared memory at `to`, for one group of
- *  frames.  Each thread copies its share. */
+ * channels.  Each thread copies its share. */
 template <class T, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const planes_seen<T> *list,
                                       int n, unsigned to)
@@ -266,7 +269,7 @@ static PLANES_DEVICE void planes_slide(const planes_seen<T> &s, unsigned origin,
     }
 }
 
-/** Add one view to all frames of a thread's voxels. */
+/** Add one view to all channels of a thread's voxels. */
 template <class T, class Taps, int FRAMES, int SLICES>
 static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T tx, T ty,
                                      const T (&tz)[SLICES], T (&sum)[SLICES][FRAMES])
@@ -301,7 +304,7 @@ static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T 
     }
 }
 
-/** A thread's first voxel in the whole grid, and its group of frames. */
+/** A thread's first voxel in the whole grid, and its group of channels. */
 struct planes_place {
     int x, y, z, group;
 };
@@ -316,7 +319,7 @@ static PLANES_DEVICE planes_place planes_place_of(const gpu_grid &g, int groups)
             at.y + warp / (Shape::X / 8) * 4 + lane / 8, at.z, (int)(blockIdx.z % groups)};
 }
 
-/** Call each(voxel, sum) for every voxel of the thread that lies in the slab. */
+/** Calls each(voxel, sum) for every voxel of the thread that is part of the slab. */
 template <class T, class Shape, int FRAMES, class Each>
 static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_grid &g,
                                             T (&sum)[Shape::SLICES][FRAMES], Each each)
@@ -375,7 +378,7 @@ static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid 
     }
 }
 
-/** The kernel: add the views of a batch to slices of a slab. */
+/** Kernel "planes": adds all views of a batch to slices of a slab. */
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
 static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
     planes_backproject(const __grid_constant__ planes_in<T> in, const __grid_constant__ gpu_grid g)

@@ -70,7 +70,7 @@ static __device__ inline int planes_count(unsigned bits)
     return __popc(bits);
 }
 
-/** Copy 16 bytes to shared memory, or zeros if `there` is false. */
+/** Start a copy of 16 bytes to shared memory, or of zeros if `there` is false. */
 static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
 {
     if constexpr (CUDA_CAN_COPY) {
@@ -84,7 +84,8 @@ static __device__ inline void planes_copy_piece(unsigned to, const char *from, b
     }
 }
 
-/** End a group of this thread's copies; wait for all groups except for the latest. */
+/** planes_end_of_copy() ends a group of this thread's copies; planes_wait_but_for_one() waits for
+ * all groups except for the latest. */
 static __device__ inline void planes_end_of_copy(void)
 {
     cuda_end_of_copy();
@@ -95,8 +96,8 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** If a != b, load the frames [FIRST, FRAMES) of one sample from shared memory; else leave q
- *  unchanged. */
+/** If a != b, load channels [FIRST, FRAMES) of one sample from shared memory; else leave q
+ * unchanged. */
 template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
                                                float (&q)[FRAMES])
@@ -124,8 +125,8 @@ static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned
         planes_sample_if<OFFSET, FIRST + PIECE>(at, a, b, q);
 }
 
-/** Load the frames of one sample from shared memory.  More than 4 frames are loaded by 16 bytes or,
- *  if samples do not begin at multiples of 16 bytes, by 8 bytes. */
+/** Load all channels of one sample from shared memory.  More than 4 channels are loaded by 16 bytes
+ * or, if samples do not begin at multiples of 16 bytes, by 8 bytes. */
 template <int OFFSET, int FRAMES>
 static __device__ inline void planes_sample(unsigned at, float (&q)[FRAMES])
 {

@@ -10,7 +10,7 @@ enum { THREADS = 256 };
 /* Greatest number of blocks along y. */
 static const unsigned MOST_ROWS = 65535;
 
-/* Number of blocks of `threads` for n threads. */
+/* Returns the number of blocks of `threads` threads that n threads need. */
 static unsigned blocks_of(unsigned n, unsigned threads)
 {
     return (n + threads - 1) / threads;
@@ -41,7 +41,8 @@ template <class Launch> static void for_lanes(unsigned n, Launch launch)
         launch(std::integral_constant<int, 1>());
 }
 
-/* Store all lanes of the texels of a column, borders included, for both groups of a pair. */
+/* Store all lanes of the texels of a column in plain memory, borders included, for both groups of a
+ * pair. */
 template <int LANES>
 static __global__ void store_plain(const cuda_rows r, const gpu_plain to, float *views)
 {
@@ -103,13 +104,13 @@ gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t
     return gpuGetLastError();
 }
 
-/* Layout of struct gpu_planes, as a kernel parameter. */
+/* Layout of a batch of plane integrals (struct gpu_planes), as a kernel parameter. */
 struct planes_layout {
     unsigned columns, groups, frames;
 };
 
-/* Store the rows of a pair of views, of one frame, and behind the last one zeros that fill its
- * group of frames. */
+/* Store the rows of a pair of views of plane integrals, of one channel, and after the last channel
+ * zeros that fill its group of channels. */
 static __global__ void store_planes(const cuda_rows r, const planes_layout to, float *views)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -130,7 +131,7 @@ static __global__ void store_planes(const cuda_rows r, const planes_layout to, f
     }
 }
 
-/* A sample in the format of a texture, fp32 or fp16. */
+/* Convert a sample to the format of a texture, fp32 or fp16. */
 template <class Bits> static __device__ inline Bits pack(float value, float scale)
 {
     const float most = 65504; /* of fp16 */
@@ -159,7 +160,7 @@ static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to,
         surf2DLayeredwrite(*(const word<STEP> *)((const char *)q + at), to, x + at, y, layer);
 }
 
-/* Store all lanes of the texels of a column, for both groups of a pair. */
+/* Store all lanes of the texels of a column in a texture, for both groups of a pair. */
 template <class Bits, int LANES, int TEXELS>
 static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceObject_t views)
 {

@@ -20,7 +20,8 @@ template <class T, class Found> static __device__ inline void note(T x, Found *f
     found->sum += (double)x;
 }
 
-/* A block adds to its own entry, launch after launch, hence the order of sums is fixed. */
+/* Each block adds to its own entry of the statistics, launch after launch, so that the order of
+ * sums is fixed. */
 template <class T, class Found>
 static __global__ void __launch_bounds__(VOXEL_THREADS)
     add_statistics(const T *__restrict__ in, size_t n, Found *found)
@@ -75,7 +76,8 @@ struct unpack {
     float scale, shift;
 };
 
-/* A slice of two halves: the voxel pair of (x, y) may be stored half a turn away. */
+/* Convert a slice that is stored as pairs of symmetric voxels (rot180): the pair of voxel (x, y)
+ * may be stored at the voxel half a turn away. */
 static __global__ void unpack_halves(const unpack p, const float2 *__restrict__ volume,
                                      float *__restrict__ out)
 {
@@ -90,7 +92,7 @@ static __global__ void unpack_halves(const unpack p, const float2 *__restrict__ 
     out[((size_t)z * p.ny + y) * p.nx + x] = p.scale * (turned ? q.y : q.x) + p.shift;
 }
 
-/* Position of symmetric voxel `lane` of (x, y) in a slice. */
+/* Returns the position of symmetric voxel `lane` of (x, y) in a slice. */
 static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
 {
     const int last = p.nx - 1;
@@ -124,8 +126,9 @@ static __device__ void write(const unpack &p, int lane, int x, int y, float valu
         slice[(size_t)at.y * p.nx + at.x] = p.scale * value + p.shift;
 }
 
-/* A slice of four quarters, of which each group of symmetric voxels is read once.  Lanes 0 and 2 of
- * a tile run along rows of the slice, 1 and 3 along columns and are transposed in shared memory. */
+/* Convert a slice that is stored as sets of four symmetric voxels (rot90), each of which is read
+ * once.  Lanes 0 and 2 of a tile run along rows of the slice, 1 and 3 along columns and are
+ * transposed in shared memory. */
 static __global__ void __launch_bounds__(TILE *THREAD_ROWS)
     unpack_quarters(const unpack p, const float4 *__restrict__ volume, float *__restrict__ out)
 {

@@ -1,6 +1,6 @@
-/* Backprojection of filtered views into a slab, copies of finished slices to the host, statistics
- * of voxels; slots of the backend (entry.c).  Functions run_…() are commands, or called by
- * commands: the computing thread of the queue runs them. */
+/* Backprojection of filtered views into a slab by OpenGL, copies of finished slices to the host,
+ * and statistics of voxels.  entry.c lists the functions as slots of the backend.  Functions
+ * run_…() are commands, which the computing thread of the queue runs. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* `View` and `Pass` in frame.glsl, member by member (std140). */
+/* Parameters of a view and of a pass: `View` and `Pass` in frame.glsl, member by member (std140).
+ */
 struct view {
     float u[4], v[4], w[4];
     int at[4];
@@ -39,20 +40,20 @@ struct state {
     struct gl_device *dev;
     const struct gl_bp *bp;
     const struct gl_shape *shape;
-    /* columns of voxels or sets of symmetric voxels, along x and y; floats per voxel or
-     * set; slices per work group */
+    /* number of columns of voxels, or of sets of symmetric voxels, along x and y; floats per voxel
+     * or set; slices per work group */
     int nx, ny, lanes, depth;
     struct pass pass;
 };
 
-/* Voxels of one command: slices [z0, z1) of the grid, lines [y0, y1) of each. */
+/* Voxels of one command: slices [z0, z1) of the grid, and lines [y0, y1) of each slice. */
 struct piece {
     int z0, z1, y0, y1;
 };
 
-/* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
- * otherwise lines of some slices.  most: greatest number of voxels or sets per command; block:
- * bytes per storage block. */
+/* Choose the voxels of the next backprojection command, from p->z0 and p->y0 on: whole slices if
+ * the limits allow, otherwise lines of some slices.  most: greatest number of voxels or sets per
+ * command; block: bytes per storage block. */
 static void take_piece(const struct state *s, double most, size_t block, struct piece *p)
 {
     const double slice = (double)s->nx * s->ny;
@@ -86,7 +87,7 @@ static unsigned groups_of(const struct state *s, int first, int n, int of)
                                                  : (n + of - 1) / of);
 }
 
-/* Add views, or groups of symmetric views, [k, k + n) of the batch. */
+/* Run the kernel for views, or groups of symmetric views, [k, k + n) of the batch. */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
     struct gl_device *dev = s->dev;
@@ -126,7 +127,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     s->shape = &gl_program_list[program].shapes[shape];
     s->depth = s->shape->layers * s->shape->slices;
 
-    if (dev->kernel->gpu.planes) { /* bind the planes of the pass, set the sizes of windows */
+    if (dev->kernel->gpu.planes) { /* binds the planes of the pass, and sets the size of windows */
         const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
         const size_t one = sizeof(struct gpu_plane);
         FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,
@@ -176,7 +177,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     return FBP_OK;
 }
 
-/* Bytes of nz slices of one frame in the kernel's layout. */
+/* Returns the bytes of nz slices of one channel in the kernel's layout. */
 static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *slab, size_t nz)
 {
     struct fbp_slab some = *slab;
@@ -191,7 +192,7 @@ struct backproject_command {
     struct gl_bp bp;
 };
 
-/* Add a batch to all frames.  For kernels of plane integrals, frame i belongs to row i of the
+/* Add a batch to all channels.  For kernels of plane integrals, channel i belongs to row i of the
  * views. */
 static fbp_status run_backproject(void *device, void *command)
 {
@@ -204,7 +205,7 @@ static fbp_status run_backproject(void *device, void *command)
     if (dev->kernel->custom)
         return dev->kernel->custom->add(dev->custom, dev->principal, bp);
 
-    /* Views per pass: those in plain memory must fit in a storage block. */
+    /* Views per pass, at most as many as fit in a storage block if they are in plain memory. */
     const size_t view = gpu_plain_bytes(dev->job, 1, b->batch.n_rows);
     const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
     size_t most = dev->kernel->gpu.planes ? GL_PLANES_PASS : GPU_PASS;
@@ -234,7 +235,8 @@ static fbp_status run_backproject(void *device, void *command)
         p.unit[0] = 1 / (float)t->width;
         p.unit[1] = 1 / (float)t->height;
     }
-    if (dev->kernel->gpu.volume_size) { /* the volume consists of sets of symmetric voxels */
+    if (dev->kernel->gpu.volume_size) { /* the volume consists of sets of symmetric voxels, not of
+                                           single voxels */
         struct gpu_domain d;
         gpu_find_domain(dev->job, bp->slab, &d);
         p.nx = d.nx;
@@ -281,7 +283,7 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_backproject, &b, sizeof b);
 }
 
-/* `Voxels` in voxels.glsl, member by member (std140). */
+/* Parameters of a program of voxels.glsl: its block `Voxels`, member by member (std140). */
 struct voxels {
     unsigned n, from, to, turns;
     int nx, ny, x0, y0, dnx, dny;
@@ -293,7 +295,8 @@ struct voxels {
  * voxels (GL_P_UNPACK), or only measures voxels (GL_P_FOUND). */
 struct voxels_command {
     enum gl_program_id program;
-    size_t n, from_bytes, to_bytes; /* number of units; bytes of a unit that is read, and written */
+    size_t n, from_bytes, to_bytes; /* number of units (voxels or slices); bytes of a unit that is
+                                       read, and written */
     struct gl_part from, to;        /* first unit that is read, and written */
     struct voxels voxels;
 };
@@ -312,7 +315,7 @@ static fbp_status run_program(struct gl_device *dev, enum gl_program_id program,
     v->from = (unsigned)(skip / sizeof(float));
     FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
     v->to = (unsigned)(skip / sizeof(float));
-    /* If there are many voxels, each thread processes several. */
+    /* If there are many voxels, each thread processes several of them. */
     const size_t groups = (v->n + threads - 1) / threads;
     gl_groups(&c, program == GL_P_FOUND ? GPU_STATISTICS_BLOCKS : groups < most ? groups : most);
     return gl_run(&dev->programs, &c);
@@ -359,9 +362,9 @@ fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volum
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_voxels, &c, sizeof c);
 }
 
-/* Fetch slices [z0, z1) of one frame of a slab to `host`; frame: the memory of that frame.  Plain
- * slices without scale and shift are copied directly; other slices are first computed in scratch
- * memory, some slices at a time. */
+/* Fetch slices [z0, z1) of one channel of a slab to `host`; frame: the memory of that channel.
+ * Plain slices without scale and shift are copied directly; other slices are first computed in
+ * scratch memory, some slices at a time. */
 static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab,
                               const struct gl_part *frame, size_t z0, size_t z1, char *host)
 {
@@ -373,7 +376,7 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
     struct gl_point done;
 
     c.from.at += (z0 - slab->z0) * stored;
-    if (step == 0) { /* no scale or shift: statistics are computed during the copy */
+    if (step == 0) { /* without scale or shift, statistics are computed during the copy */
         c.from.bytes = (z1 - z0) * slice;
         c.n = c.from.bytes / sizeof(float);
         FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));
@@ -400,7 +403,7 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
         c.voxels.turn_s = d.s;
     }
     for (size_t z = z0, n; z < z1; z += n, c.from.at += n * stored) {
-        /* A slice buffer in scratch memory is written again after its last copy. */
+        /* A slice buffer in scratch memory is written again only after its last copy. */
         const unsigned at = dev->next_piece++ % GPU_STAGES;
         n = z1 - z < step ? z1 - z : step;
         c.n = n * slice / c.to_bytes;

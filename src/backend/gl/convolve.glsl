@@ -1,5 +1,5 @@
-/* Convolutions in space, along rows or along columns.
- * Programs: convolve, with REAL and REAL2; with COLUMNS: columns. */
+/* Convolutions in space, along rows or along columns, run by gl/filter.c. Programs: convolve, with
+ * REAL and REAL2; with COLUMNS: columns. */
 
 layout(local_size_x = 64) in;
 
@@ -39,7 +39,7 @@ void main()
             samples[out_ + uint(j) * n_columns] = sum[j];
 }
 #else
-/* Rows convolved in space: out[c] = sum in[i] taps[S + c - i].  A group computes 64 outputs of a row;
+/* Convolve rows in space: out[c] = sum in[i] taps[S + c - i]. A group computes 64 outputs of a row;
  * inputs pass through shared memory, 64 at a time. */
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
 layout(std430, binding = 1) readonly buffer Taps { REAL taps[]; }; /* float or double */

@@ -26,7 +26,8 @@ struct gl_fault_injection gl_fault_injection;
 
 /* Errors. */
 
-/* State of this thread's context.  lost: a test simulates the loss; shared: gl_check_shared(). */
+/* State of the context that is current in this thread.  lost: a test simulates the context's loss;
+ * shared: gl_check_shared() was called. */
 static _Thread_local struct {
     char renderer[100];
     bool core, extension, lost, shared;
@@ -101,7 +102,8 @@ struct entry {
     EGLDeviceEXT device; /* NULL: the default device of the platform */
     int order;           /* order of discovery */
     int users;           /* open contexts */
-    bool foreign;        /* the program opened the display first, so it must not be closed here */
+    bool foreign; /* the program that uses the library opened the display first, so that the display
+                     must not be closed here */
 };
 
 static struct {
@@ -255,8 +257,6 @@ void gl_egl_close(struct gl_egl *egl)
     (void)eglReleaseThread();
     egl->context = NULL;
 }
-
-/* Protection of the driver from exit() of forked children. */
 
 static pid_t process; /* the process that loaded the module */
 
@@ -414,7 +414,7 @@ static void add_devices(void)
                 card = eglQueryDeviceStringEXT(e.device, EGL_DRM_DEVICE_FILE_EXT);
             snprintf(e.is.card, sizeof e.is.card, "%s", card ? card : "");
 
-            /* Read the PCI address, such as "0000:18:00.0", from sysfs. */
+            /* Read the card's PCI address, such as "0000:18:00.0", from sysfs. */
             const char *name = strrchr(e.is.card, '/');
             char path[128], target[256];
             snprintf(path, sizeof path, "/sys/class/drm%s/device", name ? name : "/none");
@@ -424,7 +424,7 @@ static void add_devices(void)
             if (bus && strchr(bus, ':'))
                 snprintf(e.is.bus_id, sizeof e.is.bus_id, "%.27s", bus + 1);
 
-            /* One card may have two drivers, or be listed twice. */
+            /* One card may have two drivers, or be listed twice; the second entry is dropped. */
             bool listed = false;
             for (int k = 0; k < all.n; k++) {
                 const struct gl_renderer *r = &all.entries[k].is;
@@ -459,7 +459,7 @@ static void add_incomplete_nvidia(void)
     all.entries[all.n++] = e;
 }
 
-/* Order of the list: hardware, software, unusable. */
+/* Comparison for qsort(): renderers in hardware first, then in software, then unusable ones. */
 static int by_rank(const void *a, const void *b)
 {
     const struct entry *const e[2] = {a, b};

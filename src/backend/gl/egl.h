@@ -20,18 +20,18 @@ enum { GL_MOST_RENDERERS = 16 };
 
 /** A renderer and its limits. */
 struct gl_renderer {
-    char name[100], version[100];      /**< GL_RENDERER, GL_VERSION */
-    char reason[300];                  /**< reason why the renderer is unusable; "": usable */
-    char card[64];                     /**< device file, such as /dev/dri/card0; "": unknown */
-    char bus_id[28];                   /**< PCI address; "": unknown */
-    bool software;                     /**< computes on the CPU, like Mesa's llvmpipe */
-    int major, minor;                  /**< OpenGL version */
-    int texture_size, layers;          /**< greatest side, and number of layers, of a texture */
-    int shared_bytes;                  /**< shared memory of a work group */
-    uint64_t block_bytes;              /**< greatest size of a storage block */
-    uint64_t buffer_bytes;             /**< greatest size of a buffer */
-    uint64_t texture_bytes;            /**< greatest size of a layered texture */
-    uint64_t alignment;                /**< alignment of offsets of storage blocks */
+    char name[100], version[100]; /**< GL_RENDERER, GL_VERSION */
+    char reason[300];             /**< reason why the renderer is unusable; "": usable */
+    char card[64];            /**< device file of the card, such as /dev/dri/card0; "": unknown */
+    char bus_id[28];          /**< PCI address; "": unknown */
+    bool software;            /**< the renderer computes on the CPU, like Mesa's llvmpipe */
+    int major, minor;         /**< OpenGL version */
+    int texture_size, layers; /**< greatest side of a texture, and greatest number of layers */
+    int shared_bytes;         /**< shared memory of a work group */
+    uint64_t block_bytes;     /**< greatest size of a storage block */
+    uint64_t buffer_bytes;    /**< greatest size of a buffer */
+    uint64_t texture_bytes;   /**< greatest size of a layered texture */
+    uint64_t alignment;       /**< alignment of offsets of storage blocks */
     uint64_t memory_bytes, free_bytes; /**< device memory; 0: unknown */
 };
 
@@ -39,19 +39,20 @@ struct gl_renderer {
  *  exit handler that protects the driver of this process from exit() of forked children. */
 void gl_renderers_find(void);
 
-/** Number of renderers, usable or not; 0 if none is usable, and then `why` gets the reason. */
+/** Return the number of renderers, usable or not; 0 if none is usable, and then `why` receives the
+ * reason. */
 int gl_renderers_listed(void);
 int gl_renderers_count(char *why, size_t n);
 const struct gl_renderer *gl_renderer_at(int index);
 
-/** A context; only the thread that opened it may use it. */
+/** An OpenGL context, which only the thread that opened it may use. */
 struct gl_egl {
     int index; /**< index of the renderer */
     void *display, *context;
 };
 
 /** Create a context and make it current in this thread.  first: another context of the same
- * renderer, with which it shares all objects; NULL: none. */
+ * renderer, with which the new context shares all objects; NULL: none. */
 fbp_status gl_egl_open(struct gl_egl *out, int index, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);
 
@@ -61,7 +62,7 @@ void gl_egl_close(struct gl_egl *egl);
  * @return FBP_ERR_NOMEM if memory is exhausted, FBP_ERR_DEVICE for other errors */
 fbp_status gl_check(const char *what);
 
-/** Name of the renderer whose context is current in this thread, for messages. */
+/** Returns the name of the renderer whose context is current in this thread, for messages. */
 const char *gl_check_name(void);
 
 /** Mark this thread's context as the shared context of its renderer (struct gl_share), which
@@ -71,7 +72,7 @@ void gl_check_shared(void);
 /** Was the renderer reset by a watchdog or after a fault?  Fences of a lost context may be signaled
  *  although the work is not done, and memory contents are undefined. */
 bool gl_was_reset(void);
-/** Set the message of a lost context; returns FBP_ERR_DEVICE. */
+/** Set the error message of a lost context; returns FBP_ERR_DEVICE. */
 fbp_status gl_check_lost(void);
 
 /** Fault injection: limits and failures that tests set in this module.  All members are zero except
@@ -82,16 +83,17 @@ struct gl_fault_injection {
     int layers;
     bool hardware;          /**< software renderers count as hardware */
     bool short_runs;        /**< rates of short commands are stored, too */
-    struct fbp_rates rates; /**< rates for plans; update 0: the stored rates */
+    struct fbp_rates rates; /**< rates that plans use; rates.update 0: the stored rates */
     /** Number, from 1, of the check by gl_check() that reports GL_OUT_OF_MEMORY, or a lost context;
      *  0: none. */
     uint64_t no_memory, lost;
     atomic_uint_fast64_t n_looks; /**< number of checks so far */
-    bool no_context, no_current;  /**< creating a context fails; making it current fails */
+    bool no_context, no_current;  /**< no_context: creating a context fails; no_current: making a
+                                     context current fails */
     bool share_lost;              /**< the shared context is lost */
-    const char *card_files;       /**< path prefix of additional card files; NULL: none */
-    void (*apply)(void);          /**< gl_inject_limits() */
-    /** Counters: host buffers allocated; copies from or to memory that is not a buffer. */
+    const char *card_files; /**< path prefix of files that count as files of a card; NULL: none */
+    void (*apply)(void);    /**< gl_inject_limits() */
+    /** Counters of host buffers allocated, and of copies from or to memory that is not a buffer. */
     atomic_uint_fast64_t n_host, n_through;
 };
 

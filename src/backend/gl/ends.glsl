@@ -1,9 +1,9 @@
-/* Extrapolation of rows beyond the panel's ends (filter/pad.h): what the ends contribute.
- * Programs: ends; with ADD: add_ends. */
+/* Extrapolation of rows beyond the panel's ends (filter/pad.h), run by gl/filter.c: fits the
+ * extrapolation, and adds its filtered values to filtered rows. Programs: ends; with ADD: add_ends.
+ * */
 
 #ifdef ADD
-/* Add to filtered pairs the contribution of the extrapolated rows beyond the panel: one group per
- * pair. */
+/* Add the filtered values of the extrapolated rows to filtered pairs: one group per pair. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Ends { uint ends[]; }; /* struct fbp_pad_end */
@@ -34,9 +34,9 @@ void main()
     }
 }
 #else
-/* Extrapolation of rows beyond the panel's ends (filter/pad.h), for one part of the pairs: one group
- * per row, one thread per point of the fit.  Samples are line integrals, or weighted already; then the
- * weights are divided out, and a column without weight counts as 0. */
+/* Fit the extrapolation of rows beyond the panel's ends (filter/pad.h), for one part of the pairs:
+ * one group per row, one thread per point of the fit. Samples are line integrals, or are already
+ * weighted and then divided by their weights; a column without weight counts as 0. */
 
 layout(local_size_x = 32) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
@@ -62,7 +62,7 @@ float share_of(uint i)
     return 1.0 / n_ + (edge > 1u ? mean * (mean - float(i)) / spread : 0.0);
 }
 
-/* The sum over all threads, always in the same order. */
+/* Returns the sum over all threads, always in the same order. */
 float sum_of(uint k)
 {
     float sum = 0.0;
@@ -79,7 +79,7 @@ float measured(Pair p, uint from, uint c)
     return weighted_rows == 1u ? samples[from + c] / w : samples[from + c];
 }
 
-/* The distance beyond the end, in columns, at which y = b x + c x^2 reaches -p0^2. */
+/* Returns the distance beyond the end, in columns, at which y = b x + c x^2 reaches -p0^2. */
 float reach_of(float p0)
 {
     float xx = sum_of(0u), xxx = sum_of(1u), xxxx = sum_of(2u), xy = sum_of(3u), xxy = sum_of(4u);
@@ -118,7 +118,7 @@ void place(uint to, float amount, float reach)
     write_end(to, amount, between, at);
 }
 
-/* The value of the row at its end, by a line through the samples there. */
+/* Returns the value of the row at its end, by a line through the samples near the end. */
 float value_at(Pair p, uint from, uint end)
 {
     float sum = 0.0;

@@ -1,11 +1,12 @@
 /*
- * Pairs of rows filtered in place by transforms in shared memory: one group per complex row.
- * backend/gpu/tables.h describes the transform of a row of RADIX x 256 points.  Its first and last step
- * are sums of RADIX / 2 terms here, because the other inputs are zero and the other outputs are not
- * needed. Exchanging real and imaginary parts turns a transform into its inverse.
+ * Filters pairs of rows in place by transforms in shared memory, one group per complex row; run by
+ * gl/filter.c. backend/gpu/tables.h describes the transform of a row of RADIX x 256 points. Its
+ * first and last step are sums of RADIX / 2 terms in this file, because the other inputs are zero
+ * and the other outputs are not needed. Exchanging real and imaginary parts turns a transform into
+ * its inverse.
  *
- * Both rows of a pair are scaled to the same size by powers of two, so that the rounding errors of one
- * do not depend on the other.
+ * Both rows of a pair are scaled to the same size by powers of two, so that the rounding errors of
+ * one do not depend on the other.
  */
 
 layout(local_size_x = 256) in;
@@ -18,8 +19,8 @@ const uint HALF = RADIX / 2u, ACROSS = RADIX * 16u, PEAKS = 16u;
 
 shared vec2 line[RADIX * PADDED];
 shared vec2 root[RADIX]; /* exp(-2 pi i k / RADIX) */
-/* Bits of the greatest magnitudes of both rows.  Each of PEAKS places serves every PEAKS-th thread, as
- * atomics to one place run one after another. */
+/* Bits of the greatest magnitudes of both rows. Each of PEAKS entries serves every PEAKS-th thread,
+ * because atomics to one entry run one after another. */
 shared uint peak[2u * PEAKS];
 
 vec2 times(vec2 a, vec2 b)
@@ -27,13 +28,15 @@ vec2 times(vec2 a, vec2 b)
     return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/* Index of point i of an interleaved row: neighbours, and every 16th point, are in different banks. */
+/* Returns the index of point i of an interleaved row in shared memory; neighbouring points, and
+ * every 16th point, are in different banks. */
 uint place(uint i)
 {
     return i + i / 16u;
 }
 
-/* Exponents of the rows' greatest samples, called by all threads; 0 for rows of zeros. */
+/* Returns the exponents of the rows' greatest samples, called by all threads; 0 for rows of zeros.
+ * */
 uvec2 measure(uint at, vec2 samples_[HALF])
 {
     uvec2 bits = uvec2(0u);
@@ -78,7 +81,7 @@ const vec2 SIXTEENTHS[10] = vec2[10](
     vec2(-0.70710678, -0.70710678), vec2(-0.92387953, -0.38268343), vec2(-1.0, 0.0),
     vec2(-0.92387953, 0.38268343));
 
-/* In place, in natural order: two steps of four transforms of 4 points. */
+/* Transform 16 points in place, in natural order: two steps of four transforms of 4 points. */
 void transform_16(inout vec2 x[16])
 {
     vec2 y[16];
@@ -98,8 +101,8 @@ void transform_16(inout vec2 x[16])
     }
 }
 
-/* The first step: sums of the samples of every INNERth column, times twiddle factors, to RADIX
- * interleaved rows. */
+/* First step of the transform: sums of the samples of every INNERth column, times twiddle factors,
+ * to RADIX interleaved rows. */
 void take_apart(uint at, vec2 samples_[HALF], vec2 s)
 {
     for (uint k = 0u; k < HALF; k++)
@@ -112,8 +115,8 @@ void take_apart(uint at, vec2 samples_[HALF], vec2 s)
     }
 }
 
-/* One sixteenth of an interleaved row: forward transform, product with the response, inverse
- * transform. Barriers separate the steps. */
+/* Convolve an interleaved row, one sixteenth per thread: forward transform, product with the
+ * response, inverse transform. Barriers separate the steps. */
 void step_1(uint x, uint lane)
 {
     vec2 v[16];
@@ -151,7 +154,7 @@ void step_3(uint x, uint lane)
         line[x + lane + uint(k) * APART] = v[k];
 }
 
-/* The last step: interleaved rows are combined to one; only its first half is needed. */
+/* Last step: combine the interleaved rows to one row, of which only the first half is needed. */
 void put_together(uint at, uint row, vec2 s)
 {
     vec2 spectrum[RADIX];

@@ -1,8 +1,7 @@
-/* Raw views to filtered views: preparation, weights, filter; slots of the backend (entry.c).
- *
- * Two rows form one complex row, a pair.  A call filters as many pairs as scratch memory and
- * storage blocks hold.  All functions run in the queue, except for submit() and the slots at the
- * end. */
+/* Filter of the OpenGL device: corrections, weights, filter along columns and rows.  entry.c lists
+ * the last functions as slots of the backend; submit() and these slots put commands into the queue,
+ * and all other functions run in the queue.  Two rows form one complex row, a pair; a call filters
+ * as many pairs as scratch memory and storage blocks hold. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -35,19 +34,20 @@ struct rows {
     float hardening[8];
 };
 
-/* Kinds of weights: none; products of an image and lines; computed per ray. */
+/* Kinds of weights (rows.glsl): none; products of an image and lines; computed per ray. */
 enum { NO_WEIGHTS = 0, PRODUCTS, RAY_BY_RAY };
 
 /* State of a batch while it is filtered. */
 struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
-    struct gl_part raw, out; /* out: target of the batch, in the kernel's layout or plain */
-    bool plain;              /* out is [n_views][n_rows][padded.panel.n_columns] */
-    size_t floats;           /* offset in raw.buffer of the raw samples as floats */
-    size_t view;             /* bytes per view of raw samples as floats */
-    size_t group;            /* bytes per group of views, or per plain view, of `out` */
-    uint32_t weights;        /* kind of weights of the job */
+    /* Raw samples of the batch; output in the kernel's layout or as plain rows. */
+    struct gl_part raw, out;
+    bool plain;       /* the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
+    size_t floats;    /* offset in raw.buffer of the raw samples as floats */
+    size_t view;      /* bytes per view of raw samples as floats */
+    size_t group;     /* bytes per group of views, or per plain view, of `out` */
+    uint32_t weights; /* kind of weights of the job */
     struct rows rows;
 };
 
@@ -105,7 +105,8 @@ static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, 
     return FBP_OK;
 }
 
-/* Number of items of `bytes` bytes that a storage block holds at any alignment; at least 1. */
+/* Returns the number of items of `bytes` bytes that a storage block holds at any alignment; at
+ * least 1. */
 static size_t fit_block(const struct pass *p, size_t bytes)
 {
     const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
@@ -132,7 +133,7 @@ static fbp_status prepare(struct pass *p)
         const size_t end = at + step < n ? at + step : n;
         struct gl_call c = call_of(p, GL_P_PREPARE);
         FBP_TRY(bind_samples(p, &c, at, end));
-        if (p->rows.has_counts) { /* bind the same samples as counts of 2 bytes */
+        if (p->rows.has_counts) { /* binds the same samples as uint16 counts of 2 bytes */
             size_t skip;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->raw.buffer, p->raw.at + at * p->view / 2,
                             (end - at) * p->view / 2, &skip));
@@ -184,7 +185,7 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* The program that transforms rows of this length in shared memory. */
+/* Returns the program that transforms rows of this length in shared memory. */
 static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
@@ -221,8 +222,8 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
     return FBP_OK;
 }
 
-/* Views [*begin, *end) of the raw batch that contain part r->part (0: real, 1: imaginary) of pairs
- * [first, first + n), all of one lane; false: none. */
+/* Find the views [*begin, *end) of the raw batch that contain part r->part (0: real, 1: imaginary)
+ * of pairs [first, first + n), all of one lane; false: none. */
 static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
@@ -254,7 +255,7 @@ static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, siz
     return FBP_OK;
 }
 
-/* The program that stores filtered rows in the layout of kernel k. */
+/* Returns the program that stores filtered rows in the layout of kernel k. */
 static enum gl_program_id store_of(const struct gpu_kernel *k)
 {
     static const enum gl_program_id stores[2][3] = {
@@ -302,8 +303,8 @@ static fbp_status store(struct pass *p, size_t rows)
     return FBP_OK;
 }
 
-/* Filter the pairs of this call, which belong to one lane.  Methods that do not work in place
- * alternate between tables `rows` and `work`. */
+/* Filter the pairs of rows of this call, which belong to one lane.  Methods that do not work in
+ * place alternate between tables `rows` and `work`. */
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -318,7 +319,7 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    if (t->way == GPU_FILTER_CHAIN) { /* by transforms in shared memory (gpu/tables.h) */
+    if (t->way == GPU_FILTER_CHAIN) { /* transforms in shared memory (gpu/tables.h) */
         struct gl_call c = call_of(p, fft_of(t->fft_length));
         FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
         FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
@@ -515,7 +516,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* The bits of a struct fbp_row_bitmap as a command; n_words 0: every row counts. */
+/* Command that copies the bits of a struct fbp_row_bitmap to the device; n_words 0: every row
+ * counts. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];
@@ -575,7 +577,8 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_FILTER_CHAIN) {
-        /* A software renderer in a list with hardware may have less shared memory (kernel.c). */
+        /* A software renderer that is listed beside hardware may have less shared memory
+         * (kernel.c). */
         const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
         if (bytes > (size_t)dev->renderer->shared_bytes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,

@@ -1,6 +1,6 @@
-/* The voxels of a thread, and the parameters of a pass.  A thread computes SLICES voxels of a column,
- * LAYERS slices apart.  Sums start from the values in the volume, so that the division into passes
- * does not change the result. */
+/* Voxels of a thread and parameters of a pass, included by the kernels that gl/backproject.c runs.
+ * A thread computes SLICES voxels of a column, LAYERS slices apart. Sums start from the values in
+ * the volume, so that the division into passes does not change the result. */
 
 layout(local_size_x = X, local_size_y = Y, local_size_z = LAYERS) in;
 
@@ -28,7 +28,7 @@ layout(std140, binding = 0) uniform Pass
     float x_ref, y_ref, z_ref, spare;
     vec2 unit; /* size of a texel in texture coordinates */
     int region, cells; /* 1: the job has a region; cells per row of the volume */
-    int cell_x0, cell_y0; /* place of the first voxel column, in voxels */
+    int cell_x0, cell_y0; /* position of the first voxel column, in voxels */
     int domain_x0, domain_y0; /* domain of symmetric voxels (struct gpu_domain) */
     float turn_s, turn_ex, turn_ey, spare1;
     int samples, chunk, delay, spare2; /* planes: samples per window, views per chunk, row */
@@ -36,9 +36,9 @@ layout(std140, binding = 0) uniform Pass
 };
 layout(std430, binding = 1) buffer Volume { VOXEL volume[]; };
 
-/* The first voxel of the thread, relative to its group.  32 threads cover WARP columns side by side.
- * Four neighbouring threads, which a texture unit may serve at once, are 2 x 2 voxels: of two lines,
- * or of two layers if LAYERS is 2. */
+/* Returns the first voxel of the thread, relative to its group. 32 threads cover WARP columns side
+ * by side. Four neighbouring threads, which a texture unit may serve at once, are 2 x 2 voxels: of
+ * two lines, or of two layers if LAYERS is 2. */
 ivec3 place_of_thread()
 {
     const int LINES = 32 / WARP / LAYERS, PAIRS = WARP / 2;

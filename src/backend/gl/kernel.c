@@ -1,6 +1,6 @@
 /* The kernels of the OpenGL backend, the choice of a kernel for a job, and limits of renderers:
- * sizes of buffers, textures and storage blocks.  Plans (entry.c) and allocations (memory.c) check
- * the limits. */
+ * sizes of buffers, textures and storage blocks.  entry.c calls these functions for plans, memory.c
+ * before allocations. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -11,8 +11,8 @@
 
 /* Limits. */
 
-/* Bytes of shared memory for a row of the transforms that all usable renderers have.  Software
- * renderers, which have little, count only if there is no hardware. */
+/* Returns the bytes of shared memory for a row of the transforms that all usable renderers have.
+ * Software renderers, which have little, count only if there is no hardware. */
 static size_t row_bytes(void)
 {
     int least = 0;
@@ -46,7 +46,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* Greatest number of bytes that can be bound at any offset of a buffer. */
+/* Returns the greatest number of bytes that can be bound at any offset of a buffer. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
     return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;
@@ -62,7 +62,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
 {
     const struct gl_renderer *r = gl_renderer_at(index);
 
-    if (!b) { /* the tables, each of which is bound as a whole */
+    if (!b) { /* tables of the job, each of which is bound as a whole */
         const struct fbp_prep *p = job->filtering.prep;
         const bool weighs = !job->input.filtered,
                    products = weighs && gpu_host->weights_separable(job->filtering.weights);
@@ -131,7 +131,8 @@ static uint64_t lower(uint64_t own, uint64_t wanted)
     return wanted > 0 && wanted < own ? wanted : own;
 }
 
-/* The new limits replace earlier ones: the originals are stored at the first call. */
+/* Lower the renderers' limits for tests.  New limits replace earlier ones: the original limits are
+ * stored at the first call. */
 void gl_inject_limits(void)
 {
     static struct gl_renderer own[GL_MOST_RENDERERS];
@@ -302,13 +303,13 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
                                 (k->gpu.planes ? (int)job->epr.interpolation : 0));
 }
 
-/* Views in plain memory; in textures, read by gathers; in textures, interpolated by the texture
- * units (SAMPLED). */
+/* Properties of kernels: PLAIN: views in plain memory; TEXTURE: in textures, read by gathers;
+ * SAMPLED: in textures, interpolated by the texture units. */
 #define PLAIN                   .views_bytes = gpu_plain_bytes
 #define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
 #define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true
-/* Kernels of single views, with and without windows; kernels of symmetric voxels of T symmetric
- * columns. */
+/* Properties of kernels: WINDOWED, SINGLE: kernels that add single views, with and without windows;
+ * SYMMETRIC: kernels of T symmetric columns. */
 #define WINDOWED .symmetric_views = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
 #define SINGLE   .symmetric_views = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
 #define SYMMETRIC(T, CANDIDATES)                                      \
@@ -324,7 +325,7 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
         .program = GL_P_##PROGRAM                               \
     }
 
-/* Fastest first.  column-plain and matrix-plain exist for comparisons. */
+/* All kernels, fastest first.  column-plain and matrix-plain exist for comparisons. */
 static const struct gl_kernel kernels[] = {
     KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .symmetric_views = 1, .planes = true,
            .n_shapes = GL_PLANE_SHAPES, .candidates = shapes_of_planes, PLAIN),
@@ -358,7 +359,8 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
 {
     struct fbp_job asked = *job;
 
-    /* The default is exact, because the rounding of texture units differs between vendors. */
+    /* The default precision is exact, because the rounding of texture units differs between
+     * vendors. */
     if (job->precision == FBP_PRECISION_DEFAULT)
         asked.precision = FBP_PRECISION_EXACT;
     for (size_t i = 0; i < N_KERNELS; i++) {

@@ -1,5 +1,5 @@
-/* The loader of the OpenGL module, part of the library (backend.c): the module's file, the
- * libraries that it needs, and a test for hardware before it is loaded. */
+/* Loader of the OpenGL module: fbp_backend_gl, which backend.c lists, names the module's file,
+ * loads the libraries that the module needs, and tests for hardware before the module is loaded. */
 #include "backend/module.h"
 
 #include <dlfcn.h>

@@ -79,8 +79,8 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     b->mapped = mapped;
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
-    /* Immutable storage: some drivers move buffers of glBufferData() to host memory after a read.
-     */
+    /* The storage is immutable, because some drivers move buffers of glBufferData() to host memory
+     * after a read. */
     glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL,
                     mapped ? flags | GL_CLIENT_STORAGE_BIT : GL_DYNAMIC_STORAGE_BIT);
     if (mapped)
@@ -318,7 +318,7 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
     return FBP_OK;
 }
 
-/* The memory may have been allocated by another device. */
+/* Slot `host_release`: frees host memory, which another device may have allocated. */
 void gl_host_release(fbp_device *device, void *memory)
 {
     (void)device;
@@ -344,7 +344,7 @@ static fbp_status run_make(void *device, void *command)
 
     if (t->layers == 0) {
         FBP_TRY(gl_buffer_make(m->buffer, false, m->what));
-        glFinish(); /* makes it visible to the contexts that copy */
+        glFinish(); /* makes the buffer visible to the contexts that copy */
         return FBP_OK;
     }
     m->buffer->shape = *t;
@@ -450,7 +450,7 @@ fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
     return gl_check("a copy between host and device");
 }
 
-/* A copy of n pieces, which are contiguous in `to`. */
+/* A command that copies n pieces, which are contiguous in `to`. */
 struct copy {
     struct gl_part from, to; /* the first piece */
     size_t n, stride;        /* number of pieces; bytes from piece to piece of `from` */
@@ -468,13 +468,15 @@ static fbp_status run_copy(void *device, void *command)
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
     }
-    /* Unbind: a buffer that another context deletes is not freed while it is bound here. */
+    /* Unbind the buffers: a buffer that another context deletes is not freed while it is bound
+     * here. */
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;
 }
 
-/* Submit a copy.  host: either &c->from or &c->to; its reference is dropped after the copy. */
+/* Submit a copy.  host: &c->from or &c->to, whichever is host memory; its reference is dropped
+ * after the copy. */
 static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const struct copy *c,
                               const struct gl_part *host)
 {

@@ -17,16 +17,17 @@ struct device {
     const struct fbp_turn *turn;
     const struct gl_renderer *renderer;
     int index;
-    size_t at_once, done; /* slices of the texture; slices projected so far */
+    size_t at_once, done; /* number of slices of the texture; number of slices projected so far */
     struct gl_queue *queue;
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
     GLuint texture;
-    struct gl_buffer places, lines, top; /* table of `turn`; projections along x or y; along z */
+    /* Tables of `turn`; projections along x or y; projection along z. */
+    struct gl_buffer places, lines, top;
 };
 
-/* `Mip` in mip.glsl, member by member (std140). */
+/* Parameters of the program: `Mip` in mip.glsl, member by member (std140). */
 struct parameters {
     uint32_t columns, rows, row0, skip;
     uint32_t axis, depth, whole, more;
@@ -112,7 +113,7 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     dev->turn = turn;
     dev->index = index;
     dev->renderer = r;
-    /* Slices per call: at most 64 MiB and a storage block; at least one slice. */
+    /* Set the number of slices per call: at most 64 MiB and a storage block, at least one slice. */
     dev->at_once = room / (n[0] * n[1] * sizeof(float));
     dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
     *at_once = dev->at_once;

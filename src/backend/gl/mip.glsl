@@ -1,5 +1,6 @@
-/* Greatest values of rotated slices along one axis: one thread per result.  Places, weights and the
- * order of roundings are those of picture/turn.c, so that the bits are the same. */
+/* Maximum intensity projection, run by gl/mip.c: greatest values of rotated slices along one axis,
+ * one thread per result. Positions, weights and the order of roundings are those of picture/turn.c,
+ * so that the bits are the same. */
 
 layout(local_size_x = 16, local_size_y = 4) in;
 layout(std140, binding = 0) uniform Mip
@@ -18,7 +19,7 @@ layout(std430, binding = 1) buffer Greatest { uint greatest[]; };
 
 const uint INFINITE = 0x7f800000u, LEAST = 0x17800000u; /* bits of infinity, of 2^-80 */
 
-/* Integers in the order of the values; 0: no value. */
+/* Returns an integer whose order is that of the values; 0: no value. */
 uint key_of(uint bits)
 {
     if ((bits & 0x7fffffffu) > INFINITE)
@@ -36,7 +37,7 @@ float value_of(uint bits)
     return (bits & 0x7fffffffu) < LEAST ? 0.0 : uintBitsToFloat(bits);
 }
 
-/* Interpolated between voxels `low` and `high`. */
+/* Returns the value interpolated between voxels `low` and `high`. */
 uint between(ivec2 low, ivec2 high, vec2 weight, int slice)
 {
     uint a = texelFetch(slices, ivec3(low, slice), 0).r;

@@ -1,11 +1,11 @@
-/* Weighted rows, for the filter along columns or along rows.
- * Programs: pad; with WEIGH: weigh. */
+/* Weights rows for the filter along columns or along rows, run by gl/filter.c. Programs: pad; with
+ * WEIGH: weigh. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
 
 #ifdef WEIGH
-/* Weighted rows of some views, the input of the filter along columns: one group per row. */
+/* Write weighted rows of some views, the input of the filter along columns: one group per row. */
 layout(std430, binding = 5) writeonly buffer Weighted { float weighted[]; };
 
 void main()
@@ -24,7 +24,8 @@ void main()
         weighted[to + c] = samples[from + c] * weight_of(view, row, c);
 }
 #else
-/* One part of pairs of rows, weighted if there are weights, padded with zeros: one group per row. */
+/* Write one part (real or imaginary) of pairs of rows, weighted if there are weights, padded with
+ * zeros: one group per row. */
 layout(std430, binding = 5) writeonly buffer Out { float rows_out[]; }; /* complex */
 
 void main()

@@ -1,11 +1,12 @@
 /*
- * Plane integrals: views are rows, and the sample of a voxel is linear in its coordinates.  A group
- * computes a box of voxels inside a cube of EDGE voxels per side of the whole grid.  It copies the
- * windows of some views that the box sees to shared memory, and then adds them.
+ * Kernel "planes" for plane integrals, run by gl/backproject.c: views are rows, and the position
+ * of a voxel in a row is linear in the voxel's coordinates. A group computes a box of voxels
+ * inside a cube of EDGE voxels per side of the whole grid. It copies the windows of some views
+ * onto which the box projects to shared memory, and then adds these views.
  *
- * The place of the cube's first voxel is computed in double; relative coordinates are small, and so
- * are their rounding errors. `precise` keeps compilers from changing the arithmetic, so that no shape,
- * slab, box or batch changes a bit.
+ * The position of the cube's first voxel is computed in double; relative coordinates are small,
+ * and so are their rounding errors. `precise` keeps compilers from changing the arithmetic, so
+ * that no shape, slab, box or batch changes a bit.
  */
 
 layout(std430, binding = 0) readonly buffer Views { float views[]; };
@@ -59,7 +60,7 @@ bool is_wanted(ivec3 at)
     return false;
 }
 
-/* Find the window of bound view k for the box at `at`. */
+/* Find the window of bound view k for the box of voxels at `at`. */
 void find_window(int i, int k, ivec3 at)
 {
     ivec3 off = at % EDGE, cube = at - off, size = ivec3(X, Y, SLICES);

@@ -1,12 +1,12 @@
-/* Raw samples to line integrals, and bad pixels to interpolated values, in place.
- * Programs: prepare; with BRIDGE: bridge. */
+/* Converts raw samples to line integrals, and interpolates bad pixels, in place; run by
+ * gl/filter.c. Programs: prepare; with BRIDGE: bridge. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) coherent buffer Samples { float samples[]; };
 
 #ifdef BRIDGE
-/* Bad pixels of the needed rows become weighted sums of good ones, so the order does not matter: one
- * thread per pixel of a view. */
+/* Replace bad pixels of the needed rows by weighted sums of good pixels, so that their order does
+ * not matter: one thread per pixel of a view. */
 layout(std430, binding = 1) readonly buffer Bridges { uint bridges[]; }; /* struct gpu_bridge */
 
 const uint WORDS = 9u;
@@ -27,8 +27,8 @@ void main()
     samples[start + pixel - shift_] = sum;
 }
 #else
-/* Line integrals of a row in place: one group per row.  Values that are not finite are interpolated
- * along the row, as in prep/prep.c. */
+/* Compute the line integrals of a row in place: one group per row. Values that are not finite are
+ * interpolated along the row, as in prep/prep.c. */
 layout(std430, binding = 1) readonly buffer Counts { uint counts[]; };
 layout(std430, binding = 2) readonly buffer Dark { float dark[]; };
 layout(std430, binding = 3) readonly buffer Gain { float gain[]; };
@@ -46,7 +46,7 @@ float measured(uint at, uint count)
     return float((count & 1u) == 1u ? word >> 16u : word & 0xffffu);
 }
 
-/* -log of the transmission, as in prep/prep.h. */
+/* Returns -log of the transmission, as in prep/prep.h. */
 float logarithm(float x, uint pixel)
 {
     const float least = 1e-6;
@@ -80,7 +80,8 @@ void count(uint which, uint n)
         atomicAdd(counters[2u * which + 1u], 1u);
 }
 
-/* Interpolate along a row.  One thread does it, because it is rare. */
+/* Interpolate values that are not finite along a row. One thread does it, because such values are
+ * rare. */
 uint bridge(uint at)
 {
     uint repaired = 0u, last = n_columns; /* last: the last finite column; n_columns: none */
@@ -102,7 +103,8 @@ uint bridge(uint at)
     return repaired;
 }
 
-/* Repair a row, and count repairs.  The bitmap has a bit for each row of the scan that is not counted
+/* Repair a row, and count repairs.  The bitmap has a bit for each row of the scan that is not
+ * counted
  * yet. */
 void mend(uint view, uint row, uint at)
 {

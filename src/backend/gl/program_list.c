@@ -1,5 +1,5 @@
 /* The list of programs of the OpenGL backend: source texts of each program, shapes of the kernels.
- * program.c compiles the programs. */
+ * program.c compiles the programs that filter.c, backproject.c and mip.c run. */
 #include "backend/gl/program.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     {16, 16, 1, 8, 8, 0, 0, 0},
 };
 
-/* An entry of the list; shapes: NULL for programs that are not kernels. */
+/* An entry of the list of programs; shapes: NULL for programs that are not kernels. */
 #define ENTRY(NAME, SHAPES, N_SHAPES, ...)                                                   \
     {                                                                                        \
         .name = (NAME), .shapes = (SHAPES), .n_shapes = (N_SHAPES), .texts = { __VA_ARGS__ } \
@@ -35,13 +35,16 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define PROGRAM(NAME, ...) ENTRY(NAME, NULL, 0, __VA_ARGS__)
 #define FILTER(NAME, ...)  PROGRAM(NAME, "rows", __VA_ARGS__)
 
-/* A kernel that adds single views; KIND: definitions; SAMPLES: definition of the interpolation. */
+/* Program of a kernel that adds single views; KIND: definitions; SAMPLES: definition of the
+ * interpolation. */
 #define VIEWS(N_SHAPES, NAME, KIND, SAMPLES) \
     ENTRY(NAME, view_shapes, N_SHAPES, "#define VOXEL float\n" KIND SAMPLES, "frame", "views")
-#define ANY_VIEW   "#define COLUMN false\n"
-#define ALONG_Z    "#define COLUMN true\n" /* u and w of a voxel column do not depend on z */
+#define ANY_VIEW "#define COLUMN false\n"
+#define ALONG_Z                                                                      \
+    "#define COLUMN true\n" /* kernel "column": u, w are equal for all z of a column \
+                             */
 #define FROM_PLAIN "#define PLAIN\n"
-/* A kernel of sets of TURNS symmetric voxel columns. */
+/* Program of a kernel of sets of TURNS symmetric voxel columns. */
 #define SYMMETRIC(NAME, TURNS, KIND, SHAPES) \
     ENTRY(NAME, SHAPES, GL_SYMMETRIC_SHAPES, \
           "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "symmetric")
@@ -49,7 +52,8 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     ENTRY(NAME, plane_shapes, GL_PLANE_SHAPES, \
           "#define VOXEL float\n#define INTERPOLATION " INTERPOLATION "\n", "frame", "planes")
 
-/* Storage of filtered rows in a texture: format of its texels, channels, greatest value. */
+/* Program that stores filtered rows in a texture; format of its texels, channels, greatest value.
+ */
 #define STORE(FORMAT, CHANNELS, MOST)                                                           \
     FILTER("store " FORMAT,                                                                     \
            "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n", \

@@ -1,5 +1,5 @@
-/* Parameters and functions of all programs of the filter.  The block `Rows` is struct rows of filter.c,
- * member by member. */
+/* Parameters and functions of all programs of the filter, included by the texts of programs that
+ * gl/filter.c runs. The block `Rows` is struct rows of filter.c, member by member. */
 
 layout(std140, binding = 0) uniform Rows
 {
@@ -22,7 +22,8 @@ layout(std140, binding = 0) uniform Rows
     vec4 hardening[2];
 };
 
-/* One part of a pair: of a complex row of two views.  Pairs are ordered by lane, groups, row. */
+/* Real or imaginary part of a pair, a complex row of two views. Pairs are ordered by lane, groups,
+ * row. */
 struct Pair {
     uint lane, group;
     uint row, panel_row; /* row of the batch; row of the detector */
@@ -46,26 +47,29 @@ Pair pair_of(uint local)
     return p;
 }
 
-/* Index of the first sample of detector row `row` of a stored view, in the bound part of the buffer. */
+/* Returns the index of the first sample of detector row `row` of a stored view, in the bound part
+ * of the buffer. */
 uint sample_of(uint stored, uint row)
 {
     return samples_skip + ((stored - bound_view) * load_rows + (row - first_row)) * n_columns;
 }
 
-/* The number of this group in a grid of up to 32768 groups along x; the inverse of gl_groups(). */
+/* Returns the number of this group in a grid of up to 32768 groups along x; the inverse of
+ * gl_groups(). */
 uint group_number()
 {
     return gl_WorkGroupID.y * 32768u + gl_WorkGroupID.x;
 }
 
-/* Tests the bits, because compilers may assume that all values are finite. */
+/* Is a value finite? Tests the bits, because compilers may assume that all values are finite. */
 bool is_finite(float x)
 {
     return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* GLSL's functions are too inaccurate for weights, and differ between renderers.  These have errors of
- * a few units in the last place (polynomials of Moshier's Cephes, the logarithm of Ng 1993). */
+/* Functions for weights: GLSL's functions are too inaccurate, and differ between renderers. These
+ * have errors of a few units in the last place (polynomials of Moshier's Cephes, the logarithm of
+ * Ng 1993). */
 
 float log_of(float x) /* x: normal and positive */
 {

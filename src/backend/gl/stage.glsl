@@ -1,10 +1,10 @@
-/* Transforms of rows that do not fit shared memory: one step, or the product with the response.
- * Programs: stage; with MULTIPLY: multiply. */
+/* Transforms of rows that do not fit shared memory, run by gl/filter.c: one step of a transform, or
+ * the product with the response. Programs: stage; with MULTIPLY: multiply. */
 
 layout(local_size_x = 64) in;
 
 #ifdef MULTIPLY
-/* Spectra times the real, even response, in place, with real and imaginary parts exchanged. */
+/* Multiply spectra by the real, even response, in place, and exchange real and imaginary parts. */
 layout(std430, binding = 0) buffer InOut { vec2 rows_io[]; };
 layout(std430, binding = 1) readonly buffer Response { float response[]; };
 
@@ -36,8 +36,8 @@ vec2 times(vec2 a, vec2 b)
     return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/* exp(-2 pi i k / n), k < n < 2^28, from its octant, so that the error is a few units in the last
- * place. */
+/* Returns exp(-2 pi i k / n), k < n < 2^28, from its octant, so that the error is a few units in
+ * the last place. */
 vec2 turn(uint k, uint n_)
 {
     uint eighth = 8u * k / n_, rest = 8u * k - eighth * n_;

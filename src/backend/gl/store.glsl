@@ -1,10 +1,11 @@
-/* Filtered rows into the views of a kernel, or into plain rows.
- * Programs: store; store FORMAT; with PLAIN: store plain; with BORDER_ROWS: border. */
+/* Stores filtered rows in the views of a kernel, or as plain rows; run by gl/filter.c. Programs:
+ * store; store FORMAT; with PLAIN: store plain; with BORDER_ROWS: border. */
 
 layout(local_size_x = 64) in;
 
 #ifdef BORDER_ROWS
-/* Rows of zeros below and above the views of a batch: one group per row, four rows per view. */
+/* Write rows of zeros below and above the views of a batch: one group per row, four rows per view.
+ * */
 layout(std430, binding = 0) writeonly buffer Views { float views[]; };
 
 const uint BORDER = 2u; /* GPU_BORDER */
@@ -29,7 +30,7 @@ float sample_of_part(uint at)
     return part == 0u ? rows_in[at].x : rows_in[at].y;
 }
 
-/* The row of this group; false: there is none. */
+/* Find the row of this group; false: the group has no row. */
 bool own_pair(out uint number, out Pair p)
 {
     number = group_number();
@@ -38,13 +39,13 @@ bool own_pair(out uint number, out Pair p)
 }
 
 #ifdef FORMAT
-/* Into a layered texture, times the views' scale.  Rows of two texels per column begin and end with
- * the mean of a sample and the zero outside.  Two rows of zeros follow the last row if the texture is
- * high enough; rows above them are never read. */
+/* Store a row in a layered texture, times the views' scale. Rows of two texels per column begin and
+ * end with the mean of a sample and the zero outside. Two rows of zeros follow the last row if the
+ * texture is high enough; rows above them are never read. */
 
 layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes are stored one after another */
 
-/* Round to fp16, to nearest.  Drivers may truncate, which would shift all samples. */
+/* Rounds to the nearest fp16. Drivers may truncate, which would shift all samples. */
 float nearest(float q)
 {
     uint bits = floatBitsToUint(q);
@@ -84,7 +85,7 @@ void main()
     }
 }
 #elif defined PLAIN
-/* Into plain rows: [n_views][n_rows][wide_columns]. */
+/* Store a row in plain rows: [n_views][n_rows][wide_columns]. */
 
 layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
 
@@ -100,7 +101,7 @@ void main()
         plain_out[to + i] = sample_of_part(number * row_length + i);
 }
 #else
-/* Into plain memory, between borders of zeros (gpu_plain.h). */
+/* Store a row in plain memory, between borders of zeros (struct gpu_plain). */
 
 layout(std430, binding = 1) writeonly buffer Views { float views[]; };
 

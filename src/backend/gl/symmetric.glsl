@@ -1,8 +1,9 @@
 /*
- * Rotationally symmetric scans: a set is a column of voxels and its TURNS - 1 images under the
- * scan's rotation.  The texel at a place stores one sample of each of TURNS views, so that one place
- * in a view serves all voxels of a set (after Xu and Mueller 2005).  Lane j of the texel at place
- * i, the set's first position turned i times, belongs to voxel i + j.
+ * Kernels "rot90" and "rot180" for rotationally symmetric scans, run by gl/backproject.c. A set is
+ * a column of voxels and its TURNS - 1 images under the scan's rotation. The texel at a position
+ * stores one sample of each of TURNS views, so that one position in a view serves all voxels of a
+ * set (after Xu and Mueller 2005). Lane j of the texel at position i, the set's first position
+ * rotated i times, belongs to voxel i + j.
  */
 
 #if TURNS == 4
@@ -13,8 +14,8 @@
 #define NARROW(s) (s).xy
 #endif
 
-/* The place of a set in a view: column, relative to the principal point; 1/w; row at the reference
- * slice, rows per slice. */
+/* Position of a set of symmetric voxels in a view: column, relative to the principal point; 1/w;
+ * row at the reference slice, rows per slice. */
 struct Spot {
     float u, r, v, dv;
 };
@@ -47,8 +48,8 @@ vec4 by_voxels(int place, vec4 q)
 }
 
 #ifdef EXACT
-/* Samples in plain memory (gpu_plain.h), interpolated in fp32.  With KEEP, samples that the next slice
- * needs as well are kept. */
+/* Samples in plain memory (struct gpu_plain), interpolated in fp32. With KEEP, samples that the
+ * next slice needs as well are kept. */
 
 layout(std430, binding = 0) readonly buffer Views { VOXEL views[]; };
 
@@ -62,7 +63,7 @@ float whole_of(float x)
     return t;
 }
 
-/* Samples of a row, and of the next column. */
+/* Returns the samples of a row, and of the next column. */
 struct Row {
     vec4 left, right;
 };
@@ -89,7 +90,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     float low = float(-1 - principal.y), high = float(rows - principal.y);
     float last = tz + float((SLICES - 1) * LAYERS);
 
-    /* If no slice of the thread sees the batch, only zeros would be added. */
+    /* Skip the group if no slice of the thread projects onto rows of the batch. */
     if (!(s.u > float(-1 - principal.x) && s.u < float(columns - principal.x) &&
           fma(last, s.dv, s.v) > low && fma(tz, s.dv, s.v) < high))
         return;
@@ -130,7 +131,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     float last = tz + float((SLICES - 1) * LAYERS), most = float(rows) + 0.5;
     float rr = s.r * s.r * unscaled, layer = float(first + i);
 
-    /* If no slice of the thread sees the batch, only zeros would be added. */
+    /* Skip the group if no slice of the thread projects onto rows of the batch. */
     if (!(column > -1.0 && column < texels * float(columns) + texels &&
           fma(last, s.dv, s.v) > float(-2 - view[i].at.y) &&
           fma(tz, s.dv, s.v) < float(rows + 1 - view[i].at.y)))
@@ -144,7 +145,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
 }
 #endif
 
-/* Add a pass of groups of views, each at all places of the set. */
+/* Add a pass of groups of views, each at all rotated positions of the set. */
 
 void add_views(ivec3 p)
 {

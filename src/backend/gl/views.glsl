@@ -1,9 +1,10 @@
-/* Kernels that add views one by one to the voxels of a group: first the views that see the group's
- * box, then their samples, exact or (FAST) by the texture units, then the sum. */
+/* Kernels "matrix" and "column", run by gl/backproject.c: add views one by one to the voxels of a
+ * group: first find the views onto which the group's box of voxels projects, then interpolate their
+ * samples, exactly or (FAST) by the texture units. */
 
-/* Views of a pass that see a group's box of voxels, and their windows.  Other views would add zeros,
- * and are skipped. The shadow of the box on a view is the hull of its corners' shadows, if the box is
- * in front of the source. */
+/* Views of a pass onto which a group's box of voxels projects, and their windows. Other views would
+ * add zeros, and are skipped. The projection of the box is the hull of its projected corners, if
+ * the box is in front of the source. */
 
 const int VIEWS = 32, A_VIEW = 33; /* GPU_PASS; floats of corners, and one against bank conflicts */
 const int WINDOWS = 2 * WIDTH * HEIGHT, CORNERS = VIEWS * A_VIEW;
@@ -13,7 +14,7 @@ shared uint seen;           /* one bit per view */
 shared float room[ROOM];    /* first the corners, then windows of two views */
 shared ivec4 window[VIEWS]; /* first column and row, columns and rows; zeros: no window */
 
-/* Least and greatest place of a corner, with a margin for rounding errors of the threads. */
+/* Least and greatest position of a corner, with a margin for rounding errors of the threads. */
 vec4 shadow_of(int i, int corner, Box b)
 {
     ivec3 at = ivec3((corner & 1) == 1 ? b.high.x : b.low.x, (corner & 2) == 2 ? b.high.y : b.low.y,
@@ -104,7 +105,7 @@ void add_view(int i, int stage, vec3 c0, vec3 dz, float tz, inout float sum[SLIC
  * without, do the same arithmetic; `precise` keeps compilers from changing it. */
 
 #ifdef PLAIN
-/* Taps from views in plain memory (gpu_plain.h). */
+/* Loads taps from views in plain memory (struct gpu_plain). */
 
 layout(std430, binding = 0) readonly buffer Views { float views[]; };
 
@@ -118,13 +119,13 @@ vec4 taps(int i, float tu, float tv)
     return vec4(views[q], views[q + 1u], views[q + uint(stride)], views[q + uint(stride) + 1u]);
 }
 #else
-/* Taps from views in a layered texture.  Coordinates of gathers are the common corner of four texels,
- * so that rounding cannot select other texels.  Outside the texture, and above a view with fewer rows
- * than the texture, taps are zero. */
+/* Loads taps from views in a layered texture. Coordinates of gathers are the common corner of four
+ * texels, so that rounding cannot select other texels. Outside the texture, and above a view with
+ * fewer rows than the texture, taps are zero. */
 
 layout(binding = 0) uniform sampler2DArray views;
 
-/* Four texels from a column and row on: (0, 0), (1, 0), (0, 1), (1, 1). */
+/* Returns four texels from a column and row on: (0, 0), (1, 0), (0, 1), (1, 1). */
 vec4 gathered(int i, vec2 at)
 {
     vec2 corner = vec2(at.x, min(at.y, float(rows))) + 1.0;
@@ -139,7 +140,7 @@ vec4 taps(int i, float tu, float tv)
 #endif
 
 #if WIDTH > 0
-/* The window of a view, that is the part that a group's box can see, is copied to shared memory by
+/* Copies the window of a view, the part onto which a group's box projects, to shared memory by
  * gathers of 2 x 2 texels. A sample is then four loads from one address. */
 
 const int ACROSS = WIDTH / 2, AT_ONCE = THREADS / ACROSS; /* pairs of rows copied at once */
@@ -180,7 +181,7 @@ void store_window(int i, ivec2 at, int stage, vec4 pieces[PIECES])
         }
 }
 
-/* The difference between the bits of a float place and the index in `room`, modulo 2^32. */
+/* Difference between the bits of a position in floats and the index in `room`, modulo 2^32. */
 uint origin_of(int i, int stage)
 {
     ivec2 first = window[i].xy - view[i].at.xy;
@@ -197,8 +198,8 @@ vec4 taps_in_window(uint origin, float tu, float tv)
 }
 #endif
 
-/* WHOLE + floor(x) with x = u r.  If x is an integer, the result may be one less: then the fraction is
- * 1 instead of 0. */
+/* Returns WHOLE + floor(x) with x = u r. If x is an integer, the result may be one less: then the
+ * fraction is 1 instead of 0. */
 float whole_of(float u, float r)
 {
     precise float x = fma(u, r, -0.5), t = x + WHOLE;
@@ -206,13 +207,14 @@ float whole_of(float u, float r)
     return t;
 }
 
-/* Floors are clamped to places where all four taps are zero.  Coordinates are not clamped. */
+/* Floors of coordinates are clamped to positions where all four taps are zero. Coordinates are not
+ * clamped. */
 float clamped(float t, int principal, int n)
 {
     return clamp(t, WHOLE + float(-2 - principal), WHOLE + float(n - principal));
 }
 
-/* Taps from the window of the view, if it has one. */
+/* Loads taps from the window of the view, if it has one. */
 vec4 taps_at(int i, bool windowed, uint origin, float tu, float tv)
 {
 #if WIDTH > 0
@@ -287,7 +289,7 @@ void add_view(int i, int stage, vec3 c0, vec3 dz, float tz, inout float sum[SLIC
 
 /* Add a pass of single views to the voxels of a group. */
 
-/* u w, v w and w of a view at the reference slice. */
+/* Returns u w, v w and w of a view at the reference slice. */
 vec3 line_of(int i, vec2 t)
 {
     vec4 u = view[i].u, v = view[i].v, w = view[i].w;

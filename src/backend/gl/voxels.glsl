@@ -1,4 +1,5 @@
-/* Programs that read or write voxels one by one: with ZERO, SCALE, UNPACK and FOUND. */
+/* Programs that read or write voxels one by one, run by gl/backproject.c: with ZERO, SCALE, UNPACK
+ * and FOUND. */
 
 layout(std140, binding = 0) uniform Voxels /* struct voxels of backproject.c */
 {
@@ -9,15 +10,16 @@ layout(std140, binding = 0) uniform Voxels /* struct voxels of backproject.c */
     float shift, spare0, spare1, spare2;
 };
 
-/* The number of this group in a grid of up to 32768 groups along x; the inverse of gl_groups(). */
+/* Returns the number of this group in a grid of up to 32768 groups along x; the inverse of
+ * gl_groups(). */
 uint group_number()
 {
     return gl_WorkGroupID.y * 32768u + gl_WorkGroupID.x;
 }
 
 #ifdef FOUND
-/* Least value, greatest value and sum of voxels.  Group i always updates entry i, so the order of
- * additions is fixed. */
+/* Store the least value, greatest value and sum of voxels. Group i always updates entry i, so the
+ * order of additions is fixed. */
 
 layout(local_size_x = 256) in;
 struct Found { /* struct gpu_block_statistics */
@@ -86,8 +88,8 @@ float value_of(uint i)
     return scale * voxels[from + i] + shift;
 }
 #else
-/* Slices of a volume of symmetric voxels become plain slices, scaled and shifted.  (x, y) is turned
- * back until it lies in the domain; the number of turns is its lane in the set. */
+/* Convert slices of a volume of symmetric voxels to plain slices, scaled and shifted. (x, y) is
+ * rotated back until it lies in the domain; the number of rotations is its lane in the set. */
 float value_of(uint i)
 {
     int x = int(i) % nx, y = int(i) / nx % ny, z = int(i) / nx / ny;

@@ -1,5 +1,5 @@
-/* Weights of samples: products of an image and lines, or ray by ray as in weight/ray.h.  Terms that
- * would cancel are computed in double. */
+/* Weights of samples, included by the texts of the filter (gl/filter.c): products of an image and
+ * lines, or ray by ray as in weight/ray.h. Terms that would cancel are computed in double. */
 
 layout(std430, binding = 2) readonly buffer Image { float image[]; };
 layout(std430, binding = 3) readonly buffer Lines { float lines[]; };

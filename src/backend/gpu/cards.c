@@ -1,11 +1,13 @@
-/* Rates of known cards: each kernel as measured, the filter, the links.  bench/results/cuda.md
- * describes the measurements; the plan and `fbp bench predict` use the rates. */
+/* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  The slot `rates` of the
+ * CUDA backend and `fbp-bench predict` call gpu_rates(); bench/results/cuda.md describes the
+ * measurements. */
 #include "backend/gpu/gpu_known.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Measured on the h200; the h100 has the same processors and bus, and less memory. */
+/* Rates of copies, measured on the H200 and assumed for the H100, which has the same processors and
+ * bus, and less memory. */
 #define HOPPER_RATES                                                                  \
     .up = 55.5e9, .down = 55.3e9, .up_all = 161e9, .down_all = 131e9, .both = 50.8e9, \
     .both_all = 78e9, .peer = 396e9, .speed = 1
@@ -20,14 +22,16 @@ const struct gpu_card *gpu_card_at(size_t i)
     return i < sizeof cards / sizeof *cards ? &cards[i] : NULL;
 }
 
-/* Kernels were measured with the jobs J3, J1, J2. */
+/* The speed of kernels was measured with the jobs J3, J1 and J2 of `fbp bench kernel --help`, in
+ * this order. */
 enum { JOBS = 3 };
 
-/* Distance of neighbouring voxels in samples, of views in plain memory and in textures, which have
- * two texels per column for J1. */
+/* Distance of neighbouring voxels [samples] in the jobs J3, J1, J2, for views in plain memory and
+ * in textures, which have two texels per column for J1. */
 static const double apart[2][JOBS] = {{1.25, 1.0, 2.5}, {1.25, 2.0, 2.5}};
 
-/* Mean cost of their voxels, relative to one that all views see (pipeline/division.h). */
+/* Mean cost of a voxel of the jobs J3, J1, J2, relative to a voxel onto which all views project
+ * (pipeline/division.h). */
 static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
 /* GUPS of all voxels. */
@@ -53,14 +57,15 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     const double *at = apart[k->bits > 0];
-    enum gpu_id id = GPU_MATRIX_FAST; /* variants of papers are no faster than any matrix */
+    enum gpu_id id = GPU_MATRIX_FAST; /* default for kernels of publications, which are no faster
+                                         than any "matrix" */
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)
         if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision)
             id = (enum gpu_id)i;
-    /* GUPS of voxels that all views see and whose neighbours are x samples apart: interpolated
-     * between the two nearest jobs. */
+    /* Speed [GUPS] for voxels in all views, whose neighbours are x samples apart: interpolated
+     * between the two nearest measured jobs. */
     for (size_t i = 1; i < JOBS; i++) {
         below = at[i] <= x && (at[below] > x || at[i] > at[below]) ? i : below;
         above = at[i] >= x && (at[above] < x || at[i] < at[above]) ? i : above;
@@ -70,7 +75,7 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                          : at[above] < x || at[below] >= at[above]
                              ? a
                              : a + (b - a) * (x - at[below]) / (at[above] - at[below]);
-    /* Textures of J4's views (33 MB) are slower than those of J1 to J3 (up to 10 MB), unless a
+    /* Textures of large views (33 MB) are slower than those of J1 to J3 (up to 10 MB), unless a
      * texel serves several voxels. */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
     *out = (struct fbp_rates){.upload = 1 / card->up,

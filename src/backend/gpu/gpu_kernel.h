@@ -1,6 +1,6 @@
 /** @file gpu_kernel.h  Backprojection kernels of GPUs, independent of their programming language:
  * conditions on the scan, layouts of views and volume in memory, and parameters of a pass
- * (internal; C and C++).
+ * (internal; C and C++).  The files of backend/cuda and backend/gl call the functions.
  *
  * backend/gpu contains the common part of the CUDA and OpenGL backends: choice of a kernel and of
  * its shape, passes, symmetric scans, the scale of fp16, layout and values of tables, sizes and
@@ -16,8 +16,9 @@
 
 #include "backend/backend.h"
 
-/** Greatest number of views, or groups of symmetric views, per pass: their parameters fit the
- *  constant cache.  A voxel adds them one by one, therefore passes do not change the result. */
+/** Greatest number of views, or groups of symmetric views, per launch ("pass"): their parameters
+ * fit the constant cache.  A voxel adds the views one by one, so that passes do not change the
+ * result. */
 enum { GPU_PASS = 32 };
 
 /** Greatest number of shapes of a kernel. */
@@ -27,7 +28,8 @@ enum { GPU_MOST_SHAPES = 8 };
  *  greatest number of its layers; batches are multiples of GPU_GROUP_VIEWS views. */
 enum { GPU_MOST_TEXELS = 16384, GPU_MOST_LAYERS = 2048, GPU_GROUP_VIEWS = 8 };
 
-/** Members of fbp_backend.can that CUDA, OpenGL and the model of a GPU have in common. */
+/** Members of fbp_backend.can that CUDA, OpenGL and the model of a GPU (bench/predict) have in
+ * common. */
 #define GPU_CAPABILITIES                                                                           \
     .precisions = true, .counts = true, .oversamples = true, .channels = true, .any_filter = true, \
     .group_views = GPU_GROUP_VIEWS, .max_resident_views = GPU_MOST_LAYERS,                         \
@@ -47,7 +49,7 @@ struct gpu_view {
     int column, row;
 };
 
-/** The n views of a pass: a kernel parameter, therefore in constant memory. */
+/** Parameters of the n views of a pass; a kernel parameter, therefore in constant memory. */
 struct gpu_pass {
     int n;
     struct gpu_view view[GPU_PASS];
@@ -65,37 +67,40 @@ extern const char *const gpu_precision_names[];
 
 /** The slices of a slab that one launch computes. */
 struct gpu_grid {
-    int nx, ny, nz; /**< voxels of the slab along x and y; number of slices */
+    int nx, ny, nz; /**< number of voxels of the slab along x and y; number of slices */
     int z0;         /**< index of the first slice in the whole grid */
     /** Reference voxel of the whole volume; x_ref and y_ref count from the slab's first voxel,
      * therefore differences of indices are exact, and kernels do not need the slab's position. */
     float x_ref, y_ref, z_ref;
-    /** Cells of the whole volume in device memory, `cells` per row; (x0, y0) is the slab's first
-     *  voxel column in the grid.  NULL: no region, all voxels are computed. */
+    /** Cells of the whole volume in device memory, `cells` per row of cells; (x0, y0) is the slab's
+     * first voxel column in the grid.  NULL: no region, and all voxels are computed. */
     const struct gpu_wanted *wanted;
     int cells, x0, y0;
 };
 
-/** A kernel: properties that are known without a GPU. */
+/** A kernel's properties that are known without a GPU. */
 struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< double, exact, fast or half */
-    size_t symmetric_views;       /**< symmetric views per group, one per lane: 1, 2, 4 */
-    bool by_name;                 /**< variant from a publication: used only if requested by name */
-    int pass;                     /**< greatest number of views per pass; 0: GPU_PASS */
-    unsigned symmetry;            /**< FBP_SYM_… that scan and volume must have */
-    /** Further condition on scan and volume.  NULL: none. */
+    size_t symmetric_views; /**< number of symmetric views per group, with one lane per view: 1, 2
+                               or 4 */
+    bool by_name; /**< the kernel is a variant from a publication, selected only if requested by
+                     name */
+    int pass;     /**< views per pass, greatest number; 0: GPU_PASS */
+    unsigned symmetry; /**< FBP_SYM_… that scan and volume must have */
+    /** Returns whether the kernel can compute the scan and volume; NULL: no condition. */
     bool (*usable)(const struct fbp_job *job);
-    int channels, bits;  /**< views in a layered texture: channels per texel, bits per channel;
-                              0: views in plain memory */
+    int channels, bits;  /**< views in a layered texture: channels per texel, bits per channel; 0:
+                            views are in plain memory */
     bool halves_columns; /**< the texture may have two texels per detector column */
     /** Kernel for plane integrals: one launch adds all views of a batch (struct gpu_plane) to all
      *  channels, with any interpolation.  Other kernels have one channel and interpolate linearly.
      */
     bool planes;
-    /** Bytes of filtered views in plain memory; NULL: texture. */
+    /** Returns the bytes of filtered views in plain memory; NULL: views are in a texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
-    /** Number of values per channel of a slab, slice by slice; NULL: layout [z][y][x]. */
+    /** Returns the number of values per channel of a slab, slice by slice; NULL: layout [z][y][x].
+     */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     int n_shapes; /**< number of shapes; all give the same bits */
     /** Writes the shapes that may be the fastest for passes of n_slices, the likeliest first;
@@ -121,8 +126,8 @@ struct gpu_principal {
  *  therefore values are continuous at the detector's edge. */
 enum { GPU_BORDER = 2 };
 
-/** Layout of a batch in plain memory, [group][row][column][lane]; here a texel is one sample of
- * each view of a group. */
+/** Layout of a batch of views in plain memory, [group][row][column][lane]; a "texel" is one sample
+ * of each view of a group. */
 struct gpu_plain {
     unsigned stride;   /**< texels from row to row, a whole number of cache lines */
     size_t group;      /**< texels from group to group */
@@ -143,8 +148,9 @@ struct gpu_plane {
 /** Layout of a batch of plane integrals: [view][group of channels][column][channel], with zeros
  *  after the last column and channel.  A row begins and ends at multiples of 16 bytes. */
 struct gpu_planes {
-    size_t columns;        /**< a multiple of 4 */
-    size_t groups, frames; /**< groups per view; channels per group: 1, 2, 4, 8 or 10 */
+    size_t columns; /**< a multiple of 4 */
+    /** number of groups of channels per view; channels per group: 1, 2, 4, 8 or 10 */
+    size_t groups, frames;
 };
 
 struct gpu_filter_capabilities; /* tables.h */
@@ -152,8 +158,8 @@ struct gpu_filter_capabilities; /* tables.h */
 FBP_BEGIN
 /* kernel.c: choice of a kernel */
 
-/** Returns whether the kernel is at least as exact as requested, and scan, volume and texture
- * limits allow it. */
+/** Returns whether the kernel can compute the job: precision, scan, volume and limits of textures.
+ */
 bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
 /** Returns the first of kernels[] (fastest first, ended by NULL) that suits the job and is called
@@ -174,12 +180,13 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
  *  whose index increases with z, and views that may be read in any order. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 
-/** Computes the domain of a slab of whole slices. */
+/** Computes the voxels of a slab of whole slices that threads of kernels with rotational symmetry
+ * visit. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
-/** Greatest number of pixels along either detector axis, and of columns, that a voxel's edge covers
- *  at the iso-centre. */
+/** Return the number of pixels along the longer detector axis, and of columns, that a voxel's edge
+ * covers at the iso-centre, at most. */
 double gpu_pixels_per_voxel(const struct fbp_job *job);
 double gpu_columns_per_voxel(const struct fbp_job *job);
 
@@ -196,11 +203,13 @@ bool gpu_column_texture_pays(const struct fbp_job *job);
  */
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** Texels per row; with two per column, one more before the first sample. */
+/** Returns the texels per row of a texture: one more than columns times texels per column if there
+ * are two, because the first sample is preceded by a mean. */
 size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** Write a remark for the user on the precision: that another one replaces the requested one, or
- * that fast is the default; and append a further part to such a line, unless it is "". */
+/** gpu_remark_precision() writes a remark for the user: that another precision replaces the
+ * requested one, or that "fast" is the default.  gpu_remark_add() appends a part to such a line,
+ * unless the part is "". */
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
 void gpu_remark_add(char *line, size_t n, const char *part);
 
@@ -209,18 +218,18 @@ void gpu_remark_add(char *line, size_t n, const char *part);
 size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab);
 
-/** Bytes of tables, scratch memory, and rounding of allocations. */
+/** Returns the bytes of tables, scratch memory, and rounding of allocations. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer);
 
-/** Number of values per channel of a slab in the kernel's layout; and in the layout of kernels with
- * rotational symmetry, [z][y][x][lane] with y and x of the domain. */
+/** Return the number of values per channel of a slab: in the kernel's layout; and in the layout of
+ * kernels with rotational symmetry, [z][y][x][lane] with y and x of the domain. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
 size_t gpu_symmetric_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /* views.c: views and passes */
 
-/** Number of cells along an axis of n voxels. */
+/** Returns the number of cells (struct gpu_wanted) along an axis of n voxels. */
 static inline size_t gpu_cells(size_t n)
 {
     return (n + GPU_CELL - 1) / GPU_CELL;

@@ -1,7 +1,7 @@
 /** @file gpu_known.h  Table of the GPU kernels, as far as they can be described without a GPU, and
  * measured rates of known cards (cards.c) (internal; C and C++).
  *
- * Each GPU module adds the program of each kernel; `fbp bench predict` needs only this table.
+ * cuda/entry.c adds the program of each kernel; `fbp-bench predict` needs only this table.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 #define FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
@@ -56,13 +56,14 @@ static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 static const struct gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 #endif
 
-/** Rates of a card in bytes per second; "_all": sum over several cards of one host that are used at
- *  the same time.  up: from host to card; down: from card to host. */
+/** Rates of a card [bytes per second]; "_all": sum over several cards of one host that are used at
+ * the same time.  up: from host to card; down: from card to host. */
 struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    double both, both_all; /**< per direction, if both directions are used */
+    double both, both_all; /**< rate per direction, if both directions are used at the same time; of
+                              one card and of all */
     double peer;           /**< from one card to another */
     double copy;           /**< within the card's memory */
     double speed; /**< speed of the kernels relative to the card on which they were measured */
@@ -72,8 +73,8 @@ FBP_BEGIN
 /** Returns card i, counted from 0; NULL: no such card. */
 const struct gpu_card *gpu_card_at(size_t i);
 
-/** Computes the rates of the job's kernel on a card; `update` is that of voxels inside all views.
- */
+/** Computes the rates of the job's kernel on a card; out->update is the rate for voxels in all
+ * views. */
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out);
 FBP_END
 

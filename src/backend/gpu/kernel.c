@@ -1,5 +1,6 @@
 /* Choice of a GPU kernel for a job, remarks on it for the user, symmetric scans, and the memory
- * that views and volume need in the kernel's layout.  Called by the backends' slots. */
+ * that views and volume need in the kernel's layout.  The slots of the CUDA and OpenGL backends
+ * (cuda/entry.c, gl/entry.c) call these functions. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/gpu/tables.h"
@@ -19,13 +20,14 @@ bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
     const bool symmetric = k->symmetric_views > 1;
     enum fbp_precision least = job->precision;
 
-    /* By default symmetric scans are computed exactly, which is fast enough, others by texture
-     * units. */
+    /* By default, scans with a symmetry are computed exactly, which is fast enough, and other scans
+     * by texture units ("fast"). */
     if (least == FBP_PRECISION_DEFAULT)
         least = symmetric ? FBP_PRECISION_EXACT : FBP_PRECISION_FAST;
     if (k->precision > least || (k->precision == FBP_PRECISION_DOUBLE) != fbp_in_double(job))
         return false;
-    /* The magnitude of views that come filtered is not known, hence no scale fits fp16. */
+    /* The magnitude of views that the source yields filtered is not known, so that no scale fits
+     * fp16. */
     if (job->input.filtered && k->bits == 16)
         return false;
     if (!k->planes &&
@@ -56,7 +58,8 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.entry = kernel;
     job->selection.symmetric_views = kernel->symmetric_views;
     job->selection.boxes =
-        kernel->symmetric_views == 1; /* symmetric voxels lie in all four quarters */
+        kernel->symmetric_views == 1; /* symmetric voxels lie in all four quarters of a slice, so
+                                         that boxes are not possible */
 }
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
@@ -65,8 +68,8 @@ bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
     return (job->facts.symmetry & flags) == flags && !job->input.in_order && fbp_rows_run_up(job);
 }
 
-/* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). The
- * reference voxel of an even n is not its own image about the middle: 1 is left over. */
+/* Rotation by 90 degrees counter-clockwise maps (x, y) to (n - 1 - y, x), clockwise to (y, n - 1 -
+ * x).  The reference voxel of an even n is not mapped to itself: ex or ey, the correction, is 1. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
     const size_t nx = slab->nx, ny = slab->ny,
@@ -85,7 +88,8 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, str
     }
 }
 
-/* Along u (row 0 of the matrices) or v (row 1). */
+/* Returns the greatest number of pixels that a voxel's edge covers at the iso-centre along u (row 0
+ * of the matrices) or v (row 1). */
 static double most_pixels(const struct fbp_job *job, size_t row)
 {
     double most = 0;
@@ -117,8 +121,9 @@ bool gpu_column_texture_pays(const struct fbp_job *job)
 
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
 {
-    /* The units' rounding is 2.15 HU / sqrt(views) of water in the volume: from 570 views on at
-     * most 0.09.  With more than 1.2 columns per voxel caches would hold too little. */
+    /* Texture units round weights, which adds noise of 2.15 HU / sqrt(views) for water: from 570
+     * views on at most 0.09 HU, and one texel per column suffices.  With more than 1.2 columns per
+     * voxel, two texels per column would exceed the caches. */
     const bool fit = 2 * job->padded.panel.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 
@@ -141,7 +146,8 @@ size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_ro
 
     if (!k->channels)
         return k->views_bytes(job, n_groups, n_rows);
-    /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
+    /* CUDA stores a texture in blocks of 64 bytes x 128 rows, or of fewer rows if the texture has
+     * fewer. */
     const size_t row = gpu_row_texels(k, job) * ((size_t)k->channels * (size_t)k->bits / 8);
     while (block_rows < 128 && block_rows < n_rows)
         block_rows *= 2;

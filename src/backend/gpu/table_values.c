@@ -1,5 +1,6 @@
-/* Values of a device's tables, converted from the host's and handed to the backend one after
- * another; and the statistics that blocks have left there.  Called when a device is opened. */
+/* Values of a GPU's tables (gpu/tables.h): converts the host's tables, and passes each to the
+ * backend's put().  Called by cuda/filter.c and gl/entry.c when a device is opened; also combines
+ * the statistics that thread blocks have stored. */
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -18,7 +19,8 @@ struct writer {
     void *user;
 };
 
-/* Write a table of n entries of `size` bytes and free it; NULL: it could not be allocated. */
+/* Pass a table of n entries of `size` bytes to put() and free the table; NULL: the table could not
+ * be allocated. */
 static fbp_status put_and_free(const struct writer *w, size_t at, void *values, size_t n,
                                size_t size)
 {
@@ -32,9 +34,9 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
     return st;
 }
 
-/* Response of n frequencies in the order of the chain, and its twiddle factors.  The response is
- * the transform of the taps in double, the factor 1/n of the inverse included: every length gives
- * the same filter. */
+/* Compute the filter's response at n frequencies in the order of the chain, and its twiddle
+ * factors.  The response is the transform of the taps in double, including the factor 1/n of the
+ * inverse: every length gives the same filter. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -70,7 +72,7 @@ static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
     return put_and_free(w, t->twiddles, factors, n_factors, sizeof *factors);
 }
 
-/* n rows of weights, each computed by fill(). */
+/* Write a table of n rows of weights, each computed by fill(). */
 static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
                            void (*fill)(const fbp_weights *, size_t, double *))
 {
@@ -87,7 +89,7 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-/* Slices that the region needs of any column of a cell. */
+/* Returns the slices that the region needs in any voxel column of a cell. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
@@ -105,8 +107,8 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
     return out;
 }
 
-/* Taps, in double or float, or the response at n_fft/2 + 1 frequencies.  Tap i of 2 S + 1 belongs
- * to sample i - S before the one that is filtered. */
+/* Write the filter's taps, in double or float, or its response at n_fft/2 + 1 frequencies.  Tap i
+ * of 2 S + 1 belongs to the sample i - S before the filtered one. */
 static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;

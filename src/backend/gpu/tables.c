@@ -1,5 +1,6 @@
-/* Layout of the device's tables and scratch, the method of the filter, and the indices of the
- * chain's transforms.  Called when a plan adds up memory and when a device is opened. */
+/* Layout of a GPU's tables and scratch memory, the method of the filter, and the indices of the
+ * chain's transforms.  Called by gpu/kernel.c when a plan adds up memory, and by the CUDA and
+ * OpenGL backends when a device is opened. */
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -10,9 +11,10 @@
 
 enum {
     ALIGNMENT = 512,
-    CALL_BYTES = 128 << 20,      /* rows per call of the chain: enough to fill a device */
-    STEPS_CALL_BYTES = 32 << 20, /* rows per call, step by step: they stay in a large GPU's L2 */
-    CALL_VIEWS = 256,            /* views per call of the filter along columns */
+    CALL_BYTES = 128 << 20,      /* bytes of rows per call of the chain: enough to fill a device */
+    STEPS_CALL_BYTES = 32 << 20, /* bytes of rows per call if the filter runs step by step: they
+                                    stay in the second-level cache of a large GPU */
+    CALL_VIEWS = 256,            /* number of views per call of the filter along columns */
     SLICE_BYTES = 16 << 20,      /* slices per call that scales them */
 };
 
@@ -112,7 +114,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (prep->n_bridges)
         t->bridges = place(t, prep->n_bridges * sizeof(struct gpu_bridge));
 
-    /* The filter's response or taps, and its rows. */
+    /* Lay out the filter's response or taps, and the rows that it filters per call. */
     t->way = gpu_filter_method_of(job, offer);
     if (t->way == GPU_FILTER_CHAIN) {
         t->fft_length = gpu_chain_length(wide, offer->row_bytes());
@@ -127,7 +129,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
                 place(t, (t->way == GPU_FILTER_SPATIAL ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                              (t->in_double ? sizeof(double) : sizeof(float)));
     }
-    /* Complex rows of the whole scan as one batch: two views of one part per row; in double one. */
+    /* Returns the number of complex rows if the whole scan were one batch: two views of one part
+     * per row; in double one view. */
     const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
     const size_t row = t->row_length * COMPLEX;
     const size_t call = (t->way == GPU_FILTER_CHAIN ? CALL_BYTES : STEPS_CALL_BYTES) / row;

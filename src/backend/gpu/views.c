@@ -1,5 +1,6 @@
-/* Views as GPU kernels see them: passes of projection matrices, plane integrals, the layout of
- * filtered views in plain memory, and the scale of fp16. */
+/* Views as GPU kernels need them, computed on the host for the CUDA and OpenGL backends: passes of
+ * projection matrices, plane integrals, the layout of filtered views in plain memory, and the scale
+ * of fp16. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/module.h"
@@ -8,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Reference voxel along an axis of n voxels, counted from voxel `first`. */
+/* Returns the reference voxel along an axis of n voxels, counted from voxel `first`. */
 static float reference(size_t n, size_t first)
 {
     const size_t middle = (n - 1) / 2;
@@ -109,8 +110,8 @@ size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t tap
 
     for (size_t k = 0; k < job->n_views; k++)
         span = fmax(span, fbp_planes_span(job, k, box));
-    /* Rounding adds less than one sample at either end; the first taps may then lie in one more,
-     * and the window begins up to 3 samples before. */
+    /* Rounding adds less than one sample at either end of the window; the first taps may then lie
+     * in one more sample, and the window begins up to 3 samples before. */
     const double samples = ceil(span + .5) + 1 + (double)taps + 3;
     return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
 }
@@ -135,8 +136,8 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
     }
 }
 
-/* A thread computes the frames of a group together; groups are as large as leaves at most one frame
- * of the last one empty. */
+/* A thread computes the channels of a group together; groups are as large as possible while at most
+ * one channel of the last group is empty. */
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
 {
     static const size_t sizes[] = {10, 8, 4};
@@ -168,7 +169,7 @@ static double most_of(const double *row, size_t n, double most)
 
 fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
 {
-    /* Larger line integrals saturate: no detector measures exp(-4096). */
+    /* line integrals above 4096 saturate in fp16: no detector measures exp(-4096) */
     static const double MOST_INTEGRAL = 4096, HALF_MOST = 65504;
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
     double *row = malloc(nc * sizeof *row), weight = 0, columns = 1;
@@ -188,7 +189,7 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
             line = most_of(row, nc, line);
         }
         weight = image * line;
-    } else { /* weights vary little along a column: a margin of 2 is ample */
+    } else { /* weights vary little along a detector column, so that a margin of 2 is ample */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
                 gpu_host->weights_row(job->filtering.weights, k, r, row);
@@ -197,7 +198,7 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
         weight *= 2;
     }
     free(row);
-    if (job->filtering.columns) { /* magnitudes of the taps along columns, added up */
+    if (job->filtering.columns) { /* sum of the magnitudes of the taps along columns */
         columns = fabs(job->filtering.columns->kernel[0]);
         for (size_t i = 1; i <= job->filtering.columns->half_width; i++)
             columns += 2 * fabs(job->filtering.columns->kernel[i]);

@@ -1,7 +1,7 @@
-/* The reference device: plain C in double, one thread.  It is the specification of all other
- * devices, which tests compare with it, and serves jobs of any geometry.
- *
- * Filtered views are [view][row][column] of the widened panel, slabs [channel][z][y][x]. */
+/* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread.  It is the
+ * specification of all other devices, which tests compare with it, and computes any geometry.
+ * backend.c lists it, the pipeline calls its slots.  Filtered views are [view][row][column] of the
+ * padded detector, slabs [channel][z][y][x]. */
 #include "backend/ref/ref.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
@@ -17,11 +17,12 @@
 
 struct ref_device {
     const struct fbp_job *job;
-    pthread_mutex_t lock; /* stages call from threads of their own; one computes at a time */
-    double *weights;      /* one row */
+    pthread_mutex_t
+        lock; /* the pipeline's stages call from several threads, of which one computes at a time */
+    double *weights; /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
-    float *ends; /* a row and its weights, if rows are extrapolated */
+    float *ends; /* a row and its weights, if rows are extrapolated beyond the detector */
     struct fbp_prep_counts counts;
     struct fbp_row_bitmap bitmap;
 };
@@ -105,7 +106,7 @@ static double value_of(const struct fbp_job *job, const void *row, size_t c)
     return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
 }
 
-/* Add row r of view k of the batch, weighted, `times` to the line. */
+/* Add `times` times the weighted row r of view k of the batch to the line. */
 static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
                     double times, void *raw)
 {
@@ -128,7 +129,8 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
     struct fbp_pad_end ends[2];
 
     memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
-    if (job->filtering.columns) { /* the row and its neighbours, by the filter along columns */
+    if (job->filtering.columns) { /* the row and its neighbours, weighted by the taps of the filter
+                                     along columns */
         const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
             add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
@@ -192,8 +194,8 @@ static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch,
     return st;
 }
 
-/* Sample (c, r) of a filtered view; 0 outside of the detector.  A row that the detector has but the
- * batch lacks is a mistake of the plan, and must not pass for a zero. */
+/* Returns sample (c, r) of a filtered view, and 0 outside of the detector.  A row that lies on the
+ * detector but not in the batch is an error of the plan and yields NaN. */
 static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                   double c, double r)
 {
@@ -214,8 +216,8 @@ static double floor_of(double x)
     return x < whole ? whole - 1 : whole;
 }
 
-/* A filtered view at (u, v), 0 beyond its ends.  Interpolations other than linear are for plane
- * integrals, which have one row. */
+/* Returns the interpolated value of a filtered view at (u, v), and 0 outside of it.  Nearest and
+ * spline interpolation are for plane integrals, which have one row. */
 static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                        double u, double v)
 {
@@ -247,7 +249,7 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
     return (1 - fv) * ((1 - fu) * q[0] + fu * q[1]) + fv * ((1 - fu) * q[2] + fu * q[3]);
 }
 
-/* sum + the values of all views at the point x. */
+/* Returns `sum` plus the values of all views of the batch at the point x. */
 static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
                      const double *filtered, size_t view_size, const double x[3], double sum)
 {
@@ -269,8 +271,9 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
     return sum_at(job, batch, filtered, batch->n_rows * job->padded.panel.n_columns, x, 0);
 }
 
-/* Add views to row (y, z) of one channel; out: the slab's first voxel of the row.  In double the
- * sum is view after view, independent of the batches; in float it is one sum per batch. */
+/* Add the batch to row (y, z) of one channel; `out` is the slab's first voxel of the row.  Volumes
+ * in double add view after view, independent of the batches; volumes in float add one sum per
+ * batch. */
 static void backproject_row(const struct fbp_job *job, const struct fbp_batch *batch,
                             const double *filtered, size_t view_size, const struct fbp_slab *slab,
                             size_t y, size_t z, double *out)
@@ -321,7 +324,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
     return fbp_check_cancelled();
 }
 
-/* The first of two stages, sample by sample (backend/backend.h). */
+/* Slot `meridian`: computes sinogram images, the first of two stages, sample by sample. */
 static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_image_rows *p,
                            void *out)
 {

@@ -1,5 +1,5 @@
-/** @file ref.h  The backprojected value at one point, as the reference device computes it, as a
- * function that needs no device (internal). ref.c and the benchmarks call it. */
+/** @file ref.h  The backprojected value at one point, as the reference device computes it, without
+ * an open device (internal).  ref.c and the benchmarks (bench/common/truth.c) call ref_value(). */
 #ifndef FBP_SRC_REF_H
 #define FBP_SRC_REF_H
 

@@ -1,4 +1,4 @@
-/* The pretended device (mock.h): a struct fbp_backend whose slots queue commands, which run the CPU
+/* The simulated device (mock.h): a struct fbp_backend whose slots queue commands, which run the CPU
  * device's arithmetic later, in the thread of their stage. */
 #include "devices/mock/mock.h"
 

@@ -1,6 +1,6 @@
-/* Memory of the caller's on the pretended device (struct fbp_device_memory_access,
- * array/device_memory.h), and its links to other memories (struct fbp_link_meter): rates are
- * computed from what each part of the machine is said to carry. */
+/* Memory of the caller on the simulated device (struct fbp_device_memory_access,
+ * array/device_memory.h), and its links to other memories (struct fbp_link_meter), whose rates are
+ * computed from those of struct fbp_mock_links.  mock.c lists both tables as slots. */
 #include "devices/mock/mock.h"
 
 #include "base/base.h"

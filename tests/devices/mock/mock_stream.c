@@ -1,4 +1,5 @@
-/* Queues of the pretended device (mock.h): a thread each, which runs commands in order. */
+/* Queues of the simulated device (mock.h), which mock.c opens: each is a thread that runs commands
+ * in order. */
 #include "devices/mock/mock.h"
 
 #include "base/base.h"
