@@ -479,8 +479,7 @@ static int sweep_finish(struct sweep *s)
     if (rc == 0)
         rc = write_sheet(s);
     char title[200], x_name[60];
-    const struct fbp_curve curve = {.struct_size = sizeof curve,
-                                    .title = title,
+    const struct fbp_curve curve = {.title = title,
                                     .x_name = x_name,
                                     .y_name = sweep_scores[s->args->score],
                                     .x = x,

@@ -1,5 +1,5 @@
-/** @file analysis.h  Search for the rotation axis of a scan; scores of a slice, for searches of any
- *  parameter. */
+/** @file analysis.h  fbp_centre_find(): the detector column of the rotation axis, found from the
+ *  views of a scan.  `fbp recon --centre auto` and programs call it before they reconstruct.  */
 #ifndef FBP_ANALYSIS_H
 #define FBP_ANALYSIS_H
 
@@ -7,23 +7,25 @@
 
 FBP_BEGIN
 
-/** Result of fbp_centre_find().  Columns are counted from 0. */
+/** Result of fbp_centre_find().  Detector columns are counted from 0. */
 struct fbp_centre {
     size_t struct_size;
-    double column;      /**< column of the axis: mean over views of the projected iso-centre */
-    double by_rays;     /**< column for which conjugate rays, measured from both ends, agree best */
-    double by_slice;    /**< column for which slices are sharpest; NaN: not computed */
-    double spread;      /**< greatest difference between by_rays of parts of the views [columns] */
-    double misfit;      /**< for conjugate rays: sum of squared differences, divided by the sum of
-                             squares; 0: they agree */
-    double rival;       /**< another column that is nearly as likely; NaN: none */
-    bool sure;          /**< true: the results are consistent, and `column` is reliable */
-    char why[300];      /**< reason why the result is not reliable; "" if it is */
-    double by_turn;     /**< for half a turn of parallel beams: column for which all views are
-                             consistent; NaN: not computed, or the views do not determine it */
+    double column;  /**< detector column of the rotation axis: mean of the projected iso-centre */
+    double by_rays; /**< detector column for which conjugate rays (the same line, measured from both
+                       ends) agree best */
+    double by_slice; /**< detector column for which slices are sharpest; NaN: not computed */
+    double spread;   /**< greatest difference between the results of by_rays for four parts of the
+                        views [columns] */
+    double misfit;  /**< misfit of conjugate rays: sum of squared differences, divided by the sum of
+                       squares; 0: the rays agree */
+    double rival;   /**< another detector column that is nearly as likely as `column`; NaN: none */
+    bool sure;      /**< true: the methods agree, and `column` is reliable */
+    char why[300];  /**< reason why `column` is not reliable, one sentence; "" if it is reliable */
+    double by_turn; /**< half a turn of parallel beams: detector column for which all views are
+                       consistent; NaN: not computed, or the views do not determine the column */
     double uncertainty; /**< about one standard deviation of `column` [columns], from the scatter
-                           between parts of the data; INFINITY: nothing determines the column, and
-                           it is that of the scan */
+                           between parts of the data; INFINITY: the data do not determine the
+                           column, and `column` is that of the scan file */
 };
 
 /**

@@ -24,7 +24,7 @@ enum fbp_type {
     FBP_F64,
 };
 
-/** Bytes of one element; 0 for FBP_TYPE_NONE. */
+/** Size of one element of a type [bytes]; 0 for FBP_TYPE_NONE. */
 FBP_API size_t fbp_type_size(enum fbp_type type);
 
 /** Order of the rows of a stored image. */
@@ -34,62 +34,65 @@ enum fbp_row_order {
     FBP_ROWS_TOP_DOWN,  /**< row 0 is the top of the image */
 };
 
-/** Layout of a headerless file.  type FBP_TYPE_NONE: the file has its own header. */
+/** Layout of a file without a header.  type FBP_TYPE_NONE: the file has a header. */
 struct fbp_raw {
     enum fbp_type type;
-    size_t n[3]; /**< columns, rows, slices; slices 0: as many as the file contains */
+    size_t n[3]; /**< number of columns, rows and slices; 0 slices: as many as the file contains */
     bool big_endian;
     uint64_t header_bytes; /**< bytes before the first sample */
 };
 
-/** Description of an array, known before a sample is read. */
+/** Description of an array, available before samples are read. */
 struct fbp_array_info {
     size_t struct_size;
-    size_t n[3]; /**< x, y, z of a volume; columns, rows, views of projections */
+    size_t n[3]; /**< volume: elements along x, y, z; projections: columns, rows, views */
     enum fbp_type type;
     bool big_endian;
-    bool has_spacing; /**< true: spacing_mm and origin_mm are from the file */
+    bool has_spacing; /**< true: the file contains spacing_mm and origin_mm */
     double spacing_mm[3];
     double origin_mm[3];          /**< centre of element (0,0,0) */
     enum fbp_row_order row_order; /**< order in the format; never AUTO */
-    char unit[16];                /**< "1/mm", "1/mm^3", "1/cm", "HU"; "": unknown */
-    char format[16];              /**< "mha", "mhd", "npy", "raw" … */
-    /** value = scale * stored number + offset; scale 0: the stored numbers are the values. */
+    char unit[16];   /**< unit of the values: "1/mm", "1/mm^3", "1/cm", "HU"; "": unknown */
+    char format[16]; /**< "mha", "mhd", "npy", "raw" … */
+    /** Linear map of stored numbers: value = scale * number + offset; scale 0: the stored numbers
+     * are the values. */
     double scale, offset;
-    char taken[304]; /**< note about the files of a folder, or the part of complex samples, that is
-                        read, in one sentence; "": none */
-    /** Number of volumes (such as the delays of one measurement), which are stored one after
-     * another with n[2] / time_points slices each.  0 and 1: one volume. */
+    char taken[304]; /**< sentence about a choice made when the array was opened: which files of a
+                        folder, or which part of complex samples; "": no choice */
+    /** Number of volumes in the array, such as the delays of one measurement; they are stored one
+     * after another, with n[2] / time_points slices each.  0 and 1: one volume. */
     size_t time_points;
-    char history[256]; /**< earlier processing steps in words; "": not known */
-    /** Warning, in one sentence, that some samples were never stored or not copied, and are read as
-     *  the fill value, with their number; "": none. */
+    char history[256]; /**< description of earlier processing steps; "": not known */
+    /** Warning, one sentence: number of samples that were never stored or not copied, and are read
+     * as the fill value; "": all samples are stored. */
     char missing[400];
-    /** For a file that is one slice of a stack: number of this slice, from 0, and number of slices;
-     *  slices 0: not known. */
+    /** If the file is one slice of a stack: index of the slice, from 0, and number of slices of the
+     * stack; slices 0: not known. */
     size_t slice, slices;
 };
 
-/** A file format of arrays.  Lists of extensions are separated by blanks: ".mha .mhd"; "": none.
- *  Extensions are not case-sensitive. */
+/** A file format of arrays.  Lists of file-name extensions are separated by blanks, such as ".mha
+ * .mhd"; "": none.  Upper and lower case count as equal. */
 struct fbp_array_format {
     size_t struct_size;
-    const char *name;    /**< "mha"; fbp_array_info.format begins with it */
-    const char *title;   /**< "MHA", for messages */
-    const char *read;    /**< extensions that are read; other files are recognized by content */
-    const char *written; /**< extensions of outputs: one file, or a header and a file of samples */
-    const char *compressed; /**< extensions in `written` whose files are always compressed, or can
-                               be (fbp_sink_params.compress) */
-    /** Extensions of stacks, one file per slice: "out/slice_%04d.png".  For an extension that is
-     *  not in `written`, a name without a number is a single slice. */
+    const char *name;    /**< short name of the format, such as "mha"; fbp_array_info.format begins
+                            with this name */
+    const char *title;   /**< name of the format in messages, such as "MHA" */
+    const char *read;    /**< extensions of files that are read; files with other extensions are
+                            recognized by content */
+    const char *written; /**< extensions of written files: one file, or a header and samples */
+    const char *compressed; /**< extensions in `written` whose files are compressed, always or on
+                               request (fbp_sink_params.compress) */
+    /** Extensions of stacks with one file per slice, such as "out/slice_%04d.png".  If an extension
+     * is not in `written`, a name without a number is a single slice. */
     const char *slices;
-    bool headerless;    /**< can only be read with a description (struct fbp_raw) */
-    bool has_members;   /**< a file contains several arrays: "FILE:ARRAY" */
-    bool integers_only; /**< can only be written as FBP_U8 or FBP_U16 */
-    bool folders;       /**< an array is a folder of files; an existing one is replaced */
+    bool headerless;    /**< true: no header, a file can only be read with a struct fbp_raw */
+    bool has_members;   /**< true: a file contains several arrays, named by "FILE:ARRAY" */
+    bool integers_only; /**< true: the format can only be written as FBP_U8 or FBP_U16 */
+    bool folders;       /**< true: an array is a folder of files; an existing folder is replaced */
 };
 
-/** All formats, as constants, with a NULL after the last one. */
+/** Return the constant list of all array formats, with a NULL after the last one. */
 FBP_API const struct fbp_array_format *const *fbp_array_formats(void);
 
 /** An array that is open for reading. */
@@ -136,7 +139,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_follow(fbp_source **out, const char
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_memory(fbp_source **out, const void *samples,
                                                     const struct fbp_array_info *info);
-/** The description of the array.  It belongs to the source. */
+/** Return the description of an open array.  The struct belongs to the source. */
 FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
 
 /**
@@ -151,31 +154,33 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0
                                                   size_t row0, size_t n_rows, enum fbp_type type,
                                                   void *out);
 
-/** Close a source and set the caller's pointer to NULL.  *src may be NULL. */
+/** Close a source and set the caller's pointer to NULL.  A pointer to NULL is accepted. */
 FBP_API void fbp_source_close(fbp_source **src);
 
-/** Parameters of a sink.  0 means the default. */
+/** Parameters of a sink (fbp_sink_open()).  0 means the default. */
 struct fbp_sink_params {
     size_t struct_size;
-    bool resume;          /**< continue an interrupted run with the same fingerprint */
-    bool compress;        /**< compress, if the format supports it (fbp_array_format.compressed) */
-    bool force;           /**< files in `keep` may be replaced, after everything was written */
-    uint64_t fingerprint; /**< hash of everything that the values depend on; 0: the run cannot be
-                             resumed */
-    const char *const *keep; /**< input files, which must not be replaced; entries may be NULL */
-    size_t n_keep;           /**< number of entries of `keep` */
-    /** FBP_TYPE_NONE and FBP_F32: values are stored as float; FBP_F64: as double.  FBP_U8 and
-     *  FBP_U16: range[0] … range[1] is mapped to 0 … 255 or 65535, and rounded; values outside
-     *  become the nearer end, and NaN becomes 0. */
+    bool resume;   /**< true: continue an interrupted run that has the same fingerprint */
+    bool compress; /**< true: compress the file, if the format supports it
+                      (fbp_array_format.compressed) */
+    bool force;    /**< true: files in `keep` may be replaced, after everything was written */
+    uint64_t fingerprint; /**< hash of all parameters and inputs that the values depend on; 0: an
+                             interrupted run cannot be resumed */
+    /** Paths of input files, which the output must not replace; entries may be NULL. */
+    const char *const *keep;
+    size_t n_keep; /**< number of entries of `keep` */
+    /** Type of the stored values.  FBP_TYPE_NONE and FBP_F32: float; FBP_F64: double.  FBP_U8 and
+     * FBP_U16: range[0] … range[1] is mapped to 0 … 255 or 65535 and rounded; values outside the
+     * range become the nearer end, and NaN becomes 0. */
     enum fbp_type type;
     double range[2];
-    /** Memory for computing and compressing the smaller levels of an output in chunks (OME-Zarr)
-     *  [bytes], at least that of one thread; 0: that of eight threads. */
+    /** Memory for computing and compressing the coarser resolution levels of an OME-Zarr output
+     * [bytes], at least that of one thread; 0: that of eight threads. */
     uint64_t level_bytes;
 };
 
-/** An array that is open for writing.  It belongs to the process that opened it.  In a forked
- *  child, writing and finishing fail, and closing removes no file. */
+/** An array that is open for writing.  A sink belongs to the process that opened it: in a forked
+ * child, writing and finishing fail, and closing removes no file. */
 typedef struct fbp_sink fbp_sink;
 
 /**
@@ -196,12 +201,12 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path
                                                 const struct fbp_array_info *info,
                                                 const struct fbp_sink_params *params);
 
-/** Create a sink into the caller's memory, [n[2]][n[1]][n[0]] of `type`: FBP_F32 or FBP_F64. */
+/** Create a sink into memory of the caller, [n[2]][n[1]][n[0]] of `type`: FBP_F32 or FBP_F64. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type,
                                                   const size_t n[3]);
 
-/** True if slices [z0, z0 + nz) are in the sink, intact: written before, or by the interrupted run
- *  that is resumed. */
+/** True if slices [z0, z0 + nz) are already stored in the sink, by this run or by the interrupted
+ * run that is resumed. */
 FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 
 /** Write slices [z0, z0 + nz).  Slices may be written in any order, but each only once.  Several
@@ -214,12 +219,12 @@ FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
                                                  enum fbp_type type, const void *data);
 
-/** Finish the array after all slices were written: rename the file to its final name.  An existing
- *  file is replaced. */
+/** Finish an array after all its slices were written: rename the file to its final name.  An
+ * existing file of this name is replaced. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
 
-/** Number of values so far that were outside params.range, or NaN; in a resumed run, counted from
- *  its resumption. */
+/** Return the number of written values that were NaN or outside of fbp_sink_params.range; in a
+ * resumed run, since it was resumed. */
 FBP_API uint64_t fbp_sink_clipped(const fbp_sink *sink);
 
 /**
@@ -232,14 +237,15 @@ FBP_API void fbp_sink_close(fbp_sink **sink);
 /** Result of fbp_array_compare() for arrays a and b. */
 struct fbp_comparison {
     size_t struct_size;
-    size_t count;          /**< number of compared elements, without those in not_finite */
-    double rmse;           /**< sqrt(mean (a-b)^2) */
-    double nrmse;          /**< rmse / rms(b) */
-    double max;            /**< max |a-b| */
-    double psnr_db;        /**< 20 log10(max|b| / rmse); 999 if equal */
-    double mean_a, mean_b; /**< means over the compared elements; NaN: there are none */
-    size_t not_finite; /**< number of elements left out because they are NaN in both arrays, or the
-                          same infinity */
+    size_t count;   /**< number of compared elements; elements counted in not_finite are excluded */
+    double rmse;    /**< sqrt(mean (a-b)^2) */
+    double nrmse;   /**< rmse / rms(b) */
+    double max;     /**< max |a-b| */
+    double psnr_db; /**< 20 log10(max|b| / rmse); 999 if equal */
+    /** Means of a and b over the compared elements; NaN: no element was compared. */
+    double mean_a, mean_b;
+    size_t not_finite; /**< number of elements left out of the comparison, because they are NaN in
+                          both arrays, or the same infinity */
 };
 
 /**

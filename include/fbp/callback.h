@@ -14,10 +14,8 @@
 
 FBP_BEGIN
 
-/**
- * Store rows [row0, row0 + n_rows) of slices (views) [slice0, slice0 + n_slices) in `out`:
- * [n_slices][n_rows][n[0]] of info->type in the byte order of this machine, x fastest.
- */
+/** Function that stores rows [row0, row0 + n_rows) of slices (views) [slice0, slice0 + n_slices) in
+ * `out`: [n_slices][n_rows][n[0]] of info->type in the byte order of this machine, x fastest. */
 typedef int fbp_read_fn(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows,
                         void *out, char *why, size_t n_why);
 
@@ -29,11 +27,11 @@ struct fbp_source_functions {
     size_t at_once;    /**< greatest number of slices per call of read(); 0: 1 */
     size_t concurrent; /**< 1: several threads may call read() at the same time; 0: only one */
     /** Returns the number of views, counted from the first, that are available while views are
-     *  still being measured; NULL: all views are available.  A separate thread calls it every few
-     *  milliseconds until all are available.  read() is called only for available views, and a plan
-     *  follows the source like one of fbp_source_follow(), but without a timeout:
-     * fbp_stopper_stop() ends the waiting.  A plan that was made for another source, removes rings
-     * or retrieves phases waits for all views first. */
+     * still being measured; NULL: all views are available.  A separate thread calls this function
+     * every few milliseconds until all views are available.  read() is called only for available
+     * views, and a plan follows the source as after fbp_source_follow(), but without a timeout:
+     * fbp_stopper_stop() ends the waiting.  A plan that was made for another source, that removes
+     * rings or that retrieves phases waits for all views first. */
     size_t (*there)(void *user);
 };
 
@@ -53,19 +51,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_callback(fbp_source **out,
 /** The functions of a sink. */
 struct fbp_sink_functions {
     size_t struct_size;
-    /** Called once, before the first slice; NULL: not called.  The volume has n[2] slices of n[1]
-     *  rows of n[0] voxels. */
+    /** Called once, before the first slice is written; NULL: not called.  n: size of the volume,
+     * n[2] slices of n[1] rows of n[0] voxels. */
     int (*begin)(void *user, const size_t n[3], char *why, size_t n_why);
-    /** Takes slices [z0, z0 + nz), [nz][n[1]][n[0]].  Each slice is passed once, in any order,
-     *  because several devices compute at the same time. */
+    /** Receives slices [z0, z0 + nz) of the volume, [nz][n[1]][n[0]].  Each slice is passed once,
+     * in any order, because several devices compute at the same time. */
     int (*write)(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why);
-    /** Called once, if begin() succeeded.  complete 1: all slices were written (fbp_sink_finish(),
-     *  which a run calls); 0: the sink is closed before that.  NULL: not called. */
+    /** Called once at the end, if begin() succeeded.  complete 1: all slices were written; 0: the
+     * sink is closed before all slices were written.  NULL: not called. */
     int (*end)(void *user, int complete, char *why, size_t n_why);
     void *user;        /**< passed to the functions */
     size_t at_once;    /**< greatest number of slices per call of write(); 0: 1 */
     size_t concurrent; /**< 1: several threads may call write() at the same time; 0: only one */
-    /** Takes slices of doubles in place of write(), which is then NULL. */
+    /** Receives slices of doubles in place of write(), which is then NULL. */
     int (*write_double)(void *user, size_t z0, size_t nz, const double *slices, char *why,
                         size_t n_why);
 };

@@ -14,8 +14,8 @@ enum { FBP_HARDENING_TERMS = 8 };
 /** Method of ring removal.  Rings of a slice are stripes along the angles of a sinogram. */
 enum fbp_ring_removal {
     FBP_RINGS_NONE = 0,
-    FBP_RINGS_SORTING, /**< Vo et al., Opt. Express 26, 28396 (2018), algorithm 3 */
-    FBP_RINGS_WAVELET, /**< Muench et al., Opt. Express 17, 8567 (2009) */
+    FBP_RINGS_SORTING, /**< sorting: Vo et al., Opt. Express 26, 28396 (2018), algorithm 3 */
+    FBP_RINGS_WAVELET, /**< wavelets: Muench et al., Opt. Express 17, 8567 (2009) */
 };
 
 /**
@@ -31,22 +31,28 @@ enum fbp_ring_removal {
  */
 struct fbp_corrections {
     size_t struct_size;
-    double beam_hardening[FBP_HARDENING_TERMS]; /**< a1, a2 ...; 0 after the last; all 0: none */
+    /** Coefficients a1, a2 … of the beam-hardening polynomial; 0 after the last; all 0: no
+     *  correction. */
+    double beam_hardening[FBP_HARDENING_TERMS];
     enum fbp_ring_removal rings;
-    unsigned ring_wavelet; /**< WAVELET: N of Daubechies' wavelet dbN, up to 20; 0: 9 */
-    /** SORTING: width of the median [columns]; 0: 21, or the greatest odd number of columns. */
+    /** Ring removal by wavelets: N of Daubechies' wavelet dbN, up to 20; 0: 9. */
+    unsigned ring_wavelet;
+    /** Ring removal by sorting: width of the median filter [columns]; 0: 21, or the greatest odd
+     * number of columns. */
     size_t ring_size;
-    size_t ring_levels; /**< WAVELET: greatest number of levels; 0: 5 */
-    /** WAVELET: width of the damping, in periods along all angles; 0: 1. */
+    size_t ring_levels; /**< ring removal by wavelets: greatest number of levels; 0: 5 */
+    /** Ring removal by wavelets: width of the damped band, in periods over all angles; 0: 1. */
     double ring_sigma;
-    double paganin_delta_beta; /**< delta / beta of the material; 0: no phase retrieval */
+    double paganin_delta_beta; /**< ratio delta / beta of the material for phase retrieval; 0: no
+                                  phase retrieval */
     double paganin_kev;        /**< photon energy [keV] */
-    /** Parallel beams: distance from object to detector [mm]; cone beams: 0. */
+    /** Phase retrieval in parallel beams: distance from object to detector [mm]; cone beams: 0. */
     double paganin_mm;
 };
 
-/** Set the ring members from text: "none", "sorting", "sorting:31" (size), "wavelet", "wavelet:5",
- *  "wavelet:5,2", "wavelet:5,2,db9" (levels, sigma, wavelet).  @return FBP_ERR_INVALID. */
+/** Set the members for ring removal from text: "none", "sorting", "sorting:31" (ring_size),
+ * "wavelet", "wavelet:5", "wavelet:5,2", "wavelet:5,2,db9" (ring_levels, ring_sigma, ring_wavelet).
+ * @return FBP_ERR_INVALID. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_corrections_rings(struct fbp_corrections *out,
                                                         const char *text);
 

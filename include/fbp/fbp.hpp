@@ -56,7 +56,7 @@ inline void check(fbp_status status)
         throw error(status, fbp_message());
 }
 
-/** A C struct of parameters or results: struct_size is set, all other members are 0. */
+/** A C struct of parameters or results, with struct_size set and all other members 0. */
 template <class T> struct sized : T {
     sized() : T()
     {
@@ -86,8 +86,8 @@ using geometry_facts = sized<fbp_geometry_facts>;
 using centre = sized<fbp_centre>;
 using comparison = sized<fbp_comparison>;
 
-/** Stores the exception that a function of the caller throws.  An exception must not pass through
- *  the C library: it is stored, and thrown again after the call of the library has returned. */
+/** Stores the exception of a function of the caller.  An exception must not pass through the C
+ * library: it is stored, and thrown again after the call of the library has returned. */
 class callbacks
 {
   public:
@@ -163,7 +163,7 @@ template <class T, void (*Free)(T **)> class handle
     {
         return p_ != nullptr;
     }
-    /** Functions of the caller that the handle calls; nullptr: none. */
+    /** Return the functions of the caller that the handle calls; nullptr: none. */
     const std::shared_ptr<callbacks> &functions() const noexcept
     {
         return callbacks_;
@@ -179,7 +179,8 @@ template <class T, void (*Free)(T **)> class handle
     }
 
     T *p_ = nullptr;
-    std::shared_ptr<callbacks> callbacks_; /* outlives p_, because freeing p_ may call them */
+    /* Kept alive until p_ is freed, because freeing p_ may call these functions. */
+    std::shared_ptr<callbacks> callbacks_;
 };
 
 /** Cancels the calls of the threads that attach it; they throw fbp::error with the status
@@ -194,7 +195,7 @@ class stopper
     {
         fbp_stopper_stop(&s_);
     }
-    /** Attached to this thread as long as the object exists. */
+    /** Attaches a stopper to this thread, until the object is destroyed. */
     class attached
     {
       public:
@@ -216,8 +217,8 @@ class stopper
 
 /** Options of the functions of a source or a sink. */
 struct call_options {
-    std::size_t at_once = 1; /**< greatest number of slices in one call */
-    bool concurrent = false; /**< several threads may call at the same time */
+    std::size_t at_once = 1; /**< greatest number of slices per call of the function */
+    bool concurrent = false; /**< true: several threads may call the function at the same time */
 };
 
 /** An array from which slices are read. */
@@ -235,15 +236,15 @@ class source : public handle<fbp_source, fbp_source_close>
         s.check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
         return s;
     }
-    /** Read the caller's samples in memory, without a copy. */
+    /** Read samples in memory of the caller, which are not copied. */
     static source memory(const void *samples, const fbp_array_info &info)
     {
         source s;
         s.check(fbp_source_memory(&s.p_, samples, &info));
         return s;
     }
-    /** Read the caller's samples in device memory, without a copy; backend "cuda", queue: a
-     *  cudaStream_t. */
+    /** Read samples in device memory of the caller, which are not copied; backend "cuda", queue: a
+     * cudaStream_t. */
     static source device_memory(const void *samples, const fbp_array_info &info,
                                 const std::string &backend, void *queue = nullptr)
     {
@@ -315,12 +316,14 @@ class source : public handle<fbp_source, fbp_source_close>
 /** Functions of a sink, like struct fbp_sink_functions.  If a function throws, the call that writes
  *  fails and throws the same exception. */
 struct sink_functions {
-    std::function<void(const std::size_t *n)> begin; /**< n: size of the array, [3]; optional */
+    /** Called before the first slice; n: size of the array, [3]; may be empty. */
+    std::function<void(const std::size_t *n)> begin;
     std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
-    std::function<void(bool complete)> end; /**< optional; complete: all slices were written */
+    /** Called at the end; complete: all slices were written.  May be empty. */
+    std::function<void(bool complete)> end;
 };
 
-/** An array to which slices are written.  finish() gives the file its name. */
+/** An array to which slices are written.  finish() gives the file its final name. */
 class sink : public handle<fbp_sink, fbp_sink_close>
 {
   public:
@@ -493,8 +496,8 @@ class scan
     {
         return &s_;
     }
-    /** The struct, for C functions that change a scan; members that are numbers may be set freely.
-     *  The scan keeps the ownership. */
+    /** Return the struct for C functions that change a scan; members that are numbers may be set
+     * freely.  The scan still owns its strings and arrays. */
     fbp_scan *get() noexcept
     {
         return &s_;
@@ -552,9 +555,10 @@ class scan
     sized<fbp_scan> s_;
 };
 
-/** Callbacks of a plan; all optional. */
+/** Callbacks of a plan; each may be empty. */
 struct listeners {
-    std::function<bool(const fbp_progress &)> progress; /**< returns false to cancel the call */
+    /** Called during planning and runs; returns false to cancel the call. */
+    std::function<bool(const fbp_progress &)> progress;
     std::function<void(fbp_log_level, const std::string &)> log;
 };
 
@@ -569,8 +573,8 @@ class plan
         : plan(scan, params, params.input.source, nullptr, std::move(listen))
     {
     }
-    /** Plan with views from a source instead of the scan's projections.  The source must outlive
-     *  the plan. */
+    /** Plan with views from a source, not the scan's projections.  The source must outlive the
+     * plan. */
     plan(const scan &scan, const recon_params &params, source &from, listeners listen = {})
         : plan(scan, params, from.get(), from.functions(), std::move(listen))
     {
@@ -649,7 +653,6 @@ class plan
         p_ = handle<fbp_plan, fbp_plan_destroy>(made);
         check(st);
     }
-    /* Exceptions must not pass through the C library: store them until the call has returned. */
     static int on_progress(void *user, const fbp_progress *now) noexcept
     {
         state *s = static_cast<state *>(user);
@@ -686,7 +689,7 @@ class plan
 };
 
 /** A reconstruction of plane integrals to which views are added one by one.  The scan must outlive
- *  it. */
+ * the accumulator. */
 class accumulator
 {
   public:
@@ -769,8 +772,7 @@ class phantom
         const double place[3] = {x, y, z};
         return fbp_phantom_at(&p_, place);
     }
-    /** Simulate the projections of a scan's views and write them to "file.mha" or any other path of
-     *  a sink. */
+    /** Simulate the projections of a scan's views and write them to any path of a sink. */
     void project(const scan &scan, const std::string &path, double noise_i0 = 0,
                  std::uint64_t seed = 0, int n_threads = 0) const
     {

@@ -1,4 +1,5 @@
-/** @file folder.h  Scans in folders: find the scan file of a folder, or guess one.
+/** @file folder.h  fbp_folder_load(): the scan of a folder, from its scan file or guessed from its
+ * files.  `fbp recon FOLDER` and programs call it.
  */
 #ifndef FBP_FOLDER_H
 #define FBP_FOLDER_H
@@ -7,12 +8,12 @@
 
 FBP_BEGIN
 
-/** Known facts about the scan in a folder; 0 or NULL: unknown. */
+/** Facts about the scan in a folder that the caller knows; 0 or NULL: unknown. */
 struct fbp_folder_known {
     size_t struct_size;
-    size_t kind; /**< 1 + enum fbp_kind; 0: unknown */
+    size_t kind; /**< type of the integrals: 1 + enum fbp_kind; 0: unknown */
     double pitch_mm, sod_mm, sdd_mm;
-    double arc_deg; /**< angle that the views cover; 0: unknown */
+    double arc_deg; /**< angle that all views together cover [degrees]; 0: unknown */
     /** Folder in which the guessed scan file will be stored; its paths are relative to this folder.
      *  NULL: the current directory. */
     const char *base;

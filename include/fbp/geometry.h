@@ -1,4 +1,5 @@
 /** @file geometry.h  Geometry of a scan: views, detector, volume, and facts that follow from them.
+ * scan.h uses these structs.
  *
  *  Lengths are in mm, angles in radians, numbers in double.
  */
@@ -32,13 +33,14 @@ enum fbp_unit { FBP_UNIT_MM = 0, FBP_UNIT_CM };
  *            Sample c is the integral over the plane x . n = t, t = d . n + (c - (nc-1)/2) tau.
  */
 struct fbp_view {
-    double s[3]; /**< source [mm]; parallel: direction towards the source; planes: 0 */
-    double d[3]; /**< centre of the panel, or of the row of samples [mm] */
+    /** Position of the source [mm]; parallel: direction towards the source; planes: 0. */
+    double s[3];
+    double d[3]; /**< centre of the panel; planes: centre of the row of samples [mm] */
     double u[3]; /**< step from column c to c+1 [mm] */
     double v[3]; /**< step from row r to r+1 [mm]; planes: 0 */
 };
 
-/** Size of the detector in pixels.  Plane integrals: samples per view, time points. */
+/** Size of the detector [pixels].  Plane integrals: samples per view, time points. */
 struct fbp_panel {
     size_t n_columns, n_rows;
 };
@@ -80,18 +82,20 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_view_to_matrix(const struct fbp_view *view
  */
 struct fbp_circle {
     size_t struct_size;
-    enum fbp_kind kind; /**< CONE or PARALLEL */
+    enum fbp_kind kind; /**< FBP_CONE or FBP_PARALLEL */
     size_t n_views;
-    const double *angles_rad; /**< [n_views] angle t of each view, in radians, not degrees */
-    const double *sod_mm,
-        *sdd_mm;         /**< source to axis, source to panel: one value per view, or one for all */
-    size_t n_sod, n_sdd; /**< lengths of sod_mm and sdd_mm: 1 or n_views; ignored for PARALLEL */
-    double pitch_mm[2];  /**< pixel distances along u, v */
-    double offset_mm[2]; /**< shift of the panel's centre along +u, +v, before tilt */
-    /** Rotations of the panel about its own u, then its v, then its normal; each about the axis as
-     *  the previous rotations left it.  Magnitudes below pi/2. */
+    const double *angles_rad; /**< [n_views] angle t of each view [radians] */
+    /** Distance from source to axis and to panel [mm]: one value per view, or one for all. */
+    const double *sod_mm, *sdd_mm;
+    size_t n_sod, n_sdd; /**< number of values in sod_mm and in sdd_mm: 1 or n_views; ignored for
+                            FBP_PARALLEL */
+    double pitch_mm[2];  /**< distance between pixel centres along u, v [mm] */
+    double offset_mm[2]; /**< shift of the panel's centre along +u, +v, before the tilt [mm] */
+    /** Tilt of the panel [radians]: rotations about the panel's u, then about its v, then about its
+     * normal, each about the axis as the previous rotations left it.  Magnitudes below pi/2. */
     double tilt_rad[3];
-    double skew_rad; /**< rotation of v towards +u; magnitude below pi/4 */
+    /** Skew of the pixel grid: rotation of v towards +u [radians]; magnitude below pi/4. */
+    double skew_rad;
 };
 
 /** Errors in the orientation of stored views; flags. */
@@ -112,40 +116,51 @@ enum fbp_coverage {
 
 /** Symmetries that scan and volume have in common; flags. */
 enum fbp_symmetry {
-    FBP_SYM_COLUMN = 1 << 0, /**< column and depth w of a voxel do not depend on z, in any view */
+    /** Column and depth w of a voxel are the same for all z, in every view. */
+    FBP_SYM_COLUMN = 1 << 0,
     FBP_SYM_ROT180 = 1 << 1, /**< view k + K/2 is view k rotated by 180 degrees; centred grid */
-    FBP_SYM_ROT90 = 1 << 2,  /**< the same for k + K/4 and 90 or -90 degrees; centred square grid */
+    /** View k + K/4 is view k rotated by 90 or -90 degrees; centred square grid. */
+    FBP_SYM_ROT90 = 1 << 2,
 };
 
 /** Facts that follow from a geometry.  They determine the weights and the kernel of a plan, and
  *  `fbp geometry check` prints them. */
 struct fbp_geometry_facts {
     size_t struct_size;
-    double axis[3];   /**< unit vector of the rotation axis: z, or fitted to the sources */
-    double sod_mm[2]; /**< least and greatest distance from source to iso-centre; 0: parallel */
-    double sdd_mm[2]; /**< the same from source to panel, along the panel's normal; 0: parallel */
-    double magnification; /**< mean of sdd/sod along the ray through the iso-centre; parallel: 1 */
-    int direction;        /**< +1 counter-clockwise seen from +axis, -1 clockwise, 0 unordered */
-    double start_rad;     /**< angle at which the arc begins; the arc continues counter-clockwise */
-    /** Angle covered, including half a step at both ends; 2 pi for a full turn, 0 if all views are
-     *  at one angle. */
+    double axis[3]; /**< unit vector of the rotation axis: z, or fitted to the sources */
+    /** Least and greatest distance from source to iso-centre; 0: parallel beam. */
+    double sod_mm[2];
+    /** Least and greatest distance from source to panel along its normal; 0: parallel beam. */
+    double sdd_mm[2];
+    double magnification; /**< mean magnification at the iso-centre, sdd / sod; parallel beam: 1 */
+    int direction;    /**< rotation: +1 counter-clockwise seen from +axis, -1 clockwise, 0 none */
+    double start_rad; /**< angle at which the arc begins; the arc continues counter-clockwise */
+    /** Arc that the views cover, including half a step at both ends; 2 pi for a full turn, 0 if all
+     * views are at one angle. */
     double arc_rad;
-    /** Largest gap between neighbouring views, minus one median step.  Parallel beam, unless full:
-     *  modulo pi, and so is step_rad. */
+    /** Largest gap between neighbouring views, minus one median step.  Parallel beam, unless the
+     * turn is full: gap_rad and step_rad are modulo pi. */
     double gap_rad;
     double step_rad[3]; /**< least, median and greatest step between views inside the arc */
     /** Least and greatest fan angle, to the panel's outer edges; positive in the direction in which
      *  the source moves in a counter-clockwise turn (+u for the views of a circle). */
     double fan_rad[2];
-    double edge_mm[2]; /**< signed distances of the same two rays from the axis */
+    /** Signed distances of the rays to the panel's outer edges from the axis. */
+    double edge_mm[2];
     enum fbp_coverage coverage;
-    double needed_rad; /**< least sufficient arc: pi + fan; parallel: pi; offset panel: 2 pi */
-    bool offset;       /**< the panel is off centre, one side measures a ray once: Wang's weights */
-    double overlap_rad; /**< if `offset`: half width of the doubly measured part of the fan, > 0 */
-    double overlap_mm;  /**< if `offset`: the same as a distance from the axis */
-    double fov_radius_mm; /**< radius around the axis that is seen from all required directions */
-    double fov_half_height_mm[2]; /**< least and greatest z on the axis that every view sees */
-    double tilt_rad[3]; /**< greatest magnitude of the panel's rotation about u, v, normal */
+    double needed_rad; /**< least arc that determines the volume: pi + fan angle; parallel: pi;
+                          offset panel: 2 pi */
+    /** True: the panel is off centre; rays on one side are measured only once (Wang's weights). */
+    bool offset;
+    /** Offset panel: half width of the part of the fan that is measured twice, > 0. */
+    double overlap_rad;
+    /** Offset panel: greatest distance from the axis of rays that are measured twice. */
+    double overlap_mm;
+    /** Radius of the field of view, which is seen from all required directions. */
+    double fov_radius_mm;
+    /** Height of the field of view: least and greatest z on the axis that every view sees. */
+    double fov_half_height_mm[2];
+    double tilt_rad[3]; /**< greatest magnitude of the panel's rotation about u, v and its normal */
     double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle */
     unsigned symmetry;  /**< enum fbp_symmetry flags that scan and grid have in common */
     bool volume_inside; /**< all corners of the grid lie inside the field of view */
@@ -162,38 +177,39 @@ struct fbp_geometry_facts {
     /** Helix: axial drift per turn, positive along +axis for counter-clockwise turns; 0 if the
      *  drift is not proportional to the angle. */
     double pitch_mm;
-    /** Part of a ball near the middle that a circular reconstruction loses because of the drift. */
+    /** Fraction of the value of a small ball near the middle that a circular reconstruction loses
+     * because of the axial drift. */
     double axial_drift_error;
-    double row_tilt_rad; /**< angle of detector rows to the plane of rotation, mean of the views */
-    /** Part of a ball that is lost because its rays leave the plane of rotation, by the angle
-     *  acos(1 - cone_angle_error).  The ball is in the middle of the grid or, without a grid, of
-     *  the seen part of the axis. */
+    double row_tilt_rad; /**< mean angle between detector rows and the plane of rotation */
+    /** Fraction of the value of a small ball that is lost because its rays leave the plane of
+     * rotation, by the angle acos(1 - cone_angle_error).  The ball is in the middle of the grid or,
+     * without a grid, of the seen part of the axis. */
     double cone_angle_error;
-    /** Plane integrals.  The axis above is z, and only these angles are set:
-     *  - n_angles: number of different directions (n and -n are the same direction);
+    /** Plane integrals.  `axis` is z, and only these angles are set:
+     *  - n_angles: number of different directions (n and -n are one direction);
      *  - step_rad: twice the radius of a direction's Voronoi cell, median over the directions;
      *  - direction_gap_rad: diameter of the largest circle on the sphere without a direction;
-     *  - gap_rad: the same if it counts as a gap (then the coverage is partial), else 0.
+     *  - gap_rad: direction_gap_rad if it counts as a gap (the coverage is then partial), else 0.
      *  The field of view is a ball, and volume_radius_mm is measured from the iso-centre.
      *
-     *  spacing_mm: least distance of samples; 0: line integrals. */
+     *  spacing_mm: least distance of samples; line integrals: 0. */
     double spacing_mm;
-    /** Plane integrals: radius within which this number of directions reconstructs an object
-     *  without streaks at cut-off 1; at cut-off c the radius is 1/c times as large. */
+    /** Plane integrals: radius within which n_angles directions reconstruct an object without
+     * streaks at cut-off 1; at cut-off c the radius is 1/c times as large. */
     double alias_free_mm;
-    /* Line integrals: */
-    /** Redundancy is weighted per ray, because neither Parker's nor Wang's weights apply: two
-     *  detector offsets, gaps in the turn of an offset detector, or several gaps. */
+    /** Line integrals.  True: redundancy is weighted per ray, because neither Parker's nor Wang's
+     * weights apply: two detector offsets, gaps in the turn of an offset detector, or several gaps.
+     */
     bool per_ray;
-    /** Radius around the axis within which every line was measured; 0: some directions were not
-     *  measured at any distance. */
+    /** Line integrals: radius around the axis within which every line was measured; 0: some
+     * directions were not measured at any distance. */
     double complete_radius_mm;
-    /** Expected relative error of the method for the mean of a small ball: in the middle of the
-     *  volume, at its rim in the central plane, at its top and at its bottom (the worse of axis and
-     *  rim).  Set by fbp_scan_facts() with a grid, and by plans; else 0. */
+    /** Line integrals: expected relative error of the method for the mean of a small ball: in the
+     * middle of the volume, at its rim in the central plane, at its top and at its bottom (the
+     * worse of axis and rim).  Set by fbp_scan_facts() with a grid, and by plans; else 0. */
     double method_error[4];
-    /** Expected relative error of values (rms) because neighbouring views fill direction_gap_rad;
-     *  0: the gap is not much larger than a step. */
+    /** Line integrals: expected relative error of values (rms) because values between neighbouring
+     * views are interpolated over direction_gap_rad; 0: the gap is not much larger than a step. */
     double gap_error;
 };
 

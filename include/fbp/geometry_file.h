@@ -6,14 +6,14 @@
 
 FBP_BEGIN
 
-/** Values that a geometry file may not contain.  0: unknown, the file must contain the value.  If a
- *  value is given here and in the file, both must agree. */
+/** Values that the caller adds to a geometry file that lacks them.  0: unknown, the file must
+ * contain the value.  If both contain a value, it must be the same. */
 struct fbp_geometry_known {
     size_t struct_size;
     struct fbp_panel panel; /**< size of the projections */
     double pitch_mm[2];     /**< distance between pixels, along u and v */
     size_t n_views;
-    /** 3x4 matrices: pixel (0, 0) is the corner of the first pixel, not its centre. */
+    /** 3x4 matrices.  True: (0, 0) is the corner of the first pixel; false: its centre. */
     bool corner;
     /** Spacing and origin in the header of the projections [mm]; 0: none.  Used for RTK files if
      *  pitch_mm is 0. */
@@ -26,16 +26,16 @@ struct fbp_geometry_known {
 struct fbp_geometry_format_info {
     size_t struct_size;
     bool reads, writes;
-    /** The format is not recognized by content: `format` must name it. */
+    /** True: the format is not recognized by content, and must be named by `format`. */
     bool by_name_only;
     const char *name;  /**< name in options and messages, such as "rtk" */
-    const char *about; /**< description of about half a line */
+    const char *about; /**< description of about 50 characters */
     /** Extensions of written files, separated by blanks, such as ".xml". */
     const char *extensions;
 };
 
-/** Fill out[n] with the first n formats.  out[0].struct_size is the size of each element.  Returns
- *  the number of all formats; 0, with a message, if that size is wrong. */
+/** Fill out[n] with the first n formats; the caller sets out[0].struct_size to the size of one
+ * element.  Returns the number of all formats; 0, with a message, if the size is wrong. */
 FBP_API size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n);
 
 /**

@@ -12,16 +12,16 @@ FBP_BEGIN
  *  |diag(1/axes) R^T (x - centre)| <= 1. */
 struct fbp_ellipsoid {
     double centre_mm[3];
-    double axes_mm[3]; /**< half axes */
-    double turn_deg;   /**< rotation R about z, right-handed */
+    double axes_mm[3]; /**< lengths of the three half axes */
+    double turn_deg;   /**< angle of the rotation R about z, right-handed */
     double density;
 };
 
 enum fbp_shape_kind {
-    FBP_SHAPE_ELLIPSOID = 0, /**< |y| <= 1 */
-    FBP_SHAPE_BOX,           /**< |y0|, |y1|, |y2| <= 1 */
-    FBP_SHAPE_CYLINDER,      /**< y0^2 + y1^2 <= 1, range[0] <= y2 <= range[1] */
-    FBP_SHAPE_CONE,          /**< y0^2 + y1^2 <= y2^2, 0 <= range[0] <= y2 <= range[1] */
+    FBP_SHAPE_ELLIPSOID = 0, /**< ellipsoid: |y| <= 1 */
+    FBP_SHAPE_BOX,           /**< box: |y0|, |y1|, |y2| <= 1 */
+    FBP_SHAPE_CYLINDER,      /**< cylinder: y0^2 + y1^2 <= 1, range[0] <= y2 <= range[1] */
+    FBP_SHAPE_CONE,          /**< cone: y0^2 + y1^2 <= y2^2, 0 <= range[0] <= y2 <= range[1] */
     /** Soft ellipsoid: its density is (1 - |y|^2)^m times `density`, with m = range[0], a whole
      *  number from 0 to 100. */
     FBP_SHAPE_SOFT,
@@ -29,7 +29,7 @@ enum fbp_shape_kind {
 
 /** The half space of the points x with normal . x <= at_mm. */
 struct fbp_half_space {
-    double normal[3]; /**< unit vector */
+    double normal[3]; /**< unit normal vector, out of the half space */
     double at_mm;
 };
 
@@ -41,22 +41,22 @@ struct fbp_shape {
     enum fbp_shape_kind kind;
     double centre_mm[3]; /**< centre; cone: tip */
     double axes[3][3];   /**< three orthogonal unit vectors, one per row */
-    double half_mm[3];   /**< half axes; cone: at y2 = 1 */
+    double half_mm[3];   /**< half axes; cone: half axes of its section at y2 = 1 */
     /** Range of y2 of cylinder and cone, may be infinite.  Soft ellipsoid: range[0] = m. */
     double range[2];
     struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
-    double density; /**< [1/mm]; plane integrals: [1/mm^3] */
+    double density; /**< density inside [1/mm]; plane integrals: [1/mm^3] */
 };
 
-/** Ellipsoids and shapes.  Their densities add up, unless `replace` is set. */
+/** A phantom: ellipsoids and shapes, whose densities add up, unless `replace` is set. */
 struct fbp_phantom {
     size_t n;
-    struct fbp_ellipsoid *items; /**< [n], owned; fbp_phantom_clear() */
+    struct fbp_ellipsoid *items; /**< [n] ellipsoids, owned; freed by fbp_phantom_clear() */
     size_t n_shapes;
-    struct fbp_shape *shapes; /**< [n_shapes], owned */
-    /** The densities of shapes do not add up: a point has the density of the first shape that
-     *  contains the point. */
+    struct fbp_shape *shapes; /**< [n_shapes] shapes, owned; freed by fbp_phantom_clear() */
+    /** True: the densities of shapes do not add up; a point has the density of the first shape that
+     * contains it. */
     bool replace;
 };
 
@@ -94,7 +94,7 @@ FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double 
  */
 FBP_API double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm);
 
-/** Density at a point [1/mm]. */
+/** Return the density at a point x [1/mm]. */
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
 /** Compute voxel means of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 89 lines
@@ -104,7 +104,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_voxels(const struct fbp_phantom *p
                                                      const struct fbp_grid *grid, size_t z0,
                                                      size_t z1, float *out);
 
-/** Parameters of a simulation of projections.  Zero means default. */
+/** Parameters of fbp_phantom_simulate().  0 means the default. */
 struct fbp_simulate_params {
     size_t struct_size;
     /** Photons per pixel without an object; 0: no Poisson noise.  A line integral p becomes
@@ -113,10 +113,11 @@ struct fbp_simulate_params {
     double noise_i0;
     /** Standard deviation of added Gaussian noise, in the unit of the projections; 0: none. */
     double noise_sd;
-    uint64_t seed; /**< seed; the noise does not depend on the number of threads */
-    int n_threads; /**< 0: one per core; each thread allocates memory for one view */
-    /** Plane integrals.  True: at the centres of the samples; false: means over the widths of the
-     * samples, as a spectrometer measures them. */
+    /** Seed of the random numbers; the noise does not depend on the number of threads. */
+    uint64_t seed;
+    int n_threads; /**< number of threads, each with memory for one view; 0: one per core */
+    /** Plane integrals.  True: values at the centres of the samples; false: means over the widths
+     * of the samples, as a spectrometer measures them. */
     bool at_centres;
     /** Plane integrals with several time points (delays): the signal of body i (from 0; ellipsoids
      *  first, then shapes) decays with the factor exp(-k / (decay (i + 1))) at time point k; 0:

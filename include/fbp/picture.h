@@ -9,25 +9,25 @@
 
 FBP_BEGIN
 
-/** Parameters of fbp_picture_write().  Zero means default. */
+/** Parameters of fbp_picture_write().  0 means the default. */
 struct fbp_picture_params {
     size_t struct_size;
     bool mip; /**< true: maximum intensity projections; false: slices */
-    /** Grey window; lo == hi: from the 0.1 to the 99.9 percentile of the pixels. */
+    /** Values drawn black and white; lo == hi: the 0.1 and 99.9 percentiles of the pixels. */
     double lo, hi;
-    bool at_slice; /**< draw the slices through slice[] (x, y, z); default: the middle, n/2 */
+    /** True: draw the slices through voxel slice[] (x, y, z); false: through the middle, n/2. */
+    bool at_slice;
     size_t slice[3];
-    double *shown; /**< [2], output: grey window that was used; may be NULL */
+    double *shown; /**< [2], output: grey window of the picture; may be NULL */
     /** Rotation of the volume about the axis z through its middle before the projection,
      *  counter-clockwise seen from +z; only with mip. */
     double turn_deg;
     /** Device that projects, only with mip: NULL, "auto" or "cpu": the host; "gl", or "gl:1" as
      *  listed by fbp_devices().  All devices produce the same bytes. */
     const char *device;
-    size_t
-        time_point; /**< index of the volume, if there are several (fbp_array_info.time_points) */
-    /** Open volume in place of the file; `volume_path` is then its name in messages.  NULL: none.
-     */
+    /** Index of the volume in a file of several (fbp_array_info.time_points). */
+    size_t time_point;
+    /** Open volume in place of the file; `volume_path` is its name in messages.  NULL: none. */
     fbp_source *source;
 };
 

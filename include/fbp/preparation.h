@@ -11,9 +11,9 @@ FBP_BEGIN
 /** Zero-order phase that is removed from complex samples. */
 enum fbp_phase {
     FBP_PHASE_NONE = 0, /**< no phase is removed; the real parts are used */
-    FBP_PHASE_GIVEN,    /**< phase_deg */
+    FBP_PHASE_GIVEN,    /**< the phase fbp_preparation.phase_deg */
     FBP_PHASE_ALL,      /**< one phase for the whole scan, determined from its samples */
-    FBP_PHASE_VIEW,     /**< one phase per view, determined from its samples */
+    FBP_PHASE_VIEW,     /**< one phase per view, determined from the samples of the view */
 };
 
 /**
@@ -31,22 +31,24 @@ enum fbp_phase {
  */
 struct fbp_preparation {
     size_t struct_size;
-    size_t baseline_terms; /**< 0: no baseline; 1: a constant; 2: a straight line */
-    /** Two ranges [first, end) of samples; the second may be empty.  All 0: an eighth of a row at
-     *  each end. */
+    size_t baseline_terms; /**< terms of the polynomial: 0: no baseline; 1: a constant; 2: a
+                              straight line */
+    /** Ranges [first, end) of samples to which the baseline is fitted; the second may be empty. All
+     * 0: an eighth of a row at each end. */
     size_t baseline_samples[2][2];
-    bool resample;      /**< resample, if the file contains positions with unequal steps */
+    bool resample;      /**< true: resample, if the file contains positions with unequal steps */
     size_t fft;         /**< number of samples of a spectrum, at least those of a row; 0: no FFT */
     double zero_sample; /**< index of time 0 in a trace, from 0; may be fractional */
-    double dwell_us;    /**< time between samples [us]; 0: from the file */
+    double dwell_us;    /**< time between two samples of a trace [us]; 0: from the file */
     enum fbp_phase phase;
     double phase_deg;
-    char *profile;            /**< path of the resonator's profile, owned; NULL: none */
-    double profile_threshold; /**< from 0 to 1; 0: 0.1 */
+    char *profile;            /**< path of a file with the resonator's profile, owned; NULL: none */
+    double profile_threshold; /**< least number of the profile, relative to its greatest number,
+                                 from 0 to 1; 0: 0.1 */
     /* fbp_scan_load() sets the following members. */
     size_t n_samples; /**< number of samples of a stored row */
-    /** [n_samples] positions of the samples [mm], or times [us] if an FFT follows; NULL: equally
-     *  spaced. */
+    /** [n_samples] positions of the samples of a row [mm], or times [us] if an FFT follows; NULL:
+     * equally spaced. */
     double *places;
 };
 

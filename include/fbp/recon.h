@@ -13,29 +13,32 @@
 FBP_BEGIN
 
 /**
- * Filters.  f is the frequency in cycles per sample, f_cut the cut-off frequency.
+ * Filter of the samples of a view.  f is the frequency in cycles per sample, f_cut the cut-off
+ * frequency.
  *
  * Line integrals: the response is the band-limited ramp, whose spatial kernel is sampled, times a
  * window W(f).
  *
  * Plane integrals (EPR imaging): the response is the band-limited parabola f^2, whose spatial
- * kernel has a closed form, times the same window W(f); or one of the filters without a window,
+ * kernel has a closed form, times the window W(f); or the response of a filter without a window,
  * cut off at f_cut.  Filters without a window are an error for line integrals.
  */
 enum fbp_filter {
-    FBP_FILTER_RAM_LAK = 0,        /**< W = 1 */
-    FBP_FILTER_SHEPP_LOGAN,        /**< W = sinc(f / 2 f_cut) */
-    FBP_FILTER_COSINE,             /**< W = cos(pi f / 2 f_cut) */
-    FBP_FILTER_HAMMING,            /**< W = .54 + .46 cos(pi f / f_cut) */
-    FBP_FILTER_HANN,               /**< W = .5 + .5 cos(pi f / f_cut) */
-    FBP_FILTER_SECOND_DIFFERENCE,  /**< kernel (-1, 2, -1) / 4 pi^2; response f^2 sinc^2(f) */
-    FBP_FILTER_3_POINT_DERIVATIVE, /**< kernel (-1, 0, 1) / 2, applied twice; response
-                                      (sin(2 pi f) / 2 pi)^2 */
-    FBP_FILTER_5_POINT_DERIVATIVE, /**< kernel (1, -8, 0, 8, -1) / 12, applied twice */
-    FBP_FILTER_TWO_RAMPS, /**< sampled ramp, applied twice to rows that are padded with zeros to
-                             three times their length */
-    FBP_FILTER_TWO_RAMPS_UNPADDED, /**< the same, but the row is cut to its length between the two
-                                      ramps, with errors of some per cent; for comparisons */
+    FBP_FILTER_RAM_LAK = 0,       /**< window W = 1 */
+    FBP_FILTER_SHEPP_LOGAN,       /**< window W = sinc(f / 2 f_cut) */
+    FBP_FILTER_COSINE,            /**< window W = cos(pi f / 2 f_cut) */
+    FBP_FILTER_HAMMING,           /**< window W = .54 + .46 cos(pi f / f_cut) */
+    FBP_FILTER_HANN,              /**< window W = .5 + .5 cos(pi f / f_cut) */
+    FBP_FILTER_SECOND_DIFFERENCE, /**< no window: kernel (-1, 2, -1) / 4 pi^2 */
+    /** No window: kernel (-1, 0, 1) / 2, applied twice; response (sin(2 pi f) / 2 pi)^2. */
+    FBP_FILTER_3_POINT_DERIVATIVE,
+    FBP_FILTER_5_POINT_DERIVATIVE, /**< no window: kernel (1, -8, 0, 8, -1) / 12, applied twice */
+    /** No window: sampled ramp, applied twice to rows that are padded with zeros to three times
+       their length. */
+    FBP_FILTER_TWO_RAMPS,
+    /** No window: sampled ramp, applied twice; the padded row is cut to its length between the two
+       ramps, which causes errors of some per cent.  For comparisons. */
+    FBP_FILTER_TWO_RAMPS_UNPADDED,
     FBP_FILTER_LAST = FBP_FILTER_TWO_RAMPS_UNPADDED
 };
 
@@ -52,9 +55,10 @@ enum fbp_pad_kind {
  *  integrals support only FBP_INTERPOLATION_LINEAR. */
 enum fbp_interpolation {
     FBP_INTERPOLATION_LINEAR = 0,
-    FBP_INTERPOLATION_NEAREST, /**< nearest sample; halfway between two, the one at greater t */
-    FBP_INTERPOLATION_CUBIC,   /**< cubic spline through the samples: the filter computes its
-                                  coefficients, and each voxel reads four of them */
+    FBP_INTERPOLATION_NEAREST, /**< nearest sample; halfway: the one at greater t */
+    /** Cubic spline through the samples: the filter computes the coefficients, and each voxel reads
+       four of them. */
+    FBP_INTERPOLATION_CUBIC,
     FBP_INTERPOLATION_LAST = FBP_INTERPOLATION_CUBIC
 };
 
@@ -62,100 +66,111 @@ enum fbp_interpolation {
  *  (fbp_epr_params.angles): Fourier series, periodic cubic splines, or linear. */
 enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LINEAR };
 
-/** Precision of a reconstruction; a lower precision is faster.  A backend with only one precision
- *  logs a note and ignores FAST and HALF.  DOUBLE is an error on a backend without it. */
+/** Precision of a reconstruction; a lower precision is faster.  A device with only one precision
+ * ignores FBP_PRECISION_FAST and _HALF, with a note in the log.  FBP_PRECISION_DOUBLE is an error
+ * on a device that does not support it. */
 enum fbp_precision {
-    FBP_PRECISION_DEFAULT = 0, /**< GPUs: EXACT for scans with rotational symmetry, else FAST */
-    FBP_PRECISION_EXACT,       /**< float32 */
-    FBP_PRECISION_FAST,        /**< GPUs: texture units interpolate, to 1/256 of a pixel */
-    FBP_PRECISION_HALF,        /**< GPUs: filtered samples in float16 */
-    FBP_PRECISION_DOUBLE, /**< samples, filter, sums and voxels in double; only for kind planes */
+    /** GPUs: FBP_PRECISION_EXACT for scans with rotational symmetry, else FBP_PRECISION_FAST. */
+    FBP_PRECISION_DEFAULT = 0,
+    FBP_PRECISION_EXACT, /**< all computations in float32 */
+    FBP_PRECISION_FAST,  /**< GPUs: texture units interpolate, to 1/256 of a pixel */
+    FBP_PRECISION_HALF,  /**< GPUs: filtered samples in float16 */
+    /** Samples, filter, sums and voxels in double; only for kind planes. */
+    FBP_PRECISION_DOUBLE,
     FBP_PRECISION_LAST = FBP_PRECISION_DOUBLE
 };
 
 /** Progress of a run.  An update is the contribution of one view to one voxel.  If a device fails,
- *  its unfinished slabs start again, and `done` decreases. */
+ * its unfinished slabs are computed again, and `done` decreases. */
 struct fbp_progress {
     size_t struct_size;
-    uint64_t done, total; /**< number of updates */
+    uint64_t done, total; /**< number of finished updates, and of all updates of the run */
     size_t views_read;    /**< number of views read in the present pass over the views */
     size_t slabs_done, n_slabs;
-    double seconds;     /**< time since the start [s] */
-    size_t waiting_for; /**< number, from 1, of the view that the run of a followed scan waits for;
-                           0: the run does not wait */
+    double seconds; /**< time since the start [s] */
+    /** Followed scan: number, from 1, of the view that the run waits for; 0: it does not wait. */
+    size_t waiting_for;
 };
 
-/** Filter and weights in detail.  0 means the default. */
+/** Details of filter and weights.  0 means the default. */
 struct fbp_filtering_params {
-    double cutoff_v;   /**< cut-off of a Hann window along detector columns, a fraction of the
-                            Nyquist frequency, (0, 1]; 0: none */
-    bool spatial;      /**< true: convolve in space; false: multiply by the response after an FFT */
-    size_t half_width; /**< samples on each side of a spatial filter's kernel; 0: the whole row */
+    /** Cut-off of a Hann window along detector columns, a fraction of the Nyquist frequency, (0,
+     * 1]; 0: no such window. */
+    double cutoff_v;
+    /** True: the filter is a convolution in space; false: a multiplication after an FFT. */
+    bool spatial;
+    /** Samples on each side of the kernel of a spatial filter; 0: the whole row. */
+    size_t half_width;
     enum fbp_angular_weights angular_weights;
 };
 
-/** Region to compute, in mm or as a mask.  Voxels outside get fbp_output_params.fill_value if
- *  `fill` is set there, else 0 (1/mm) or -1000 (HU); the report's min, max and mean exclude them.
- *  Voxels inside have the same bits as without a region.  Slices and slabs outside the region are
- *  not computed, and detector rows that only they need are not read; devices skip parts of the
- *  other slices. */
+/** Region of the volume to compute, in mm or as a mask.  Voxels outside get
+ * fbp_output_params.fill_value if `fill` is set there, else 0 (1/mm) or -1000 (HU); the report's
+ * min, max and mean exclude them.  Voxels inside have the same bits as without a region.  Slices
+ * and slabs outside the region are not computed, and detector rows that only those slices need are
+ * not read; devices skip parts of the other slices. */
 struct fbp_region_params {
-    /** "cylinder:R" or "cylinder:X,Y,R" along z, "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm (an
-     *  omitted end of a box is the edge; a voxel is inside if its centre is), or the path of a
-     * mask: an array on the grid of the whole volume, nonzero inside.  NULL: none. */
+    /** Shape of the region: "cylinder:R" or "cylinder:X,Y,R" along z, "ball:X,Y,Z,R",
+     * "box:X0:X1,Y0:Y1,Z0:Z1" in mm (an omitted end of a box is the edge; a voxel is inside if its
+     * centre is inside), or the path of a mask: an array on the grid of the whole volume, nonzero
+     * inside.  NULL: no region. */
     const char *shape;
-    fbp_source *mask; /**< the mask as a source, read while the plan is made; NULL: none */
+    fbp_source *mask; /**< the mask as an open source, read while the plan is made; NULL: none */
 };
 
-/** Input of the views, if it is not the scan's complete files. */
+/** Input of the views, if it is not all files of the scan. */
 struct fbp_input_params {
-    /** Source of the views in place of the scan's projections; NULL: none.  It has the views in
-     *  their stored form, before fbp_scan_reduce(), and must outlive the plan. */
+    /** Source of the views in place of the scan's projections; NULL: the projections.  The source
+     * contains the stored views, before fbp_scan_reduce(), and must outlive the plan. */
     fbp_source *source;
     /** True: the scan's projections are still being written (fbp_scan_known.growing), and each
-     *  batch is computed when its views are complete (fbp_source_follow()).  Views are used in
-     * their order.  Therefore kernels that need distant views together are not used, and the run
-     * cannot be resumed. */
+     * batch is computed when its views are complete (fbp_source_follow()).  Views are used in the
+     * order of the scan.  Therefore kernels that need distant views together are not used, and the
+     * run cannot be resumed. */
     bool follow;
-    double follow_timeout_s; /**< run fails if nothing was written for this time [s]; 0: never */
+    /** For `follow`: time after which the run fails if no view was written [s]; 0: no limit. */
+    double follow_timeout_s;
 };
 
-/** Stored volume.  0 means the default. */
+/** The stored volume.  0 means the default. */
 struct fbp_output_params {
-    /** Later output of fbp_plan_run(), if it is known; NULL: not known, any output works.  For
-     *  OME-Zarr, memory_bytes then includes the memory of writing, and parts and processes begin at
-     *  borders of chunks if this makes none of them much larger.  Either all parts give it, or
-     *  none. */
+    /** Output of the later fbp_plan_run(), if it is known; NULL: not known, any output works.  If
+     * it is an OME-Zarr store, memory_bytes includes the memory of writing, and parts and processes
+     * begin at borders of chunks, unless a part would become much larger.  All parts must give the
+     * path, or none. */
     const char *path;
-    /** Type of the stored volume.  NONE: FBP_F32, or FBP_F64 with precision double; FBP_F64 needs
-     *  that precision.  FBP_U8 and FBP_U16 map values from range[0] to range[1]. */
+    /** Type of the stored volume.  FBP_TYPE_NONE: FBP_F32, or FBP_F64 with FBP_PRECISION_DOUBLE,
+     * which FBP_F64 requires.  FBP_U8 and FBP_U16: values from range[0] to range[1] are mapped to
+     * integers. */
     enum fbp_type type;
-    /** Values stored as 0 and as the greatest integer.  Both 0: -1000 to 3000 in HU; in 1/mm,
-     *  either a range or auto_range is required. */
+    /** For volumes of integers: values stored as 0 and as the greatest integer.  Both 0: -1000 to
+     * 3000 in HU; in 1/mm, either a range or auto_range is required. */
     double range[2];
-    /** True: the output range is from the least to the greatest finite value of the volume; only
-     *  for FBP_U8 and FBP_U16, with range 0.  Until the volume is complete, fbp_plan_run() stores
-     *  its floats in OUTPUT.values.raw.part.  fbp_plan_run_to() ignores this member, because a sink
-     *  has its own range. */
+    /** True: the range of integers is from the least to the greatest finite value of the volume;
+     * only for FBP_U8 and FBP_U16, with range 0.  Until the volume is complete, fbp_plan_run()
+     * stores floats in OUTPUT.values.raw.part.  fbp_plan_run_to() ignores this member, because a
+     * sink has its own range. */
     bool auto_range;
     /** Unit of the values, also of fill_value and range.  FBP_UNIT_CM multiplies values by 10, or
-     *  by 1000 for plane integrals; mu_water needs FBP_UNIT_MM. */
+     * by 1000 for plane integrals; mu_water requires FBP_UNIT_MM. */
     enum fbp_unit unit;
     /** True: voxels that some views do not see (outside the radius of the field of view, or above
      *  or below the panel's rows) get fill_value.  The report's min, max and mean exclude them. */
     bool fill;
-    double fill_value; /**< in the unit of the output; NaN only for floating-point outputs */
-    bool compress;     /**< compress the output with zlib, if the format supports it */
-    bool resume;       /**< continue an interrupted run at its first missing slab */
-    bool force;        /**< the output may replace an input file */
+    /** Value of voxels that are not computed or not seen, in the unit of the output; NaN only for
+     * floating-point outputs. */
+    double fill_value;
+    bool compress; /**< true: compress the output with zlib, if the format supports it */
+    bool resume;   /**< true: continue an interrupted run at its first missing slab */
+    bool force;    /**< true: the output may replace an input file */
 };
 
 /** Plane integrals (EPR imaging, kind planes).  0 means the default. */
 struct fbp_epr_params {
-    enum fbp_interpolation interpolation; /**< between filtered samples */
-    /** 2: filtered plane integrals are computed at the measured samples and halfway between them,
-     *  with the same frequency band; linear interpolation is then as good as a spline.  0 and 1: at
-     *  the samples only. */
+    enum fbp_interpolation interpolation; /**< interpolation between filtered samples */
+    /** Oversampling of filtered plane integrals.  2: they are computed at the measured samples and
+     * halfway between two samples, with the same frequency band; linear interpolation is then as
+     * good as a spline.  0 and 1: at the measured samples only. */
     size_t oversampling;
     /** Regularisation w for scans with a reference spectrum h: the filter is multiplied by
      *  conj(h) / (|h|^2 + w max |h|^2).  0: by 1 / h, which needs a cut-off. */
@@ -165,56 +180,58 @@ struct fbp_epr_params {
      *  linear between two rows and constant beyond the first and last. */
     const char *response;
     /** True: rows and the reference spectrum are filtered as periodic, with the response at the
-     *  frequencies of their discrete transform, for comparison with programs that filter in this
-     *  way.  Devices "cpu" and "ref"; without oversampling, cubic interpolation and spatial
-     *  filters. */
+     * frequencies of their discrete transform, for comparison with programs that filter in this
+     * way.  Only on devices "cpu" and "ref", without oversampling, cubic interpolation and spatial
+     * filters. */
     bool periodic;
-    /** 2: plane integrals are backprojected in two stages: first to one sinogram image per meridian
-     *  plane, then from these images as parallel views.  This needs a fraction of the updates and
-     *  one more interpolation.  The directions must lie in planes through one axis,
-     *  or be resampled to such planes (`angles`).  0 and 1: one stage. */
+    /** Number of stages of the backprojection.  2: plane integrals are backprojected first to one
+     * sinogram image per meridian plane, then from these images as parallel views, which needs a
+     * fraction of the updates and one more interpolation.  The directions must lie in planes
+     * through one axis, or be resampled to such planes (`angles`).  0 and 1: one stage. */
     int stages;
-    size_t image_oversampling; /**< columns per voxel in the sinogram images of two stages, 1 to 4;
-                                    0: 2 */
-    /** Number of angles per half turn, the same in all rings, to which plane integrals in evenly
-     *  spaced rings about x, y or z (such as equal solid angles) are resampled.  The new views lie
-     *  in meridian planes.  0: no resampling. */
+    /** Two stages: columns per voxel in the sinogram images, 1 to 4; 0: 2. */
+    size_t image_oversampling;
+    /** Resampling of plane integrals in evenly spaced rings about x, y or z (such as equal solid
+     * angles): number of angles per half turn, the same in all rings.  The new views lie in
+     * meridian planes.  0: no resampling. */
     size_t angles;
-    enum fbp_ring_interpolation ring_interpolation; /**< for `angles` */
+    /** Interpolation over the angle for `angles`. */
+    enum fbp_ring_interpolation ring_interpolation;
 };
 
-/** Several processes that compute one volume.  0 means the default. */
+/** Computation of one volume by several processes.  0 means the default. */
 struct fbp_cluster_params {
-    /** Processes that compute this volume together (fbp/team.h), each with its own plan; NULL: only
-     *  this process.  All processes make the same calls with the same parameters.  Each computes a
-     *  part and writes it into the output of fbp_plan_run(); the slices have the same bits as
-     *  without a team.  In other calls the sink or memory is that of rank 0.  memory_bytes is per
-     *  process; 0: the process's part of 80 % of its host's free memory. */
+    /** Team of processes that compute this volume together (fbp/team.h), each with its own plan;
+     * NULL: only this process.  All processes make the same calls with the same parameters.  Each
+     * computes a part and writes it into the output of fbp_plan_run(); the slices have the same
+     * bits as without a team.  In other calls only rank 0 has the sink or memory.  memory_bytes is
+     * per process; 0: the process's part of 80 % of its host's free memory. */
     fbp_team *team;
     /** Number of processes of the team that share the views of each slab; 0: the number with the
-     *  least predicted time, mostly 1.  Their partial volumes are added in a fixed order, and
-     *  values agree with those of one process to 1e-6 of the peak. */
+     * least predicted time, mostly 1.  Their partial volumes are added in a fixed order, and values
+     * agree with those of one process to 1e-6 of the greatest value. */
     size_t view_ranks;
-    /** This process computes part `part`, from 1, of n_parts parts: consecutive slices.
-     *  0, 0: the whole volume.  The processes of the parts do not communicate.
-     *  All write to one output, which gets its final name from the last process.  If a process was
-     *  killed, run its part again, or complete the missing slices with parts of another n_parts.
-     *  All parts need the same scan, parameters and release of fbp, else FBP_ERR_INVALID; n_parts,
-     *  memory and threads may differ.  For fbp_plan_run() to uncompressed files, without a team,
-     *  follow, auto_range, or a source of the caller. */
+    /** Part of the volume that this process computes: part `part`, from 1, of n_parts parts of
+     * consecutive slices.  0, 0: the whole volume.  The processes of the parts do not communicate.
+     * All write to one output, which gets its final name from the last process.  If a process was
+     * killed, run its part again, or complete the missing slices with parts of another n_parts. All
+     * parts need the same scan, parameters and release of fbp, else FBP_ERR_INVALID; n_parts,
+     * memory and threads may differ.  Only for fbp_plan_run() to uncompressed files, without a
+     * team, follow, auto_range, or a source of the caller. */
     size_t part, n_parts;
 };
 
-/** Decisions that the plan makes if they are 0.  They change the speed, not the values (a kernel
- *  changes the last bits). */
+/** Decisions that the plan makes if they are 0.  They change the speed, not the values, except that
+ * a kernel changes the last bits. */
 struct fbp_tuning_params {
-    const char *kernel; /**< "matrix", "column" …; NULL: the fastest that the scan allows */
-    size_t batch_views; /**< views per batch */
+    /** Kernel of the backprojection: "matrix", "column" …; NULL: the fastest that works. */
+    const char *kernel;
+    size_t batch_views; /**< number of views per batch */
     size_t slab_slices; /**< greatest number of slices per slab */
-    /** Folder for a temporary file of filtered views; NULL: none.  The file is used if it takes
-     *  less time than to read and filter most rows again per slab.  It has no name, and nothing
-     *  remains of it after any end of the run.  If no file can be created there, planning fails
-     *  with FBP_ERR_IO, even if the file is not needed. */
+    /** Folder for a temporary file of filtered views; NULL: none.  The file is used if this takes
+     * less time than to read and filter most rows again for each slab.  The file has no name, and
+     * is removed by any end of the run.  If no file can be created in the folder, planning fails
+     * with FBP_ERR_IO, even if the file is not needed. */
     const char *scratch;
     /** Path of an SVG file that is drawn after each run and shows when each stage worked: upload,
      *  filter, backprojection and fetch by the device's clock, reading and writing by the host's
@@ -228,33 +245,34 @@ struct fbp_tuning_params {
 /** Functions of the caller. */
 struct fbp_callbacks {
     /** Called several times per second, from one thread at a time, while a plan is made (`total` is
-     *  then 1) and during a run.  A nonzero result cancels.  NULL: not called. */
+     * then 1) and during a run.  A nonzero result cancels the call.  NULL: not called. */
     int (*progress)(void *user, const struct fbp_progress *p);
-    fbp_log_fn *log; /**< receives notes and warnings; NULL: none */
+    fbp_log_fn *log; /**< function that receives notes and warnings; NULL: none */
     void *user;      /**< passed to progress() and log() */
 };
 
 /** Parameters of a reconstruction.  0 or NULL means the default. */
 struct fbp_recon_params {
     size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro */
-    const char *device; /**< device or devices: "auto", "ref", "cpu", "cuda:0,1" …; NULL: auto */
-    int n_threads;      /**< number of compute threads; 0: one per core of the affinity mask */
+    const char *device; /**< name of the device or devices: "auto", "ref", "cpu", "cuda:0,1" …;
+                           NULL: "auto" */
+    int n_threads; /**< number of threads for computing; 0: one per core of the affinity mask */
     /** Memory that the plan and its runs may add to the process's memory at the time of planning
      *  [bytes]; 0: 80 % of the free memory. */
     size_t memory_bytes;
     /** Memory of the plan on each device [bytes]; 0: 90 % of the free memory.  The driver's
-     *  context, some 300 MiB on a GPU, is not counted. */
+     * context, about 300 MiB on a GPU, is not counted. */
     size_t device_memory_bytes;
     enum fbp_filter filter;
-    double cutoff;         /**< cut-off as a fraction of the Nyquist frequency, (0, 1]; 0: 1 */
-    enum fbp_pad_kind pad; /**< extrapolation of rows beyond the panel; 0: none */
+    double cutoff; /**< cut-off of the filter, a fraction of the Nyquist frequency, (0, 1]; 0: 1 */
+    enum fbp_pad_kind pad; /**< extrapolation of rows beyond the panel; 0: no extrapolation */
     enum fbp_precision precision;
     /** Attenuation of water [1/mm].  Positive: the output is in Hounsfield units,
      *  HU = 1000 (mu - mu_water) / mu_water; only for line integrals. */
     double mu_water;
-    /** Volume.  If n or voxel_mm is 0, the extent of the scan's volume is kept.  If voxel_mm is
-     *  given, all three are > 0, voxel_mm[2] also for one slice.  centre_mm (0, 0, 0): centre of
-     *  the scan's volume; for a volume about the iso-centre, set scan.volume. */
+    /** Grid of the volume.  If n or voxel_mm is 0, the extent of the scan's volume is kept.  If
+     * voxel_mm is given, all three numbers are > 0, voxel_mm[2] also for one slice.  centre_mm (0,
+     * 0, 0): centre of the scan's volume; for a volume about the iso-centre, set scan.volume. */
     struct fbp_grid volume;
     /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
      *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
@@ -292,8 +310,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted
                                                    const struct fbp_scan *scan,
                                                    struct fbp_grid *out);
 
-/** Predicted times of a run [s]; all 0 if the device was not measured.  The time of each stage is
- *  that of the busiest device; stages overlap. */
+/** Predicted times of a run [s]; all 0 if the device was not measured.  The time of a stage is that
+ * of the busiest device; stages overlap. */
 struct fbp_predicted {
     double read, upload, filter, backproject, fetch, write;
     double share; /**< copying filtered views to other devices; 0: each device filters all views */
@@ -304,128 +322,147 @@ struct fbp_predicted {
 /** Decisions of a plan, before it runs. */
 struct fbp_plan_summary {
     size_t struct_size;
-    const char *backend; /**< "ref", "cpu", "cuda" … */
-    const char *kernel;  /**< "matrix", "column" … */
-    const char *isa;     /**< instruction set: "c", "avx2" …; "": the backend has none to name */
+    const char *backend; /**< name of the backend: "ref", "cpu", "cuda" … */
+    const char *kernel;  /**< name of the kernel: "matrix", "column" … */
+    /** Instruction set: "c", "avx2" …; "": the backend has no name for it. */
+    const char *isa;
     size_t n_devices;
     int n_threads;
-    struct fbp_grid volume;                 /**< grid of the result; with params.box, the box */
-    const struct fbp_geometry_facts *facts; /**< facts of the scan and of the whole volume */
-    char weights[256];                      /**< one line: scan type, weights, filter, steps */
+    struct fbp_grid volume; /**< grid of the computed volume; with params.box, of the box */
+    /** Geometry facts of the scan and of the whole volume. */
+    const struct fbp_geometry_facts *facts;
+    char weights[256]; /**< description in one line: scan type, weights, filter, steps */
     size_t n_slabs, slab_slices;
     size_t batch_views, n_batches;
-    double view_reads; /**< mean number of times that a detector row is read */
-    size_t fft_length; /**< length of the filter's transform; 0: spatial filter, or none */
-    /** Predicted peak resident set [bytes], including child processes that inspect HDF5 and MAT
-     *  files. */
+    double view_reads; /**< mean number of times that a detector row is read from the input */
+    /** Length of the filter's FFT [samples]; 0: spatial filter, or no filter. */
+    size_t fft_length;
+    /** Predicted peak resident set [bytes], with child processes that inspect HDF5 and MAT files.
+     */
     uint64_t memory_bytes;
-    uint64_t memory_limit; /**< limit of the plan's memory [bytes]; 0: none */
-    uint64_t device_bytes; /**< memory on each device, without the driver's context [bytes]; 0: the
-                              device computes in host memory */
-    uint64_t input_bytes, output_bytes; /**< on disk; input is counted each time it is read */
-    uint64_t updates; /**< computed voxels (see params.box) x views, at all time points; with a
-                         region, only voxels inside */
-    bool filtered;    /**< the views of the scan are filtered already */
-    /** True: the views are still being written.  n_batches then counts batches of the smallest
-     * size; if the computation falls behind, batches are joined, up to batch_views views. */
+    uint64_t memory_limit; /**< limit of the plan's memory [bytes]; 0: no limit */
+    /** Memory on each device without the driver's context [bytes]; 0: it uses host memory. */
+    uint64_t device_bytes;
+    /** Bytes that a run reads (each time it reads them) and the size of the output [bytes]. */
+    uint64_t input_bytes, output_bytes;
+    /** Number of updates: computed voxels (of box and region) times views, at all time points. */
+    uint64_t updates;
+    bool filtered; /**< true: the views of the scan were filtered before */
+    /** True: the run follows a scan whose views are still being written.  n_batches then counts
+     * batches of the smallest size; if the computation falls behind, batches are joined, up to
+     * batch_views views. */
     bool follows;
-    struct fbp_grid whole; /**< grid of the whole volume, also if `volume` is a box of it */
-    size_t box[3][2];      /**< the box: voxels [first, end) along x, y, z */
-    /** keeps_views: filtered views stay in device memory, for any number of slabs.  shares_views:
-     *  each view is read and filtered by one device, and the others copy it from there. */
+    struct fbp_grid whole; /**< grid of the whole volume, of which params.box is a part */
+    /** Computed box of the whole volume: voxels [first, end) along x, y, z. */
+    size_t box[3][2];
+    /** keeps_views: true: filtered views stay in device memory, for any number of slabs.
+     * shares_views: true: each view is read and filtered by one device, and copied to the other
+     * devices. */
     bool keeps_views, shares_views;
-    uint64_t scratch_bytes; /**< size of the file in params.tuning.scratch; 0: not used */
-    double scratch_reads;   /**< mean number of times that a row is read from that file */
+    /** Size of the temporary file in params.tuning.scratch [bytes]; 0: no file. */
+    uint64_t scratch_bytes;
+    double scratch_reads; /**< mean number of times that a row is read from the temporary file */
     struct fbp_predicted predicted;
-    uint64_t region_voxels;  /**< voxels of params.region.shape in `volume`; 0: no region */
+    /** Number of voxels of `volume` that are inside params.region; 0: no region. */
+    uint64_t region_voxels;
     size_t region_slices[2]; /**< slices [first, end) of the region in `whole` */
     /** Fractions of the updates and of the detector rows that the region saves. */
     double region_saves_updates, region_saves_rows;
-    char unit[16]; /**< unit of the values: "1/mm", "1/cm", "HU"; for plane integrals "1/mm^3" … */
-    /** With two stages: number and size [columns, rows] of the sinogram images.  0: one stage. */
+    /** Unit of the values: "1/mm", "1/cm", "HU"; for plane integrals "1/mm^3" …. */
+    char unit[16];
+    /** Two stages: number of sinogram images, and their size [columns, rows].  0: one stage. */
     size_t n_pictures, picture[2];
-    uint64_t picture_updates; /**< with two stages: updates of the first stage (views x samples of
-                                 an image); `updates` are those of the second */
+    /** Two stages: number of updates of the first stage (views x samples of an image); `updates` is
+     * that of the second stage. */
+    uint64_t picture_updates;
     /** Number of volumes; 1 for line integrals.  For plane integrals, row f of each view belongs to
-     *  time point f (delay), and the output is [time point][z][y][x]: a sink of time_points *
+     * time point f (delay), and the output is [time point][z][y][x]: a sink of time_points *
      * volume.n[2] slices. */
     size_t time_points;
     char prepared[256]; /**< steps of scan.preparation, corrections, and the resampling of a rolled
                            detector, in words; "": none */
-    /** Pass of corrections before the run (for rings; for phases if views would be read more than
-     *  once): size of the line integrals that it stores [bytes].  All four 0: no pass. */
+    /** Size of the line integrals that are stored by a pass of corrections before the run (ring
+     * removal; phase retrieval, if views would be read more than once) [bytes].  0: no such pass;
+     * ahead_rows, ahead_bands and ahead_in_file are then 0. */
     uint64_t ahead_bytes;
-    /** Number of detector rows in that pass; number of bands of rows that are processed one after
-     *  another; 1 if the line integrals are stored in a file, 0 in memory. */
+    /** Pass of corrections before the run: number of detector rows; number of bands of rows that
+     * are processed one after another; 1 if the line integrals are stored in a file, 0 in memory.
+     */
     size_t ahead_rows, ahead_bands, ahead_in_file;
-    size_t part,
-        n_parts; /**< part (k, n) of the volume that this plan computes, from the parameters; 0, 0:
-                    the whole volume. updates, slabs and output_bytes are of this part */
+    /** Part `part`, from 1, of n_parts that this plan computes (params.cluster); 0, 0: the whole
+     * volume.  updates, slabs and output_bytes are those of the part. */
+    size_t part, n_parts;
 };
 
 /** Times and results of a finished run.  Stages overlap: the sum of their times is more than
  *  `total`, unless params.tuning.no_overlap is set. */
 struct fbp_report {
     size_t struct_size;
-    double total, read, filter, backproject,
-        write;             /**< time of the run; of each stage's work [s] */
-    double open;           /**< time before the first view was read [s] */
-    double waiting_read;   /**< time that the computation waited for input [s] */
-    double waiting_write;  /**< time that the computation waited for output [s] */
-    double gups;           /**< updates / total / 1e9 */
-    double min, max, mean; /**< values of the volume, without masked voxels */
-    size_t not_finite;     /**< number of input samples that were NaN or infinite; all were
-                              interpolated */
-    size_t clipped;        /**< number of intensities <= 0, whose logarithm was clipped */
-    /** For a volume of integers: value = scale * number + offset.  Else 0. */
+    /** Time of the run, and of the work of each stage [s]. */
+    double total, read, filter, backproject, write;
+    double open;          /**< time before the first view was read [s] */
+    double waiting_read;  /**< time that the computation waited for input [s] */
+    double waiting_write; /**< time that the computation waited for output [s] */
+    double gups;          /**< updates / total / 1e9 */
+    /** Least, greatest and mean value of the volume, without masked voxels. */
+    double min, max, mean;
+    /** Number of input samples that were NaN or infinite; they were interpolated. */
+    size_t not_finite;
+    size_t clipped; /**< number of intensities <= 0, whose logarithm was clipped */
+    /** For a volume of integers: value = output_scale * number + output_offset.  Else 0. */
     double output_scale, output_offset;
-    uint64_t output_clipped; /**< for a volume of integers: number of voxels outside the range that
-                                this run clipped, not counting the run that it resumed.  Else 0 */
-    size_t slabs_resumed;    /**< number of slabs from an interrupted run */
-    uint64_t hash;           /**< hash of the volume, if the output is "hash:" */
-    double finish;           /**< time from the last slice to the finished file on disk [s] */
+    /** For a volume of integers: number of voxels outside the range that this run clipped, not
+     * counting the run that was resumed.  Else 0. */
+    uint64_t output_clipped;
+    size_t slabs_resumed; /**< number of slabs that an interrupted run had finished */
+    uint64_t hash;        /**< hash of the volume, only if the output is "hash:" */
+    double finish;        /**< time from the last slice to the finished file on disk [s] */
     /** For a followed scan: time from the end of the last view to the last voxel in host memory,
      *  and to the finished output [s].  Else 0. */
     double volume_after_last_view, output_after_last_view;
-    size_t n_batches, last_batch; /**< for a followed scan: number of batches, and number of views
-                                     in the last one.  Else 0 */
-    double upload, fetch; /**< parts of `filter` and of `write` for copies to and from a device with
-                             its own memory [s]; only with params.tuning.no_overlap */
-    /** Number of views in which the object is wider than the panel; first and last such view. */
+    /** For a followed scan: number of batches, and number of views in the last batch.  Else 0. */
+    size_t n_batches, last_batch;
+    /** Time of copies to a device with its own memory (part of `filter`) and from the device (part
+     * of `write`) [s]; only with params.tuning.no_overlap. */
+    double upload, fetch;
+    /** Truncated views (the object is wider than the panel): number, first and last view. */
     size_t truncated_views, truncated_first, truncated_last;
-    /** Greatest values in the first and in the last columns of these views, as a fraction of the
-     *  greatest value of their row (0 to 1). */
+    /** Truncated views: greatest value in the first and in the last columns, as a fraction of the
+     * greatest value of the row (0 to 1). */
     double truncated[2];
     /** Number of dead views: all samples of the view are equal, clipped, or not numbers.  If all
      *  views are dead, the run fails. */
     size_t dead_views;
     /** For a volume of integers: values stored as 0 and as the greatest number.  Else 0. */
     double output_range[2];
-    /** Number of views whose exposure differs from that of the other views (the whole view is
-     *  darker or brighter, air included); first and last such view.  They are not counted as
-     *  truncated. */
+    /** Views whose exposure differs from that of the other views (the whole view is darker or
+     * brighter, air included): their number, the first and the last.  Such views are not counted as
+     * truncated. */
     size_t exposure_views, exposure_first, exposure_last;
-    double exposure[2]; /**< least and greatest exposure of these views relative to the others */
-    /** Number of devices that failed, and whose work the other devices did; the log names them. */
+    /** Least and greatest exposure of the views in exposure_views, relative to the others. */
+    double exposure[2];
+    /** Number of devices that failed during the run; the others did their work; see the log. */
     size_t devices_dropped;
-    double ahead; /**< time of the pass before the run (rings, phases) [s]; part of `read` */
+    /** Time of the pass of corrections before the run (rings, phases) [s]; part of `read`. */
+    double ahead;
     /** For one of several parts: number of slices that are missing in the output; 0: the output has
-     *  its final name.  min, max and mean are those of the slices of this run. */
+     * its final name.  min, max and mean are then those of the slices of this run. */
     size_t slices_missing;
-    /** Number of pixels in the rows of the volume that are dead, stuck, hot or saturated in 8 views
-     *  spread over the scan, but not listed as bad; number of pixels that were interpolated. */
+    /** Pixels in the rows of the volume: bad_pixels: number of pixels that are dead, stuck, hot or
+     * saturated in 8 views spread over the scan, but not listed as bad; repaired_pixels: number of
+     * pixels that were interpolated. */
     size_t bad_pixels, repaired_pixels;
-    /** Saturated intensities: greatest sample of these 8 views, if it is below the unattenuated
-     *  intensity and at least 1 % of the samples have this value (saturated air, or i0 too large).
-     *  Else 0. */
+    /** Saturated intensities: greatest sample of 8 views spread over the scan, if it is below the
+     * unattenuated intensity and at least 1 % of the samples have this value (saturated air, or i0
+     * too large).  Else 0. */
     double saturated_value;
-    size_t saturated;       /**< number of samples with that value */
-    double saturated_share; /**< the same as a fraction of all samples (0 to 1) */
+    size_t saturated;       /**< number of samples with the value saturated_value */
+    double saturated_share; /**< part of the samples with that value, 0 to 1 */
 };
 
-/** A plan: the decisions and tables for one reconstruction.  It belongs to the process that made
- *  it.  In a forked child, calls fail (FBP_ERR_INVALID), and fbp_plan_destroy() only frees the
- *  child's memory. */
+/** A plan: the decisions and tables for one reconstruction.  A plan belongs to the process that
+ * made it: in a forked child, calls fail (FBP_ERR_INVALID), and fbp_plan_destroy() only frees the
+ * child's memory. */
 typedef struct fbp_plan fbp_plan;
 
 /**
@@ -441,11 +478,10 @@ typedef struct fbp_plan fbp_plan;
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params);
 
-/** Decisions of the plan.  The struct belongs to the plan. */
+/** Return the decisions of a plan.  The struct belongs to the plan. */
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 
-/** Estimate the time of a run [s] from a measurement of a few milliseconds on the plan's first
- *  device. */
+/** Estimate the time of a run [s] from a measurement of some milliseconds on the first device. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
 /**
@@ -550,8 +586,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_create(fbp_accumulator **out,
 FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_add(fbp_accumulator *accumulator, size_t view,
                                                       const float *samples);
 
-/** Copy the sum of the views added so far to `volume`: [time point][z][y][x], with the size of
- *  fbp_grid_resolve(). */
+/** Copy the volume of the views added so far to `volume`: [time point][z][y][x], with the size of
+ * fbp_grid_resolve(). */
 FBP_API FBP_MUST_CHECK fbp_status fbp_accumulator_volume(fbp_accumulator *accumulator,
                                                          float *volume);
 
@@ -561,11 +597,11 @@ FBP_API void fbp_accumulator_destroy(fbp_accumulator **accumulator);
 /** A device, or the reason why it cannot be used. */
 struct fbp_device_info {
     size_t struct_size;
-    char name[32];         /**< name for fbp_recon_params.device: "cpu", "ref" … */
-    char text[160];        /**< model, cores, instruction set */
-    char reason[300];      /**< reason why the device cannot be used; "": usable */
-    uint64_t memory_bytes; /**< size of the device's memory */
-    uint64_t free_bytes;   /**< free bytes of the device's own memory; 0: not known */
+    char name[32];         /**< name of the device for fbp_recon_params.device: "cpu", "ref" … */
+    char text[160];        /**< description: model, cores, instruction set */
+    char reason[300];      /**< reason why the device cannot be used; "": it can be used */
+    uint64_t memory_bytes; /**< size of the device's memory [bytes] */
+    uint64_t free_bytes;   /**< free part of the device's own memory [bytes]; 0: not known */
     char driver[64];       /**< release of the driver; "": no driver */
     char bus_id[28];       /**< PCI address, such as "0000:18:00.0"; "": none */
     int numa_node;         /**< NUMA node of the nearest host memory; -1: not known */

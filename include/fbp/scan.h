@@ -1,6 +1,5 @@
-/** @file scan.h  A scan: its files, the geometry of the measurement, and the volume.
- *
- * Functions to load, save, copy, check, reduce and correct a scan.
+/** @file scan.h  Scans: files, geometry and volume of a measurement; functions to create, load,
+ * save, copy, check, reduce and correct a scan.  Every program that reconstructs calls them first.
  */
 #ifndef FBP_SCAN_H
 #define FBP_SCAN_H
@@ -15,16 +14,17 @@ FBP_BEGIN
 
 /** Method for the angular weights of the views. */
 enum fbp_angular_weights {
-    FBP_ANGULAR_DEFAULT = 0, /**< in parameters: the method of the scan; in a scan: AUTO */
-    FBP_ANGULAR_AUTO,        /**< half the distance between both neighbouring views */
-    FBP_ANGULAR_EQUAL,       /**< arc / K for each of K views */
+    /** In parameters: the method of the scan; in a scan: FBP_ANGULAR_AUTO. */
+    FBP_ANGULAR_DEFAULT = 0,
+    FBP_ANGULAR_AUTO,  /**< half the angle between the two neighbouring views */
+    FBP_ANGULAR_EQUAL, /**< arc of the scan / K for each of K views */
 };
 
 /** Images for the correction of measured counts. */
 enum fbp_image {
     FBP_IMAGE_DARK = 0,   /**< detector without the beam */
     FBP_IMAGE_FLAT,       /**< beam without the object */
-    FBP_IMAGE_BAD_PIXELS, /**< non-zero pixels are bad */
+    FBP_IMAGE_BAD_PIXELS, /**< map of bad pixels: pixels that are not 0 are bad */
     FBP_IMAGE_LAST = FBP_IMAGE_BAD_PIXELS
 };
 
@@ -39,12 +39,12 @@ struct fbp_assumed {
 /** Values that replace or complete those of a scan file.  0 or NULL: not given. */
 struct fbp_scan_known {
     size_t struct_size;
-    bool growing; /**< the projections are still being written (fbp_source_follow()) */
-    /** Distance between pixels along u and v, in place of the file's value. */
+    bool growing; /**< true: the projections are still being written (fbp_source_follow()) */
+    /** Distance between pixels along u and v [mm], in place of the file's value. */
     double pitch_mm[2];
     /** Preparation steps that are added to the steps of the file, or replace them; NULL: none. */
     const struct fbp_preparation *preparation;
-    /** The same as text, such as "baseline=1,phase=all" (docs/epr.md); NULL: none. */
+    /** Preparation steps as text, such as "baseline=1,phase=all" (docs/epr.md); NULL: none. */
     const char *prepare;
 };
 
@@ -65,29 +65,31 @@ struct fbp_scan {
     size_t n_views;
     struct fbp_panel panel;
     struct fbp_view *views;
-    char *path; /**< the scan file, for messages; may be NULL */
-    /** [view][row][column]: path of a file, or a pattern (fbp_source_open()). */
+    char *path; /**< path of the scan file, for messages; may be NULL */
+    /** Projections [view][row][column]: path of a file, or a pattern (fbp_source_open()). */
     char *projections;
-    struct fbp_raw raw; /**< layout of headerless projections, darks and flats */
+    struct fbp_raw raw; /**< layout of projections, darks and flats without a header */
     enum fbp_row_order row_order;
     enum fbp_angular_weights angular_weights;
-    char *dark, *flat;      /**< one image, or several that are averaged; NULL: none */
+    /** Paths of dark and flat images, one image each, or several that are averaged; NULL: none. */
+    char *dark, *flat;
     double i0;              /**< intensity without an object; 0: none */
-    char *bad_pixels;       /**< image, non-zero: bad pixel; NULL: none */
-    struct fbp_grid volume; /**< n[0] == 0: default (fbp_grid_resolve()) */
-    /** The views have already been weighted and filtered: volume = sum over views of I(u, v) / w^2,
-     *  with w from the view's matrix, scaled to depths[k] at the iso-centre (depths NULL: 1). */
+    char *bad_pixels;       /**< path of an image whose non-zero pixels are bad; NULL: none */
+    struct fbp_grid volume; /**< grid of the volume; n[0] == 0: default (fbp_grid_resolve()) */
+    /** True: the views have already been weighted and filtered: volume = sum over views of I(u, v)
+     * / w^2, with w from the view's matrix, scaled to depths[k] at the iso-centre (depths NULL: 1).
+     */
     bool filtered;
     double *depths;
-    /** Sentence about values that are missing in the file, and their defaults; or NULL. */
+    /** Sentence about values that are missing in the file, and their defaults; NULL: none. */
     char *note;
-    char **files; /**< [n_files] files of the geometry, in addition to `path` */
+    char **files; /**< [n_files] paths of geometry files, in addition to `path` */
     size_t n_files;
-    /** Set by fbp_scan_reduce(), else 0: n_views and panel are then those of the reduced views, one
-     *  view of `every` and means of bin x bin pixels. */
+    /** Reduction by fbp_scan_reduce(): one view of `every`, means of bin x bin pixels; n_views and
+     * panel are those of the reduced views.  0: not reduced. */
     size_t every, bin;
-    size_t stored_views;         /**< number of views in the files */
-    struct fbp_panel stored;     /**< panel of the views in the files */
+    size_t stored_views;         /**< reduced scan: number of views in the files */
+    struct fbp_panel stored;     /**< reduced scan: panel of the views in the files */
     struct fbp_assumed *assumed; /**< [n_assumed] facts that are guesses (fbp_scan_confirm()) */
     size_t n_assumed;
     /** Plane integrals: method for the weights of the directions. */
@@ -101,11 +103,10 @@ struct fbp_scan {
     struct fbp_preparation *preparation;
     /** Corrections in addition to dark, flat and -log (fbp_scan_correct()); NULL: none. */
     struct fbp_corrections *corrections;
-    /** Dark, flat and bad pixels from memory (fbp_scan_use_image()), in place of files; NULL:
-     *  none. */
+    /** Dark, flat and bad pixels in memory, not files (fbp_scan_use_image()); NULL: none. */
     struct fbp_images *images;
     /** 1: search the views for dead, stuck, hot and saturated pixels and interpolate them like the
-     *  pixels of `bad_pixels` ("bad_pixels": "auto" in a scan file); default 0. */
+     * pixels of `bad_pixels` ("bad_pixels": "auto" in a scan file); 0: no search. */
     size_t find_bad_pixels;
 };
 
@@ -114,12 +115,12 @@ struct fbp_planes {
     size_t struct_size;
     size_t n_views;
     const double (*direction)[3]; /**< [n_views] normals of the planes, of any length above 0 */
-    /** Distance of the samples [mm], and t of the first sample [mm]: one value per view, or one for
-     *  all.  first_mm NULL: the samples are centred on t = 0. */
+    /** Distance of the samples [mm], and position t of the first sample [mm]: one value per view,
+     * or one for all views.  first_mm NULL: the samples are centred on t = 0. */
     const double *spacing_mm, *first_mm;
-    size_t n_spacing, n_first; /**< lengths of spacing_mm and first_mm: 1 or n_views */
-    size_t n_samples;          /**< samples per view */
-    size_t n_time_points;      /**< rows per view, such as delays; 0: 1 */
+    size_t n_spacing, n_first; /**< number of values in spacing_mm and in first_mm: 1 or n_views */
+    size_t n_samples;          /**< number of samples per view */
+    size_t n_time_points;      /**< number of rows per view, such as delays; 0: 1 */
 };
 
 /**
@@ -177,7 +178,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_facts(const struct fbp_scan *scan,
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_draw(const struct fbp_scan *scan,
                                                 const struct fbp_grid *grid, const char *path);
 
-/** True if the views are intensities, which need -log: dark, flat or i0 is given. */
+/** Return true if the views are intensities, which need -log: dark, flat or i0 is given. */
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
@@ -217,18 +218,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, con
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
 
-/** Values that can be adjusted.  If the value differs between views (a C-arm), its mean is set and
- *  the differences are kept. */
+/** Values that fbp_scan_adjust() can set.  If the value differs between views (a C-arm), its mean
+ * is set and the differences are kept. */
 enum fbp_adjust {
     /** Detector column of the projected iso-centre, from 0; the panel moves along u. */
     FBP_ADJUST_CENTRE,
     /** Additional rotation of the panel in its plane, right-handed about u x v [deg]. */
     FBP_ADJUST_TILT,
-    /** Panel's centre in the direction of the columns, perpendicular to axis and central ray
-     *  (fbp_circle.offset_mm[0]) [mm]. */
+    /** Position of the panel's centre in the direction of the columns, perpendicular to axis and
+       central ray (fbp_circle.offset_mm[0]) [mm]. */
     FBP_ADJUST_OFFSET,
-    FBP_ADJUST_SOD, /**< source to axis [mm]; the distance from source to panel is kept */
-    /** Source to the panel's centre, along the ray through the iso-centre [mm]. */
+    /** Distance from source to axis [mm]; the distance from source to panel is kept. */
+    FBP_ADJUST_SOD,
+    /** Distance from source to the panel's centre, along the ray through the iso-centre [mm]. */
     FBP_ADJUST_SDD,
 };
 

@@ -10,7 +10,7 @@
 
 FBP_BEGIN
 
-/** A process's handle of its team. */
+/** Handle of a team in one of its processes. */
 typedef struct fbp_team fbp_team;
 
 /** Greatest size of a message [bytes]. */
@@ -20,19 +20,20 @@ enum { FBP_TEAM_MESSAGE = 1 << 16 };
 struct fbp_team_functions {
     size_t struct_size;
     size_t rank, size; /**< rank of this process, from 0; number of processes */
-    /** Send a message of n bytes to process `to`; `data` may be reused after the call.  Several
-     *  threads call it at the same time.  Messages from one process to another must arrive in the
-     *  order of sending.  0: success. */
+    /** Sends a message of n bytes to process `to`; `data` may be reused after the call.  Several
+     * threads call this function at the same time.  Messages from one process to another must
+     * arrive in the order of sending.  Returns 0 for success. */
     int (*send)(void *user, size_t to, const void *data, size_t n);
-    /** Wait up to `seconds` for a message from any process.  Only one thread calls it.
-     *  0: received: sender to *from, length to *n, bytes to data[FBP_TEAM_MESSAGE]; 1: no message;
-     *  2: the connection to process *from is lost. */
+    /** Waits up to `seconds` for a message from any process.  Only one thread calls this function.
+     * Returns 0 for a message: sender in *from, length in *n, bytes in data[FBP_TEAM_MESSAGE]; 1:
+     * no message; 2: the connection to process *from is lost. */
     int (*receive)(void *user, double seconds, size_t *from, void *data, size_t *n);
-    /** Close the transport; the last call.  lost 1: a process is lost; do not wait for it. */
+    /** Closes the transport; the last call.  lost 1: a process is lost, and the function must not
+     * wait for it. */
     void (*close)(void *user, int lost);
     void *user; /**< passed to the functions */
-    /** Silence of a process after fbp_stopper_stop(NULL) until it counts as lost [s]; 0: 6 s.  For
-     * launchers that end all processes soon after one has ended. */
+    /** Time without a message from a process after fbp_stopper_stop(NULL) until the process counts
+     * as lost [s]; 0: 6 s.  For launchers that end all processes soon after one has ended. */
     double stop_patience;
 };
 

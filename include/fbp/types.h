@@ -54,7 +54,8 @@ typedef enum fbp_status {
     FBP_ERR_IO = -3,      /**< reading or writing failed; the message contains the text of errno */
     FBP_ERR_UNSUPPORTED = -4, /**< this build or device does not support the request */
     FBP_ERR_DEVICE = -5,      /**< driver or kernel failed; the plan cannot be used any more */
-    FBP_ERR_CANCELLED = -6,   /**< by fbp_stopper_stop(), or by a callback of the caller */
+    /** The call was cancelled by fbp_stopper_stop() or by a callback of the caller. */
+    FBP_ERR_CANCELLED = -6,
 } fbp_status;
 
 /**
@@ -87,7 +88,8 @@ FBP_API const char *fbp_version(void);
  * disk.
  */
 struct fbp_stopper {
-    bool stopped; /**< set by fbp_stopper_stop(); false again: for the next calls */
+    /** True: fbp_stopper_stop() was called.  The caller sets it to false before the next calls. */
+    bool stopped;
 };
 
 /** Attach a stopper to this thread, in place of its present one; NULL: none.  The stopper must
@@ -105,8 +107,8 @@ FBP_API void fbp_stopper_stop(struct fbp_stopper *stopper);
  */
 FBP_API bool fbp_stopped(void);
 
-/** Lists of names.  A name is what scan files, options of the command and keywords in Python use.
- */
+/** Lists of names, for fbp_name().  Scan files, options of the command and keywords in Python use
+ * these names. */
 enum fbp_list {
     FBP_LIST_TYPES = 0, /**< enum fbp_type: "none", "uint8" … "float64" */
     FBP_LIST_KINDS,     /**< enum fbp_kind: "cone", "parallel", "planes" */
@@ -127,7 +129,7 @@ enum fbp_list {
     /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
      *  on this machine or not. */
     FBP_LIST_DEVICES,
-    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; a device has only some. */
+    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; a device has some. */
     FBP_LIST_KERNELS,
     FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
 };

@@ -1,8 +1,7 @@
 /** @file version.h  Release of the headers.
  *
- * This is the only place where the release is written: the build, `fbp --version`, fbp.pc and the
- * CMake package read this file.  fbp_version() returns the release of the library that a program
- * runs with.
+ * The release is written only in this file: the build, `fbp --version`, fbp.pc and the CMake
+ * package read it.  fbp_version() returns the release of the library that a program runs with.
  */
 #ifndef FBP_VERSION_H
 #define FBP_VERSION_H

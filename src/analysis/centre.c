@@ -1,5 +1,6 @@
 /* fbp_centre_find(): the detector column of the rotation axis, from rays that are measured twice
- * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). */
+ * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). Called
+ * by programs and by `fbp recon --centre auto`. */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"
@@ -27,7 +28,7 @@ enum {
     MOST_VOXELS = 640, /* per side of a slice */
 };
 
-/* Distance of columns for which slices are computed, and their greatest distance from by_rays. */
+/* Distance of columns for which slices are computed, and greatest distance from by_rays. */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
 /* Limits of a reliable result: misfit of rays; distances of results [columns]; likelihood of
@@ -47,8 +48,8 @@ struct search {
     struct fbp_view *views; /* those of the scan, shifted */
     float *slice;
     double slices_apart; /* greatest distance of the slices' columns */
-    bool at_end;         /* a slice is sharpest for the first or the last column */
-    bool at_edge;        /* of the panel: no slices for columns on both sides */
+    bool at_end;         /* true: a slice is sharpest for the first or the last column */
+    bool at_edge;        /* true: near the panel's edge, without slices on both sides */
     struct fbp_centre *out;
 };
 
@@ -67,8 +68,8 @@ static size_t stride_of(const struct fbp_match *m, size_t views)
     return m->joins ? 1 : (m->s->n_views + views - 1) / views;
 }
 
-/* Find the likeliest of all columns, in steps of half a coarse column, and the likeliest one far
- * from it. */
+/* Find the most likely of all columns, in steps of half a coarse column, and the most likely one
+ * far from it. */
 static fbp_status search_coarsely(struct search *s, size_t bin, double *column)
 {
     const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
@@ -109,7 +110,7 @@ static double misfit_at(const struct search *s, double c, size_t part, size_t pa
     return a.misfit;
 }
 
-/* The least misfit near c on the panel, by parabolas of decreasing steps. */
+/* Find the least misfit near c on the panel, by parabolas of decreasing steps. */
 static double descend(const struct search *s, double c, size_t part, size_t parts)
 {
     const double last = (double)s->sinogram.n_columns - 1;
@@ -267,7 +268,7 @@ static void decide(struct search *s)
                 doubt(c,
                       "slices are sharpest for column %.6g, but opposite rays agree best for %.6g",
                       c->by_slice, c->by_rays);
-            else /* in half a turn: few rays, but each slice is made of all views */
+            else /* half a turn: few rays are measured twice, but slices use all views */
                 c->column = (c->by_rays + 2 * c->by_slice) / 3;
             if (s->slices_apart > most_apart)
                 doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,
@@ -285,7 +286,7 @@ static void decide(struct search *s)
             doubt(c, "the uncertainty is %.2g columns", c->uncertainty, 0);
     }
 
-    /* A result without any support is no better than the scan's own column. */
+    /* A result that no method supports is not better than the scan's own column. */
     const bool worthless = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
                            (!joins && c->spread > no_guess);
     if (!c->sure && worthless) {
@@ -308,8 +309,8 @@ static fbp_status find_centre(struct search *s)
             FBP_ERR_UNSUPPORTED,
             "centre: the column of the axis cannot be found in filtered views; give the column");
 
-    /* The greatest useful number of detector rows that fits the memory limit, which also has to
-     * hold a smoothed copy and one row for the coarse search. */
+    /* Get the greatest useful number of detector rows that fits the memory limit, which must also
+     * contain a smoothed copy, and one row for the coarse search. */
     const double row = (double)scan->n_views * (double)scan->panel.n_columns;
     const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));
@@ -358,7 +359,7 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
     struct search s = {.scan = &whole, .out = &own};
-    /* Only parameters that are valid for slices; the others are for the volume. */
+    /* Use only parameters that are valid for slices; the others are for the volume. */
     s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
                                          .device = p.device,
                                          .n_threads = p.n_threads,

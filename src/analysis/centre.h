@@ -1,5 +1,6 @@
 /** @file centre.h  Methods of fbp_centre_find(): the column of the rotation axis from rays that are
  * measured twice (match.c), and from all views of half a turn (wedge.c); sinogram.c reads rows.
+ * centre.c calls them.
  */
 #ifndef FBP_SRC_ANALYSIS_CENTRE_H
 #define FBP_SRC_ANALYSIS_CENTRE_H
@@ -14,14 +15,15 @@
 struct fbp_sinogram {
     bool has_source;                   /**< fan or cone (geometry/kind.h) */
     size_t n_views, n_columns, n_rows; /**< n_rows: number of rows that were read */
-    double *angles; /**< [view], ascending, of the sources about the axis [rad] */
+    double *angles; /**< [view] angles of the sources about the axis, ascending [rad] */
     float *values;  /**< [row][view][column] */
     double tangent; /**< tangent of the fan angle per column; 0 for parallel beams */
-    int along;      /**< +1: columns run as the source does counter-clockwise, -1: against it */
-    double step;    /**< median distance of views [rad] */
-    double arc;     /**< from the first view to the last [rad] */
-    bool closed;    /**< full circle: the first view follows the last */
-    double centre;  /**< column of the scan's iso-centre, mean over views */
+    int along;     /**< sense of columns: +1: they ascend in the direction in which the source moves
+                      counter-clockwise, -1: against it */
+    double step;   /**< median distance of views [rad] */
+    double arc;    /**< from the first view to the last [rad] */
+    bool closed;   /**< true: full circle, the first view follows the last */
+    double centre; /**< column of the projected iso-centre in the scan file, mean over views */
 };
 
 /**
@@ -35,8 +37,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
                              fbp_source *source, size_t most_rows);
 void fbp_sinogram_clear(struct fbp_sinogram *s);
 
-/** Average all rows, and groups of `bin` columns; remaining columns are left out.  Column c of *out
- *  is the middle of columns bin c to bin c + bin - 1. */
+/** Average all rows, and groups of `bin` columns; remaining columns are omitted.  Column c of *out
+ * is the middle of columns bin c to bin c + bin - 1. */
 fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin);
 
 /* match.c
@@ -51,24 +53,24 @@ fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values;   /**< as s->values, without the part that views share, lightly smoothed */
+    float *values;   /**< values of s, without the part that all views share, slightly smoothed */
     double *scratch; /**< [9 n_columns + 1] rows of a view: difference, sum, and their sums */
     size_t width;    /**< of the means [columns] */
     double energy;   /**< mean square of differences of means in all views */
-    bool joins;      /**< the ends of half a turn are compared, not pairs of rays */
+    bool joins;      /**< true: the ends of half a turn are compared, not pairs of rays */
 };
 
-/** s must outlive *m.  FBP_ERR_UNSUPPORTED: no ray is measured from both ends. */
+/** Prepare a comparison; s must outlive *m.  FBP_ERR_UNSUPPORTED: no ray is measured twice. */
 fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, size_t width);
 void fbp_match_clear(struct fbp_match *m);
 
 struct fbp_agreement {
-    double misfit; /**< squares of differences by squares: 0: equal, 1: unrelated */
-    double share;  /**< part of the squares of all views that was compared */
+    double misfit; /**< squares of differences, over squares: 0: equal, 1: unrelated */
+    double share;  /**< part of the sum of squares of all views that was compared */
 };
 
-/** Agreement for one column c, from every `stride`-th view of part `part` of `parts`: parts of a
- *  full circle are sectors, others are interlaced. */
+/** Compute the agreement for one column c, from every `stride`-th view of part `part` of `parts`:
+ * parts of a full circle are sectors, others are interlaced. */
 void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t part, size_t parts,
                   struct fbp_agreement *out);
 
@@ -88,8 +90,8 @@ struct fbp_wedge {
                         scatter of rows and waves [columns] */
 };
 
-/** Search near the column `near`, which is right within some columns.  FBP_ERR_UNSUPPORTED: too few
- *  views or columns. */
+/** Find the axis near the column `near`, which must be right within some columns.
+ * FBP_ERR_UNSUPPORTED: too few views or columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
 /** Memory that it needs [bytes]. */

@@ -1,5 +1,5 @@
-/* Agreement of rays that are measured from both ends, for a column of the rotation axis: see
- * centre.h.  centre.c compares columns by it. */
+/* Agreement of rays that are measured from both ends, for a given column of the rotation axis
+ * (formulas: centre.h).  centre.c compares columns by it. */
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -11,19 +11,19 @@ static float *row_of(float *values, const struct fbp_sinogram *s, size_t row, si
     return values + (row * s->n_views + view) * s->n_columns;
 }
 
-/* Copy a detector row to m->values, smoothed, without the fine structure that all its views share
- * (columns of different sensitivity). */
+/* Copy a detector row to m->values, smoothed, without the fine structure that all views of the row
+ * share (columns of different sensitivity). */
 static void prepare_row(struct fbp_match *m, size_t row)
 {
     enum { HALF_WINDOW = 7 };
-    /* Binomial, so that interpolation changes noise at whole and half columns only little. */
+    /* A binomial filter, so that interpolation at half columns changes noise only slightly. */
     static const double w[] = {70. / 256, 56. / 256, 28. / 256, 8. / 256, 1. / 256};
     const struct fbp_sinogram *s = m->s;
     const size_t n = s->n_columns;
     double *shared = m->scratch, *mean = m->scratch + n;
 
     memset(shared, 0, n * sizeof *shared);
-    if (m->joins) { /* the mean of all views less its running mean */
+    if (m->joins) { /* mean of all views minus its running mean */
         for (size_t k = 0; k < s->n_views; k++)
             for (size_t i = 0; i < n; i++)
                 shared[i] += (double)row_of(s->values, s, row, k)[i] / (double)s->n_views;
@@ -52,7 +52,7 @@ static void prepare_row(struct fbp_match *m, size_t row)
     }
 }
 
-/* Sums over views of differences of neighbouring means, at one column. */
+/* Sums over views of differences of neighbouring averages, at one column. */
 struct column {
     double sum, squares;
 };
@@ -60,12 +60,12 @@ struct column {
 /* Work memory and sums over views of one detector row. */
 struct tally {
     size_t nc, width;
-    double *difference, *both;          /* [column], one view: difference and sum of both sides */
+    double *difference, *both;          /* [column] of one view: difference and sum of both sides */
     double *running, *counts;           /* [column + 1], [column] */
     struct column *differences, *boths; /* [column] */
 };
 
-/* Sums of squares of differences and of both sides. */
+/* Sums of squares of differences and of values of both sides. */
 struct sums {
     double difference, both;
 };
@@ -83,7 +83,7 @@ static void begin_tally(const struct fbp_match *m, struct tally *t)
     memset(t->differences, 0, 5 * nc * sizeof(double));
 }
 
-/* Add differences of neighbouring means in columns [x, x + n) of one view. */
+/* Add differences of neighbouring averages in columns [x, x + n) of one view. */
 static void add_run(struct tally *t, size_t x, size_t n)
 {
     const size_t width = t->width;
@@ -107,8 +107,8 @@ static void add_run(struct tally *t, size_t x, size_t n)
         t->counts[x + i]++;
 }
 
-/* Sum of squares, of all (single pairs) or only of what is not the same in all views, because
- * columns may differ in sensitivity. */
+/* Compute the sum of squares, of all differences (single pairs) or only of the part that is not the
+ * same in all views, because columns may differ in sensitivity. */
 static double energy_of(const struct tally *t, const struct column *columns, bool all)
 {
     double energy = 0;
@@ -135,7 +135,7 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     const size_t n = s->n_columns;
     const double last = s->angles[s->n_views - 1] + 1e-6;
     struct sums sums = {0, 0};
-    size_t n_pairs = 0; /* views of parallel beams whose opposite is a view, too */
+    size_t n_pairs = 0; /* number of views of parallel beams whose opposite is a view, too */
     struct tally t;
     fbp_status st = FBP_OK;
 
@@ -185,7 +185,7 @@ struct between {
     double w; /* weight of b */
 };
 
-/* The views on both sides of an angle; false: none is near. */
+/* Find the views on both sides of an angle; false: none is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
     /* Greatest distance of neighbouring views, and of rays beyond the last view [steps]. */
@@ -216,7 +216,7 @@ static bool find_views(const struct fbp_sinogram *s, double angle, struct betwee
     return (early ? t[0] - angle : angle - t[n - 1]) <= beyond * s->step;
 }
 
-/* Value of a row at position y between columns, by cubic convolution (Keys, IEEE Trans. ASSP 29
+/* Interpolate a row at position y between columns, by cubic convolution (Keys, IEEE Trans. ASSP 29
  * (1981) 1153). */
 static double between_columns(const float *row, size_t n, double y)
 {
@@ -263,14 +263,14 @@ static void compare_view(const struct fbp_match *m, size_t row, size_t k, double
     add_run(t, begin, x - begin);
 }
 
-/* A view of the half turn, or the mirror image of one of its first views, which continues it. */
+/* A view of the half turn, or the mirror image of one of its first views, which follows it. */
 struct extended {
     size_t view;
     double angle;
     bool mirrored;
 };
 
-/* View number `at`; mirror images follow the view `last`. */
+/* Get view number `at`; mirror images follow the view `last`. */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;

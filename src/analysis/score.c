@@ -1,12 +1,12 @@
-/* Sharpness of a slice, and the peak of scores.  Called by sweeps of parameters and
- * by centre.c. */
+/* Scores of a slice (sharpness, negativity), and the peak of scores.  Called by centre.c and by
+ * sweeps of the command. */
 #include "analysis/score.h"
 
 #include "base/base.h"
 
 #include <math.h>
 
-/* Smooth n values that lie `step` apart by (1 2 1) / 4; the outer ones repeat. */
+/* Smooth n values at a distance of `step` by (1 2 1) / 4; the ends are repeated. */
 static void smooth_line(float *v, size_t n, size_t step)
 {
     float before = v[0];
@@ -34,8 +34,8 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
     if (n < FEWEST)
         return NAN;
 
-    /* Wrong geometry makes bright and dark traces beside objects (Donath et al., J. Opt. Soc. Am. A
-     * 23 (2006) 1048: "integral of negativity"). */
+    /* A wrong geometry causes bright and dark traces beside objects (Donath et al., J. Opt. Soc.
+     * Am. A 23 (2006) 1048: "integral of negativity"). */
     if (score == FBP_SCORE_NEGATIVITY) {
         for (size_t y = 0; y < ny; y++)
             for (size_t x = 0; x < nx; x++)
@@ -46,8 +46,8 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
         return -negative / sum;
     }
 
-    /* A binomial filter of variance 1/2 per pass: noise, and its change by interpolation at whole
-     * and half pixels, must not outweigh edges. */
+    /* Smooth by a binomial filter of variance 1/2 per pass: noise, and its change by interpolation
+     * at whole and half pixels, must not outweigh edges. */
     for (int pass = 0; pass < SMOOTHING; pass++) {
         for (size_t y = 0; y < ny; y++)
             smooth_line(values + y * nx, nx, 1);
@@ -55,8 +55,9 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
             smooth_line(values + x, ny, nx);
     }
 
-    /* With the right geometry edges are few and steep: root mean square of the gradient over its
-     * mean, which depends neither on the contrast nor on the size of the object. */
+    /* With the right geometry edges are few and steep: the score is the root mean square of the
+     * gradient over its mean, which depends neither on the contrast nor on the size of the object.
+     */
     double count = 0;
     for (size_t y = 0; y + 1 < ny; y++)
         for (size_t x = 0; x + 1 < nx; x++) {
@@ -94,7 +95,7 @@ size_t fbp_score_rival(const double *y, size_t n)
         least = fmin(least, y[i]);
     for (int direction = -1; best < n && direction <= 1; direction += 2) {
         double valley = y[best];
-        /* the index wraps around below 0, which ends the loop, too */
+        /* the index wraps around below 0, which also ends the loop */
         for (size_t i = best; i < n; i += (size_t)direction) {
             valley = fmin(valley, y[i]);
             if (y[i] - valley >= 0.1 * (y[best] - least) &&

@@ -1,5 +1,5 @@
-/* Prepared detector rows with views in the order of their angles, for fbp_centre_find(): see
- * centre.h. */
+/* Reads prepared detector rows, with views in the order of their angles, for fbp_centre_find()
+ * (centre.h).  Called by centre.c. */
 #include "analysis/centre.h"
 
 #include "array/array.h"
@@ -15,7 +15,7 @@ struct order {
     size_t view;
 };
 
-/* Order views by their angles counter-clockwise about the axis, from the largest gap on. */
+/* Sort the views by their angles counter-clockwise about the axis, from the largest gap on. */
 static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                         struct order *o)
 {
@@ -116,7 +116,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     FBP_TRY_GOTO(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
     FBP_TRY_GOTO(
         fbp_alloc((void **)&rows, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
-    for (size_t k = 0; k < s->n_views; k++) /* in the file's order, which may be a stream */
+    /* Views are read in the order of the file, which may be a stream. */
+    for (size_t k = 0; k < s->n_views; k++)
         for (size_t i = 0; i < n; i++) {
             const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;
             for (size_t row = from; row < nr && row <= wanted + margin; row++) {

@@ -1,4 +1,4 @@
-/* The axis of half a turn of parallel beams from all views: see centre.h.  centre.c calls it. */
+/* The rotation axis of half a turn of parallel beams, from all views; centre.c calls it. */
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -9,7 +9,7 @@ enum {
     MOST_VIEWS = 512, /* more are averaged, and columns, too */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
-    FIRST_WAVE = 5, /* longer waves depend on the window and on a drift of the beam */
+    FIRST_WAVE = 5, /* longer waves depend on the window and on drifts of the beam */
     FEWEST_WAVES = 2,
     ROUNDS = 4,
 };
@@ -52,7 +52,7 @@ size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows)
            MOST_WAVES * n_rows * sizeof(struct misfit);
 }
 
-/* Average groups of neighbouring views and columns, and allocate. */
+/* Average groups of neighbouring views and columns, and allocate memory. */
 static fbp_status begin_search(struct search *w, const struct fbp_sinogram *s)
 {
     const size_t group = group_of(s->n_views, MOST_VIEWS), nc = s->n_columns;
@@ -95,7 +95,7 @@ static double frequency_of(const struct search *w, size_t wave)
     return FBP_PI * (double)(FIRST_WAVE + wave) / w->half;
 }
 
-/* Greatest harmonic of a wave: Bessel functions vanish a little above their argument. */
+/* Greatest harmonic of a wave: Bessel functions of an order above their argument are nearly 0. */
 static double harmonics_of(const struct search *w, size_t wave)
 {
     const double x = w->half * frequency_of(w, wave);
@@ -138,7 +138,7 @@ static void transform(struct search *w)
 
 static double dot(const double *a, const double *b, size_t n)
 {
-    double sums[4] = {0}; /* four, because each addition waits for the one before */
+    double sums[4] = {0}; /* four sums, because each addition waits for the previous one */
     size_t i = 0;
 
     for (; i + 4 <= n; i += 4)
@@ -149,7 +149,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-/* Orthonormalise the vector that follows the last; it is left out if nearly nothing remains. */
+/* Orthonormalise the vector after the last one of the basis; omitted if nearly 0. */
 static void add_vector(struct basis *b, int odd, size_t n)
 {
     double *v = b->vectors[odd] + b->n[odd] * n;
@@ -169,7 +169,7 @@ static void add_vector(struct basis *b, int odd, size_t n)
     b->n[odd]++;
 }
 
-/* Products of the parts of two vectors outside of the basis. */
+/* Compute the products of the parts of two vectors outside of the basis. */
 struct rest {
     double xx, xy, yy;
 };
@@ -189,14 +189,15 @@ static struct rest rest_of(const struct search *w, int odd, const double *x, con
     return r;
 }
 
-/* Fit all waves.  Shifted by d, a wave x + i y becomes (x + i y) exp(i f d); its real part has even
- * harmonics, the imaginary part odd ones. */
+/* Fit all waves.  A shift by d changes a wave x + i y to (x + i y) exp(i f d); its real part has
+ * even harmonics, the imaginary part odd ones. */
 static void fit_waves(struct search *w)
 {
     struct basis *b = &w->basis;
     const size_t n = w->n_views;
 
-    /* Rings are the same in all views, also in the part that changes its sign in mirror images. */
+    /* Remove rings, which are the same in all views, also from the part that changes its sign in
+     * mirror images. */
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
@@ -225,7 +226,7 @@ static void fit_waves(struct search *w)
     }
 }
 
-/* Half the negative logarithm of the likelihood, for unknown noise. */
+/* Compute half the negative logarithm of the likelihood, for unknown noise. */
 static double cost(const struct search *w, double d)
 {
     double sum = 0;
@@ -240,7 +241,7 @@ static double cost(const struct search *w, double d)
     return sum;
 }
 
-/* The shift of least cost near 0, and its standard deviation. */
+/* Find the shift of least cost near 0, and its standard deviation. */
 static double least(const struct search *w, double *error)
 {
     static const double range = 3, fine = 0.125;
@@ -264,7 +265,7 @@ static double least(const struct search *w, double *error)
     return best;
 }
 
-/* Sum of squares of the cost's slopes, one per group of waves and rows. */
+/* Compute the sum of squares of the cost's slopes, one per group of waves and rows. */
 static double scatter(const struct search *w, double d, size_t waves, size_t rows)
 {
     double squares = 0;
@@ -290,7 +291,8 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
     static const double most_harmonics = 0.75; /* per view; the others stay free */
-    static const double highest = 1; /* frequency per column: higher ones are near their aliases */
+    /* Greatest frequency per column: higher ones are near their aliases. */
+    static const double highest = 1;
     struct search w = {0};
     fbp_status st = FBP_OK;
 

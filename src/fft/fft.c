@@ -51,7 +51,7 @@ INLINE void level(size_t radix, size_t m, size_t side, const double *w, const do
         }
 }
 
-/* Transform x: [n][2], in place; work: as much. */
+/* Transform x: [n][2], in place; work: of the same size. */
 static void run_mixed(const struct fbp_mixed *f, double *x, double *work)
 {
     const double *w = f->turns, *from = x;
@@ -102,7 +102,7 @@ fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n)
             f->radix[f->n_levels++] = radices[i];
     if (left != 1)
         return FBP_ERR_UNSUPPORTED;
-    /* radix - 1 numbers for every one of points / radix, and so on: n - 1 in all */
+    /* radix - 1 twiddle factors for each of points / radix, and so on: n - 1 in total */
     FBP_TRY(fbp_alloc((void **)&f->turns, 2 * n * sizeof(double), WHAT));
     double *out = f->turns;
     size_t points = n;
@@ -124,14 +124,14 @@ void fbp_mixed_close(struct fbp_mixed *f)
 
 struct fbp_fft {
     size_t n;
-    size_t points;          /* of the complex transform: n; real rows of even length: n/2 */
+    size_t points; /* length of the complex transform: n; for real rows of even length: n/2 */
     struct fbp_mixed mixed; /* of `points`, or of the convolution */
     double *chirp;          /* [points][2]; NULL: no convolution */
     double *response;       /* [mixed.n][2] of the convolution */
     double *turns; /* real rows of even length: exp(-2 pi i k / n), [n/4 + 1][2]; else NULL */
 };
 
-/* Has n > 0 no prime factor greater than 5? */
+/* True if n > 0 has no prime factor greater than 5. */
 static bool is_mixed(size_t n)
 {
     for (size_t p = 2; p <= 5; p++)
@@ -162,8 +162,8 @@ static void swap_parts(double *z, size_t n)
     }
 }
 
-/* The complex transform; of a chirp c(j) = exp(-pi i j^2 / n):
- * X(k) = c(k) sum_j (x(j) c(j)) conj c(k - j). */
+/* Compute the complex transform; with a chirp c(j) = exp(-pi i j^2 / n): X(k) = c(k) sum_j (x(j)
+ * c(j)) conj c(k - j). */
 static void run(const struct fbp_fft *f, double *x, double *work)
 {
     const size_t m = f->mixed.n;

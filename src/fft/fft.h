@@ -12,33 +12,34 @@
 
 #include <stddef.h>
 
-/** The least even 2^a 3^b 5^c >= n, a length of fast transforms; 0 if it does not fit size_t. */
+/** Get the least even 2^a 3^b 5^c >= n, a fast length; 0 if it does not fit size_t. */
 size_t fbp_fft_length(size_t n);
 
 /** Transform of rows of any length. */
 struct fbp_fft;
 
-/** Plan for rows of n complex numbers, n <= INT_MAX / 4.  FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED. */
+/** Make a plan for rows of n complex numbers, n <= INT_MAX / 4.  FBP_ERR_NOMEM,
+ * FBP_ERR_UNSUPPORTED. */
 fbp_status fbp_fft_open_complex(struct fbp_fft **out, size_t n);
-/** Plan for rows of n real numbers, whose spectra have n/2 + 1 complex numbers. */
+/** Make a plan for rows of n real numbers, whose spectra have n/2 + 1 complex numbers. */
 fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n);
 
 /** May be called for NULL. */
 void fbp_fft_close(struct fbp_fft **fft);
 
-/** Number of doubles of scratch for a complex or real transform of n points; at least 1. */
+/** Get the scratch memory of a complex or real transform of n points [doubles]; at least 1. */
 size_t fbp_fft_work(size_t n);
 
-/** row: [n], in place.  work: [fbp_fft_work(n)]. */
+/** Transform a complex row [n] in place.  work: [fbp_fft_work(n)]. */
 void fbp_fft_complex(const struct fbp_fft *fft, double _Complex *row, double *work);
 
-/** row: [n] to spectrum: [n/2 + 1], and back; the input may be overwritten. */
+/** Transform a real row [n] to its spectrum [n/2 + 1], and back; the input may be overwritten. */
 void fbp_fft_real(const struct fbp_fft *fft, double *row, double _Complex *spectrum, double *work);
 void fbp_fft_real_back(const struct fbp_fft *fft, double _Complex *spectrum, double *row,
                        double *work);
 
-/** Transform of an even sequence of period 2 (n - 1), n > 1, in place.  values: [n], any alignment;
- *  the transform is even, too. */
+/** Transform an even sequence of period 2 (n - 1), n > 1, in place.  values: [n], any alignment;
+ * the transform is even, too. */
 fbp_status fbp_fft_even(double *values, size_t n);
 
 enum { FBP_MIXED_LEVELS = 40 };
@@ -51,11 +52,11 @@ struct fbp_mixed {
     double *turns; /**< exp(-2 pi i p k / n) of all levels */
 };
 
-/** FBP_ERR_UNSUPPORTED, without a message, if n has other prime factors. */
+/** Make a plan; FBP_ERR_UNSUPPORTED, without a message, if n has other prime factors. */
 fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n);
 void fbp_mixed_close(struct fbp_mixed *f);
 
-/** frequency: [n], the frequency at each place of a transform in place (abreast_tmpl.h). */
+/** Get frequency[n]: the frequency at each position of a transform in place (abreast_tmpl.h). */
 void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency);
 
 #endif /* FBP_SRC_FFT_H */

@@ -23,7 +23,8 @@ enum { FBP_LANES_LEVELS = 40 };
 struct fbp_lanes_level {
     size_t radix;
     size_t m;
-    const float *turn; /**< exp(-2 pi i p k / (radix m)), p < m, 0 < k < radix: [p][k - 1][2] */
+    const float *turn; /**< twiddle factors exp(-2 pi i p k / (radix m)), p < m, 0 < k < radix:
+                          [p][k - 1][2] */
 };
 
 /** n = 2^a 3^b 5^c is even; rows have at most n/2 samples. */
@@ -31,9 +32,9 @@ struct fbp_lanes_plan {
     size_t n;
     unsigned n_levels; /**< number of levels above the leaves */
     struct fbp_lanes_level level[FBP_LANES_LEVELS];
-    size_t leaf;     /**< points of the smallest blocks: 1, 2, 3, 4, 5 or 8 */
+    size_t leaf;     /**< number of points of the smallest blocks: 1, 2, 3, 4, 5 or 8 */
     bool has_phase;  /**< the response is complex */
-    float *response; /**< [n] or [n][2], in the order of the transformed frequencies */
+    float *response; /**< response [n] or [n][2], in the order of the transformed frequencies */
     float *turns;    /**< of all levels */
 };
 
@@ -50,8 +51,7 @@ struct fbp_lanes {
     /** Filter the first half of x, zeros after the rows' n_columns included; the second half of the
      *  result is not valid.  x: FBP_ALIGN-aligned, of plan->n points. */
     void (*filter)(const struct fbp_lanes_plan *plan, float *x);
-    /** Copy a[l][i] and b[l][i], i < n, times scale_a[l] and scale_b[l], to x; for all l < lanes.
-     */
+    /** Copy a[l][i] and b[l][i], i < n, times scale_a[l] and scale_b[l], to x, for l < lanes. */
     void (*gather)(const float *const *a, const float *const *b, const float *scale_a,
                    const float *scale_b, size_t n, float *x);
     /** Copy them back. */
@@ -59,7 +59,7 @@ struct fbp_lanes {
                     float *const *a, float *const *b);
 };
 
-/** The table for vectors of at most `lanes` lanes; 4 lanes (C) are always available. */
+/** Get the table for vectors of at most `lanes` lanes; 4 lanes (C) are always available. */
 const struct fbp_lanes *fbp_lanes_table(size_t lanes);
 
 /** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */

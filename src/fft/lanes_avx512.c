@@ -1,5 +1,6 @@
-/* Filtering rows of floats in lanes of AVX-512.  Compiled with -mavx512f -mavx512dq -mavx512bw
- * -mavx512vl; must not be called without them. */
+/* Filtering rows of floats in lanes of AVX-512 (lanes_tmpl.h); lanes.c selects it.  Compiled with
+ * -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be called on processors without these
+ * instructions. */
 #include "fft/lanes.h"
 
 #if defined(__x86_64__)

@@ -19,7 +19,7 @@
 
 enum { POINT = 2 * VL, MOST = 8 };
 
-/* Offset of the real part of a number; exchanged for the inverse transform. */
+/* Offset of the real part of a number; exchanged with the imaginary one for the inverse. */
 enum way { THERE = 0, BACK = VL };
 
 INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)
@@ -53,7 +53,7 @@ INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Join; only the first `wanted` blocks of the result are stored. */
+/* Join blocks; only the first `wanted` blocks of the result are stored. */
 INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;

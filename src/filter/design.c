@@ -1,5 +1,6 @@
 /* Filters of rows: design of the band-limited ramp and its windows (Kak & Slaney 1988), a window
- * along columns, interpolation on rings, and rows through a filter in double. */
+ * along columns, interpolation on rings, and rows through a filter in double.  Plans design
+ * filters; backends "ref" and "cpu" filter rows in double. */
 #include "filter/filter.h"
 
 #include "fft/fft.h"
@@ -160,7 +161,7 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
     const size_t n = out->n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&even, n, sizeof *even, "the filter"));
-    /* All is even: a cosine transform of half the circle is enough. */
+    /* The kernel is even: a cosine transform of half the circle is sufficient. */
     for (size_t i = 0; i < n; i++)
         out->response[i] = fbp_ramp_kernel(i);
     FBP_TRY_GOTO(fbp_fft_even(out->response, n));
@@ -239,7 +240,7 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
         g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
                (double)n_fft;
     FBP_TRY_GOTO(fbp_fft_even(g, n));
-    /* the least half-width beyond which twice the sum of |g(n)| is small */
+    /* least half-width beyond which twice the sum of |g(n)| is small */
     size_t s = n_rows - 1;
     for (double left = 2 * fabs(g[s]); s > 0 && left < FBP_COLUMN_ERROR; left += 2 * fabs(g[s]))
         s--;
@@ -259,7 +260,7 @@ void fbp_column_filter_clear(struct fbp_column_filter *f)
     *f = (struct fbp_column_filter){0};
 }
 
-/* Kernel that makes coefficients of periodic splines: the inverse of (1, 4, 1) / 6 on a circle. */
+/* Kernel for coefficients of periodic splines: the inverse of (1, 4, 1) / 6 on a circle. */
 void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch)
 {
     const double turn = 2 * FBP_PI / (double)n;
@@ -294,13 +295,14 @@ void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, con
         return;
     case FBP_RINGS_SPLINE:
         fbp_spline_weights(part, w);
-        for (int i = 0; i < 4; i++) { /* every sample has a part of every coefficient */
+        for (int i = 0; i < 4; i++) { /* every sample contributes to every coefficient */
             const size_t k = around(first + i - 1, n);
             for (size_t j = 0; j < n; j++)
                 weights[j] += w[i] * scratch[(k + n - j) % n];
         }
         return;
-    default: /* the Fourier series: a sum of cosines; of an even number the highest counts half */
+    default: /* Fourier series: a sum of cosines; for an even number of samples, the highest term
+                has half weight */
         for (size_t i = 0; i < n; i++) {
             const double a = FBP_PI * (x - (double)i), b = a / (double)n;
             const double below = (double)n * (n % 2 ? sin(b) : tan(b));

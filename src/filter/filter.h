@@ -25,12 +25,11 @@ struct fbp_filter_design {
     size_t half_width; /**< S, the greatest |n| of the kernel; at most n_columns - 1 */
     double *kernel;    /**< [S + 1] kernel[n], n = 0 … S; symmetric, unless kernel_back is set */
     /** Second halves of a real kernel that is not symmetric (fbp_deconvolution_design()): imaginary
-     *  parts of the response, and kernel[-n], n = 0 … S. NULL: the kernel is symmetric. */
+     * parts of the response, and kernel[-n], n = 0 … S.  NULL: the kernel is symmetric. */
     double *imaginary, *kernel_back;
-    bool periodic; /**< n_fft is n_columns: rows are periodic, and the kernel is NULL */
-    unsigned
-        /** Number of times that rows are filtered, 1 or 2; cut to n_columns in between. */
-        passes;
+    bool periodic; /**< true: n_fft is n_columns, rows are periodic, and the kernel is NULL */
+    /** Passes of rows through the filter, 1 or 2; rows are cut to n_columns in between. */
+    unsigned passes;
 };
 
 /**
@@ -50,7 +49,7 @@ void fbp_filter_design_clear(struct fbp_filter_design *design);
 fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_columns);
 
 /** Allocate the arrays of a design, zeroed, for its n_columns and half_width (0: n_columns - 1),
- *  with passes 1. asymmetric: also the second halves. */
+ * with passes 1.  asymmetric: also the second halves of the kernel. */
 fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymmetric);
 
 /**
@@ -66,7 +65,7 @@ fbp_status fbp_filter_from_kernel(struct fbp_filter_design *design, const double
 /** Ramp kernel h(n) of unit pitch. */
 double fbp_ramp_kernel(size_t n);
 
-/** Whether the filter is a window for line integrals. */
+/** True if the filter is a window for line integrals. */
 bool fbp_filter_is_window(enum fbp_filter filter);
 
 /** A term of a window W(x) = sum of amplitude cos(pi frequency x), x = f / f_cut. */
@@ -77,11 +76,11 @@ struct fbp_window_term {
 /** Greatest number of terms of a window. */
 enum { FBP_WINDOW_TERMS = 4 };
 
-/** Terms of a window [FBP_WINDOW_TERMS], the first with an amplitude above 0; NULL: the filter is
- *  no sum of cosines. */
+/** Get the terms of a window [FBP_WINDOW_TERMS], the first with an amplitude above 0; NULL: the
+ * filter is not a sum of cosines. */
 const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter);
 
-/** Window W(x), x = f / f_cut in [0, 1]; 0 beyond. */
+/** Compute a window W(x), x = f / f_cut in [0, 1]; 0 for greater x. */
 double fbp_filter_window(enum fbp_filter filter, double x);
 
 /**
@@ -131,7 +130,7 @@ struct fbp_row_work {
     double *scratch; /**< scratch memory of the transforms */
 };
 
-/** Size of the buffers that fbp_row_work_alloc() allocates [doubles]. */
+/** Get the size of the buffers that fbp_row_work_alloc() allocates [doubles]. */
 size_t fbp_row_work_doubles(const struct fbp_filter_design *f);
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f);
 void fbp_row_work_free(struct fbp_row_work *work);
@@ -161,9 +160,9 @@ struct fbp_pad_request {
     enum fbp_pad_kind kind; /**< COSINE or ELLIPSE */
     enum fbp_filter filter;
     double cutoff;
-    size_t half_width;    /**< half-width of a filter in space; 0: the whole row */
+    size_t half_width;    /**< half-width of a spatial filter; 0: the whole row */
     size_t n_columns;     /**< columns of the panel */
-    size_t before, after; /**< additional columns of filtered rows, at either end */
+    size_t before, after; /**< number of additional columns of filtered rows, at either end */
 };
 
 /**
@@ -173,7 +172,7 @@ struct fbp_pad_request {
 fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq);
 void fbp_pad_destroy(struct fbp_pad **pad);
 
-/** Table `at` of an end (0, 1): [n_columns]. */
+/** Get table `at` of an end (0, 1): [n_columns]. */
 static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_t at)
 {
     return p->tables + ((size_t)end * p->rule.n_lengths + at) * p->n_columns;

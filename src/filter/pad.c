@@ -1,4 +1,5 @@
-/* Tables of the filtered continuation of rows beyond the panel (pad.h), and its use on the CPU. */
+/* Tables of the filtered continuation of rows beyond the panel (pad.h), and its use on the CPU.
+ * Called by plans (tables) and by the backends "ref" and "cpu" (rows). */
 #include "filter/filter.h"
 
 #include "base/base.h"
@@ -48,7 +49,7 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
     const size_t reach = rq->half_width ? rq->half_width : whole;
     FBP_TRY_GOTO(fbp_alloc((void **)&p->tables, fbp_pad_floats(p) * sizeof(float), "the padding"));
     FBP_TRY_GOTO(fbp_filter_design(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0));
-    /* sum over t > 0 of h(c - c(t)) phi(t / length), c(t) being t columns beyond the end */
+    /* sum over t > 0 of h(c - c(t)) phi(t / length), where c(t) is t columns beyond the end */
     for (int end = 0; end < 2; end++)
         for (size_t i = 0; i < r->n_lengths; i++) {
             float *table = p->tables + ((size_t)end * r->n_lengths + i) * p->n_columns;
@@ -91,7 +92,7 @@ size_t fbp_pad_floats(const struct fbp_pad *p)
     return 2 * (size_t)p->rule.n_lengths * p->n_columns;
 }
 
-/* The row as it was measured; a column without weight counts as 0. */
+/* Get the measured row from the weighted one; a column with weight 0 counts as 0. */
 static float measured(const float *line, const float *weights, unsigned c)
 {
     return weights[c] > 0 ? line[c] / weights[c] : 0;

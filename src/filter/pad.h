@@ -35,7 +35,7 @@ struct fbp_pad_rule {
     unsigned n_columns; /**< columns of the panel */
     unsigned edge;      /**< number of columns at an end that determine its value */
     bool fit;           /**< true: E from a fitted parabola; false: E = lengths[0] */
-    bool ends[2];       /**< the end is continued; false: end towards the axis of an offset panel */
+    bool ends[2]; /**< true: the end is continued; false: end towards the axis of an offset panel */
     unsigned n_lengths;
     float lengths[FBP_PAD_LENGTHS]; /**< E of each table [columns], ascending */
 };
@@ -46,8 +46,7 @@ struct fbp_pad_end {
     unsigned at;
 };
 
-/** Sums for the fit over points of a row's outer half, with x in [-1, 0) and y = p(x)^2 -
- *  p(0)^2. */
+/** Sums for the fit over the outer half of a row, x in [-1, 0), y = p(x)^2 - p(0)^2. */
 struct fbp_pad_sums {
     float xx, xxx, xxxx, xy, xxy;
 };
@@ -59,14 +58,14 @@ FBP_PAD_FN unsigned fbp_pad_point(const struct fbp_pad_rule *r, int end, unsigne
     return end ? r->n_columns - 1 - off : off;
 }
 
-/** Column i counted from an end; 0 is the outermost. */
+/** Get column i counted from an end; 0 is the outermost. */
 FBP_PAD_FN unsigned fbp_pad_column(const struct fbp_pad_rule *r, int end, unsigned i)
 {
     return end ? r->n_columns - 1 - i : i;
 }
 
-/** Coefficient of sample i from the end in the end's value, which is that of a line fitted to
- *  `edge` samples. */
+/** Get the coefficient of sample i from the end in the value at the end, which is that of a line
+ * fitted to `edge` samples. */
 FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
 {
     const float n = (float)r->edge, mean = (n - 1) / 2, spread = n * (n * n - 1) / 12;
@@ -88,9 +87,9 @@ FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, f
     s->xxy += x * x * y;
 }
 
-/** Distance from the end to the point where y = b x + c x^2 is -p0^2 [columns]. Limited to 0.4
- *  of the row if the row clearly falls towards its end, as for an ellipse, and to 0.1 if it does
- *  not. */
+/** Get the distance from the end to the point where y = b x + c x^2 is -p0^2 [columns].  Limited to
+ * 0.4 of the row if the row clearly falls towards its end, as for an ellipse, and to 0.1 if it does
+ * not. */
 FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const struct fbp_pad_sums *s)
 {
     const float least = 0.1f, most = 0.4f, n = (float)r->n_columns;

@@ -28,7 +28,7 @@ static const double *taps_of(enum fbp_filter filter)
                                                      : NULL;
 }
 
-/* sin(pi x) and cos(pi x), without a rounding of pi x that grows with x. */
+/* Compute sin(pi x) and cos(pi x), without a rounding error of pi x that increases with x. */
 static double sin_pi(double x)
 {
     const double r = remainder(x, 2);
@@ -41,8 +41,8 @@ static double cos_pi(double x)
     return sin_pi(remainder(x, 2) + .5);
 }
 
-/* Integral of v^k (-1)^i (a v)^j / j! over [0, 1/2], summed over i; j = 2 i + odd: for sums whose
- * terms cancel if a is small. */
+/* Compute the integral of v^k (-1)^i (a v)^j / j! over [0, 1/2], summed over i; j = 2 i + odd: for
+ * sums whose terms cancel if a is small. */
 static double series(double a, int k, int odd)
 {
     double term = odd ? a : 1, half = ldexp(1, -(k + odd + 1)), sum = 0;
@@ -55,7 +55,7 @@ static double series(double a, int k, int odd)
     return sum;
 }
 
-/* Integral of f^2 cos(2 pi x f) over |f| <= 1/2. */
+/* Compute the integral of f^2 cos(2 pi x f) over |f| <= 1/2. */
 static double whole(double x)
 {
     const double a = FBP_PI * x;
@@ -89,7 +89,7 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
         return sum / (4 * FBP_PI * FBP_PI);
     if (filter == FBP_FILTER_SHEPP_LOGAN) /* f^2 sinc(f) = f sin(pi f) / pi */
         return cube * ((sine_half(1 + 2 * y) + sine_half(1 - 2 * y)) / FBP_PI);
-    /* A cosine of the window shifts the kernel to either side; ramps have no terms. */
+    /* A cosine of the window shifts the kernel to both sides; ramps have no terms. */
     for (size_t i = 0; terms && i < FBP_WINDOW_TERMS; i++) {
         const double shift = terms[i].frequency;
         if (shift > 0)
@@ -136,10 +136,11 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
     if (oversampling > 1)
-        ramp[last] /= 2; /* the highest frequency now occurs at either side */
+        ramp[last] /= 2; /* the highest frequency now occurs at both ends */
     FBP_TRY_GOTO(fbp_fft_even(ramp, room));
     for (size_t i = 0; i < n; i++)
-        even[i] = i < n_columns ? ramp[i] : 0; /* two samples of a row are never farther apart */
+        /* The distance of two samples of a row is never greater. */
+        even[i] = i < n_columns ? ramp[i] : 0;
 fail:
     free(ramp);
     return st;
@@ -192,14 +193,14 @@ struct band {
     struct point *at; /* [n] */
 };
 
-/* A check for cancellation follows so many frequencies. */
+/* Number of frequencies between two checks for cancellation. */
 enum { A_WHILE = 8 };
 
-/* If h^ is below this part of its greatest value, at a frequency above that of the greatest value,
- * only noise is left. */
+/* Least part of the greatest value of |h^|: at frequencies above that of the greatest value,
+ * smaller values are only noise. */
 static const double LEAST = 1e-5;
 
-/* The response's factor at f, in cycles per sample. */
+/* Compute the response's factor at f, in cycles per sample. */
 static double factor_at(const struct fbp_response *r, double f)
 {
     const double *at = r->table, x = 2 * f;
@@ -215,7 +216,7 @@ static double factor_at(const struct fbp_response *r, double f)
     return at[-1] + (x - at[-2]) / (at[0] - at[-2]) * (at[1] - at[-1]);
 }
 
-/* Sum of h[m] exp(-2 pi i f (m - centre)); 1 without a reference. */
+/* Compute the sum of h[m] exp(-2 pi i f (m - centre)); 1 without a reference. */
 static double complex spectrum_at(const struct fbp_reference *r, double f)
 {
     const double complex step = cexp(-2 * FBP_PI * I * f);
@@ -315,7 +316,7 @@ static fbp_status check(const struct fbp_spectral_filter *s, size_t n_columns)
     return fbp_response_check(&s->response);
 }
 
-/* Points of Gauss and Legendre in a part of the band, for frequencies above 0. */
+/* Number of points of Gauss and Legendre in a part of the band, for frequencies above 0. */
 enum { N_GAUSS = 8 };
 static const double at_gauss[N_GAUSS] = {
     -.96028985649753623168, -.79666647741362673959, -.52553240991632898582, -.18343464249564980494,
@@ -324,8 +325,9 @@ static const double gauss[N_GAUSS] = {
     .10122853629037625915, .22238103445337447054, .31370664587788728734, .36268378337836198297,
     .36268378337836198297, .31370664587788728734, .22238103445337447054, .10122853629037625915};
 
-/* Points of all parts of the band.  Parts end at the corners of the response, and are so short that
- * the longest kernel and spectrum turn by less than a third in each. */
+/* Get the points of all parts of the band.  Parts end at the corners of the response, and are so
+ * short that the phases of the longest kernel and spectrum change by less than a third of a turn in
+ * each. */
 static fbp_status integration_band(const struct fbp_spectral_filter *s, double longest,
                                    struct band *b)
 {
@@ -406,7 +408,7 @@ fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_s
     FBP_TRY_GOTO(fbp_calloc((void **)&out->imaginary, n, sizeof *out->imaginary, "the filter"));
     b.n = (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9);
     FBP_TRY_GOTO(fbp_calloc((void **)&b.at, b.n, sizeof *b.at, "the filter"));
-    for (size_t i = 0; i < b.n; i++) { /* above the frequency 0, where the response stays 0 */
+    for (size_t i = 0; i < b.n; i++) { /* above the frequency 0, at which the response stays 0 */
         b.at[i].f = (double)(i + 1) / (double)n_columns;
         b.at[i].w = .5; /* for both halves of the band */
     }
@@ -439,7 +441,7 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
     for (size_t i = 0; i <= n / 2; i++)
         work.spectrum[i] = f->response[i] + I * f->imaginary[i];
     fbp_fft_real_back(filter.fft, work.spectrum, work.line, work.scratch);
-    for (size_t i = 0; i < n; i++) /* one turn of the kernel, and the same from its end on */
+    for (size_t i = 0; i < n; i++) /* one period of the kernel, and the period before it */
         behind[i] = work.line[(n - i) % n];
     FBP_TRY_GOTO(fbp_filter_design_alloc(straight, true));
     FBP_TRY_GOTO(fbp_filter_from_kernel(straight, work.line, behind));
@@ -457,7 +459,7 @@ static double tap(const struct fbp_filter_design *d, ptrdiff_t n)
     return n < 0 && d->kernel_back ? d->kernel_back[-n] : d->kernel[n < 0 ? -n : n];
 }
 
-/* The kernel at n, convolved with that of the coefficients. */
+/* Compute the kernel at n, convolved with that of the coefficients. */
 static double coefficient(const struct fbp_filter_design *d, ptrdiff_t n)
 {
     const double z = sqrt(3) - 2;

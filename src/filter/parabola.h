@@ -22,7 +22,7 @@
  */
 double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x);
 
-/** Response R(f) without the cutoff; f^2 for ramps. */
+/** Compute the response R(f) without the cutoff; f^2 for ramps. */
 double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f);
 
 /**
@@ -56,8 +56,8 @@ fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter fi
 struct fbp_reference {
     const double *h; /**< [n] spectrum without a gradient, sampled with the step of the rows */
     size_t n;        /**< 0: no spectrum, no deconvolution */
-    double centre; /**< sample at the centre of the line; rows are counted from their own centre */
-    double wiener; /**< > 0: h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */
+    double centre;   /**< sample at the centre of the line; rows have their own centre */
+    double wiener;   /**< regularisation; > 0: h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */
 };
 
 /** Additional factors of a filter's response at fractions of the Nyquist frequency: linear between
@@ -118,7 +118,8 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
  * column, and a row with one more column at either end defines the whole spline between its
  * samples.
  */
-enum { FBP_SPLINE_REACH = 32 }; /**< the coefficients' kernel is below 1e-18 from there on */
+/** Number of terms after which the coefficients' kernel is below 1e-18. */
+enum { FBP_SPLINE_REACH = 32 };
 
 /**
  * Change a filter to yield spline coefficients instead of samples.
@@ -130,11 +131,12 @@ enum { FBP_SPLINE_REACH = 32 }; /**< the coefficients' kernel is below 1e-18 fro
  */
 fbp_status fbp_filter_spline(struct fbp_filter_design *design, size_t n_columns, size_t half_width);
 
-/** Added before floor() selects the nearest sample: exactly between two samples, which is frequent
- *  in symmetric scans, all devices select the upper one despite different roundings. */
+/** Number that is added before floor() selects the nearest sample: exactly between two samples,
+ * which is frequent in symmetric scans, all devices select the upper one despite different
+ * rounding. */
 static const double FBP_NEAREST = .5 + 1. / 4096;
 
-/** Weights B(u - i), i = floor(u) - 1 … floor(u) + 2, for the fraction of u. */
+/** Get the weights B(u - i), i = floor(u) - 1 … floor(u) + 2, for the fraction of u. */
 static inline void fbp_spline_weights(double fraction, double w[4])
 {
     const double t = fraction, s = 1 - t;

@@ -1,5 +1,5 @@
-/* Circular scans: views from a description (fbp_circle_views()), and the rotation axis and its
- * position, fitted to given views. */
+/* Circular scans: views from a description (fbp_circle_views(), called by src/scan), and the
+ * rotation axis and its position, fitted to given views (called by facts.c). */
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
@@ -59,7 +59,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* a virtual detector, or two distances interchanged */
+        if (!(sdd >= sod)) /* a virtual detector, or two interchanged distances */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
                             "the source-to-axis distance %g mm; for a virtual detector, multiply "
@@ -69,7 +69,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
     return FBP_OK;
 }
 
-/* The source stands at (d cos t, d sin t, 0). */
+/* Compute the views: the source is at (d cos t, d sin t, 0). */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
     FBP_REQUIRE(views);
@@ -88,7 +88,7 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
             views[k].s[i] = sod * n[i];
             views[k].d[i] = (sod - sdd) * n[i] + c.offset_mm[0] * u[i] + c.offset_mm[1] * v[i];
         }
-        /* each about the panel's own axis as the turns before have left it */
+        /* rotate the panel about its u, v and normal, each as the previous rotations left it */
         fbp_turn_pair(v, n, c.tilt_rad[0]);
         fbp_turn_pair(n, u, c.tilt_rad[1]);
         fbp_turn_pair(u, v, c.tilt_rad[2]);
@@ -100,8 +100,8 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
     return FBP_OK;
 }
 
-/* A normal within this angle of z counts as z: at least, at most, and as a multiple of the distance
- * of the sources from their plane, seen from its middle. */
+/* Greatest angle of a normal to z that counts as z: least value, greatest value, and multiple of
+ * the distance of the sources from their plane, as an angle seen from its middle. */
 static const double NEAR_LEAST = 0.05 * FBP_PI / 180, NEAR_MOST = 5 * FBP_PI / 180, NEAR_TIMES = 3;
 
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
@@ -115,7 +115,8 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
         return 0;
     for (size_t k = 0; k < n_views; k++)
         fbp_axpy(mean, 1 / (double)n_views, views[k].s, mean);
-    for (size_t k = 0; k < n_views; k++) { /* outer products of the sources about their centroid */
+    /* Matrix C: outer products of the sources about their centroid. */
+    for (size_t k = 0; k < n_views; k++) {
         double q[3];
         fbp_axpy(views[k].s, -1, mean, q);
         for (int i = 0; i < 9; i++)
@@ -141,7 +142,7 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     for (int i = 0; i < 3; i++)
         Cn[i] = fbp_dot(C[i], n);
     const double least = fbp_dot(n, Cn);
-    /* second eigenvalue from sum and product of the upper two: how far from a line, how flat */
+    /* second eigenvalue, from sum and product of two: distances from a line and from a plane */
     const double half = (trace - least) / 2;
     const double second = half - sqrt(fmax(half * half - product, 0));
     if (!(second > 1e-6 * trace && least < 0.01 * second))
@@ -156,8 +157,8 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     return 0;
 }
 
-/* An axis within this part of the circle's radius, or of the panel's width, passes through the
- * origin; also within this multiple of the distance of the views from the fit. */
+/* Greatest distance of an axis that counts as passing through the origin: part of the circle's
+ * radius or of the panel's width, and multiple of the distance of the views from the fit. */
 static const double ASIDE_LEAST = 1e-3, ASIDE_TIMES = 3;
 
 /*
@@ -238,7 +239,7 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
             continue;
         fbp_axpy(v->s, -1, centre, v->s);
         if (kind->matrix(v, &views->panel, P) && P[11] < 0)
-            for (int i = 0; i < 3; i++) { /* the sign of its matrix was that of the origin */
+            for (int i = 0; i < 3; i++) { /* the matrix had the sign for the origin */
                 v->d[i] = 2 * v->s[i] - v->d[i];
                 v->u[i] = -v->u[i];
                 v->v[i] = -v->v[i];

@@ -1,5 +1,5 @@
 /* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc), and the
- * redundancy of each ray (struct fbp_ray_coverage). */
+ * redundancy of each ray (struct fbp_ray_coverage).  Called by facts.c and weight/weight.c. */
 #include "geometry/coverage.h"
 
 #include "geometry/view.h"
@@ -10,13 +10,14 @@
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {
     FEWEST = 3, /* angles of a full turn */
-    COLUMNS = 5 /* columns of a fan, from its middle to its edge, for the gap between directions */
+    COLUMNS = 5 /* columns of a fan, middle to edge, for the gap between directions */
 };
-/* Views closer than this [rad] stand at one angle: the second turn of a scan, 0 and 360 degrees. */
+/* Greatest difference of views at one angle [rad], such as those of the second turn of a scan, or
+ * of 0 and 360 degrees. */
 static const double SAME = 1e-7;
 
 struct item {
-    double angle; /* [0, period], then from the first view of the arc */
+    double angle; /* angles of groups in [0, period], then counted from the first view of the arc */
     size_t view;
 };
 
@@ -29,10 +30,11 @@ struct group {
 struct work {
     struct item *items;
     struct group *groups;
-    double *gaps, *sorted; /* gaps[i] follows groups[i]; the last one is the largest */
+    double *gaps, *sorted; /* gaps[i] is the gap after groups[i]; the last one is the largest */
     double period;         /* angles count modulo this */
-    double reach[2];       /* extent of the first and of the last share beyond its angle; full: 0 */
-    size_t n, m;           /* number of items, of groups */
+    double reach[2]; /* extent of the first and of the last step beyond the arc's first and last
+                        angle; full: 0 */
+    size_t n, m;     /* number of items, of groups */
 };
 
 static int by_angle(const void *a, const void *b)
@@ -48,7 +50,7 @@ static double wrapped(double angle, double period)
     return angle - period * floor(angle / period);
 }
 
-/* Sort views by angle, begin after the largest gap, and group views of one angle. */
+/* Sort the views by angle, begin after the largest gap, and group the views of one angle. */
 static void group_items(struct work *w)
 {
     size_t best = 0;
@@ -77,7 +79,7 @@ static void group_items(struct work *w)
     }
 }
 
-/* Least, median and greatest of the first n gaps. */
+/* Get the least, median and greatest of the first n gaps. */
 static void gap_range(struct work *w, size_t n, double out[3])
 {
     for (size_t g = 0; g < n; g++)
@@ -109,10 +111,10 @@ static double drawn_gap(const double *gaps, size_t m)
     return fmin(45 * DEGREE, mean + 1.12 * deviation * (log((double)m) + 3));
 }
 
-/* Largest of m ascending gaps that is still a step: 1.5 median steps, 2.5 if that is below 90
- * degrees, or the largest gap of random angles.  One missing view is filled by its neighbours, of
- * coarse steps up to a quarter turn; in a larger gap the turn is cut, and its rays are taken from
- * the other side. */
+/* Find the largest of m ascending gaps that is still a step: 1.5 median steps, 2.5 if that is below
+ * 90 degrees, or the largest gap expected of random angles.  One missing view is replaced by its
+ * neighbours, for coarse steps up to a quarter turn; at a larger gap the turn ends, and the rays
+ * are taken from opposite views. */
 static double largest_step(const double *gaps, size_t m)
 {
     const double median = gaps[(m - 1) / 2];
@@ -139,8 +141,8 @@ static void measure(struct work *w, bool closed, struct fbp_arc *out)
     out->arc_rad = w->period;
     if (out->full || w->m == 1)
         return;
-    /* The reach is as far outwards as inwards; modulo pi half way to the neighbour beyond the gap,
-     * if that is no farther than chance would have it. */
+    /* The first and last steps are as long outwards as inwards; modulo pi they end half way to the
+     * neighbour beyond the gap, if the gap is not larger than expected of random angles. */
     for (int i = 0; i < 2; i++) {
         const double inwards = w->gaps[i ? w->m - 2 : 0] / 2;
         w->reach[i] = w->period == TURN ? inwards : fmax(inwards, fmin(last, drawn) / 2);
@@ -171,7 +173,7 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     group_items(&w);
     measure(&w, closed, out);
     const bool ends = !out->full && w.m > 1;
-    /* A step reaches half way to both neighbours; at an end of the arc, as far as w.reach. */
+    /* A step extends half way to both neighbours; at an end of the arc, as far as w.reach. */
     for (size_t g = 0; g < w.m; g++) {
         const bool first = ends && g == 0, last = ends && g == w.m - 1;
         const double before = first ? 2 * w.reach[0] : w.gaps[g ? g - 1 : w.m - 1];
@@ -228,28 +230,28 @@ void fbp_arc_clear(struct fbp_arc *arc)
 }
 
 enum {
-    BINS = 1 << 14,      /* of a turn, in the tables of confidence */
-    MOST_GROUPS = 8,     /* of detector offsets; more are the wobble of one offset */
+    BINS = 1 << 14,  /* number of parts of a turn, in the tables of confidence */
+    MOST_GROUPS = 8, /* greatest number of detector offsets; more offsets are deviations from one */
     FEWEST_IN_GROUP = 3, /* views of a group */
-    PLACES = 17          /* across a detector, where rays of a gap are checked */
+    PLACES = 17 /* number of positions across a detector at which rays of a gap are checked */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 
-/* Detector offsets that differ by more, as part of the detector's width, are two groups. */
+/* Least difference of detector offsets of two groups, as a part of the detector's width. */
 static const double APART = 0.05;
-/* Confidence rises over this angle from the end of an arc [degrees]. */
+/* Angle from the end of an arc over which the confidence rises to 1 [degrees]. */
 static const double FEATHER = 15;
-/* Least feather at a detector edge, as part of the detector's width; a gap may be left to others
- * even if they have not measured this much. */
+/* Least width of the transition of weights at a detector edge, as a part of the detector's width;
+ * rays of a gap may be missing in other views within this width of their edge. */
 static const double LEAST_FEATHER = 0.02;
-/* Gaps smaller than this part of another count as filled for that one. */
+/* Gaps smaller than this part of another gap count as covered where they cover that gap. */
 static const double MUCH_SMALLER = 0.25;
-/* Larger gaps [degrees] are the end of an arc, and are left to others even if these have measured
- * nothing. */
+/* Least gap that is an end of an arc [degrees]: its rays are left to other views even if these have
+ * not measured them. */
 static const double FILLED = 45;
-/* Confidence in a gap that is left to others; it counts for rays that no view has measured. */
+/* Confidence in a gap whose rays are left to other views; for rays that none has measured. */
 static const double LEAST = 1e-4;
-/* The part of a cell that one value of the confidence stands for [degrees]. */
+/* Part of a view's cell that one value of the confidence stands for [degrees]. */
 static const double PART = 1;
 
 struct gap {
@@ -259,14 +261,15 @@ struct gap {
 
 struct fbp_coverage_group {
     double lo, hi;     /* x that all its views have measured */
-    double feather[2]; /* over which confidence rises from lo, and from hi; 0: an outer edge */
+    double feather[2]; /* width of the rise of confidence from lo, and from hi; 0: an edge */
     float *confidence; /* [BINS + 1], along beta */
-    float *gap;        /* [BINS]: size of the gap that the angle lies in, 0: none */
+    float *gap;        /* [BINS] size of the gap at each angle; 0: none */
 };
 
 struct fbp_coverage_view {
-    size_t group, sharers; /* sharers: views of the group at this angle */
-    double angle, cell[2]; /* cell: from half way to the view before to half way to the next */
+    size_t group, sharers; /* sharers: number of views of the group at this angle */
+    /* Cell of the view: from half way to the previous view to half way to the next. */
+    double angle, cell[2];
 };
 
 struct keyed {
@@ -280,7 +283,7 @@ static double smooth(double x)
     return x * x * (3 - 2 * x);
 }
 
-/* Number the groups of offsets; one group if there are too many, or one of too few views. */
+/* Assign the views to groups of offsets; one group if there are too many or one is small. */
 static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const double (*edge)[2])
 {
     size_t first = 0, n = 0;
@@ -307,8 +310,8 @@ static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const
     return 1;
 }
 
-/* Was the ray measured by a group other than `except`, or from the other side by any, in no gap
- * larger than `largest`? */
+/* True if a group other than `except` measured the ray, or any group measured it from the other
+ * side, in no gap larger than `largest`. */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
                                double x, double largest)
 {
@@ -325,8 +328,7 @@ static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, 
     return false;
 }
 
-/* Lower the confidence in a gap whose rays, as the group's views would have them, others have
- * measured. */
+/* Lower the confidence of a group's views in a gap whose rays other views have measured. */
 static void leave_to_others(struct fbp_ray_coverage *c, const struct gap *gap)
 {
     struct fbp_coverage_group *g = &c->group[gap->group];
@@ -401,7 +403,7 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* At the end of an arc a view reaches out half a usual step. */
+        /* At the end of an arc, the cell of a view extends outwards by half a usual step. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};
@@ -412,8 +414,8 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 g->gap[(size_t)at % BINS] = (float)found.size;
         }
     }
-    /* Feathers are as wide as the overlap with a group, or the mirror image of one, that has
-     * measured rays beyond the edge; with one offset they are Wang's. */
+    /* Transitions are as wide as the overlap with a group, or with the mirror image of one, that
+     * has measured rays beyond the edge; for one offset they are Wang's weights. */
     for (size_t i = 0; i < out->n_groups; i++) {
         struct fbp_coverage_group *g = &out->group[i];
         const double slack = LEAST_FEATHER * (g->hi - g->lo);

@@ -22,7 +22,7 @@ struct fbp_arc {
      *  arc_rad. */
     double *step;
     double *position; /**< [n] angle counter-clockwise from the start of the arc, 0 … arc_rad */
-    double *cell;     /**< [n][2] start and end of the step, for all views at the angle together */
+    double *cell;     /**< [n][2] start and end of the step of each view, or all at one angle */
     bool full;        /**< no gap is larger than the largest step */
     size_t n_gaps;    /**< number of gaps larger than the largest step */
     size_t n_angles;  /**< number of different angles */
@@ -33,13 +33,12 @@ struct fbp_arc {
     double arc_rad;
     double gap_rad;     /**< largest gap minus the median step */
     double step_rad[3]; /**< least, median and greatest step inside the arc */
-    /** Largest gap between directions of rays, for the columns of the fan at which it is
-     *  largest. */
+    /** Largest gap between directions of rays, for the columns of the fan with the largest gap. */
     double direction_gap_rad;
-    /** Larger gaps are reported as missing views: the greatest of 4 median steps, 2 degrees, and
-     *  the largest gap expected of random angles; at most 45 degrees, at least 1.5 median steps. */
+    /** Least gap that is reported as missing views: the greatest of 4 median steps, 2 degrees, and
+     * the largest gap expected of random angles; at most 45 degrees, at least 1.5 median steps. */
     double usual_gap_rad;
-    /** +1 if the angles ascend in 9 of 10 steps of the acquisition, -1 if they descend, else 0. */
+    /** +1 if the angles ascend in 9 of 10 steps of the acquisition, -1 if they descend, else 0 */
     int direction;
 };
 

@@ -1,5 +1,6 @@
-/* Sets of directions of plane integrals (fbp_directions_make()), and their Voronoi cells on the
- * sphere (fbp_sphere_cells(), for quadrature weights and facts). */
+/* Sets of directions of plane integrals (fbp_directions_make(), called by programs and the scan
+ * file), and Voronoi cells of directions on the sphere (fbp_sphere_cells(), called by kind.c and
+ * weight/quadrature.c). */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"
@@ -17,7 +18,8 @@ static const char *const orders[] = {"plain", "flip", "msps"};
 static const char *const poles[] = {"z", "x", "y"};
 static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
 
-/* The maximally spaced order takes the square of the number of directions. */
+/* Greatest number of directions for the maximally spaced order, whose time increases with the
+ * square of the number. */
 static const double MOST_SPACED = 50000;
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -42,7 +44,7 @@ const char *fbp_quadrature_name(size_t i)
     return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
-/* Angle of ring i of n from the pole; of direction i of n in a ring about it. */
+/* Angle from the pole of ring i of n; angle of direction i of n in a ring about the pole. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -66,8 +68,8 @@ static void put(enum fbp_pole pole, double theta, double phi, double out[3])
         out[axis[pole][i]] = x[i];
 }
 
-/* Reorder: next always the direction with the least potential of charges at those before it and at
- * their antipodes; of equal ones the first. */
+/* Reorder the directions: the next one is always that with the least potential of charges at the
+ * previous directions and their antipodes; of equal ones, the first. */
 static fbp_status most_apart(double (*n)[3], size_t count)
 {
     const double equal = 1e-12;
@@ -180,27 +182,28 @@ void fbp_plane_view(const double direction[3], double spacing_mm, double first_m
 /* Directions nearer than this are equal. */
 static const double EQUAL = 1e-9;
 
-/* Half the side of the square that is cut: a cell that reaches so far reaches the horizon. */
+/* Half the side of the square from which a cell is cut: a cell that extends to the square extends
+ * to the horizon. */
 static const double HORIZON = 1e6;
 
-/* A point of the sphere: direction i, or its antipode. */
+/* A point of the sphere: direction i or its antipode. */
 struct point {
     double x[3];
     size_t i;
 };
 
-/* The line a . p = b; a cell keeps a . p <= b. */
+/* A line a . p = b of the plane; a cell has the points with a . p <= b. */
 struct line {
     double a[2], b;
 };
 
-/* A corner of a cell, and the line from there to the next. */
+/* A corner of a cell, and the line from it to the next corner. */
 struct corner {
     double p[2];
     struct line edge;
 };
 
-/* A cell on the plane that touches the sphere in `at`, with the axes e. */
+/* A cell on the tangential plane of the sphere in `at`, with the axes e. */
 struct cell {
     const double *at;
     double e[2][3];
@@ -221,8 +224,9 @@ static double beyond(const struct line *l, const double p[2])
     return l->a[0] * p[0] + l->a[1] * p[1] - l->b;
 }
 
-/* Intersection of two lines, from the lines themselves, because corners near the horizon have few
- * digits.  p if they are parallel: then the line separates two corners by rounding alone. */
+/* Compute the intersection of two lines, from the lines themselves, because corners near the
+ * horizon have few digits.  p if the lines are parallel: then the line separates two corners only
+ * because of rounding. */
 static void meet(const struct line *l, const struct line *m, const double p[2], double out[2])
 {
     const double det = l->a[0] * m->a[1] - l->a[1] * m->a[0];
@@ -245,7 +249,7 @@ static void cut(struct cell *c, const double x[3])
 
     if (!(l.b < c->reach * slope))
         return;
-    for (size_t i = 0; i < n; i++) { /* the corner that lies farthest beyond the line */
+    for (size_t i = 0; i < n; i++) { /* corner that is farthest beyond the line */
         const double by = beyond(&l, was[i].p);
         if (by > most) {
             most = by;
@@ -255,7 +259,7 @@ static void cut(struct cell *c, const double x[3])
     if (top == n)
         return;
 
-    /* A run of corners around it lies beyond the line; two corners replace them. */
+    /* Corners around the farthest one are beyond the line; two new corners replace them. */
     size_t first = top, last = top;
     for (; gone < n && beyond(&l, was[(first + n - 1) % n].p) > 0; gone++)
         first = (first + n - 1) % n;
@@ -277,7 +281,7 @@ static void cut(struct cell *c, const double x[3])
 }
 
 /* Make the cell of point i of n, which are sorted by height.  Returns the number of points that are
- * equal to it, itself included. */
+ * equal to point i, including itself. */
 static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t i)
 {
     const double *const at = p[i].x;
@@ -303,7 +307,7 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
             if (!more[down])
                 continue;
             const double *x = p[down ? i - step : i + step].x;
-            /* this point, and all farther up or down, are too far away to cut the cell */
+            /* this point, and all points farther up or down, are too far away to cut the cell */
             more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
             if (!more[down])
                 continue;
@@ -342,7 +346,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
         if (i % 64 == 0)
             FBP_TRY_GOTO(fbp_check_cancelled());
         const size_t at = points[i].i;
-        if (at >= count) /* an antipode: its cell is that of the direction, turned over */
+        if (at >= count) /* an antipode: its cell is the mirror image of that of the direction */
             continue;
         const size_t equal = make_cell(&cell, points, n, i);
         if (!(cell.reach < HORIZON / 2))
@@ -350,7 +354,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
                                   "directions: all %zu lie in one plane, which does not determine "
                                   "a volume; give directions all over a half sphere",
                                   count));
-        /* triangles of the cell's point and two corners (van Oosterom and Strackee 1983) */
+        /* sum of triangles of the cell's point and two corners (van Oosterom and Strackee 1983) */
         double angle = 0;
         for (size_t k = 0; k < cell.n; k++) {
             const double *p = cell.corner[k].p, *q = cell.corner[(k + 1) % cell.n].p;

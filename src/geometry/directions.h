@@ -16,10 +16,9 @@
 
 /** Facts about a set of directions. */
 struct fbp_sphere {
-    size_t different; /**< number of distinct directions; equal and opposite ones count once */
+    size_t different; /**< number of different directions; equal and opposite ones count once */
     double hole_rad;  /**< greatest angle between a point of the sphere and the nearest direction */
-    double usual_rad; /**< distance from a cell's farthest point to its direction, median over the
-                         cells */
+    double usual_rad; /**< median radius of the cells, to their farthest points */
 };
 
 /**
@@ -40,9 +39,9 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
  */
 struct fbp_meridian_planes {
     double axis[3];      /**< direction that all planes contain */
-    double across[2][3]; /**< other axes of the right-handed system; angles are counted from the
-                            first to the second */
-    int pole;            /**< 0, 1, 2: axis is x, y, z; -1: any other axis */
+    double across[2][3]; /**< the other two axes of a right-handed system; angles are counted from
+                            the first to the second */
+    int pole;            /**< name of the axis: 0, 1, 2: x, y, z; -1: any other axis */
     size_t n;            /**< number of planes */
     size_t most;         /**< greatest number of directions in one plane */
     double *angle;       /**< [n] angle of each plane, 0 <= angle < pi, ascending */
@@ -62,14 +61,14 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes);
 
 struct fbp_ring_member {
     size_t view;
-    bool reversed; /**< the antipode was measured: the order of its samples is reversed */
+    bool reversed; /**< true: the antipode was measured, and the order of its samples is reversed */
 };
 
 struct fbp_ring {
-    double theta, phi;        /**< first member; the others follow in equal steps of phi */
-    size_t first, n;          /**< members [first, first + n) of fbp_rings.member */
-    size_t n_phi;             /**< number of different angles phi; 0: at the pole */
-    bool at_pole, at_equator; /**< at the pole, all members are the same direction */
+    double theta, phi; /**< first member of the ring; the others follow in equal steps of phi */
+    size_t first, n;   /**< members [first, first + n) of fbp_rings.member */
+    size_t n_phi;      /**< number of different angles phi in the ring; 0: the ring is the pole */
+    bool at_pole, at_equator; /**< at_pole: all members are the direction of the pole */
 };
 
 /**
@@ -79,7 +78,8 @@ struct fbp_ring {
  * rings.
  */
 struct fbp_rings {
-    double axis[3], across[2][3]; /**< phi is counted from across[0] to across[1] */
+    double axis[3], across[2][3]; /**< axes perpendicular to the rings' axis; phi is counted from
+                                     across[0] to across[1] */
     struct fbp_ring *ring;        /**< [n] rings, starting at the pole */
     size_t n;
     struct fbp_ring_member *member; /**< [n_members] */

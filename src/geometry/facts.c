@@ -1,6 +1,6 @@
 /* Facts of a scan of line integrals (fbp_line_facts(): arc, coverage, field of view, symmetries,
- * movement along the axis), the detector rows that slices need, and the default grid.  kind.c has
- * these functions in its tables. */
+ * movement along the axis), the detector rows that slices need, and the default grid.  kind.c calls
+ * these functions through its tables. */
 #include "geometry/kind.h"
 
 #include "geometry/coverage.h"
@@ -8,21 +8,20 @@
 #include "base/base.h"
 #include "base/threads.h"
 
-/* A panel is offset on purpose if its two sides differ by more than this part of the fan. */
+/* Least difference of the two sides of a panel that is offset on purpose, as a part of the fan. */
 static const double ASYMMETRY = 0.02;
 
-/* Weights per ray leave gaps up to this to the neighbouring views [rad]. */
+/* Greatest gap that weights per ray leave to the neighbouring views [rad]. */
 static const double LARGEST_GAP = FBP_PI / 2;
-enum {
-    COVERAGE_STEPS = 32
-}; /* distances from the axis to the detector's edge with measured gaps */
+/* Number of distances from the axis to the detector's edge for which gaps are measured. */
+enum { COVERAGE_STEPS = 32 };
 
 /* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
 struct sides {
     double mean_lo[2], mean_hi[2];   /* outer edges, mean */
-    double edge_lo[2], edge_hi[2];   /* reach of the outer edges, least of all views */
-    double pixel_lo[2], pixel_hi[2]; /* reach of the outermost pixel centres, likewise */
-    double middle[2][2];             /* [fan angle, distance][least, greatest] of the middles */
+    double edge_lo[2], edge_hi[2];   /* extent of the outer edges, least of all views */
+    double pixel_lo[2], pixel_hi[2]; /* extent of the outermost pixel centres, least of all views */
+    double middle[2][2]; /* [fan angle, distance][least, greatest] of the panels' middles */
 };
 
 static void widen_range(double range[2], double lo, double hi, bool first)
@@ -67,7 +66,7 @@ fail:
     return st;
 }
 
-/* Which weights the views need, and whether they have measured all lines. */
+/* Find which weights the views need, and whether they have measured all lines. */
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides,
                            const struct fbp_kind_table *kind, const struct fbp_views *views,
                            const struct fbp_arc *arc)
@@ -122,8 +121,9 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     if (source)
         return FBP_OK;
 
-    /* Opposite views of a parallel beam are one: what counts is half a turn of them, wherever its
-     * views stand.  A full turn keeps its own steps and gaps, for messages. */
+    /* Opposite views of a parallel beam measure the same rays: the covered part of half a turn is
+     * decisive, for any position of the views.  A full turn keeps its own steps and gaps, for
+     * messages. */
     FBP_TRY(fbp_arc_create(&half, views->view, views->n, out->axis, FBP_PI, 0, false));
     if (half.n_angles < 3 || !half.full)
         out->coverage = FBP_COVERAGE_PARTIAL;
@@ -138,7 +138,8 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     return FBP_OK;
 }
 
-/* Distances from the axis within which lines were measured, and the overlap of an offset panel. */
+/* Compute the distances from the axis within which lines were measured, and the overlap of an
+ * offset panel. */
 static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool source)
 {
     const int unit = source ? 0 : 1;
@@ -152,12 +153,12 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the rotation axis is outside the panel in some views (by up to "
                         "%.3g mm); check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    /* If a turn has gaps, the lines that both sides of an offset panel measure are complete. */
+    /* If a turn has gaps, only lines that both sides of an offset panel measure are complete. */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!out->offset)
         return FBP_OK;
-    /* up to the last pixel's centre, which gets the weight 0 */
+    /* up to the centre of the last pixel, which gets the weight 0 */
     out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
     out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
@@ -182,20 +183,19 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
  */
 enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
-/* A scan is a helix if a line through heights over angles leaves less than this part of their
- * variance. */
+/* Greatest part of the variance of heights that a linear fit over angles leaves for a helix. */
 static const double STEADY = 0.02;
 
 /* A view that contributes to the drift. */
 struct drift_view {
     double weight;        /* in means over the views */
-    double middle, seen;  /* part of the axis that the view sees: middle, length [mm] */
+    double middle, seen;  /* part of the axis that the view sees: middle and length [mm] */
     double source;        /* height of the source [mm]; parallel beam: sine of its elevation */
-    double angle, radius; /* unwrapped angle [rad]; distance of the source from the axis [mm] */
+    double angle, radius; /* angle without jumps [rad]; distance of the source from the axis [mm] */
     double P[12];
 };
 
-/* Mean of 1 - cos(kappa) for the sources' heights above a level. */
+/* Compute the mean of 1 - cos(kappa) for the sources' heights above a level. */
 static double steepness(const struct drift_view *v, size_t n, double weight, double level)
 {
     double sum = 0;
@@ -205,7 +205,8 @@ static double steepness(const struct drift_view *v, size_t n, double weight, dou
     return sum;
 }
 
-/* Part of a voxel that the rows yield: interpolation fades beyond the centres of the outer rows. */
+/* Compute the part of a voxel's value that the rows yield: interpolation decreases beyond the
+ * centres of the outer rows. */
 static double part_seen(const double P[12], const struct fbp_panel *panel, const double x[3])
 {
     const double depth = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / depth;
@@ -214,7 +215,8 @@ static double part_seen(const double P[12], const struct fbp_panel *panel, const
     return depth > 0 ? fmin(1, fmax(0, 1 - beyond)) : 0;
 }
 
-/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error, cone_angle_error.  arc: of 2 pi. */
+/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error, cone_angle_error.  arc: arc of the
+ * views as a part of 2 pi. */
 static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
                               const struct fbp_views *views, const struct fbp_arc *arc,
                               const struct fbp_grid *grid)
@@ -244,7 +246,7 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
             v->source /= fbp_norm(view->s);
         v->angle = turned;
         v->radius = f.radius;
-        /* the ends of a short scan count little, because rays are measured twice there */
+        /* the ends of a short scan have little weight, because rays are measured twice there */
         const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
         const bool whole = arc->full || !kind->has_source || !(ramp > 0);
         v->weight = whole ? arc->step[k] : arc->step[k] * fmin(1, end / ramp);
@@ -279,8 +281,9 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     const double explained = squares > 0 ? products * products / squares : 0;
     out->pitch_mm = explained > (1 - STEADY) * variance ? 2 * FBP_PI * products / squares : 0;
 
-    /* Points about the middle of what is seen, at three heights, on the axis and around it: what
-     * the views see of them, less what they would see without moving. */
+    /* For points around the middle of the seen part, at three heights, on the axis and around it:
+     * compute the part of their values that the views yield, and subtract that of views that do not
+     * move. */
     const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
     fbp_frame_of(&unit, axis, &f);
     for (int i = 0; i < POINTS; i++) {
@@ -305,7 +308,7 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     return FBP_OK;
 }
 
-/* Symmetries of the matrices, (c, r, 1) w = P (x, y, z, 1), and of the grid. */
+/* Find the symmetries of the matrices, (c, r, 1) w = P (x, y, z, 1), and of the grid. */
 static const double TOLERANCE = 1e-9;
 
 static bool near(double a, double b, double scale)
@@ -313,7 +316,7 @@ static bool near(double a, double b, double scale)
     return fabs(a - b) <= TOLERANCE * scale;
 }
 
-/* Are views k + n/2 (quarters 2) or k + n/4 (quarters 1, -1) views k, turned about z? */
+/* True if views k + n/2 (quarters 2) or k + n/4 (quarters 1, -1) are views k, rotated about z. */
 static bool turned(const struct fbp_views *views, int quarters)
 {
     const size_t n = views->n, fraction = quarters == 2 ? 2 : 4;
@@ -335,7 +338,7 @@ static bool turned(const struct fbp_views *views, int quarters)
     return true;
 }
 
-/* enum fbp_symmetry flags that hold to 1e-9; grid may be NULL. */
+/* Get the enum fbp_symmetry flags that are true within 1e-9; grid may be NULL. */
 static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_views *views,
                          const struct fbp_grid *g)
 {
@@ -407,9 +410,9 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan, false));
     FBP_TRY_GOTO(coverage(out, &sides, kind, views, &arc));
     FBP_TRY_GOTO(field_of_view(out, &sides, source));
-    /* A gap causes errors if it exceeds two mean steps by 2 degrees; gaps of golden-ratio angles do
-     * not. In images of two disks off the axis, filled gaps of 5 to 60 degrees cost .4 to .6 %
-     * (rms) per degree, for all kinds of beams and positions of the gap
+    /* A gap causes errors if it is larger than two mean steps by 2 degrees; gaps of golden-ratio
+     * angles are not.  In images of two disks off the axis, gaps of 5 to 60 degrees cause errors of
+     * .4 to .6 % (rms) per degree, for all kinds of beams and positions of the gap
      * (bench/results/accuracy.md). */
     const bool short_fan = out->coverage == FBP_COVERAGE_SHORT && source;
     const double covered = short_fan ? out->arc_rad : out->offset ? 2 * FBP_PI : FBP_PI;
@@ -419,7 +422,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY_GOTO(axial_drift(out, kind, views, &arc, grid));
     out->symmetry = symmetry(kind, views, grid);
 
-    /* The volume must lie in front of the sources; is it inside of the field of view? */
+    /* Check that the volume is in front of the sources; find whether it is in the field of view. */
     bool inside = grid != NULL;
     for (int i = 0; grid && i < 8; i++) {
         double x[3], across[3], P[12];
@@ -445,11 +448,11 @@ fail:
     return st;
 }
 
-/* Rounding in float moves a projected row by less [pixels]. */
+/* Greatest movement of a projected row by rounding to float [pixels]. */
 static const double MARGIN_PX = 1e-3;
 
-/* The row is a quotient of linear functions, therefore its extremes over a box in front of the
- * source lie at corners. */
+/* Compute the range of rows of a box: the row is a quotient of linear functions, therefore its
+ * extremes over a box in front of the source are at corners. */
 void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                    size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                    size_t *r1)
@@ -461,7 +464,7 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
     *r1 = 0;
     if (z0 >= z1 || k0 >= k1)
         return;
-    *r1 = views->panel.n_rows; /* if the box is not in front of all sources */
+    *r1 = views->panel.n_rows; /* for a box that is not in front of all sources */
     for (int i = 0; i < 8; i++) {
         fbp_grid_corner(grid, i, corners[i]);
         corners[i][2] = fbp_grid_coordinate(grid, 2, i & 4 ? (double)z1 - 1 : (double)z0);
@@ -486,12 +489,12 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
         *r0 = *r1 = 0;
 }
 
-/* Mean over the views of the column pitch at the iso-centre, of the distance from the axis to the
- * farther edge of the panel in pixels, and of the part of the z axis that the rows see. */
+/* Compute means over the views: column pitch at the iso-centre, distance from the axis to the
+ * farther edge of the panel in pixels, and length of the part of the z axis that the rows see. */
 void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                    struct fbp_grid *out)
 {
-    const double slack = 1e-6; /* a whole number of pixels stays that number after rounding */
+    const double slack = 1e-6; /* a whole number of pixels must not change by rounding */
     const double z_axis[3] = {0, 0, 1};
     double pitch = 0, columns = 0, z_lo = 0, z_hi = 0, P[12], z[2];
     size_t n = 0;

@@ -1,5 +1,6 @@
-/* Kinds of geometry (cone, parallel, planes), each a table of functions, and the public functions
- * that call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(). */
+/* Kinds of geometry (cone, parallel, planes), each a table of functions, and the functions that
+ * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default().  Plans, fbp_scan_facts()
+ * and tools call these. */
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"
@@ -21,11 +22,10 @@ static fbp_status check_length(const char *field, size_t k, const struct fbp_ran
     return fbp_check_range(range, name, fbp_norm(a));
 }
 
-/* Cone: line integrals through a point source.  A fan beam is a cone of one detector row and no
- * kind of its own: matrix, weights, filter and grid follow from the cone's formulas for one row,
- * and a scan that is binned to one row becomes a fan.  Formats with a name for it choose it by the
- * panel.
- */
+/* Cone: line integrals through a point source.  A fan beam is a cone of one detector row and not a
+ * kind: matrix, weights, filter and grid follow from the cone's formulas for one row, and a scan
+ * that is reduced to one row becomes a fan.  Formats with a name for fan beams select it by the
+ * panel. */
 
 static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
 {
@@ -73,7 +73,7 @@ static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel 
     return true;
 }
 
-/* A tilted panel has its pitch foreshortened at the axis. */
+/* The pitch of a tilted panel is foreshortened at the axis. */
 static double parallel_pitch(const struct fbp_view *view, const double P[12])
 {
     double ray[3] = {view->s[0], view->s[1], view->s[2]}, across[3];
@@ -90,8 +90,8 @@ static double parallel_pitch(const struct fbp_view *view, const double P[12])
  * integrals at several delays, and v = 0.
  */
 
-/* Directions leave a gap if a point of the sphere is farther from all of them than this, in units
- * of the side of the square that each direction stands for. */
+/* Least distance of a point of the sphere from all directions that counts as a gap, in units of the
+ * side of the square that each direction stands for. */
 static const double GAP = 1.5;
 
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
@@ -116,7 +116,7 @@ static bool planes_matrix(const struct fbp_view *view, const struct fbp_panel *p
     return square > 0 && isfinite(P[0] + P[1] + P[2] + P[3]);
 }
 
-/* Distance of samples, without the rounding of the unit vector. */
+/* Get the distance of samples, without the rounding of the unit vector. */
 static double spacing_of(const struct fbp_view *view)
 {
     const double step = fbp_norm(view->u), digits = pow(10, 12 - ceil(log10(step)));
@@ -124,7 +124,7 @@ static double spacing_of(const struct fbp_view *view)
     return step > 0 && isfinite(digits) ? round(step * digits) / digits : step;
 }
 
-/* Range of t of a view, to the samples' outer edges. */
+/* Get the range of t of a view, to the samples' outer edges. */
 static void reach_of(const struct fbp_view *view, const struct fbp_panel *panel, double t[2])
 {
     const double step = spacing_of(view), middle = fbp_dot(view->d, view->u) / step;
@@ -168,8 +168,8 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     out->fov_half_height_mm[0] = -out->fov_radius_mm;
     out->fov_half_height_mm[1] = out->fov_radius_mm;
 
-    /* 2 n^2 / pi directions, as n rings of equal solid angle have them, show an object of radius
-     * n tau / pi without streaks. */
+    /* 2 n^2 / pi directions, as in n rings of equal solid angle, reconstruct an object of radius n
+     * tau / pi without streaks. */
     FBP_TRY_GOTO(fbp_sphere_cells((const double(*)[3])direction, views->n, NULL, &sphere));
     const double n = (double)sphere.different, rings = sqrt(FBP_PI * n / 2);
     out->n_angles = sphere.different;
@@ -190,7 +190,7 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     }
 
     out->volume_inside = g != NULL;
-    for (int i = 0; g && i < 8; i++) { /* does every view reach over the corners of the grid? */
+    for (int i = 0; g && i < 8; i++) { /* does every view see all corners of the grid? */
         double x[3];
         fbp_grid_corner(g, i, x);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(x));
@@ -206,7 +206,7 @@ fail:
     return st;
 }
 
-/* All rows: a plane passes through all slices. */
+/* Plane integrals need all rows: a plane passes through all slices. */
 static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                         size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                         size_t *r1)
@@ -217,12 +217,12 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
     *r1 = z0 < z1 && k0 < k1 ? views->panel.n_rows : 0;
 }
 
-/* A cube whose side is the field of view over sqrt(2), as laboratories choose it: its corners
- * beyond the field of view are not measured by all views. */
+/* The default grid is a cube whose side is the field of view over sqrt(2), as usual in
+ * laboratories: corners beyond the field of view are not measured by all views. */
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {
-    const double slack = 1e-6; /* a whole number of voxels stays that number after rounding */
+    const double slack = 1e-6; /* a whole number of voxels must not change by rounding */
     double radius = INFINITY, voxel = INFINITY, t[2];
 
     (void)kind;
@@ -279,7 +279,7 @@ size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
     return fbp_kind_of(kind)->row_is_frame ? panel->n_rows : 1;
 }
 
-/* Integrals over lines yield a value per length, integrals over planes one per volume. */
+/* Line integrals yield a value per length, plane integrals a value per volume. */
 static const struct {
     const char *name, *of[FBP_N_INTEGRALS];
     double scale[FBP_N_INTEGRALS];

@@ -20,16 +20,17 @@ enum fbp_integral { FBP_OVER_LINES = 0, FBP_OVER_PLANES, FBP_N_INTEGRALS };
 struct fbp_kind_table {
     const char *name; /**< name in scan files, such as "cone" */
     enum fbp_integral integral;
-    /** true: s is the source, where rays meet. false: s is the direction towards the source, views
-     *  half a turn apart measure the same rays, and distances have no meaning. */
+    /** True: s is the source, where rays meet.  False: s is the direction towards the source, views
+     * half a turn apart measure the same rays, and distances have no meaning. */
     bool has_source;
-    /** Rows are repetitions of the same measurement: row r of all views yields volume r. */
+    /** True: rows are repetitions of the same measurement: row r of all views yields volume r. */
     bool row_is_frame;
 
     /** Checks view k; NULL: nothing to check. */
     fbp_status (*check_view)(const struct fbp_view *view, size_t k);
     bool (*matrix)(const struct fbp_view *view, const struct fbp_panel *panel, double P[12]);
-    /** Column pitch at the iso-centre [mm] of a view of line integrals with matrix P. */
+    /** Function that computes the column pitch at the iso-centre [mm] of a view of line integrals
+     * with matrix P. */
     double (*pitch)(const struct fbp_view *view, const double P[12]);
 
     /** Implementations of fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(). The argument
@@ -49,32 +50,31 @@ enum { FBP_N_KINDS = FBP_PLANES + 1 };
 /** Table of a geometry kind, never NULL; a number that is no kind has a table without functions. */
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind);
 
-/** FBP_ERR_INVALID for a number that is not a geometry kind. where: beginning of the message. */
+/** Check the number of a geometry kind, else FBP_ERR_INVALID.  where: beginning of the message. */
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind);
 
-/** fbp_check_kind(), and FBP_ERR_UNSUPPORTED for a kind that is not of line integrals. */
+/** Check like fbp_check_kind(); FBP_ERR_UNSUPPORTED for a kind without line integrals. */
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
 
-/** Number of volumes of a scan with this panel: its number of rows if each row is a frame, else
- *  1. */
+/** Number of volumes of a scan with this panel: its number of rows if rows are frames, else 1. */
 size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
-/** Unit of a volume's values, "1/mm" or "1/cm^3", and the factor to it from 1/mm or 1/mm^3. */
+/** Get the unit of a volume's values, "1/mm" or "1/cm^3", and the factor that converts 1/mm or
+ * 1/mm^3 to it. */
 const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);
 double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit);
 
-/** fbp_view_to_matrix() without a message; false: no matrix exists. */
+/** Compute a matrix like fbp_view_to_matrix(), without a message; false: no matrix exists. */
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                      double P[12]);
 
-/** FBP_ERR_INVALID for a scan without views or pixels. */
+/** Check that a scan has views and pixels, else FBP_ERR_INVALID. */
 fbp_status fbp_check_views(const struct fbp_views *views);
 
-/** Check the lengths of a view whose values are finite; k: its index, for messages. */
+/** Check the lengths of the finite vectors of a view; k: index of the view, for messages. */
 fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k);
 
-/** Get the unit vectors of the views of plane integrals; *out: [n], freed by the caller, also after
- *  an error. */
+/** Get the unit vectors of the views of plane integrals; *out: [n], freed by the caller. */
 fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double (**out)[3]);
 
 /** facts.c: functions that kinds of line integrals share */
@@ -108,18 +108,18 @@ struct fbp_view_facts {
     double magnification; /**< sdd / sod on the iso ray */
     /** Panel's outer edges: fan angle [rad], distance from the axis [mm]. */
     double edge_lo[2], edge_hi[2];
-    double pixel_lo[2], pixel_hi[2]; /**< outermost pixel centres, in the same form */
+    /** Outermost pixel centres: fan angle [rad], distance from the axis [mm]. */
+    double pixel_lo[2], pixel_hi[2];
     double axis_lo, axis_hi; /**< part of the axis that is projected onto the panel's rows [mm] */
     double tilt[3], skew;    /**< as in struct fbp_circle [rad] */
     double row_tilt;         /**< angle between the rows and the plane normal to the axis [rad] */
 };
 
-/** Get the points of the axis [mm] that matrix P projects onto the lower and the upper edge of the
- *  panel. */
+/** Get the points of the axis [mm] that P projects onto the lower and upper edge of the panel. */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2]);
 
-/** FBP_ERR_INVALID for a view that cannot be backprojected. */
+/** Check that a view can be backprojected, else FBP_ERR_INVALID. */
 fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
                              size_t k, const double axis[3], struct fbp_view_facts *out);
 

@@ -1,5 +1,6 @@
-/* Directions in meridian planes (fbp_meridians_of(), for reconstruction in two stages) and in even
- * rings (fbp_rings_of(), for resampling): found from the directions themselves, in any order. */
+/* Directions in meridian planes (fbp_meridians_of(), called by plans for reconstruction in two
+ * stages) and in even rings (fbp_rings_of(), called for resampling; fbp_rings_about(), called by
+ * weight/quadrature.c): found from the directions themselves, in any order. */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"
@@ -13,10 +14,10 @@
 /* Greatest angle of a direction to its plane, for files with few digits [rad]. */
 static const double OFF = 1e-4;
 
-/* Two stages need this number of directions per plane, on average. */
+/* Least number of directions per plane, on average, for two stages. */
 enum { LEAST = 3 };
 
-/* Directions through which great circles are laid, and circles through each that are used. */
+/* Number of directions through which great circles are tried, and of circles used for each. */
 enum { SEEDS = 4, CIRCLES = 4 };
 
 /* A direction, and its distance from the axis. */
@@ -44,8 +45,8 @@ static int farthest_first(const void *a, const void *b)
     return x->sine > y->sine ? -1 : x->sine < y->sine ? 1 : (x->i > y->i) - (x->i < y->i);
 }
 
-/* Number of planes through an axis that hold all directions; most + 1 if more than `most`.
- * Directions next to the axis determine their plane badly, and come last. */
+/* Find the number of planes through an axis that contain all directions; most + 1 if there are more
+ * than `most`.  Directions near the axis determine their plane badly, and are assigned last. */
 static size_t count_planes(const struct work *w, const double axis[3], size_t most)
 {
     double across[3];
@@ -90,7 +91,7 @@ static void try_axis(struct work *w, const double axis[3])
     w->most = n;
 }
 
-/* The fullest great circles through direction `seed` and others; returns their number. */
+/* Find the great circles through direction `seed` with most directions; returns their number. */
 static size_t circles_through(const struct work *w, size_t seed, double out[CIRCLES][3])
 {
     size_t n = 0, found = 0;
@@ -173,7 +174,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
                               "least %d in each, but these %zu directions lie in %zu planes",
                               (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
 
-    /* the axis upwards, and exactly along x, y or z if it is one of these */
+    /* the axis points upwards, and is exactly x, y or z if it is near one of these */
     for (int i = 1; i < 3; i++) {
         largest = fabs(w.axis[i]) > fabs(w.axis[largest]) ? i : largest;
         least = fabs(w.axis[i]) < fabs(w.axis[least]) ? i : least;
@@ -182,15 +183,14 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     for (int i = 0; i < 3; i++)
         out->axis[i] = side * w.axis[i];
     out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
-    if (out->pole >= 0) /* y and z after x, z and x after y, x and y after z */
+    if (out->pole >= 0) /* the other axes: y and z for x, z and x for y, x and y for z */
         least = (out->pole + 1) % 3;
     other[least] = 1;
     fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
     fbp_normalise(out->across[0]);
     fbp_cross(out->axis, out->across[0], out->across[1]);
 
-    /* Planes are sorted by their angles.  The angle of a plane is that of its direction farthest
-     * from the axis. */
+    /* Sort the planes by their angles, each that of its direction farthest from the axis. */
     out->n = count_planes(&w, out->axis, n);
     FBP_TRY_GOTO(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->plane, n, sizeof *out->plane, what));
@@ -247,8 +247,8 @@ static int by_phi(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Are the angles phi of a ring, in ascending order, evenly spaced, and does each occur equally
- * often?  *n_phi: number of different angles. */
+/* True if the angles phi of a ring, in ascending order, are evenly spaced and each occurs equally
+ * often.  *n_phi: number of different angles. */
 static bool is_even(const struct place *p, size_t n, double alike, double even, size_t *n_phi)
 {
     size_t different = 0;
@@ -283,7 +283,7 @@ fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole
     FBP_TRY_GOTO(fbp_calloc((void **)&place, 2 * n, sizeof *place, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->ring, 2 * n, sizeof *out->ring, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->member, 2 * n, sizeof *out->member, "rings"));
-    for (size_t k = 0; k < n; k++) { /* a direction, and on the equator its antipode, too */
+    for (size_t k = 0; k < n; k++) { /* a direction, and on the equator also its antipode */
         const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
         const double x = side * fbp_dot(direction[k], out->across[0]);
         const double y = side * fbp_dot(direction[k], out->across[1]);

@@ -1,4 +1,5 @@
-/* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h. */
+/* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h.  Called by
+ * readers of files and by functions that take structs of the caller (ranges.h). */
 #include "geometry/ranges.h"
 
 #include "base/math.h"

@@ -1,5 +1,6 @@
-/* Judgements about facts of a geometry: fbp_geometry_circular() refuses scans that are no circle,
- * and fbp_geometry_remark() describes the errors that a reconstruction will have. */
+/* Judgements about facts of a geometry: fbp_geometry_circular(), called by plans, refuses scans
+ * that are not a circle, and fbp_geometry_remark(), called by programs and the command, describes
+ * the errors that a reconstruction will have. */
 #include "fbp/geometry.h"
 
 #include "base/base.h"
@@ -10,13 +11,13 @@
 
 static const double DEGREES = 180 / FBP_PI;
 
-/* Greatest part of a ball that views which move along the axis may lose. */
+/* Greatest accepted loss of a ball's value because of views that move along the axis. */
 static const double AXIAL_DRIFT_LIMIT = 0.01;
 
 /* Least error of the method that causes a warning. */
 static const double METHOD_LIMIT = 0.005;
 
-/* Fans that are wider cause a warning [degrees]. */
+/* Least fan that causes a warning [degrees]. */
 static const double WIDE_FAN = 120;
 
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
@@ -46,7 +47,7 @@ static double percent(double part)
     return round(1e4 * part) / 100 + 0.0;
 }
 
-/* Remark `which` of all there are; false if it does not apply. */
+/* Write remark `which` of all remarks; false if it does not apply. */
 static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, size_t n)
 {
     const bool planes = f->spacing_mm > 0;
@@ -102,7 +103,7 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
         else
             return false;
         return true;
-    case 3: /* directions of rays that no view has measured */
+    case 3: /* gap in the directions of rays that no view has measured */
         if (planes || f->n_angles < 3 || !(f->gap_error > 0))
             return false;
         if (strip)

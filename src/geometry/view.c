@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* Three vectors are dependent if |det| relative to the product of their lengths is below this. */
+/* Least |det| of independent vectors, relative to the product of their lengths. */
 static const double SINGULAR = 1e-12;
 
-/* A panel is seen edge-on if the cosine between iso ray and normal is below this. */
+/* Least cosine between iso ray and normal of a panel that is not seen edge-on. */
 static const double EDGE_ON = 0.05;
 
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
@@ -92,7 +92,7 @@ double fbp_view_angle(const struct fbp_view *view, const double axis[3])
     return atan2(fbp_dot(view->s, e1), fbp_dot(view->s, e0));
 }
 
-/* Point a z of the axis falls on row (P4.a z + P7) / (P8.a z + P11). */
+/* The point a z of the axis is projected to row (P4.a z + P7) / (P8.a z + P11). */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2])
 {
@@ -102,9 +102,9 @@ void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const doub
     }
 }
 
-/* Fan angle and signed distance from the axis, both positive along +t, of the rays through the ends
- * of the middle row.  With the source at angle phi, a line under gamma is measured again from
- * phi + pi - 2 gamma under -gamma. */
+/* Compute fan angle and signed distance from the axis, both positive along +t, of the rays through
+ * the ends of the middle row.  A line that is measured at angle gamma from a source at angle phi is
+ * measured again from phi + pi - 2 gamma at angle -gamma. */
 static void fan_of(bool source, const struct fbp_view *view, const struct fbp_panel *panel,
                    const struct fbp_frame *f, double margin, double lo[2], double hi[2])
 {
@@ -183,8 +183,8 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
     out->axis_lo = fmin(z[0], z[1]);
     out->axis_hi = fmax(z[0], z[1]);
 
-    /* Rotations of the panel from the ideal one, as in struct fbp_circle.  A projection that is
-     * stored mirrored or upside down is no rotated panel. */
+    /* Compute the rotations of the panel from the ideal panel, as in struct fbp_circle.  A
+     * projection that is stored mirrored or upside down does not count as rotated. */
     for (int i = 0; i < 3; i++) {
         u[i] = copysign(1, fbp_dot(view->u, f.t)) * view->u[i];
         v[i] = copysign(1, fbp_dot(view->v, f.a)) * view->v[i];

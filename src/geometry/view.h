@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/** Rows of the inverse of the matrix with columns a, b, c (equally, columns of the inverse of the
- *  matrix with rows a, b, c); false if the vectors are linearly dependent. */
+/** Compute the rows of the inverse of the matrix with columns a, b, c (which are the columns of the
+ * inverse of the matrix with rows a, b, c); false if the vectors are linearly dependent. */
 bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
 /**
@@ -26,17 +26,17 @@ struct fbp_frame {
 /** Compute the axes; false if the source lies on the axis. */
 bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_frame *out);
 
-/** Angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
+/** Get the angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
 double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
 
-/** Centre of corner voxel i, 0 to 7, of a grid; bit j of i: the last voxel along axis j. */
+/** Get the centre of corner voxel i, 0 to 7, of a grid; bit j of i: the last voxel along axis j. */
 static inline void fbp_grid_corner(const struct fbp_grid *g, int i, double out[3])
 {
     for (int j = 0; j < 3; j++)
         out[j] = fbp_grid_coordinate(g, j, i >> j & 1 ? (double)g->n[j] - 1 : 0);
 }
 
-/** Turn a towards b by an angle; both are unit vectors, at right angles. */
+/** Rotate a towards b by an angle; a and b are unit vectors at right angles. */
 static inline void fbp_turn_pair(double a[3], double b[3], double angle)
 {
     const double c = cos(angle), s = sin(angle);
@@ -67,7 +67,7 @@ static inline void fbp_turned(const double R[9], const double x[3], double out[3
         out[i] = fbp_dot(R + 3 * i, in);
 }
 
-/** Right-handed rotation by `angle` about a unit axis (Rodrigues). */
+/** Rotate right-handed by `angle` about a unit axis (Rodrigues). */
 static inline void fbp_turn_about(const double axis[3], double angle, double R[9])
 {
     const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
@@ -78,10 +78,10 @@ static inline void fbp_turn_about(const double axis[3], double angle, double R[9
             R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
 }
 
-/** Flip views[n_views] in place; flips: enum fbp_flip.  The same flip twice restores the views. */
+/** Flip views[n_views] in place; flips: enum fbp_flip.  The same call again restores the views. */
 void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
 
-/** World position of pixel (c, r) [mm]; c and r may be fractional. */
+/** Compute the world position of pixel (c, r) [mm]; c and r may be fractional. */
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
                     double out[3]);
 

@@ -1,4 +1,4 @@
-/* Regions: the voxels of a grid that are reconstructed (volume.h). */
+/* Regions: voxels of a grid that are reconstructed (volume.h); plans create, backends read them. */
 #include "geometry/volume.h"
 
 #include "base/base.h"
@@ -9,8 +9,7 @@
 
 static const char WHAT[] = "the region";
 
-/* Columns of the voxels that are in the runs b and not in a: they begin at slice z, or end there.
- */
+/* Columns of voxels that are in the runs b and not in a: they begin or end at slice z. */
 static void change_columns(const struct fbp_interval *a, size_t na, const struct fbp_interval *b,
                            size_t nb, struct fbp_interval *columns, uint32_t z, bool begin)
 {
@@ -31,7 +30,7 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
         }
 }
 
-/* Change columns from slice z - 1 to z; slices outside of the grid are empty. */
+/* Change the columns from slice z - 1 to slice z; slices outside of the grid are empty. */
 static void change_slice(struct fbp_region *r, size_t z)
 {
     for (size_t y = 0; y < r->n[1]; y++) {

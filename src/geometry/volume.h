@@ -18,24 +18,24 @@ struct fbp_interval {
     uint32_t first, end;
 };
 
-/** Position of a slice in fbp_region.rows and in fbp_region.runs. */
+/** Index of a slice in fbp_region.rows and in fbp_region.runs. */
 struct fbp_region_slice {
     size_t rows, runs;
 };
 
 struct fbp_region {
     size_t n[3];
-    size_t z0, z1; /**< slices [z0, z1) contain the whole region; 0, 0: it is empty */
+    size_t z0, z1; /**< slices [z0, z1) that contain the whole region; 0, 0: it is empty */
     struct fbp_region_slice *slices; /**< [n[2]] */
-    uint32_t *rows;                  /**< [ny + 1] per stored slice: start of each row's runs */
+    uint32_t *rows;                  /**< [ny + 1] start of each row's runs, per stored slice */
     struct fbp_interval *runs;       /**< runs along x, ascending */
-    struct fbp_interval *columns;    /**< [ny][nx] slices of each column; 0, 0: none */
-    uint64_t *before;                /**< [nz + 1] number of the region's voxels below slice z */
+    struct fbp_interval *columns;    /**< [ny][nx] range of slices of each column; 0, 0: none */
+    uint64_t *before; /**< [nz + 1] number of voxels of the region below each slice */
     size_t n_rows, n_runs, rows_room, runs_room;
 };
 
-/** Writes the runs of row (y, z), ascending, to out, which has space for nx / 2 + 1; *n: their
- *  number. Called in the order of the rows in the grid. */
+/** Function that writes the runs of row (y, z), ascending, to out, which has memory for nx / 2 + 1
+ * runs; *n: their number.  Called in the order of the rows in the grid. */
 typedef fbp_status fbp_region_fn(void *user, size_t y, size_t z, struct fbp_interval *out,
                                  size_t *n);
 
@@ -45,7 +45,7 @@ fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const s
                              fbp_region_fn *row, void *user);
 void fbp_region_destroy(struct fbp_region **region);
 
-/** Hash, chained through `seed`; equal for equal sets of voxels in equal grids. */
+/** Hash a region, chained through `seed`; equal for equal sets of voxels in equal grids. */
 uint64_t fbp_region_hash(uint64_t seed, const struct fbp_region *region);
 
 /** Runs of a row; *n: their number. */

@@ -31,11 +31,11 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
     return FBP_OK;
 }
 
-/* Quadric and slabs of each kind, in coordinates in which its half axes are 1. */
+/* Quadric and slabs of each kind of shape, in coordinates in which the half axes are 1. */
 static const struct {
     double q[3], unit; /* as in struct fbp_body */
     bool bounded[3];   /* by -1 and 1 along this axis */
-    bool has_range;    /* bounded by the shape's range along axis 2 */
+    bool has_range;    /* true: bounded by the shape's range along axis 2 */
 } kinds[] = {
     [FBP_SHAPE_ELLIPSOID] = {{1, 1, 1}, 1, {false, false, false}, false},
     [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},
@@ -65,7 +65,7 @@ void fbp_body_of(const struct fbp_shape *s, struct fbp_body *out)
         out->high[i] = ranged ? s->range[1] : kinds[s->kind].bounded[i] ? 1 : INFINITY;
         out->low[i] = ranged ? s->range[0] : -out->high[i];
     }
-    /* The ball around the shape, without its planes. */
+    /* Compute the ball around a shape, without its planes. */
     if (s->kind == FBP_SHAPE_ELLIPSOID || s->kind == FBP_SHAPE_SOFT) {
         out->ball_r = fmax(widest, h[2]);
     } else if (s->kind == FBP_SHAPE_BOX) {
@@ -135,7 +135,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit, *t = out->t;
     bool met = true;
 
-    /* t0: point nearest to the centre; from there a distant source costs no digits */
+    /* t0: the point of the line nearest to the centre; t counted from there loses no digits for
+     * distant sources */
     fbp_axpy(body->c, -1, p, dx);
     const double t0 = fbp_dot(dx, dir);
     fbp_axpy(p, t0, dir, x);
@@ -158,7 +159,7 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     } else if (a > 0 && !(disc > 0)) {
         met = false;
     } else {
-        /* one root by the formula, the other from the product of both: no cancellation */
+        /* one root from the formula, the other from the product of both: no cancellation */
         const double k = -(b + copysign(sqrt(fmax(disc, 0)), b));
         const double r0 = k / a, r1 = k == 0 ? 0 : c / k;
         /* If a < 0 the solutions are two half lines, one in each nappe of a cone.  Only the nappe
@@ -205,7 +206,7 @@ double fbp_chord_integral(const struct fbp_chord *s, double from, double to)
                          fbp_fall_integral(s->top, s->fall, s->m, from - s->middle));
 }
 
-/* The density of a body at a point; false, and 0, if the point is outside. */
+/* Get the density of a body at a point; false, and 0, if the point is outside. */
 static bool density_at(const struct fbp_body *body, const double x[3], double *density)
 {
     double dx[3], y[3], sum = 0;
@@ -298,8 +299,8 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
         fbp_axpy(p, -1, ball.c, dx);
         fbp_ball_map(&ball, dx, y);
         fbp_ball_map(&ball, dir, w);
-        /* Length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 - |q|^2, which
-         * does not lose digits when the point is far away. */
+        /* Compute the length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 -
+         * |q|^2, which does not lose digits if the point is far away. */
         fbp_cross(y, w, q);
         const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
         sum += ball.density * (disc > 0 ? 2 * sqrt(disc) / ww : 0);

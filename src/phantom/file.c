@@ -25,7 +25,7 @@ struct text {
     size_t line;    /* number of its line, from 1 */
     double scale;   /* factor of densities */
     struct fbp_phantom *out;
-    size_t room, shapes_room; /* ellipsoids and shapes that fit the allocated memory */
+    size_t room, shapes_room; /* allocated number of ellipsoids and shapes */
 };
 
 /* Fail with FBP_ERR_INVALID and a message "PATH:LINE: ...". */
@@ -231,7 +231,7 @@ static fbp_status read_lines(struct text *text)
                 text, &(struct fbp_ellipsoid){{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, v[6], v[7]}));
             continue;
         }
-        /* Rotated about other axes than z, or soft: a shape, no fbp_ellipsoid. */
+        /* Rotated about other axes than z, or soft: not an fbp_ellipsoid, but a shape. */
         const bool turned = n >= TURNED;
         const double turns[3] = {v[6] * rad, turned ? v[7] * rad : 0, turned ? v[8] * rad : 0};
         const double m = n != TURNED ? v[n - 1] : 0;
@@ -287,7 +287,7 @@ static void axis_last(struct fbp_shape *s, int k)
     }
 }
 
-/* Number of half axes of this sign (-1, 0, 1); *which: the last such axis. */
+/* Count the half axes of this sign (-1, 0, 1); *which: the last such axis. */
 static int of_sign(const double v[N_KEYS], int sign, int *which)
 {
     int n = 0;
@@ -303,7 +303,7 @@ static int of_sign(const double v[N_KEYS], int sign, int *which)
 static fbp_status add_figure(struct text *text, int figure, const double v[N_KEYS])
 {
     const double t = v[BETA] * (FBP_PI / 180);
-    /* The figure's half axes and their directions, in this program's axes. */
+    /* Get the figure's half axes and their directions, in the axes of fbp. */
     struct fbp_shape s = {.centre_mm = {v[X], -v[Z], v[Y]},
                           .axes = {{cos(t), -sin(t), 0}, {0, 0, 1}, {-sin(t), -cos(t), 0}},
                           .half_mm = {v[A], v[B], v[C]},
@@ -332,7 +332,7 @@ static fbp_status add_figure(struct text *text, int figure, const double v[N_KEY
         return add_shape(text, &s);
     }
     if (figure == CONE && positive == 2 && of_sign(v, -1, &special) == 1) {
-        /* Two shapes, because only a single nappe is convex. */
+        /* A double cone is two shapes, because only a single nappe is convex. */
         axis_last(&s, special);
         s.kind = FBP_SHAPE_CONE;
         s.half_mm[2] = fabs(s.half_mm[2]);
@@ -401,8 +401,8 @@ static fbp_status read_rtk(struct text *text)
  * it lists the same objects in reverse order, and the last one determines the density.
  */
 
-/* rhoe of water in these files [mol electrons per cm^3], and attenuation of water [1/mm] at about
- * 60 keV, as in LEAP's FORBILD head. */
+/* Density rhoe of water in files of LEAP [mol electrons per cm^3], and attenuation of water [1/mm]
+ * at about 60 keV, as in LEAP's FORBILD head. */
 static const double WATER_RHOE = 0.554, WATER_DENSITY = 0.02;
 
 enum kind { LEAP_ELLIPSOID, LEAP_BOX, LEAP_CYLINDER, LEAP_CONE };
@@ -451,7 +451,7 @@ static fbp_status read_length(struct text *text, const char *word, double mm, bo
     return FBP_OK;
 }
 
-/* "rx" with prefix "r" is 0, "ry" 1, "rz" 2, anything else -1. */
+/* Get the axis of a word: "rx" with prefix "r" is 0, "ry" 1, "rz" 2, anything else -1. */
 static int axis_after(const char *word, const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -592,8 +592,9 @@ static fbp_status add_object(struct text *text, struct object *o)
     if (types[o->type].kind != LEAP_CONE)
         return add_shape(text, &s);
 
-    /* A cone with radius r1 at the lower end and r2 at the upper end, both at distance h from the
-     * centre.  If the radii are nearly equal, a cylinder replaces it: the tip would be too far. */
+    /* Add a cone with radius r1 at the lower end and r2 at the upper end, both at distance h from
+     * the centre.  If the radii are nearly equal, a cylinder replaces it: the tip would be too far.
+     */
     const double r1 = o->half[last == 0], r2 = o->half[last == 2 ? 1 : 2], h = o->half[last];
     const double least = fmin(r1, r2), greatest = fmax(r1, r2);
     const double slope = (greatest - least) / (2 * h), up = r2 > r1 ? 1 : -1;
@@ -660,8 +661,8 @@ static fbp_status read_leap(struct text *text)
     return FBP_OK;
 }
 
-/* The first line that begins with a format's mark selects the format; without such a line, the last
- * format is used. */
+/* Find the format: the first line that begins with the mark of a format; without such a line, the
+ * last format. */
 static const struct format {
     char mark;
     fbp_status (*read)(struct text *text);

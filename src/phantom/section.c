@@ -23,7 +23,7 @@ struct conic {
 
 enum { CONIC_CORNERS = 24 };
 
-/* Convex, corners counter-clockwise; n = 0: empty. */
+/* A convex polygon, corners counter-clockwise; n = 0: empty. */
 struct conic_polygon {
     int n;
     double p[CONIC_CORNERS][2];
@@ -34,7 +34,7 @@ static double cross(const double a[2], const double b[2])
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Quadratic form of the conic, without linear and constant terms. */
+/* Get the quadratic form of the conic, without linear and constant terms. */
 static double form(const struct conic *c, const double e[2])
 {
     return c->q[0] * e[0] * e[0] + 2 * c->q[1] * e[0] * e[1] + c->q[2] * e[1] * e[1];
@@ -51,8 +51,8 @@ struct facts {
     double det, delta, centre[2];
 };
 
-/* (3/2) (asin s - s sqrt(1 - s^2)) / s^3, s^2 = x in [-.5, .5], with asinh if x < 0: area of a
- * segment of a conic divided by that of a parabola (x = 0). */
+/* Compute (3/2) (asin s - s sqrt(1 - s^2)) / s^3, s^2 = x in [-.5, .5], with asinh if x < 0: area
+ * of a segment of a conic divided by that of a parabola (x = 0). */
 static double share(double x)
 {
     double sum = 0, term = 1;
@@ -94,7 +94,7 @@ static double segment(const struct conic *c, const struct facts *is, const doubl
                              : 0;
 }
 
-/* Part [t[0], t[1]] of the edge p + t (q - p), 0 <= t <= 1, inside the conic; false: none. */
+/* Find the part t[0] <= t <= t[1] of the edge p + t (q - p) inside the conic; false: none. */
 static bool inside(const struct conic *c, const double p[2], const double q[2], double t[2])
 {
     const double e[2] = {q[0] - p[0], q[1] - p[1]};
@@ -109,7 +109,7 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
         return true;
     if (at_p > 0 && at_q > 0 && (!(a > 0) || b * b <= a * at_p || b >= 0 || -b >= a))
         return false;
-    /* one root by the formula, the other from the product of both: no cancellation */
+    /* one root from the formula, the other from the product of both: no cancellation */
     const double k = -(b + copysign(sqrt(disc), b)), r1 = k == 0 ? 0 : at_p / k;
     const double r0 = a == 0 ? r1 : k / a, sign = a > 0 ? 1 : -1;
     const double enters = sign * fmin(sign * r0, sign * r1);
@@ -144,7 +144,7 @@ static void go_to(const struct conic *c, const struct facts *is, const double p[
     memcpy(o->last, p, sizeof o->last);
 }
 
-/* Area of the intersection of a conic and a polygon. */
+/* Compute the area of the intersection of a conic and a polygon. */
 static double area_inside(const struct conic *c, const struct conic_polygon *polygon)
 {
     struct outline o = {0};
@@ -195,7 +195,7 @@ static double area_inside(const struct conic *c, const struct conic_polygon *pol
 /* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
 struct view {
     double e[2][3], at[3];
-    double scale; /* area in the world divided by area in these coordinates */
+    double scale; /* area in the world divided by the area in the body's coordinates */
 };
 
 /* Convert a normal n to the body's coordinates: n . x = n . c + nu . y.  Returns the product of the
@@ -251,8 +251,8 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         return 0;
     const double product = own_normal(b, n, nu);
     if (is_round(b)) {
-        /* Soft ellipsoid: rho pi a1 a2 a3 / sigma / (m+1) (1 - x^2)^(m+1), x = (t - n . c) / sigma.
-         */
+        /* Plane integral of a soft ellipsoid: rho pi a1 a2 a3 / sigma / (m+1) (1 - x^2)^(m+1), x =
+         * (t - n . c) / sigma. */
         const double sigma = fbp_norm(nu);
         const double x = (t - fbp_dot(n, b->c)) / sigma, inside = fmax(0, 1 - x * x);
         double power = inside;
@@ -273,7 +273,7 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         v.at[i] = (t - fbp_dot(n, b->c)) / length * nu[i];
     v.scale = product / length;
 
-    /* The polygon: a square around the whole body, cut by the body's slabs and planes. */
+    /* Make the polygon: a square around the whole body, cut by the body's slabs and planes. */
     double r = fmax(1, fmax(fabs(b->low[2]), fabs(b->high[2])));
     if (isinf(r))
         r = 1;
@@ -311,7 +311,7 @@ double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t
 
     if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r + width / 2)
         return 0;
-    if (is_round(b)) { /* the closed form above, integrated over t, divided by the width */
+    if (is_round(b)) { /* closed form of fbp_body_plane(), averaged over t */
         const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
         for (int i = 0; i < 2; i++) {
             x[i] = (t + (i - .5) * width - fbp_dot(n, b->c)) / sigma;

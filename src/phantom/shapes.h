@@ -16,7 +16,7 @@
 
 /* body.c: ellipsoids as unit balls in their own coordinates */
 
-/** y = M (x - c) turns the ellipsoid into the unit ball; M = diag(1/axes) R^T. */
+/** y = M (x - c) maps the ellipsoid to the unit ball; M = diag(1/axes) R^T. */
 struct fbp_ball {
     double c[3], M[3][3];
     double reach[3]; /**< half sides of the bounding box in x */
@@ -25,10 +25,10 @@ struct fbp_ball {
 
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
 
-/** Balls of all ellipsoids of a phantom; free(*out). */
+/** Get the balls of all ellipsoids of a phantom; free(*out). */
 FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out);
 
-/** y = M dx; dx: a difference of points, or a direction. */
+/** Compute y = M dx; dx: a difference of points, or a direction. */
 static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], double y[3])
 {
     for (int i = 0; i < 3; i++)
@@ -48,8 +48,8 @@ struct fbp_body {
     const struct fbp_half_space *planes; /**< planes of the shape, which owns them */
     size_t n_planes;
     double density;
-    unsigned m;               /**< exponent: the density falls as (1 - |y|^2)^m */
-    double ball_c[3], ball_r; /**< centre and radius of a ball around it; r may be infinite */
+    unsigned m; /**< exponent of a soft ellipsoid, whose density is proportional to (1 - |y|^2)^m */
+    double ball_c[3], ball_r; /**< centre and radius of a ball around the body; r may be infinite */
 };
 
 /** Part of a line p + t dir, |dir| = 1, on which the density is
@@ -63,23 +63,23 @@ struct fbp_chord {
 
 /** Scratch memory for the spans of one line through n bodies. */
 struct fbp_spans {
-    struct fbp_chord *cut;        /**< [n], one per body, in the order of the bodies */
-    struct fbp_chord *parts;      /**< [2 n], disjoint spans if bodies hide others */
-    double *ends;                 /**< [2 n], sorted first and last t of all spans */
+    struct fbp_chord *cut;        /**< [n] spans, one per body, in the order of the bodies */
+    struct fbp_chord *parts;      /**< [2 n] disjoint spans, if bodies hide others */
+    double *ends;                 /**< [2 n] first and last t of all spans, sorted */
     const struct fbp_body **near; /**< [n], for callers that select some bodies */
 };
 
 void fbp_body_of(const struct fbp_shape *shape, struct fbp_body *out);
 
-/** Bodies of all shapes of a phantom; free(*out). */
+/** Get the bodies of all shapes of a phantom; free(*out). */
 FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
 
-/** Integral of the density over t from `from` to `to`, both inside chord s. */
+/** Compute the integral of the density over t from `from` to `to`, both inside chord s. */
 double fbp_chord_integral(const struct fbp_chord *s, double from, double to);
 
-/** Integral of (top - fall t^2)^m from 0 to t. */
+/** Compute the integral of (top - fall t^2)^m from 0 to t. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t);
 
 /**
@@ -91,7 +91,7 @@ size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool repla
                       const double p[3], const double dir[3], struct fbp_spans *room,
                       const struct fbp_chord **out);
 
-/** Integral along the line; not finite if a body is unbounded along it. */
+/** Compute the integral along the line; not finite if a body is unbounded along the line. */
 double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,
                          const double p[3], const double dir[3], struct fbp_spans *room);
 
@@ -113,8 +113,8 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
                      enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
                      struct fbp_shadow *shadows, double *work, float *out);
 
-/** Add the line integrals of a whole view to out[n_rows][n_columns].
- *  @return FBP_ERR_INVALID if one is not finite. */
+/** Add the line integrals of a whole view to out[n_rows][n_columns].  @return FBP_ERR_INVALID if
+ * one is not finite. */
 FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
                                           const struct fbp_phantom *phantom,
                                           const struct fbp_view *view, enum fbp_kind kind,
@@ -123,18 +123,17 @@ FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
 
 /* section.c: integrals over planes. */
 
-/**
- * Bodies of all ellipsoids and shapes of a phantom; free(*out).
- * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: shapes
- * without an end, shapes that hide each other, soft ellipsoids that planes cut.
- */
+/** Get the bodies of all ellipsoids and shapes of a phantom; free(*out).
+ *
+ * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: unbounded
+ * shapes, shapes that hide each other, soft ellipsoids that planes cut. */
 FBP_MUST_CHECK fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 
-/** Integral of the body's density over the plane n . x = t, |n| = 1. */
+/** Compute the integral of the body's density over the plane n . x = t, |n| = 1. */
 double fbp_body_plane(const struct fbp_body *body, const double n[3], double t);
 
-/** Mean of fbp_body_plane() over t - width / 2 to t + width / 2: in closed form for ellipsoids
- * without planes, over FBP_SECTION_PLANES planes for other bodies. */
+/** Compute the mean of fbp_body_plane() over t - width / 2 to t + width / 2: in closed form for
+ * ellipsoids without planes, over FBP_SECTION_PLANES planes for other bodies. */
 double fbp_body_plane_mean(const struct fbp_body *body, const double n[3], double t, double width);
 
 enum { FBP_SECTION_PLANES = 8 };
@@ -149,13 +148,14 @@ struct fbp_random {
 /** Start the random sequence of a pixel; it depends only on seed, view and pixel. */
 struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel);
 
-/** Exact Poisson variate of mean >= 0 as a whole number. */
+/** Draw an exact Poisson variate of mean >= 0, a whole number. */
 double fbp_poisson(struct fbp_random *random, double mean);
 
-/** Gaussian variate of mean 0 and variance 1. */
+/** Draw a Gaussian variate of mean 0 and variance 1. */
 double fbp_normal(struct fbp_random *random);
 
-/** All views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: all cores. */
+/** Compute all views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: all.
+ */
 FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
                                             const struct fbp_scan *scan, int n_threads, float *out);
 

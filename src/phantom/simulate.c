@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Random numbers that depend only on seed, view and pixel. */
+/* Generator of random numbers that depend only on seed, view and pixel. */
 
 /* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
 static uint64_t mix(uint64_t z)
@@ -34,7 +34,7 @@ struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel)
     return (struct fbp_random){mix(of_view + (pixel + 1) * golden)};
 }
 
-/* Uniform in (0, 1): centres of 2^52 equal intervals. */
+/* Draw a uniform variate in (0, 1): centres of 2^52 equal intervals. */
 static double uniform(struct fbp_random *r)
 {
     r->state += golden;
@@ -43,7 +43,7 @@ static double uniform(struct fbp_random *r)
 
 double fbp_poisson(struct fbp_random *r, double mean)
 {
-    if (mean < 10) { /* inversion: the number of terms of the distribution below u */
+    if (mean < 10) { /* inversion: number of terms of the distribution below u */
         double p = exp(-mean), u = uniform(r);
         int k = 0;
         while (u > p && k < 1000) {
@@ -82,7 +82,7 @@ double fbp_normal(struct fbp_random *r)
 
 /* C-arm geometries. */
 
-/* A smooth wobble of amplitude about 1: sum_k a_k sin(k t + p_k), normalised by sum a_k. */
+/* Compute a smooth deviation, amplitude about 1: sum_k a_k sin(k t + p_k) / sum_k a_k. */
 struct wobble {
     double a[3], phase[3];
 };
@@ -253,7 +253,7 @@ static fbp_status project_planes(void *user, size_t k, int worker)
 static const struct {
     fbp_pool_try_fn *project;
     fbp_status (*bodies)(const struct fbp_phantom *phantom, struct fbp_body **out);
-    bool counts; /* samples come from photon counts: Poisson noise is possible */
+    bool counts; /* true: samples come from photon counts, and Poisson noise is possible */
 } integral_of[FBP_N_INTEGRALS] = {
     [FBP_OVER_LINES] = {project_lines, fbp_bodies_of, true},
     [FBP_OVER_PLANES] = {project_planes, fbp_sections_of, false},
@@ -326,8 +326,7 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
     return st;
 }
 
-/* Simulate the views of a checked scan into params.sink, path or `memory`; the first that is set.
- */
+/* Simulate the views of a checked scan into params.sink, path or `memory`, if set. */
 static fbp_status simulate(struct job *job, const char *path, void *memory)
 {
     const enum fbp_integral integral = fbp_kind_of(job->scan->kind)->integral;

@@ -1,6 +1,6 @@
 /* Phantoms by name: tables of ellipsoids and shapes in units of the half side of a cube.  Public
- * functions fbp_phantom_create() (by name, or from a file through file.c) and fbp_phantom_clear().
- */
+ * functions fbp_phantom_create() (by name, or from a file through file.c) and fbp_phantom_clear(),
+ * which programs, the command and bench call. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -52,10 +52,10 @@ static const struct ellipsoid_row defrise[] = {
 struct shape_row {
     enum fbp_shape_kind kind;
     double c[3], half[3], turn[3], density; /* turn [rad]: see fbp_euler_axes() */
-    double range[2]; /* as in struct fbp_shape; here -1 to 1 for a cylinder */
+    double range[2]; /* range as in struct fbp_shape; for a cylinder -1 to 1 */
     double along;    /* the centre is c + along * (third axis) */
     bool down;       /* the third axis is reversed after that */
-    bool lower;      /* only the part below the centre along the third axis */
+    bool lower;      /* true: only the part below the centre along the third axis */
 };
 
 /* A uniform and a soft ball off the centre, and ellipsoids rotated about all axes. */

@@ -17,7 +17,7 @@ struct parabola {
     double a, b, d;
 };
 
-/* |f[0] + c f[1] + r f[2]|^2 in row r, as a function of the column c. */
+/* Compute |f[0] + c f[1] + r f[2]|^2 in row r, as a function of the column c. */
 static struct parabola square(const double f[3][3], double r)
 {
     double at[3];
@@ -32,8 +32,8 @@ static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *
     const struct parabola disc = {gg.a - qq.a, gg.b - qq.b, gg.d - qq.d};
     size_t c0 = 0, c1 = nc;
 
-    /* Columns in which the discriminant may be positive.  If it opens downwards, that is an
-     * interval about its top; otherwise (the ellipsoid reaches the source plane) the whole row. */
+    /* Find the columns in which the discriminant may be positive: an interval about its top if it
+     * opens downwards; otherwise (the ellipsoid extends to the source plane) the whole row. */
     if (disc.d < 0) {
         const double top = -disc.b / (2 * disc.d), height = disc.a + disc.b * top / 2;
         if (!(height > 0))
@@ -80,7 +80,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
             fbp_ball_map(ball, dx, y[0]);
             for (int k = 0; k < 3; k++)
                 fbp_cross(s->g[k], y[0], s->q[k]);
-        } else { /* every ray has the same direction, and passes through its pixel */
+        } else { /* parallel: all rays have one direction, and pass through their pixels */
             fbp_axpy(pixel, -1, ball->c, dx);
             fbp_ball_map(ball, dx, y[0]);
             fbp_ball_map(ball, view->u, y[1]);
@@ -104,7 +104,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
     }
 }
 
-/* Ray of a pixel: a point p and a unit vector dir. */
+/* Compute the ray of a pixel: a point p and a unit vector dir. */
 static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                    double column, double row, double p[3], double dir[3])
 {

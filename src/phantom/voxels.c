@@ -12,27 +12,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The lines form a Fibonacci lattice in y and z, which resolves surfaces perpendicular to y or z to
- * 1/89 of a voxel; a square grid of as many lines would resolve 1/9. */
+/* Positions of the lines: a Fibonacci lattice in y and z, which resolves surfaces perpendicular to
+ * y or z to 1/89 of a voxel; a square grid with the same number of lines would resolve 1/9. */
 enum {
     N_LINES = 89,
     LATTICE_STEP = 55,
     LATTICE_SHIFT = 27
 }; /* the shift makes the lattice point-symmetric */
 
-/* Position of line i in a voxel along y, -.5 to .5. */
+/* Get the position of line i in a voxel along y, -.5 to .5. */
 static double lattice_y(int i)
 {
     return (i + .5) / N_LINES - .5;
 }
 
-/* Position of line i in a voxel along z, -.5 to .5. */
+/* Get the position of line i in a voxel along z, -.5 to .5. */
 static double lattice_z(int i)
 {
     return lattice_y((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES);
 }
 
-/* Ellipsoids.  Voxels inside all N_LINES chords receive the whole density without arithmetic. */
+/* Ellipsoids.  Voxels inside all N_LINES chords get the whole density without arithmetic. */
 
 /* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
 struct chords {

@@ -128,10 +128,10 @@ struct plane {
 
 struct viewer {
     fbp_source *src;
-    const struct fbp_array_info *info; /* header of one frame; z0: first slice of the frame */
+    const struct fbp_array_info *info; /* description of one frame; z0: first slice of the frame */
     size_t z0;
     bool mip;
-    size_t slice[3]; /* x, y, z of the slices that are shown, without mip */
+    size_t slice[3]; /* x, y, z of the slices that are drawn, without mip */
     size_t n[3];     /* voxels of the volume as shown, rotated */
     double mm[3];    /* size of these voxels [mm] */
     size_t k[3];     /* voxels per bin, along x, y, z */
@@ -145,10 +145,10 @@ struct viewer {
     float *slices;                         /* [at_once][ny][nx], not rotated */
     size_t rows;                           /* number of rows in `row` */
     float *row;                            /* [rows][n[0]] of a rotated slice */
-    float *front, *side;                   /* results of the projector, see struct fbp_projector */
+    float *front, *side;                   /* results of the projector (struct fbp_projector) */
 };
 
-/* Add a value to a bin, or with mip keep the greater one. */
+/* Add a value to a bin; with mip, keep the greater value. */
 static inline void put(float *bin, float value, bool mip)
 {
     if (!mip)
@@ -190,7 +190,7 @@ static fbp_status read_volume(struct viewer *v)
 
     for (size_t z = 0; z < nz; z++) {
         /* Rows are read in the order of the file: each step backwards in a compressed file would
-         * decompress it again from its start. */
+         * decompress the file again from its start. */
         for (size_t at = 0; at < ny; at += v->band_rows) {
             const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
             FBP_TRY(fbp_check_cancelled());
@@ -242,8 +242,7 @@ static fbp_status layout(struct viewer *v)
         finest = fmin(finest, v->mm[a]);
         longest = fmax(longest, v->mm[a] * (double)v->n[a]);
     }
-    /* Millimetres per pixel: the finest voxel, or a multiple of it if the picture would be too
-     * large. */
+    /* Size of a pixel [mm]: that of the finest voxel, or a multiple for large volumes. */
     const double step = fmax(1, ceil(longest / finest / GREATEST)), scale = finest * step;
     const double enlarge = fmax(1, ceil(LEAST * step * finest / longest));
     for (int a = 0; a < 3; a++) {
@@ -292,7 +291,7 @@ static fbp_status make_room(struct viewer *v, int index)
     return fbp_alloc((void **)&v->side, v->at_once * v->n[1] * sizeof(float), "projections");
 }
 
-/* Number of voxels in bin b along axis a; the last bin may have fewer. */
+/* Get the number of voxels in bin b along axis a; the last bin may have fewer. */
 static size_t in_bin(const struct viewer *v, int a, size_t b)
 {
     const size_t first = b * v->k[a], left = v->n[a] - first;
@@ -302,8 +301,8 @@ static size_t in_bin(const struct viewer *v, int a, size_t b)
 /* Write the pictures side by side as PNG, with grey window [lo, hi]. */
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    const int shown =
-        v->info->n[2] == 1 ? 1 : 3; /* a single slice: the other two pictures would be lines */
+    /* A single slice: the other two pictures would be lines. */
+    const int shown = v->info->n[2] == 1 ? 1 : 3;
     size_t w = 0, h = 0, x0 = 0, pixels_n;
     uint8_t *pixels = NULL;
 
@@ -364,7 +363,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                          "%s: slice %c = %zu does not exist; the volume has slices 0 to %zu", name,
                          "xyz"[a], v.slice[a], one.n[a] - 1));
     }
-    /* The pictures show the rotated volume.  The host skips a rotation by 0 degrees. */
+    /* The pictures show the rotated volume.  The host omits a rotation by 0 degrees. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
         FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
         v.turn = &turn;
@@ -383,7 +382,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                 q->value[r * q->bins[0] + c] /=
                     (float)(in_bin(&v, q->axis[0], c) * in_bin(&v, q->axis[1], r));
     }
-    if (lo == hi) { /* no window given: the range without 0.1 % at either end */
+    if (lo == hi) { /* no window is given: the range without 0.1 % of the values at either end */
         size_t total = 0, n = 0;
         float *sample = NULL;
         for (int i = 0; i < 3; i++)
@@ -428,13 +427,14 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* values per pixel, or pixels per value; one of them is 1 */
+    size_t reduce, enlarge; /* number of values per pixel, or pixels per value; one of them is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
-    size_t lines, letters; /* lines of the longest label, letters of the longest line */
-    size_t dot;            /* pixels per dot of letters */
-    size_t tile, step[2];  /* width of a picture and its label, distances of pictures [pixels] */
-    size_t title;          /* height of the title */
+    /* Number of lines of the longest label, and of letters of the longest line. */
+    size_t lines, letters;
+    size_t dot;           /* pixels per dot of letters */
+    size_t tile, step[2]; /* width of a picture and its label, distances of pictures [pixels] */
+    size_t title;         /* height of the title */
     struct fbp_canvas canvas;
 };
 
@@ -469,9 +469,8 @@ static void sheet_layout(struct sheet *s)
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
-    const size_t sample = sizeof(float) * 2 * SAMPLE,
-                 png = (1 << 20) +
-                       FBP_WRITE_BUFFER_BYTES; /* rough upper limit of the PNG writer's memory */
+    /* png: rough upper limit of the memory of the PNG writer */
+    const size_t sample = sizeof(float) * 2 * SAMPLE, png = (1 << 20) + FBP_WRITE_BUFFER_BYTES;
 
     sheet_layout(&s);
     return 3 * s.canvas.w * s.canvas.h + sample + png;
@@ -513,7 +512,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image", png_path);
-    /* The window: the given one, or the range of all pictures without 0.5 % at either end. */
+    /* Get the window: as given, or the range of all pictures without 0.5 % at either end. */
     s.lo = p->lo;
     s.hi = p->hi;
     if (!(s.hi > s.lo)) {

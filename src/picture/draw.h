@@ -28,15 +28,15 @@
 
 enum { FBP_TURN_UNIT = 256 };
 
-/** Bits of 2^-80 as a float: smaller values count as 0. */
+/** Bits of 2^-80 as a float; smaller magnitudes count as 0. */
 #define FBP_TURN_LEAST 0x17800000u
 
 struct fbp_turn {
     size_t n[2];      /**< voxels of a slice along x, y */
     size_t turned[2]; /**< voxels of a rotated slice, which contains the original slice */
     double mm[2];     /**< size of the voxels of a rotated slice [mm] */
-    bool whole; /**< the angle is a multiple of 90 degrees: voxels are copied without interpolation
-                 */
+    bool whole; /**< true: the angle is a multiple of 90 degrees, and voxels are copied without
+                   interpolation */
     /** Tables for column i and for row j: the position for (i, j) is (x_i + x_j, y_i + y_j) in
      *  1/256 of a voxel; 0 is the centre of the first voxel. Contiguous in memory in this order. */
     int32_t *x_i, *y_i, *x_j, *y_j;
@@ -64,17 +64,17 @@ void fbp_turn_row(const struct fbp_turn *turn, const float *slice, size_t j, flo
  *  `projector`). Greatest values have the same bits as those of fbp_turn_row() on the host;
  *  -INFINITY if there is no value. */
 struct fbp_projector {
-    /** Opens a device for a volume of n_slices; the tables must outlive it. *at_once: greatest
-     *  number of slices per call. *out is NULL on failure. */
+    /** Function that opens a device for a volume of n_slices; the tables must outlive it. *at_once:
+     * greatest number of slices per call.  *out is NULL on failure. */
     fbp_status (*open)(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
                        size_t *at_once);
     void (*close)(void **device);
-    /** Projects the next n slices [n][turn->n[1]][turn->n[0]]: greatest values along y into
-     *  front[n][turned[0]] and along x into side[n][turned[1]]; those along z stay on the
-     *  device. */
+    /** Function that projects the next n slices [n][turn->n[1]][turn->n[0]]: greatest values along
+     * y into front[n][turned[0]] and along x into side[n][turned[1]]; those along z stay on the
+     * device. */
     fbp_status (*project)(void *device, const float *slices, size_t n, float *front, float *side);
-    /** Gets the greatest values along z up to the present slice: rows [row0, row0 + n) into
-     *  top[n][turned[0]]. */
+    /** Function that gets the greatest values along z up to the present slice: rows [row0, row0 +
+     * n) into top[n][turned[0]]. */
     fbp_status (*top)(void *device, size_t row0, size_t n, float *top);
 };
 
@@ -102,9 +102,9 @@ struct fbp_canvas {
 void fbp_font_write(const struct fbp_canvas *canvas, size_t x, size_t y, size_t end, size_t dot,
                     const uint8_t rgb[3], const char *text);
 
-/* svg.c: drawings; a file is published when it is complete */
+/* svg.c: drawings; a file gets its name when it is complete */
 
-/** Draws the contents of a page; numbers have decimal points in any locale. */
+/** Function that draws the contents of a page; numbers have decimal points in any locale. */
 typedef void fbp_svg_draw(FILE *f, const void *user);
 
 /**
@@ -115,8 +115,7 @@ typedef void fbp_svg_draw(FILE *f, const void *user);
 fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
                         const void *user);
 
-/** Write text with its lower left corner at (x, y); style: SVG attributes; words: escaped SVG
- *  text. */
+/** Write text with its lower left corner at (x, y); style: attributes; words: escaped text. */
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words);
 
 /** A bar on a lane from `begin` to `end` [s]. */
@@ -142,10 +141,10 @@ fbp_status fbp_bars_svg(const char *path, const char *title, const char *const *
 struct fbp_tile {
     const float *values; /**< [n[1]][n[0]], row 0 at the bottom; n: fbp_sheet_params.n */
     const char *label;   /**< ASCII text below the image; '\n' begins a new line */
-    bool marked;         /**< draw a frame around the image, and the label in the frame's colour */
+    bool marked;         /**< true: draw a frame around the image, and the label in its colour */
 };
 
-/** Parameters of fbp_sheet_write().  Zero means default. */
+/** Parameters of fbp_sheet_write().  0 means the default. */
 struct fbp_sheet_params {
     size_t n[2];       /**< size of each image, along x and y; required */
     const char *title; /**< one line of ASCII at the top; NULL: none */

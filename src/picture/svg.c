@@ -39,7 +39,7 @@ fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *d
     return fbp_writer_close(&w, FBP_OK);
 }
 
-/* The legend of a drawing: lines of name and text; y: position of the next line [pixels]. */
+/* Legend of a drawing: lines of name and text; y: position of the next line [pixels]. */
 struct legend {
     FILE *f;
     double y;
@@ -70,11 +70,11 @@ static void legend_volume(struct legend *l, const struct fbp_grid *g, bool insid
         legend_line(l, "", "%s", warning);
 }
 
-/* The geometry of a scan: world coordinates [mm] are converted to pixels. */
+/* State of a drawing of a geometry: converts world coordinates [mm] to pixels. */
 
 enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
 
-/* One of the two views of the drawing (top, side): two world axes and a position on the page. */
+/* One of the two views in the drawing (top, side): two world axes and a position on the page. */
 struct frame {
     double right[3], up[3];
     double lo[2], hi[2]; /* world range that is drawn, mm */
@@ -87,11 +87,11 @@ struct drawing {
     const struct fbp_grid *grid; /* volume; NULL: none */
     const struct fbp_geometry_facts *facts;
     bool source; /* the beam has a source; false: parallel */
-    double far;  /* parallel: distance at which sources are drawn, mm */
+    double far;  /* parallel beam: distance at which sources are drawn [mm] */
     double px;   /* pixels per millimetre */
 };
 
-/* The source of view k, or a point far along its direction. */
+/* Get the source of view k, or a point far along its direction. */
 static void source_of(const struct drawing *d, size_t k, double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -115,7 +115,7 @@ static void include_point(struct frame *fr, const double x[3])
     }
 }
 
-/* Include the corners of the volume, if there is one. */
+/* Include the corners of the volume, if it is given. */
 static void include_volume(const struct drawing *d, struct frame *fr)
 {
     const struct fbp_grid *g = d->grid;
@@ -129,9 +129,9 @@ static void include_volume(const struct drawing *d, struct frame *fr)
     }
 }
 
-/* A point of the first view's panel; c, r: -1 to 1 from edge to edge, half a pixel beyond the outer
- * pixel centres.  With parallel rays the panel's distance is arbitrary: it is drawn behind the
- * object. */
+/* Get a point of the first view's panel; c, r: -1 to 1 from edge to edge, half a pixel beyond the
+ * outer pixel centres.  With parallel rays the panel's distance is arbitrary: the panel is drawn
+ * behind the object. */
 static void panel_point(const struct drawing *d, double c, double r, double out[3])
 {
     const struct fbp_view *v = &d->of.view[0];
@@ -142,7 +142,7 @@ static void panel_point(const struct drawing *d, double c, double r, double out[
         fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
 }
 
-/* The start of the ray to a point of the panel. */
+/* Get the start of the ray to a point of the panel. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
     if (!d->source)
@@ -272,7 +272,7 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     label(d, fr, x, 8, -8, d->source ? "first source" : "first direction");
 
     if (d->facts->direction != 0) {
-        /* An arc from the first source in the direction of rotation, a little inside the circle. */
+        /* Draw an arc inside the circle, from the first source in the direction of rotation. */
         const double t0 = atan2(s[1], s[0]), turn = .5 * d->facts->direction;
         const double r = .86 * hypot(x[0], x[1]);
         to_page(d, fr, (double[]){r * cos(t0 + .1 * turn), r * sin(t0 + .1 * turn), 0}, p);
@@ -354,7 +354,7 @@ static void place(const struct drawing *d, struct frame *fr, double x, double y,
     fr->y0 = y + h / 2 + d->px * (fr->lo[1] + fr->hi[1]) / 2;
 }
 
-/* Greatest scale [pixels per mm] at which a frame's range fits w x h pixels. */
+/* Get the greatest scale [pixels per mm] at which a frame's range fits w x h pixels. */
 static double fit(const struct frame *fr, double w, double h)
 {
     return fmin(w / fmax(fr->hi[0] - fr->lo[0], 1e-9), h / fmax(fr->hi[1] - fr->lo[1], 1e-9));
@@ -372,7 +372,7 @@ static void draw_geometry(FILE *file, const void *user)
         side.right[i] = -s[i] / h;
     d->far = 0;
     if (!d->source) {
-        /* Greatest distance of panel corners and field of view from the iso-centre. */
+        /* Get the greatest distance of panel corners and field of view from the iso-centre. */
         double most = d->facts->fov_radius_mm, x[3];
         for (int i = 0; i < 4; i++) {
             panel_point(d, i & 1 ? 1 : -1, i & 2 ? 1 : -1, x);
@@ -394,7 +394,7 @@ static void draw_geometry(FILE *file, const void *user)
     draw_top(d, &top);
     draw_side(d, &side);
 
-    /* A scale bar of 1, 2 or 5 times a power of ten [mm], 40 to 100 pixels long. */
+    /* Draw a scale bar of 1, 2 or 5 times a power of ten [mm], 40 to 100 pixels long. */
     const double y = HEIGHT - 34;
     const double about = 100 / d->px, ten = pow(10, floor(log10(about)));
     const double mm = about / ten >= 5 ? 5 * ten : about / ten >= 2 ? 2 * ten : ten;
@@ -431,7 +431,7 @@ static void direction_of(const struct drawing *s, size_t k, double n[3])
     fbp_normalise(n);
 }
 
-/* Position on the half sphere, on which a direction and its opposite coincide. */
+/* Get the position on the half sphere, on which a direction and its opposite coincide. */
 static struct spot on_disk(const double n[3])
 {
     const double side = n[2] < 0 ? -1 : 1, scale = side * RADIUS / sqrt(1 + fabs(n[2]));
@@ -439,7 +439,7 @@ static struct spot on_disk(const double n[3])
     return (struct spot){260 + scale * n[0], 320 - scale * n[1], true};
 }
 
-/* Position on the sphere, seen from the front, slightly from above and from the right. */
+/* Get the position on the sphere, seen from the front, slightly from above and from the right. */
 static struct spot on_ball(const double n[3])
 {
     static const double right[3] = {.8660254, .5, 0}, up[3] = {-.1710101, .2961981, .9396926},
@@ -462,7 +462,7 @@ static void dot(const struct drawing *s, size_t k, struct spot at)
             at.front ? "1" : "0.25");
 }
 
-/* Draw the great circle perpendicular to an axis, with its front half stronger. */
+/* Draw the great circle perpendicular to an axis, with stronger lines in front. */
 static void great_circle(const struct drawing *s, const double axis[3])
 {
     const double start[3] = {fabs(axis[2]) > .9, 0, fabs(axis[2]) <= .9};
@@ -500,7 +500,7 @@ static void draw_sphere(FILE *f, const void *user)
                  "Directions on the half sphere, equal areas, from +z");
     fbp_svg_text(f, 540, 38, "class=\"head\"", "Directions and their opposites");
 
-    /* The half sphere, with lines that connect the first views. */
+    /* Draw the half sphere, with lines that connect the first views. */
     fprintf(f, "<circle cx=\"260\" cy=\"320\" r=\"%d\" fill=\"#ffffff\" stroke=\"#718096\"/>\n",
             RADIUS);
     fputs("<polyline fill=\"none\" stroke=\"#2b6cb0\" stroke-opacity=\"0.35\" points=\"", f);
@@ -728,7 +728,7 @@ static double bars_x_of(const struct bars_chart *c, double seconds)
     return BARS_LEFT + (BARS_WIDTH - BARS_LEFT - BARS_RIGHT) * seconds / c->seconds;
 }
 
-/* Upper edge of a lane [pixels]; lanes without bars take no space. */
+/* Get the upper edge of a lane [pixels]; lanes without bars have no height. */
 static double bars_y_of(const struct bars_chart *c, size_t lane)
 {
     size_t n = 0;

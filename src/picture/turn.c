@@ -1,5 +1,5 @@
 /* Rotates slices of a volume about the z axis through its centre (draw.h), for maximum intensity
- * projections.  draw.c and, through the tables, the projector of a backend use it. */
+ * projections.  draw.c calls it; projectors of backends read its tables. */
 #include "picture/draw.h"
 
 #include "base/base.h"
@@ -31,8 +31,8 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
         c = quarters[(int)quarter % 4][0];
         s = quarters[(int)quarter % 4][1];
     }
-    /* Bounding box of the rotated slice.  Its voxels have the sizes of the volume's voxels for
-     * multiples of 90 degrees, otherwise the smaller of them. */
+    /* Compute the bounding box of the rotated slice.  Its voxels have the sizes of the volume's
+     * voxels for multiples of 90 degrees, otherwise the smaller of them. */
     const bool swapped = t.whole && c == 0;
     for (int a = 0; a < 2; a++) {
         const double along = fabs(a == 0 ? c : s), across = fabs(a == 0 ? s : c);
@@ -79,7 +79,7 @@ void fbp_turn_prepare(const struct fbp_turn *t, float *slice)
 }
 
 /* Convert a position on one axis to a voxel, the next voxel, and the weight of the next voxel;
- * false outside.  The volume extends half a voxel beyond the centres of its outer voxels. */
+ * false: outside.  The volume extends half a voxel beyond the centres of its outer voxels. */
 static inline bool find(int32_t place, size_t n, size_t *at, size_t *next, float *weight)
 {
     const int32_t half = FBP_TURN_UNIT / 2, last = (int32_t)(n - 1) * FBP_TURN_UNIT;

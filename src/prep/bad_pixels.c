@@ -1,5 +1,6 @@
-/* Bad pixels: search for dead, stuck, hot and saturated ones, and interpolation from good ones. See
- * prep.h; called by the plan before a run. */
+/* Bad pixels: search for dead, stuck, hot and saturated pixels, and interpolation of bad pixels
+ * from good ones (interface: prep.h).  Called by the plan before a run, and by the readers of a
+ * run. */
 #include "prep/prep.h"
 
 #include "array/array.h"
@@ -20,12 +21,13 @@ enum {
 /* Flags of pixels. */
 enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
-static const float CLIPPED = 13.8F;   /* line integral of a transmission of 1e-6 */
-static const float FAR = 2;           /* times the greatest line integral of varying pixels */
-static const float HOT = 0.1F;        /* least difference of a hot pixel: a factor of 1.1 */
-static const double NOISY = 0.05;     /* if a smaller part of the pixels is constant: noise */
-static const float DIFFERS = 0.1F;    /* least difference, in typical line integrals */
-static const float VARIES = 0.01F;    /* least variation of neighbours, in differences */
+static const float CLIPPED = 13.8F; /* line integral of a transmission of 1e-6 */
+/* Limit of line integrals, as a multiple of the greatest one of varying pixels. */
+static const float FAR = 2;
+static const float HOT = 0.1F;     /* least difference of a hot pixel: a factor of 1.1 */
+static const double NOISY = 0.05;  /* least part of constant pixels; a smaller part is noise */
+static const float DIFFERS = 0.1F; /* least difference from neighbours, in typical line integrals */
+static const float VARIES = 0.01F; /* least variation of neighbours, in units of the difference */
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
 /* Rows of some views, as stored. */
@@ -59,7 +61,7 @@ static float line_integral(const struct band *b, size_t k, size_t i)
     return b->check->prep->intensity ? -logf(transmission(b, k, i)) : b->x[k * view_size(b) + i];
 }
 
-/* True for values that no good pixel has: not above the dark, or far beyond all varying pixels. */
+/* True for values that no good pixel has: not above the dark, or far beyond varying pixels. */
 static bool is_far(const struct band *b, size_t i)
 {
     const float p = line_integral(b, 0, i);
@@ -108,7 +110,7 @@ static void flag_pixels(struct band *b)
     b->noisy = (double)n_constant < NOISY * (double)n;
 }
 
-/* The nearest good pixel in a direction; NONE: no one is near; EDGE: the panel ends. */
+/* Find the nearest good pixel in a direction; NONE: no good pixel is near; EDGE: the panel ends. */
 enum { NONE = -1, EDGE = -2 };
 
 static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool far)
@@ -129,9 +131,9 @@ static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool
     return NONE;
 }
 
-/* True if constant pixel i lies outside the range of two others in half of the views.  Their own
- * difference is the scale of noise and slopes.  Without noise they have to vary, because an edge of
- * air is constant, too. */
+/* True if constant pixel i lies outside the range of two others in half of the views.  The
+ * difference of the two is the scale of noise and slopes.  Without noise the two must vary, because
+ * an edge of air is constant, too. */
 static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
 {
     float least[FBP_CHECK_VIEWS], most[FBP_CHECK_VIEWS], apart[FBP_CHECK_VIEWS];
@@ -163,7 +165,8 @@ static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
     return 2 * n >= b->n_views && (far || b->noisy || vary > VARIES * sum / (float)n);
 }
 
-/* Compare with the good pixels on both sides; at the panel's edge one is enough if `sure`. */
+/* Compare a pixel with the good pixels on both sides; at the panel's edge one side suffices if
+ * `sure`. */
 static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool far, bool sure)
 {
     ptrdiff_t lo = good_pixel(b, i, -dc, -dr, far), hi = good_pixel(b, i, dc, dr, far);
@@ -175,7 +178,7 @@ static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool f
     return lo >= 0 && hi >= 0 && lies_outside(b, i, (size_t)lo, (size_t)hi);
 }
 
-/* A row of air between two objects is constant, too: comparison along columns has to be sure. */
+/* A row of air between two objects is constant, too: a comparison along columns must be sure. */
 static bool is_stuck(const struct band *b, size_t i)
 {
     const bool far = is_far(b, i), sure = b->noisy || far;
@@ -187,7 +190,7 @@ static bool is_stuck(const struct band *b, size_t i)
            differs_along(b, i, 0, 1, far, sure);
 }
 
-/* True if the pixel differs from its four neighbours in one direction: see prep.h. */
+/* True if the pixel differs from its four neighbours in one direction (method: prep.h). */
 static bool is_hot(const struct band *b, size_t i)
 {
     const size_t nc = b->n_columns, r = i / nc, c = i % nc;
@@ -259,7 +262,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     if (b.n_views < LEAST_VIEWS)
         return FBP_OK;
 
-    /* Bands of `own` rows, with REACH rows more on both sides. */
+    /* Bands of `own` rows, with REACH more rows on both sides. */
     const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
     const size_t wanted = fit > 4 * REACH ? fit - 2 * REACH : 2 * REACH;
     const size_t own = wanted < c->n_rows ? wanted : c->n_rows;
@@ -271,7 +274,8 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
         b.row0 = r > REACH ? r - REACH : 0;
         b.n_rows = (last + REACH < nr ? last + REACH : nr) - b.row0;
         for (size_t k = 0; k < b.n_views; k++) {
-            /* Views are spread by the golden section, so that no period of the scan is met. */
+            /* The searched views are spread by the golden section, so that their steps match no
+             * period of the scan. */
             const double part = (double)k * 0.6180339887498949;
             const size_t view =
                 stored <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)stored);
@@ -342,7 +346,7 @@ fail:
     return st;
 }
 
-/* Number of steps from (c, r) to the next good pixel in a direction; 0 if there is none. */
+/* Get the number of steps from (c, r) to the next good pixel in a direction; 0 if there is none. */
 static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, size_t c, size_t r,
                     int dc, int dr)
 {
@@ -356,7 +360,7 @@ static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, siz
     }
 }
 
-/* Add a source at this distance, if it is not 0. */
+/* Add a good pixel at this distance to the interpolation, if the distance is not 0. */
 static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 {
     if (steps == 0)
@@ -367,7 +371,8 @@ static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 
 fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
 {
-    enum { NEAR = 3 }; /* a source this near in the same row is enough: no other rows are read */
+    /* Distance of a good pixel in the same row that is sufficient: no other rows are read. */
+    enum { NEAR = 3 };
     const size_t nc = p->panel.n_columns, n_pixels = nc * p->panel.n_rows;
     size_t n_bad = 0;
 

@@ -1,5 +1,5 @@
-/* Phase retrieval (phase.h): tables, and the version for any processor.  phase_tmpl.h holds the
- * method.  The plan makes the tables, and readers of a run call fbp_retrieve(). */
+/* Phase retrieval (phase.h): tables, and the version for any processor.  The method is in
+ * phase_tmpl.h.  The plan makes the tables, and readers of a run call fbp_retrieve(). */
 #include "prep/phase.h"
 
 #include "base/base.h"
@@ -52,7 +52,8 @@ size_t fbp_retrieval_bytes(const struct fbp_retrieval *f)
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2])
 {
-    /* The kernel decreases as exp(-r / sqrt(a)), and the opposite end is two paddings away. */
+    /* The padding is long enough because the kernel decreases as exp(-r / sqrt(a)), and the
+     * opposite end is two paddings away. */
     static const double PADDING = 8;
     size_t *order = NULL;
     fbp_status st = FBP_OK;

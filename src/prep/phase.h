@@ -21,8 +21,9 @@ struct fbp_retrieval {
     size_t pad[2];
     size_t n[2];                    /**< size of the transforms [columns, rows] */
     struct fbp_mixed along, across; /**< transforms of rows, transforms of columns */
-    size_t *frequency; /**< [n[0]] frequency at each position of the output of `along` */
-    size_t *place;     /**< [n[1]] position of each frequency in the output of `across` */
+    /** [n[0]] frequency at each position of the output of the transform `along`. */
+    size_t *frequency;
+    size_t *place; /**< [n[1]] position of each frequency in the output of the transform `across` */
 };
 
 /** Compute the tables. reach: sqrt(a) in columns and in rows, greatest of all views. */
@@ -30,13 +31,13 @@ fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t 
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
 
-/** Size of the scratch memory of one thread [bytes]; to be allocated by fbp_alloc(). */
+/** Get the size of the scratch memory of one thread [bytes]; to be allocated by fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
 /** True if multiply-add is fused on this processor; without fusing, the last bits differ. */
 bool fbp_retrieval_is_fused(void);
 
-/** Content of a view: line integrals -log(T), or T. */
+/** Values in a view: line integrals -log(T), or transmissions T. */
 enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };
 
 /**

@@ -1,5 +1,5 @@
-/* Phase retrieval with AVX2 and FMA: compiled with their flags, called by phase.c only on such
- * processors. */
+/* Phase retrieval (phase_tmpl.h) with AVX2 and FMA: compiled with the flags of these instructions,
+ * called by phase.c only on processors that have them. */
 #include "prep/phase.h"
 
 #if defined(__x86_64__)

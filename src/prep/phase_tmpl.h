@@ -42,7 +42,7 @@ typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
 #    define ZIP_HI 1, 3
 #endif
 
-/* GCC has Clang's builtin only since version 12. */
+/* GCC has this builtin of Clang only since version 12. */
 #ifdef __clang__
 #    define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -52,14 +52,14 @@ typedef long long M __attribute__((vector_size(8 * LANES)));
 
 #define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
 
-/* After addition of this number, the rounded summand is in the last bits. */
+/* After addition of this number, the last bits contain the rounded summand. */
 static const float WHOLE = 0x1.8p23f;
 
 /* log 2 as the sum of a float with few bits and a remainder. */
 static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
 
-/* exp(x) with a relative error of 1e-7: x = n log 2 + r, and 1 + r + r^2 times a minimax polynomial
- * (3e-9). */
+/* Compute exp(x) with a relative error of 1e-7: x = n log 2 + r, and 1 + r + r^2 times a minimax
+ * polynomial (3e-9). */
 INLINE F exponential(F x)
 {
     static const float series[] = {0.001381432050782487f, 0.008368851070792136f,
@@ -75,8 +75,8 @@ INLINE F exponential(F x)
     return (ALL(1) + FMAF(sum, r * r, r)) * (F)(((U)shifted << 23) + (127u << 23));
 }
 
-/* log(x) of a positive, normal x: x = 2^n (1 + f), f around 0, and log(1 + f) = f - f^2 / 2 + f^3
- * times a minimax polynomial (relative error 6e-9). */
+/* Compute log(x) of a positive, normal x: x = 2^n (1 + f), f around 0, and log(1 + f) = f - f^2 / 2
+ * + f^3 times a minimax polynomial (relative error 6e-9). */
 INLINE F logarithm(F x)
 {
     static const float series[] = {
@@ -107,7 +107,7 @@ INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
     }
 }
 
-/* Memory of columns [c, c + PAIR): their points, later their frequencies. */
+/* Get the memory of columns [c, c + PAIR): their points, later their frequencies. */
 INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct phase_room *r)
 {
     return r->spectrum + c * f->n[1];
@@ -205,8 +205,8 @@ INLINE double divisor(const struct fbp_retrieval *f)
     return 2 * (double)f->n[0] * (double)f->n[1];
 }
 
-/* Per lane: positions of frequencies k and -k in a block of columns, and a k^2 times divisor();
- * lanes beyond the last frequency repeat it. */
+/* Get, per lane, the positions of frequencies k and -k in a block of columns, and a k^2 times
+ * divisor(); lanes beyond the last frequency repeat it. */
 struct row_pairs {
     size_t ahead[ABREAST], back[ABREAST];
     double v2[ABREAST];
@@ -273,7 +273,7 @@ static void take_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
         }
 }
 
-/* 1 / d: in float, then one step of Newton's method, which squares the relative error. */
+/* Compute 1 / d: in float, then one step of Newton's method, which squares the relative error. */
 INLINE V reciprocal(V d)
 {
     const V near = __builtin_convertvector((H){0} + 1 / __builtin_convertvector(d, H), V);
@@ -281,8 +281,7 @@ INLINE V reciprocal(V d)
     return FMA(near, FNMA(d, near, VSET1(1)), near);
 }
 
-/* Transform blocks at the last level, divide by u2 + v2 at their frequencies, and transform
- * back. */
+/* Transform blocks at the last level, divide by u2 + v2, and transform back. */
 INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *v2, double *x)
 {
     for (size_t b = 0; b < blocks; b++, x += radix * POINT, u2 += radix)
@@ -346,7 +345,7 @@ void TABLE(const struct fbp_retrieval *f, enum fbp_retrieved_from from, const do
             columns_there(f, FBP_FROM_INTEGRALS, view, c, r);
         else
             columns_there(f, FBP_FROM_TRANSMISSIONS, view, c, r);
-    for (size_t j = 0; j <= n / 2; j += ABREAST) { /* filter rows [j, j + ABREAST) of the spectra */
+    for (size_t j = 0; j <= n / 2; j += ABREAST) { /* rows [j, j + ABREAST) of the spectra */
         struct row_pairs pairs;
         for (size_t l = 0; l < ABREAST; l++) {
             const size_t k = j + l <= n / 2 ? j + l : n / 2;

@@ -17,8 +17,7 @@ static bool is_span(double bright_less_dark)
     return bright_less_dark > 0 && isfinite(bright_less_dark);
 }
 
-/* Read one image from memory or its file, which is averaged over slices; *out NULL: the scan has
- * none. */
+/* Read one image from memory or its file, averaged over slices; *out NULL: there is none. */
 static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
                              const struct fbp_panel *panel, bool top_down, char **missing)
 {
@@ -41,7 +40,7 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     } else {
         struct fbp_raw raw = scan->raw;
         fbp_source *source = NULL;
-        raw.n[2] = 0; /* headerless images: the size of the file gives their number */
+        raw.n[2] = 0; /* the size of a file without a header gives the number of images */
         FBP_TRY(fbp_source_open(&source, path, &raw));
         const struct fbp_array_info *info = fbp_source_info(source);
         fbp_status st;
@@ -96,7 +95,7 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
             read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
     for (size_t i = 0; mask && i < n; i++)
         bad[i] = !(mask[i] == 0);  /* NaN is bad, too */
-    if (fbp_reduction_joins(&r)) { /* join pixels like those of the views, without bad ones */
+    if (fbp_reduction_joins(&r)) { /* average pixels like those of the views, without bad ones */
         for (size_t i = 0; (bright || dark) && i < n; i++)
             bad[i] |= !is_span((bright ? bright[i] : scan->i0) - (dark ? dark[i] : 0));
         out->n_stored = n;
@@ -173,7 +172,7 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *p)
     return h;
 }
 
-/* Turn a row of intensities into transmissions; returns the number of clipped ones. */
+/* Convert a row of intensities to transmissions; returns the number of clipped ones. */
 static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
 {
     const size_t nc = p->panel.n_columns;
@@ -188,8 +187,8 @@ static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
 }
 
 /* BRIDGE interpolates values that are not finite along the row, between finite neighbours, and
- * returns their number.  FINITE returns true if there are none: 0 x is NaN for such values, and
- * sums of zeros in several lanes are fast. */
+ * returns their number.  FINITE returns true if all values are finite: 0 x is NaN for other values,
+ * and sums of zeros in several lanes are fast. */
 #define MEND(T, BRIDGE, FINITE)                                                                    \
     static size_t BRIDGE(T x[], size_t n)                                                          \
     {                                                                                              \

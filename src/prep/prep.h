@@ -1,6 +1,6 @@
-/** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, rings, spectra.
- *
- * The plan and the readers of a run call these functions; phase retrieval is in phase.h.
+/** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, rings, spectra
+ * (internal).  The plan and the readers of a run call these functions; phase retrieval is in
+ * phase.h.
  */
 #ifndef FBP_SRC_PREP_PREP_H
 #define FBP_SRC_PREP_PREP_H
@@ -53,14 +53,13 @@ static inline float fbp_transmission(float x, float dark, float gain, bool has_g
 struct fbp_bridge {
     size_t pixel; /**< row * n_columns + column */
     size_t from[4];
-    float weight[4]; /**< weights of unused entries are 0, and their `from` repeats a used entry */
+    float weight[4]; /**< weights; unused entries: 0, with `from` of a used one */
 };
 
-/** Tables for p = -log((I - dark) / (flat - dark)) and for the following corrections; rows
- *  bottom-up. */
+/** Tables for p = -log((I - dark) / (flat - dark)) and the next corrections; rows bottom-up. */
 struct fbp_prep {
     struct fbp_panel panel;
-    bool intensity; /**< false: samples are line integrals already */
+    bool intensity; /**< true: samples are intensities; false: line integrals */
     float *dark;    /**< [row][column]; NULL: 0 */
     float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); 0: bad pixel; NULL: 1 / i0 */
     float inverse_i0;
@@ -70,7 +69,8 @@ struct fbp_prep {
     size_t margin_rows; /**< greatest distance from a bad pixel to a pixel of its bridge */
     /** Mask of bad stored pixels, if the scan joins pixels (scan/file/reduce.c); NULL: none. */
     unsigned char *left_out;
-    size_t n_stored, n_left_out; /**< number of stored pixels, and number of bad ones among them */
+    /** Number of stored pixels, and number of bad pixels among them. */
+    size_t n_stored, n_left_out;
     /** fbp_array_info.missing of the dark, flat and bad-pixel files; NULL: complete. */
     char *missing[3];
 };
@@ -95,7 +95,7 @@ bool fbp_prep_is_needed(const struct fbp_scan *scan);
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
 
-/** Hash of all tables except intensity and inverse_i0. */
+/** Hash all tables except intensity and inverse_i0. */
 uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 
 /** Convert one row to line integrals, in place. Values that are not finite are interpolated along
@@ -103,7 +103,7 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
-/** fbp_prep_row() for doubles, which are never intensities: see fbp_job.precision. */
+/** Convert a row of doubles, which are never intensities, like fbp_prep_row(). */
 void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
                          struct fbp_prep_counts *counts);
 
@@ -139,18 +139,19 @@ enum { FBP_CHECK_VIEWS = 8 };
 
 /** Detector rows to check, and the result of the check. */
 struct fbp_sample_check {
-    /** Preparation of the source's pixels; its bad pixels are skipped. */
+    /** preparation of the source's pixels; its bad pixels are not searched */
     const struct fbp_prep *prep;
     fbp_source *source;
-    bool top_down;       /**< views of the source begin with the top row */
+    bool top_down;       /**< true: views of the source begin with the top row */
     size_t row0, n_rows; /**< rows to check, counted from the bottom */
-    /** Result, freed by the caller: [row][column] as stored, nonzero: listed as bad, or found. */
+    /** Result, freed by the caller: [row][column] as stored, nonzero: listed or found as bad. */
     unsigned char *bad;
     size_t n_bad; /**< number of bad pixels found */
     /** Intensities only: the greatest sample, if at least 1 % of the samples are equal to it and it
      *  is at least 2 % below the unattenuated intensity (saturation). */
     double flat_top;
-    size_t n_flat, n_samples; /**< samples equal to flat_top, and all samples that were read */
+    /** Number of samples equal to flat_top, and of all samples that were read. */
+    size_t n_flat, n_samples;
 };
 
 fbp_status fbp_check_samples(struct fbp_sample_check *check);
@@ -168,14 +169,14 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
 /* stripes.c: ring artefacts, which are stripes along the angles of a sinogram (all views of one
  * detector row), caused by pixels whose response differs from that of their neighbours */
 
-/** Method and its parameters for sinograms of one size. */
+/** Method of ring removal and its parameters for sinograms of one size. */
 struct fbp_stripes {
     enum fbp_ring_removal method;
     size_t n_views, n_columns;
     size_t size;      /**< sorting: width of the median [columns] */
     size_t levels;    /**< wavelet: number of levels */
-    double sigma;     /**< wavelet: width of the damped frequency band along the angles */
-    unsigned wavelet; /**< wavelet: N of Daubechies' wavelet with 2 N taps */
+    double sigma;     /**< wavelets: width of the damped frequency band along the angles */
+    unsigned wavelet; /**< N of Daubechies' wavelet with 2 N taps */
 };
 
 /** Get the parameters from the corrections, with defaults for missing values and the number of
@@ -183,10 +184,10 @@ struct fbp_stripes {
 void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
                     struct fbp_stripes *out);
 
-/** Describe: "rings by sorting, median of 21 columns". */
+/** Describe ring removal: "rings by sorting, median of 21 columns". */
 void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
 
-/** Size of the scratch memory for one sinogram [bytes]; to be allocated by fbp_alloc(). */
+/** Get the size of the scratch memory for one sinogram [bytes]; to be allocated by fbp_alloc(). */
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
 
 /** True if a column has an error that is equal in all angles, and greater than both 8 standard
@@ -204,8 +205,8 @@ float fbp_median(float *x, size_t n);
 /** Greatest number of vanishing moments of fbp_daubechies(). */
 enum { FBP_DAUBECHIES_MOST = 20 };
 
-/** Scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of minimal phase; their
- *  sum is sqrt(2). */
+/** Get the scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of minimal
+ * phase; their sum is sqrt(2). */
 const double *fbp_daubechies(unsigned N);
 
 /* traces.c: spectra (EPR) */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Index i, continued beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
+/* Continue index i beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
 static size_t mirrored(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = 2 * (ptrdiff_t)n;
@@ -74,7 +74,7 @@ static void sort_by_byte(const struct entry *in, size_t n, unsigned shift, struc
         out[at[in[i].key >> shift & 255]++] = in[i];
 }
 
-/* Running median of s->size columns, with a sorted window. */
+/* Compute the running median of s->size columns, with a sorted window. */
 static void smooth(const struct fbp_stripes *s, const struct sorting_room *r, float *row)
 {
     const size_t n = s->n_columns, m = s->size;
@@ -327,7 +327,7 @@ struct wavelet_room {
     double high[2 * FBP_DAUBECHIES_MOST];   /* [taps] wavelet filter */
     struct picture level[MOST_LEVELS + 1];  /* framed sinogram, then lowpass along both axes */
     struct picture detail[MOST_LEVELS + 1]; /* [1] ...: lowpass along angles, highpass along
-                                               columns; later its damped part */
+                                               columns; later the damped part of this */
     double *half;                           /* lowpass along angles only */
     double *even, *odd;                     /* alternate samples of a row with mirrored ends */
     double *cosine, *sine;                  /* [row] of one frequency */
@@ -380,7 +380,8 @@ static void add_times(const double *in, double times, size_t n, double *out)
         out[i] += times * in[i];
 }
 
-/* One level of the transform: `in` to low and high, by filters along angles, then columns. */
+/* Compute one level of the transform: `in` to low and high, by filters along angles, then columns.
+ */
 static void decompose(const struct wavelet_room *r, const struct picture *in,
                       const struct picture *low, const struct picture *high)
 {
@@ -415,7 +416,8 @@ static void decompose(const struct wavelet_room *r, const struct picture *in,
 static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
                      const struct picture *p, double *out)
 {
-    static const double REACH = 8.85; /* standard deviations: a Gaussian is below 1e-17 there */
+    /* Limit in standard deviations: a Gaussian is below 1e-17 there. */
+    static const double REACH = 8.85;
     const size_t last = (size_t)fmin(floor(REACH * s->sigma), floor((double)p->rows / 2));
     double sums[2][WAVELET_COLUMNS];
 
@@ -449,7 +451,7 @@ static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
     }
 }
 
-/* One level of the inverse transform: low, if not NULL, and high to `out`. */
+/* Compute one level of the inverse transform: low, if not NULL, and high to `out`. */
 static void compose(const struct wavelet_room *r, const struct picture *low,
                     const struct picture *high, const struct picture *out)
 {
@@ -484,7 +486,7 @@ static void remove_by_wavelets(const struct fbp_stripes *s, float *sinogram, siz
         return;
     wavelet_lay_out(s, scratch, &r);
 
-    /* The sinogram in its frame becomes level 0. */
+    /* Copy the sinogram with its frame to level 0. */
     const size_t f = r.frame, nc = s->n_columns, width = r.level[0].columns;
     double *at = r.level[0].at, *mean = r.even;
     memset(mean, 0, nc * sizeof *mean);
@@ -590,8 +592,9 @@ float fbp_median(float *x, size_t n)
     return x[k];
 }
 
-/* The fourth difference along columns is the same in all angles if a pixel is wrong; at the edges
- * of an object it changes with the angle, and elsewhere it is small. */
+/* The test for bad columns uses the fourth difference along columns, which is the same in all
+ * angles if a pixel is wrong; at the edges of an object it changes with the angle, and elsewhere it
+ * is small. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch)
 {

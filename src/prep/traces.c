@@ -1,6 +1,6 @@
 /* Preparation of spectra (EPR) as a view source: baseline, resampling, FFT, phase, profile.
- * fbp_spectra_open() wraps the source of stored rows; views are prepared as they are read.  The
- * scan (scan->preparation) has the parameters; the plan opens it. */
+ * fbp_spectra_open(), called by the plan, wraps the source of stored rows; views are prepared when
+ * they are read.  scan->preparation has the parameters. */
 #include "prep/prep.h"
 
 #include "array/array.h"
@@ -16,7 +16,7 @@
 #include <complex.h>
 #include <string.h>
 
-/* Value at an even position: of the cubic polynomial through samples first … first + 3. */
+/* Value at an even position, of the cubic polynomial through samples first … first + 3. */
 struct taps {
     size_t first;
     double weight[4];
@@ -25,14 +25,14 @@ struct taps {
 struct traces {
     const struct fbp_preparation *p;
     fbp_source *real, *imaginary; /* stored rows; imaginary NULL: only real parts are needed */
-    size_t n_in, n_out;           /* samples of a stored and of a prepared row */
+    size_t n_in, n_out;           /* number of samples of a stored and of a prepared row */
     size_t ranges[2][2];          /* samples of the baseline, [begin, end) */
     struct taps *taps;            /* [n_in]; NULL: not resampled */
     struct fbp_fft *fft;          /* NULL: no FFT */
-    double complex *turn;         /* [n_out] phase factors of zero time, after an FFT */
+    double complex *turn;         /* [n_out] phase factors for time 0, after an FFT */
     double *gain;                 /* [n_out] 1 / profile, 0 below its threshold; NULL: none */
     double *scale;                /* [view]; NULL: 1 */
-    double phase;                 /* of all views, or near that of each view [rad] */
+    double phase;                 /* phase of all views, or estimate of that of each view [rad] */
 };
 
 /* Memory of one reader. */
@@ -44,12 +44,12 @@ struct room {
 
 /* Sums from which phases are determined. */
 struct phase_sums {
-    double complex sum; /* sum of the row with the greatest one, or of such sums of all views */
+    double complex sum; /* sum of the row with the greatest sum, or sum of such sums of all views */
     double complex squares;
     double size; /* sum of magnitudes in that row */
 };
 
-/* Lay out a reader's memory; returns its size [bytes].  memory NULL: only the size. */
+/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: only the size. */
 static size_t lay_out(const struct traces *t, void *memory, struct room *r)
 {
     const size_t n_work = t->fft ? fbp_fft_work(t->n_out) : 0;
@@ -152,9 +152,9 @@ static fbp_status sum_view(const struct traces *t, size_t view, struct room *r,
     return FBP_OK;
 }
 
-/* The phase of rows that would be real without it: by their sum (the integral of the object) or, if
- * that is nearly 0 (derivatives of lines), by the sum of squares, which is ambiguous by half a
- * turn: then the phase nearest to `near`. */
+/* Find the phase of rows that would be real without it: from their sum (the integral of the object)
+ * or, if the sum is nearly 0 (derivatives of lines), from the sum of squares, which leaves an
+ * uncertainty of half a turn: then the phase nearest to `near`. */
 static double phase_of(const struct phase_sums *s, double near)
 {
     static const double LEAST_SUM = .1; /* in sums of magnitudes */
@@ -222,9 +222,9 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     const size_t ends[2][2] = {{0, eighth}, {n - eighth, n}};
 
     memcpy(t->ranges, given ? p->baseline_samples : ends, sizeof t->ranges);
-    if (p->places) { /* n >= 4 positions that rise or fall throughout, to even ones */
+    if (p->places) { /* prepare the resampling of n >= 4 positions that rise or fall throughout */
         const double *x = p->places, step = (x[n - 1] - x[0]) / (double)(n - 1);
-        size_t right = 1; /* the first sample at or behind the position */
+        size_t right = 1; /* first sample at or after the position */
         FBP_TRY(fbp_calloc((void **)&t->taps, n, sizeof *t->taps, "weights"));
         for (size_t i = 0; i < n; i++) {
             const double at = i + 1 < n ? x[0] + (double)i * step : x[n - 1];
@@ -273,7 +273,7 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     }
     if (p->fft) {
         /* The integral of a view is its trace at time 0: sum of S over n steps of the view.  A
-         * reduced scan has only some of the stored views, with steps of `bin` samples. */
+         * reduced scan contains only some of the stored views, with steps of `bin` samples. */
         const size_t every = scan->every ? scan->every : 1, bin = scan->bin ? scan->bin : 1;
         const size_t n_views = t->real->info.n[2];
         FBP_TRY(fbp_calloc((void **)&t->scale, n_views, sizeof *t->scale, "views"));
@@ -283,7 +283,7 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     return FBP_OK;
 }
 
-/* Fill in the source of prepared rows; scan: a struct fbp_scan. */
+/* Fill in the members of a source of prepared rows; scan: a struct fbp_scan. */
 static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     const struct fbp_scan *scan = what;

@@ -36,8 +36,9 @@ const char *fbp_adjust_key(enum fbp_adjust which)
     return adjusts[which].key;
 }
 
-/* Unit vector perpendicular to the axis and to the ray through the iso-centre, on the side of u.
- * detector.offset_mm is measured along this vector, not along the rows of a tilted panel. */
+/* Compute the unit vector perpendicular to the axis and to the ray through the iso-centre, on the
+ * side of u.  detector.offset_mm is measured along this vector, not along the rows of a tilted
+ * panel. */
 static void across_of(const struct fbp_view *v, const double axis[3], double out[3])
 {
     fbp_cross(axis, v->s, out);
@@ -46,8 +47,9 @@ static void across_of(const struct fbp_view *v, const double axis[3], double out
         out[i] /= length;
 }
 
-/* Axis of rotation from the geometry facts of all views; z if the facts have none.  The axis may be
- * known even if fbp_views_facts() fails.  Only FBP_ADJUST_OFFSET needs it; otherwise 0. */
+/* Get the axis of rotation from the geometry facts of all views; z if the facts contain no axis.
+ * The facts may contain an axis even if fbp_views_facts() fails.  Only FBP_ADJUST_OFFSET needs the
+ * axis; otherwise it is 0. */
 static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double axis[3])
 {
     axis[0] = axis[1] = axis[2] = 0;
@@ -61,7 +63,7 @@ static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double a
         axis[i] = known ? f.axis[i] : i == 2;
 }
 
-/* Mean of the quantity over all views; 0 for the tilt, which is relative. */
+/* Compute the mean of the quantity over all views; 0 for the tilt, which is relative. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
     double axis[3], direction[3], P[12];

@@ -123,8 +123,7 @@ static fbp_status by_extension(const char *path, bool to_write,
  * if the file cannot be opened. */
 static fbp_status format_of(const char *path, const struct fbp_geometry_format **out)
 {
-    unsigned char
-        head[HEAD_BYTES]; /* first bytes of the file, or of a pattern's first file; n 0: a folder */
+    unsigned char head[HEAD_BYTES]; /* first bytes of the (first) file; n 0: a folder */
     const bool pattern = fbp_stack_count(path) > 0;
     char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
     size_t n = 0;
@@ -204,7 +203,8 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
         return FBP_INVALID("%s: describes a detector of %zu x %zu pixels, but the projections have "
                            "%zu x %zu; give files that belong together",
                            path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
-    /* Pitch along rows only, which is sufficient for matrices; 1e-4: files with few digits. */
+    /* The pitch along rows is compared, which is sufficient for matrices; tolerance 1e-4, for files
+     * with few digits. */
     const double pitch = fbp_norm(scan->views[0].u);
     if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
         return FBP_INVALID("%s: gives a pixel pitch of %.6g mm along the rows, not %.6g mm as in "
@@ -300,9 +300,10 @@ fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON 
                               .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
 
     *out = (struct fbp_scan){.struct_size = sizeof *out};
+    /* check_result() compares both pitches, unless the pitch of the file is a guess. */
     if (geometry_only &&
         !cJSON_GetObjectItemCaseSensitive(fbp_json_get(&f.top, "assumed"), "detector.pitch_mm"))
-        f.pitch_mm[0] = f.pitch_mm[1] = 0; /* check_result() compares both pitches */
+        f.pitch_mm[0] = f.pitch_mm[1] = 0;
     fbp_status st = fbp_scan_path(&out->path, NULL, "%s", path);
     if (st == FBP_OK)
         st = fbp_scan_read(&f);
@@ -327,7 +328,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         return FBP_UNSUPPORTED("%s: --follow supports only scan files of fbp, not the format %s; "
                                "reconstruct when the scan is complete",
                                path, format->name);
-    if (format && format != &scan_format) { /* of another program: it must name its projections */
+    if (format && format != &scan_format) { /* a file of another program must name projections */
         const struct fbp_geometry_known beside = {
             .struct_size = sizeof beside,
             .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]},
@@ -352,8 +353,9 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         st = fbp_source_open(&source, path, NULL);
     if (st == FBP_ERR_NOMEM)
         return st;
+    /* Reading the file as a scan file gives a better message. */
     if (st != FBP_OK)
-        fbp_message_clear(); /* reading it as a scan file gives a better message */
+        fbp_message_clear();
     if (source) {
         const struct fbp_array_info info = *fbp_source_info(source);
         fbp_source_close(&source);
@@ -371,7 +373,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     return st;
 }
 
-/* Load a scan file as the geometry of another one; it may in turn use the geometry of a third. */
+/* Load the geometry of a scan file for another one; it may use the geometry of a third. */
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {

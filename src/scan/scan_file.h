@@ -13,19 +13,18 @@ struct fbp_scan_file {
     struct fbp_json top, detector; /**< detector.object may be NULL */
     size_t n[3];                   /**< columns, rows, views of the projections */
     struct fbp_array_info info;    /**< header of the projections, if the file names projections */
-    struct fbp_scan *scan;         /**< result; complete up to the members read so far */
+    struct fbp_scan *scan;         /**< resulting scan; complete up to the members read so far */
     bool growing;                  /**< true: the projections may still be written */
     bool geometry_only;            /**< true: projections may be missing */
-    double pitch_mm[2]; /**< pitch given by the caller, overrides the file; 0: not given */
+    double pitch_mm[2];            /**< pitch from the caller, replaces that of the file; 0: none */
     const struct fbp_preparation *preparation; /**< given by the caller; NULL: not given */
-    /** fbp_geometry_read(), because a geometry file named in this file may be a scan file
-     *  itself. */
+    /** fbp_geometry_read(): a geometry file named in this file may be a scan file itself. */
     fbp_status (*load_geometry)(struct fbp_scan *out, const char *path, const char *format,
                                 const struct fbp_geometry_known *known);
 };
 
-/** scan_read.c: read a whole scan file into f->scan. f->top, load_geometry and the caller's values
- *  are set. */
+/** scan_read.c: read a scan file into f->scan; f->top, load_geometry and the caller's values are
+ * set. */
 fbp_status fbp_scan_read(struct fbp_scan_file *f);
 
 /** scan_views.c: set scan->views from distances and angles, matrices, views, or a geometry file;
@@ -54,23 +53,24 @@ fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_js
 
 /* geometry_file.c: loading */
 
-/** fbp_scan_load() for a struct of the library's own size; known: complete and checked.
- *  geometry_only: the scan file need not name projections, but must then have the detector's
- *  columns and rows and a list of views. */
+/** Load a scan like fbp_scan_load(), for a struct of the library's own size; known: complete and
+ * checked.  geometry_only: the scan file need not name projections, but must then contain the
+ * detector's columns and rows and a list of views. */
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only);
 
-/** fbp_scan_load_own() from the JSON of a scan file at `path`, which need not exist. */
+/** Load a scan like fbp_scan_load_own(), from the JSON of a scan file `path`, which need not exist.
+ */
 fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON *root,
                             const struct fbp_scan_known *known, bool geometry_only);
 
-/** fbp_geometry_load() for a struct of the library's own size. */
+/** Load a geometry like fbp_geometry_load(), for a struct of the library's own size. */
 fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known);
 
 /* scan_save.c: saving */
 
-/** fbp_scan_save() for a scan that may have no projections. */
+/** Save a scan like fbp_scan_save(); the scan may have no projections. */
 fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path);
 
 /** malloc'ed form of `path` for a scan file at `scan_path`: relative if the file lies in or below

@@ -1,4 +1,5 @@
-/* Scans from numbers in memory: fbp_scan_cone() and the other constructors of fbp/scan.h. */
+/* Scans from numbers in memory: fbp_scan_cone() and the other constructors of fbp/scan.h, which
+ * programs call in place of loading a scan file. */
 #include "scan/file/scan.h"
 
 #include "base/math.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Begin a scan with room for its views; *out is then empty. */
+/* Begin a scan with memory for its views; *out is emptied. */
 static fbp_status begin(struct fbp_scan *own, struct fbp_scan *out, enum fbp_kind kind,
                         size_t n_views, struct fbp_panel panel)
 {

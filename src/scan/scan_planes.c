@@ -173,8 +173,7 @@ static fbp_status read_set(const struct fbp_scan_file *f, struct fbp_directions 
     return FBP_OK;
 }
 
-/* Read unit vectors from "directions", or vectors from "gradients", whose lengths are gradient
- * magnitudes. */
+/* Read unit vectors from "directions", or vectors from "gradients", which have magnitudes. */
 static fbp_status load_directions(const struct fbp_scan_file *f, double **out, size_t *n)
 {
     const cJSON *directions = fbp_json_get(&f->top, "directions");
@@ -212,8 +211,7 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
     return st;
 }
 
-/* Normalise the vectors, and set lengths to the magnitudes of the gradients; 1 without gradients.
- */
+/* Normalise the vectors, and set lengths to magnitudes of the gradients; none: 1. */
 static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *vectors, double *lengths)
 {
     const bool given = fbp_json_get(&f->top, "directions");

@@ -82,7 +82,7 @@ fail:
     return st;
 }
 
-/* Read the angles [rad]; free(*out), also after a failure. */
+/* Read the angles [rad]; the caller frees *out, also after a failure. */
 static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
 {
     static const char *const keys[] = {"start", "step"};

@@ -1,5 +1,6 @@
 /* Quadrature weights of directions on the sphere: bands of even rings, areas of Voronoi cells,
- * weights that integrate even spherical harmonics exactly, or given weights. */
+ * weights that integrate even spherical harmonics exactly, or given weights.  Called by weight.c,
+ * src/pipeline, and by programs through fbp_quadrature_weights(). */
 #include "weight/weight.h"
 
 #include "geometry/directions.h"
@@ -11,19 +12,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Greatest deviation of the sum of weights from 2 pi, as a part of it. */
+/* Greatest relative deviation of the sum of weights from 2 pi. */
 static const double EXACT = 1e-12;
 
 /* Greatest deviation of a unit vector's length from 1. */
 static const double UNIT = 1e-6;
 
 /* Tolerances of bands, for files with few digits: greatest difference of polar angles within one
- * ring [rad], greatest distance of a ring and of a direction from its even place [steps]. */
+ * ring [rad], greatest distance of a ring and of a direction from its evenly spaced position
+ * [steps]. */
 static const double ALIKE = 1e-5, EVEN = 1e-3;
 
-/* Weights of directions in rings about x, y or z, even in theta from pole to equator, each even in
- * phi: the area of the ring's band, between the middles to its neighbours, divided by its
- * directions. *n_rings: on one half of the sphere; 0: there are no such rings. */
+/* Compute the weights of directions in rings about x, y or z, evenly spaced in theta from pole to
+ * equator, each evenly spaced in phi: the area of the ring's band, between the middles to its
+ * neighbours, divided by its number of directions.  *n_rings: on one half of the sphere; 0: there
+ * are no such rings. */
 static fbp_status bands_of(const double (*direction)[3], size_t count, double *weights,
                            enum fbp_pole *found, size_t *n_rings)
 {
@@ -56,18 +59,19 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
 }
 
 /*
- * Harmonics.  Odd ones vanish with n and -n together; there are (L+1)(L+2)/2 even ones up to degree
- * L, and each gives one linear equation for the weights.  The least correction is a sum of the
- * equations' rows: they are made orthogonal, one after another, and each adds what its equation
- * lacks.
+ * Harmonics.  Odd ones vanish for the sum of n and -n; there are (L+1)(L+2)/2 even ones up to
+ * degree L, and each gives one linear equation for the weights.  The least correction is a sum of
+ * the equations' rows: they are made orthogonal, one after another, and each adds the missing part
+ * of its equation.
  */
 
 static const size_t MOST_DEGREE = 32;
 
-/* A row below this part of its length counts as a sum of those before it. */
+/* Least length of the remainder of an orthogonalised row, as a part of its length; a shorter row
+ * counts as a sum of the previous ones. */
 static const double DEPENDENT = 1e-8;
 
-/* Greatest error of an equation, as part of 2 pi. */
+/* Greatest error of an equation, as a part of 2 pi. */
 static const double HARMONICS_EXACT = 1e-10;
 
 struct equations {
@@ -77,8 +81,8 @@ struct equations {
     size_t n;
 };
 
-/* Harmonic l, m; m < 0 is the sine.  p: associated Legendre function for cos theta = n[2], by l for
- * fixed m, with norms that give squares of harmonics the integral 1 over the sphere. */
+/* Compute harmonic l, m; m < 0 is the sine.  p: associated Legendre function for cos theta = n[2],
+ * by l for fixed m, normalised so that squares of harmonics have the integral 1 over the sphere. */
 static double harmonic(size_t l, long m, const double n[3])
 {
     const double sine = hypot(n[0], n[1]), phi = atan2(n[1], n[0]), z = n[2];
@@ -108,13 +112,13 @@ static double product(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Integral of harmonics of degree l over the half sphere. */
+/* Get the integral of harmonics of degree l over the half sphere. */
 static double integral_of(size_t l)
 {
     return l == 0 ? sqrt(FBP_PI) : 0;
 }
 
-/* Solve one equation more, of harmonic l, m; those before it are met and stay so. */
+/* Solve one more equation, of harmonic l, m; the previous equations remain solved. */
 static void add_row(struct equations *e, size_t l, long m, double *weights)
 {
     double *row = e->row + e->n * e->count;
@@ -139,7 +143,7 @@ static void add_row(struct equations *e, size_t l, long m, double *weights)
     e->n++;
 }
 
-/* Do the weights integrate all harmonics, and is no weight negative? */
+/* True if the weights integrate all harmonics, and no weight is negative. */
 static bool is_good(const struct equations *e, const double *weights)
 {
     for (size_t i = 0; i < e->count; i++)
@@ -161,9 +165,9 @@ static size_t equations_to(size_t degree)
     return (degree + 1) * (degree + 2) / 2;
 }
 
-/* The least change, in the sense of squares, of weights[count] that integrates all even harmonics
- * up to a degree exactly over the half sphere, with no weight below 0.  *degree: the greatest, of
- * at most MOST_DEGREE, that three quarters of the directions determine. */
+/* Compute the least change, in the sense of squares, of weights[count] that integrates all even
+ * harmonics up to a degree exactly over the half sphere, with no weight below 0.  *degree: the
+ * greatest, of at most MOST_DEGREE, that three quarters of the directions determine. */
 static fbp_status correct_harmonics(const double (*direction)[3], size_t count, double *weights,
                                     size_t *degree)
 {

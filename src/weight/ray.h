@@ -43,24 +43,24 @@ struct fbp_rays {
  *  and the start and end of the view's angular step, counted from the same point. */
 struct fbp_ray_end {
     double angle, cos, sin; /**< [rad] */
-    double share[2];        /**< [rad]; [0] is 0 for the views nearest to that end of the arc */
+    double share[2]; /**< start and end of the view's step [rad]; [0] is 0 for the views nearest to
+                        that end of the arc */
 };
 
 /** A view in its axes (n, t, a) of geometry/view.h. */
 struct fbp_ray_view {
-    double q[3];       /**< pixel (0, 0) minus the source; parallel: the pixel */
+    double q[3];       /**< pixel (0, 0) relative to the source; parallel: its position */
     double u[3], v[3]; /**< steps to the next column and to the next row */
     double factor;     /**< cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
     double step;       /**< angular step [rad] */
     struct fbp_ray_end end[2];
 };
 
-/** A detector row of a view, as linear forms of the column: (value at column 0, step per
- *  column). */
+/** A detector row of a view, as linear forms of the column: (at column 0, step per column). */
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
     fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
-    double ramp[2][2];   /**< Parker: t component of q rotated by delta, and of its mirror image */
+    double ramp[2][2];   /**< Parker: t component of q rotated by delta, and mirrored */
 };
 
 FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp_ray_view *view,
@@ -84,7 +84,7 @@ FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp
     }
 }
 
-/** Geometric factor: 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
+/** Get the geometric factor 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
                                              const struct fbp_ray_row *row, fbp_ray_real column)
 {
@@ -110,16 +110,16 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half
     return 2 * s * s;
 }
 
-/** Wang 2002: weight 0 … 2 for x = -1 … 1 across the doubly measured part; 0 below, 2 above (long
- *  side). */
+/** Compute Wang's weight (2002): 0 … 2 for x = -1 … 1 across the doubly measured part; 0 below, 2
+ * above (long side). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
 {
     const fbp_ray_real half_turn = (fbp_ray_real)1.57079632679489661923;
     return 1 + FBP_RAY_FN(sin)(half_turn * (x < -1 ? -1 : x > 1 ? 1 : x));
 }
 
-/** Whether a ray is inside a ramp: half the angle of `end` is below atan2(y, x), half the length of
- *  the ramp. Computed without atan2(), because most rays are in no ramp. */
+/** True if a ray is inside a ramp: half the angle of `end` is below atan2(y, x), half the length of
+ * the ramp.  Computed without atan2(), because most rays are in no ramp. */
 FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real y, fbp_ray_real x)
 {
     return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
@@ -149,7 +149,8 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
            (double)(1 + FBP_RAY_FN(cos)(middle) * FBP_RAY_FN(sin)(reach) / reach);
 }
 
-/** Redundancy weight m, 0 … 2; larger if a view also covers missing views (fbp_ray_lack()). */
+/** Compute the redundancy weight m, 0 … 2; larger if a view also covers missing views
+ * (fbp_ray_lack()). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)
@@ -176,7 +177,7 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
     return (fbp_ray_real)m;
 }
 
-/** Weight W of the ray through a pixel of a row. */
+/** Compute the weight W of the ray through a pixel of a row. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_weight(const struct fbp_rays *rays,
                                            const struct fbp_ray_view *view,
                                            const struct fbp_ray_row *row, fbp_ray_real column)

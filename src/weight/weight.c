@@ -1,6 +1,6 @@
 /* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
  * ray), distance factors (Feldkamp 1984), weights of plane integrals, and expected errors of the
- * method. weight.h has the formulas. */
+ * method.  Formulas: weight.h.  Plans create the weights, and backends read them. */
 #include "weight/weight.h"
 
 #include "base/base.h"
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If a ramp of Parker's weights has more steps than this on the iso ray, its value in the middle of
- * a step is as good as its mean (bench/results/accuracy.md): number of even steps, of others. */
+/* Numbers of steps of a ramp of Parker's weights on the iso ray above which the value in the middle
+ * of a step is as good as its mean (bench/results/accuracy.md): for even steps, for others. */
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
@@ -20,16 +20,16 @@ struct fbp_weights {
     struct fbp_geometry_facts facts;
     struct fbp_arc arc;
     struct fbp_rays rays;
-    bool equal;     /* all steps are equal */
-    bool modulo_pi; /* angles of a parallel beam, whose opposite views measure the same rays */
+    bool equal; /* all steps are equal */
+    /* True: angles of a parallel beam, whose opposite views measure the same rays. */
+    bool modulo_pi;
     bool separable;
-    float *per_ray; /* [views.n][n_columns]: step times m; NULL: the closed forms of ray.h */
-    double *plane;  /* [views.n] of plane integrals: W; NULL: lines */
+    float *per_ray; /* [views.n][n_columns] step times m; NULL: closed forms of ray.h */
+    double *plane;  /* [views.n] W of plane integrals; NULL: line integrals */
     struct fbp_quadrature_facts quadrature;
 };
 
-/* Is there one panel for all views, and a redundancy that does not depend on the row (v along the
- * axis)? */
+/* True if all views have one panel, and m does not depend on the row (v along the axis). */
 static bool is_separable(const struct fbp_weights *w)
 {
     const double tolerance = 1e-12;
@@ -77,7 +77,7 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     FBP_TRY_GOTO(fbp_arc_create(&w->arc, views.view, n, facts->axis,
                                 w->modulo_pi ? FBP_PI : 2 * FBP_PI, 0,
                                 w->modulo_pi || facts->offset));
-    /* steps of half a turn count for the whole of a full one */
+    /* steps of half a turn count for the whole of a full turn */
     const double turns = w->modulo_pi && facts->coverage == FBP_COVERAGE_FULL ? 2 : 1;
     for (size_t k = 0; k < n; k++)
         w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)n : w->arc.step[k]);
@@ -95,8 +95,9 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / (source ? facts->overlap_rad : facts->overlap_mm);
-    /* Ramps of a few steps take means, also uneven steps, and arcs whose ends do not quite meet; if
-     * rays are missing anyhow, or ramps are long, it is Parker's weight in the middle of a step. */
+    /* Ramps of a few steps, uneven steps, and arcs whose ends do not quite meet use the mean over a
+     * step; if rays are missing in any case, or ramps are long, Parker's weight in the middle of a
+     * step is used. */
     w->rays.means = !facts->per_ray && !w->modulo_pi && !facts->offset &&
                     facts->coverage == FBP_COVERAGE_SHORT &&
                     (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
@@ -338,7 +339,7 @@ void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const
     z[0] = z[1] = fmin(fmax(grid->centre_mm[2], see[0]), see[1]);
     z[2] = fmin(fmax(grid->centre_mm[2] + half, see[0]), see[1]);
     z[3] = fmin(fmax(grid->centre_mm[2] - half, see[0]), see[1]);
-    if (w->views.panel.n_rows == 1) /* a fan: all is in the plane of the sources */
+    if (w->views.panel.n_rows == 1) /* fan beam: everything is in the plane of the sources */
         z[0] = z[1] = z[2] = z[3] = 0;
     else
         z[1] = fmin(fmax(0, z[3]), z[2]);

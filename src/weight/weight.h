@@ -41,13 +41,13 @@
 
 struct fbp_views;
 
-/** Quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with sum_q w_q = 2 pi; g: filtered plane
- *  integrals. */
+/** Quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with sum_q w_q = 2 pi; g: filtered
+ * integrals. */
 struct fbp_quadrature_facts {
     enum fbp_quadrature used; /**< method that was applied; never AUTO */
     enum fbp_pole pole;       /**< BANDS: axis of the rings */
-    size_t n_rings;           /**< BANDS: number of rings on one half of the sphere */
-    size_t degree;            /**< HARMONICS: greatest degree that is integrated exactly */
+    size_t n_rings;           /**< bands: number of rings on one half of the sphere */
+    size_t degree;            /**< harmonics: greatest degree that is integrated exactly */
     double sum;               /**< sum of the weights */
 };
 
@@ -63,13 +63,12 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
                              const double *given, double *weights,
                              struct fbp_quadrature_facts *facts);
 
-/** Describe: "exact bands of 9 rings about z, sum 2 pi (+0e+00)". */
+/** Describe the weights: "exact bands of 9 rings about z, sum 2 pi (+0e+00)". */
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n);
 
 typedef struct fbp_weights fbp_weights;
 
-/** Compute the weights of line integrals. views.views must outlive the weights. angular: AUTO or
- *  EQUAL. */
+/** Compute weights of line integrals; views.views must outlive them.  angular: AUTO or EQUAL. */
 fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular);
@@ -87,12 +86,12 @@ fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
                                  enum fbp_quadrature quadrature, const double *given, bool spectra);
 void fbp_weights_destroy(fbp_weights **weights);
 
-/** Angular step of a view [rad]; for plane integrals its W. The steps of line integrals add up to
- *  the arc (parallel beam, short scan with all directions: to pi). */
+/** Get the angular step of a view [rad]; for plane integrals its W.  The steps of line integrals
+ * add up to the arc (parallel beam, short scan with all directions: to pi). */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
-/** Redundancy weight m of the ray through (column, row), 0 … 2; above 2 if a view also covers
- *  missing views. */
+/** Get the redundancy weight m of the ray through (column, row), 0 … 2; above 2 if a view also
+ * covers missing views. */
 double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
 
 /** Compute W of a whole detector row: out[n_columns]. Thread-safe. */
@@ -117,7 +116,7 @@ void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_vi
 void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
                         const double centre[3], double out[4]);
 
-/** Describe in one line: scan type, redundancy, steps. */
+/** Describe the weights in one line: scan type, redundancy, steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);
 
 /**

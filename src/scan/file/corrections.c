@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest coefficient: larger ones are typing errors, and powers overflow. */
+/* Greatest coefficient of beam hardening; larger ones are typing errors, and would overflow. */
 static const double MOST_COEFFICIENT = 1e9;
 
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
@@ -189,7 +189,7 @@ double fbp_corrections_turn(const struct fbp_corrections *c, double most)
     return 0;
 }
 
-/* A number up to a comma or the end, where *text is moved to; false: something else. */
+/* Read a number up to a comma or the end, and move *text behind it; false: no number. */
 static bool number(const char **text, double *out)
 {
     char *end;

@@ -1,6 +1,6 @@
-/* Preparation of stored rows before they are plane integrals (EPR): checks, the axis of prepared
- * rows, a description, and parsing of "baseline=1,phase=all" (--prepare).  Called by the scan file,
- * importers of EPR images, and src/prep, which does the preparation. */
+/* Preparation of stored rows to plane integrals (EPR): checks, the axis of prepared rows, a
+ * description, and parsing of "baseline=1,phase=all" (--prepare).  Called by the scan file,
+ * importers of EPR images, and src/prep, which prepares the rows. */
 #include "scan/file/scan.h"
 
 #include "base/base.h"
@@ -135,7 +135,7 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out)
 {
-    const double most = 1e-3; /* steps that differ by a greater part of them are not equal */
+    const double most = 1e-3; /* greatest relative difference of equal steps */
     const double step = n > 1 ? (v[n - 1] - v[0]) / (double)(n - 1) : 0;
     bool even = true;
 
@@ -199,12 +199,12 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
         fbp_text_add(buf, n, ", ", "divided by profile %.60s above %g",
                      name ? name + 1 : p->profile,
                      p->profile_threshold > 0 ? p->profile_threshold : 0.1);
-    for (char *c = buf; *c; c++) /* the text is also written into headers and JSON */
+    for (char *c = buf; *c; c++) /* the text is also written to headers and JSON */
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';
 }
 
-/* Read up to `most` numbers joined by ':'; returns how many, -1: something else. */
+/* Read up to `most` numbers joined by ":".  Returns their number; -1: other text. */
 static int numbers(const char *text, double *out, int most)
 {
     int n = 0;

@@ -1,4 +1,4 @@
-/* Fewer views and larger pixels than a scan has stored: fbp_scan_reduce(), and the source that
+/* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce(), and the source that
  * wraps the stored views and returns means of blocks of pixels.  Called by the plan, by
  * preprocessing and by fbp_scan_use_image(). */
 #include "scan/file/scan.h"
@@ -94,7 +94,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     scan->n_views = (scan->n_views - 1) / every + 1;
     fbp_reduction_of(scan, &r);
 
-    /* The panel's centre moves by less than a block if columns are left out at both edges. */
+    /* The panel's centre moves by less than a block if columns are omitted at both edges. */
     const double columns = (double)(r.stored.n_columns - r.bin[0] * r.panel.n_columns);
     const double rows = (double)(r.stored.n_rows - r.bin[1] * r.panel.n_rows);
     const double along_u = (double)r.first[0] - columns / 2;
@@ -120,7 +120,7 @@ struct reduced {
     const unsigned char *bad;
 };
 
-/* Memory of a reader: stored rows, then sums and numbers of pixels of one row of blocks. */
+/* Memory of one reader: stored rows, then sums and numbers of good pixels of one row of blocks. */
 struct band {
     size_t at_once;    /* rows of blocks that are read together */
     size_t rows_bytes; /* of these, aligned */
@@ -137,7 +137,7 @@ static struct band band_of(const struct fbp_reduction *r)
     return b;
 }
 
-/* Means of one row of blocks, whose stored rows begin with row `row` of the file at x. */
+/* Compute the means of a row of blocks, whose stored rows begin with row `row` of the file. */
 static void join_row(const struct reduced *s, size_t row, const float *x, double *sums,
                      size_t *counts, float *out)
 {
@@ -202,7 +202,7 @@ static void close_reduced(fbp_source *src)
     free(src->state);
 }
 
-/* Fill in the source of reduced views; what: a struct reduced. */
+/* Fill in the members of a source of reduced views; what: its struct reduced. */
 static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *below)
 {
     const struct fbp_reduction *r = &((const struct reduced *)what)->r;
@@ -252,14 +252,14 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
     return fbp_source_wrap(out, set_up_reduced, &reduced, below, false);
 }
 
-/* Index in the stored image of pixel k of the block of pixel (row, column). */
+/* Index of pixel k of the block of pixel (row, column) in the stored image. */
 static size_t place(const struct fbp_reduction *r, size_t row, size_t column, size_t k)
 {
     return (r->first[1] + row * r->bin[1] + k / r->bin[0]) * r->stored.n_columns + r->first[0] +
            column * r->bin[0] + k % r->bin[0];
 }
 
-/* In place: no pixel of a block has a smaller index than the pixel that the block becomes. */
+/* Blocks can be averaged in place: no pixel of a block has a smaller index than its mean. */
 void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, double *image)
 {
     for (size_t row = 0, to = 0; row < r->panel.n_rows; row++)

@@ -1,5 +1,5 @@
-/* A scan in memory: what it assumes, its notes, its files and images; copying and clearing it, and
- * remarks about its volume.  Public functions of fbp/scan.h, and helpers for all readers. */
+/* A scan in memory: its guesses, notes, files and images; copying and clearing it, and remarks
+ * about its volume.  Public functions of fbp/scan.h, and helpers that all readers of scans call. */
 #include "scan/file/scan.h"
 
 #include "array/array.h"
@@ -15,7 +15,7 @@
 
 enum { N_TEXTS = 7 };
 
-/* The members of a scan that are paths or texts. */
+/* Members of a scan that are paths or texts. */
 static void texts_of(struct fbp_scan *scan, char **out[N_TEXTS])
 {
     char **const texts[N_TEXTS] = {&scan->path,       &scan->projections, &scan->dark, &scan->flat,
@@ -54,7 +54,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     *scan = (struct fbp_scan){.struct_size = sizeof *scan};
 }
 
-/* A struct_size of 0 means that the scan was never used. */
+/* struct_size 0: the scan was never used. */
 void fbp_scan_clear(struct fbp_scan *scan)
 {
     struct fbp_scan own;
@@ -177,8 +177,8 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* A scan file can be edited: its entries are short, and one remedy follows them.  For files of
- * other programs each entry says why. */
+/* Guesses in a scan file can be edited: their entries are short, and one remedy follows them all.
+ * For files of other programs, each entry contains the reason. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;
@@ -443,8 +443,9 @@ bool fbp_scan_is_intensity(const struct fbp_scan *given)
            scan.i0 > 0;
 }
 
-/* Distance along x and y from the axis to the middle of the farther side.  The corners of a square
- * volume usually lie outside the round field of view, which needs no warning. */
+/* Distance along x and y from the axis to the middle of the farther side of the volume.  The
+ * corners of a square volume usually lie outside the round field of view, which needs no warning.
+ */
 static double side_reach(const struct fbp_grid *g, const double axis[3])
 {
     double reach = 0;
@@ -455,7 +456,7 @@ static double side_reach(const struct fbp_grid *g, const double axis[3])
     return reach;
 }
 
-/* Remark 0 (width of the volume), 1 (its height) or 2 (given weights) in buf; "": none. */
+/* Write remark 0 (width of the volume), 1 (its height) or 2 (given weights); "": none. */
 static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                    const struct fbp_grid *g, int which, char *buf, size_t n)
 {

@@ -9,8 +9,8 @@
 
 struct fbp_inputs;
 
-/** Fail with a message: the file or the request is wrong (INVALID), or correct but not supported
- *  (UNSUPPORTED). */
+/** Fail with a message: the file or the request is invalid (INVALID), or valid but not supported
+ * (UNSUPPORTED). */
 #define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
 #define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
 
@@ -21,8 +21,8 @@ struct fbp_inputs;
 void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Set *out to a malloc'ed path. base: the path is relative to the folder of this file; NULL: it is
- *  complete. */
+/** Set *out to a malloc'ed path.  base: the path is relative to the folder of the file `base`;
+ * NULL: the path is complete. */
 fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -52,17 +52,17 @@ fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
 enum { FBP_IMAGES = FBP_IMAGE_LAST + 1 };
 
 struct fbp_images {
-    /** [enum fbp_image] [row][column] of the stored panel, rows in the order of the stored views;
-     *  NULL: the image is in its file. */
+    /** Image of each kind [enum fbp_image], [row][column] of the stored panel, rows in the order of
+     * the stored views; NULL: the image is in its file. */
     double *pixels[FBP_IMAGES];
     struct fbp_panel panel; /**< size of all images */
 };
 
 /** Image of a scan in memory; NULL: none. */
 const double *fbp_scan_image(const struct fbp_scan *scan, enum fbp_image which);
-/** True if the scan has this image, in memory or in a file. */
+/** True if the scan has the image `which`, in memory or in a file. */
 bool fbp_scan_has_image(const struct fbp_scan *scan, enum fbp_image which);
-/** True if the images have the size of this panel. */
+/** True if the images in memory have the size of the panel. */
 bool fbp_images_fit(const struct fbp_images *images, const struct fbp_panel *panel);
 /** Name of an image: "dark", "flat", "bad_pixels". */
 const char *fbp_image_name(enum fbp_image which);
@@ -86,11 +86,11 @@ enum {
 /** Get the corrections of a scan; all members are 0 if it has none. */
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out);
 
-/** Check the values for this scan. Messages begin with `file`. */
+/** Check the corrections for a scan.  Messages begin with `file`. */
 fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections *c,
                                  const struct fbp_scan *scan);
 
-/** True if a correction needs whole sinograms, and therefore a prepass. */
+/** True if a correction needs whole sinograms, and so a pass over the views before the run. */
 bool fbp_corrections_need_prepass(const struct fbp_corrections *c);
 
 /** True if no correction is requested. */
@@ -99,10 +99,10 @@ bool fbp_corrections_none(const struct fbp_corrections *c);
 /** Number of beam-hardening coefficients up to the last one that is not 0. */
 size_t fbp_corrections_terms(const struct fbp_corrections *c);
 
-/** Describe: "beam hardening 1 p + 0.05 p^2"; "" without beam hardening. */
+/** Describe the beam hardening: "beam hardening 1 p + 0.05 p^2"; "": no correction. */
 void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t n);
 
-/** Least line integral in [0, most] from which on the corrected value decreases; 0: none. */
+/** Get the least line integral in [0, most] at which corrected values decrease; 0: none. */
 double fbp_corrections_turn(const struct fbp_corrections *c, double most);
 
 /* preparation.c: preparation of rows of spectra, before they are plane integrals */
@@ -110,46 +110,47 @@ double fbp_corrections_turn(const struct fbp_corrections *c, double most);
 /** Precession frequency of an electron [MHz/G]. */
 static const double FBP_MHZ_PER_GAUSS = 2.8025;
 
-/** Positions of the samples of a row: first + step i. */
+/** Positions of the samples of a row: sample i is at first + step i. */
 struct fbp_axis {
     size_t n;
     double first, step;
 };
 
-/** Copy p, including its strings; *out is NULL if p is NULL. */
+/** Copy preparation steps with their strings; *out is NULL if p is NULL. */
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);
 void fbp_preparation_free(struct fbp_preparation *p);
 
-/** Check the values for rows of n samples. Messages begin with `file`. */
+/** Check preparation steps for rows of n samples.  Messages begin with `file`. */
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
-/** Get the axis of samples at positions v[n]. The steps must be equal, unless p (which may be NULL)
- *  contains resampling; p->places is then a copy of v. name: name of the list, for messages. */
+/** Get the axis of samples at positions v[n].  The steps must be equal, unless p (which may be
+ * NULL) contains resampling; p->places is then a copy of v.  name: name of the list v, for
+ * messages. */
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out);
 
-/** Replace the axis of stored rows by the axis of prepared rows: mm, or MHz (from us) after an
- *  FFT. */
+/** Replace the axis of stored rows by that of prepared rows: mm, or MHz after an FFT. */
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis);
 
-/** Hash of all steps, without the contents of the profile's file; h itself if p is NULL. */
+/** Hash all preparation steps, without the contents of the profile; h itself if p is NULL. */
 uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p);
 
-/** Describe: "baseline of order 1, FFT to 1024 samples, phase of each view"; "" if p is NULL. */
+/** Describe preparation steps: "baseline of order 1, FFT to 1024 samples, phase of each view"; ""
+ * if p is NULL. */
 void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t n);
 
 /* reduce.c: fewer views and larger pixels than stored, fbp_scan_reduce() */
 
-/** Each pixel is the mean of bin[0] x bin[1] stored pixels. */
+/** Reduction of a scan: each pixel is the mean of bin[0] x bin[1] stored pixels. */
 struct fbp_reduction {
     size_t every;    /**< Every n-th view is read. */
     size_t bin[2];   /**< Stored columns and rows per pixel. */
-    size_t first[2]; /**< First stored column and row in use; rows are counted from the bottom. */
+    size_t first[2]; /**< first used column, and row from the bottom, of stored views */
     struct fbp_panel stored, panel;
 };
 
-/** Get the reduction of a scan; a scan that is not reduced has one that changes nothing. */
+/** Get the reduction of a scan; a scan that is not reduced has a reduction that changes nothing. */
 void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out);
 
 /** True if views are left out or pixels are joined. */
@@ -157,7 +158,7 @@ bool fbp_reduces(const struct fbp_reduction *r);
 /** True if pixels are joined. */
 bool fbp_reduction_joins(const struct fbp_reduction *r);
 
-/** Describe in one sentence what is used, and what is left out at the edges of the panel. */
+/** Describe a reduction in one sentence, with the parts omitted at the edges of the panel. */
 void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, char *buf,
                             size_t n);
 
@@ -172,10 +173,10 @@ void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, 
 fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
                              bool top_down, const unsigned char *bad);
 
-/** Reduce an image of the stored panel in place, rows bottom-up: means of the good pixels; 0 if
- *  there are none. */
+/** Reduce an image of the stored panel in place, rows bottom-up: means of the good pixels; 0 for
+ * blocks without good pixels. */
 void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, double *image);
-/** Reduce a mask in place: a pixel is bad if all its stored pixels are bad. */
+/** Reduce a mask of bad pixels in place: a pixel is bad if all its stored pixels are bad. */
 void fbp_reduce_mask(const struct fbp_reduction *r, unsigned char *bad);
 
 /**

@@ -23,7 +23,7 @@ struct numbers {
     size_t n, room;
     size_t width;     /* numbers per row */
     const char *what; /* "12 numbers a view" */
-    bool heading;     /* true: the first line may hold column names, as in CSV */
+    bool heading;     /* true: the first line may contain column names, as in CSV */
 };
 
 static bool is_gap(char c)
@@ -58,7 +58,7 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line)
     }
 }
 
-/* Reads text[n], which ends with a 0 and is changed. */
+/* Read a table from text[n], which ends with a 0 byte and is changed. */
 static fbp_status read_lines(struct numbers *a, char *text, size_t n)
 {
     const char *const end = text + n;
@@ -73,7 +73,7 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n)
                                line);
         if (newline)
             *newline = '\0';
-        if (line == 1 && a->heading) { /* column names begin with a letter or a quotation mark */
+        if (line == 1 && a->heading) { /* a column name begins with a letter or a quotation mark */
             const char *first = text;
             while (is_gap(*first))
                 first++;

@@ -15,14 +15,16 @@
 
 /* json.c: JSON */
 
-/** An object in a JSON file; `object` is NULL if it is absent, and then has no members. */
+/** An object in a JSON file.  `object` is NULL if the file does not contain it; all its keys are
+ * then absent. */
 struct fbp_json {
     const char *file;
-    const char *prefix; /**< Prefix of its keys in messages: "" or "detector." */
+    const char *prefix; /**< prefix of the object's keys in messages: "" or "detector." */
     const cJSON *object;
 };
 
-/** Read and parse a file; syntax errors contain line and column. Free *out with cJSON_Delete(). */
+/** Read and parse a JSON file; messages about syntax errors contain line and column.  Free *out
+ * with cJSON_Delete(). */
 fbp_status fbp_json_read(const char *path, cJSON **out);
 
 /** Check that every key of the object is one of keys[n] and occurs once. Keys that begin with "//"
@@ -37,7 +39,7 @@ const cJSON *fbp_json_get(const struct fbp_json *o, const char *key);
 fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected);
 fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy);
 #if defined __clang_analyzer__ && !defined FBP_SCAN_JSON_C
-/* For the static analyzer, as in base/base.h: this function never returns FBP_OK. */
+/* Tells the static analyzer that the function never returns FBP_OK, as in base/base.h. */
 #    define fbp_json_missing(o, key, remedy) \
         ((void)fbp_json_missing(o, key, remedy), FBP_ERR_INVALID)
 #endif
@@ -51,7 +53,7 @@ fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_statu
 fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char *prefix,
                           const char *const *keys, size_t n, struct fbp_json *out);
 
-/** Get n_min to n_max numbers; a single number may have no brackets. */
+/** Get n_min to n_max numbers from a list; a single number may be without brackets. */
 fbp_status fbp_json_numbers(const struct fbp_json *o, const char *key,
                             const struct fbp_range *range, size_t n_min, size_t n_max, double *out,
                             size_t *n);
@@ -79,8 +81,7 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
 
 /* writer.c: writing */
 
-/** A text file that is published when it is complete. Numbers have decimal points in every
- *  locale. */
+/** A text file that gets its name when it is complete.  Numbers have decimal points. */
 struct fbp_writer {
     FILE *f;          /**< stream of `out` */
     const char *path; /**< name as given */
@@ -88,10 +89,10 @@ struct fbp_writer {
     locale_t c_locale, old_locale;
     bool object;     /**< the file is one JSON object */
     bool any;        /**< a key was written */
-    bool not_finite; /**< a number was written that JSON cannot represent */
+    bool not_finite; /**< true: a number was written that JSON cannot represent */
 };
 
-/** Open a plain text file, or a JSON object. */
+/** Open a plain text file, or a file with a JSON object, for writing. */
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
@@ -99,7 +100,8 @@ fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
  *  status of publication. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
-/** fbp_writer_close() without publication: the caller publishes and clears `settled`. */
+/** Finish the file like fbp_writer_close(), but without publication: the caller publishes and
+ * clears `settled`. */
 fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);
@@ -107,7 +109,7 @@ void fbp_put_text(struct fbp_writer *w, const char *text);
 void fbp_put_number(struct fbp_writer *w, double x);
 /** Write "[a, b, c]". */
 void fbp_put_numbers(struct fbp_writer *w, const double *v, size_t n);
-/** Write v[i] * scale: a single number, or a list over several lines. */
+/** Write numbers v[i] * scale: a single number, or a list over several lines. */
 void fbp_put_list(struct fbp_writer *w, const double *v, size_t n, double scale);
 /** Write a key with a text, a number, or n numbers in brackets. */
 void fbp_put_key_text(struct fbp_writer *w, const char *key, const char *text);

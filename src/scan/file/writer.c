@@ -80,7 +80,7 @@ void fbp_put_text(struct fbp_writer *w, const char *text)
     fputc('"', w->f);
 }
 
-/* The fewest of 15 to 17 digits from which strtod() returns the same number. */
+/* Smallest number of digits, from 15 to 17, from which strtod() returns the same number. */
 void fbp_put_number(struct fbp_writer *w, double x)
 {
     char text[40] = "0";

@@ -12,17 +12,18 @@
 
 /** A single file, or a series of files whose names differ by a number. */
 struct fbp_init_series {
-    char *path;                 /**< path of the first file */
-    char *before;               /**< part of the path before the number */
-    char *after;                /**< part of the path after the number; "" for a single file */
-    int digits;                 /**< digits of the number with leading zeros; 0: no leading zeros */
-    size_t first, last;         /**< first and last number; single file: both 0 */
-    size_t missing;             /**< number of files left out, after a gap in the numbers */
-    char *glob;                 /**< pattern of all names, "p_[0-9]*.tif"; NULL: before and after */
+    char *path;         /**< path of the first file */
+    char *before;       /**< part of the path before the number */
+    char *after;        /**< part of the path after the number; "": a single file */
+    int digits;         /**< number of digits of a number with leading zeros; 0: no leading zeros */
+    size_t first, last; /**< first and last number of the series; single file: both 0 */
+    size_t missing;     /**< number of omitted files, after a gap in the numbers */
+    char *glob;         /**< pattern of all names, "p_[0-9]*.tif"; NULL: before and after */
     struct fbp_numbering order; /**< order of the files of the glob */
     uint64_t bytes;             /**< size of the first file */
-    struct fbp_array_info info; /**< header of the whole series; n[2] == 0: not a readable array */
-    bool volume;                /**< the values are in 1/mm or HU: a reconstructed volume */
+    /** Description of the array of the whole series; n[2] == 0: not a readable array. */
+    struct fbp_array_info info;
+    bool volume; /**< true: the values are in 1/mm or HU: a reconstructed volume */
     /** Reason why a file with an array's extension cannot be read; NULL: none. */
     char *why;
 };
@@ -49,7 +50,7 @@ struct fbp_init_found {
     const struct fbp_init_series *of[FBP_INIT_ROLES];
 };
 
-/** Messages and failures of one search, per thread. */
+/** Log and failures of one search, one struct per thread. */
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
@@ -57,7 +58,7 @@ struct fbp_init_state {
      *  may be the requested scan. If there is a scan of fbp, those of other programs do not count.
      */
     bool lost_own, lost_foreign;
-    bool lost_memory;  /**< a file was skipped because memory was insufficient */
+    bool lost_memory;  /**< true: a file was skipped because memory was insufficient */
     char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */
 };
 
@@ -74,11 +75,10 @@ void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
 fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out);
 void fbp_init_clear(struct fbp_init_folder *folder);
 
-/** Record that a file could not be opened; warns if the file is not readable. */
+/** Record that a file could not be opened, with a warning if it is not readable. */
 void fbp_init_failed(fbp_status st);
 
-/** Record a failure to open a file of unknown contents; true: opened. Inline for static
- *  analysers. */
+/** Record a failure to open a file of unknown contents; true: it is open.  Inline for analysers. */
 static inline bool fbp_init_tried(fbp_status st)
 {
     if (st != FBP_OK)
@@ -89,27 +89,27 @@ static inline bool fbp_init_tried(fbp_status st)
 /** Record that a file that may be a scan, or its projections, could not be read. */
 void fbp_init_lost_scan(const char *path);
 
-/** Source name of a series: the path of one file, the pattern "before%04dafter first last", or the
- *  glob; free(). */
+/** Get the name of a series for fbp_source_open(): the path of one file, the pattern
+ * "before%04dafter first last", or the glob.  Free it with free(). */
 char *fbp_init_pattern(const struct fbp_init_series *series);
 
 /* folder_scan.c: roles and whole scans */
 
-/** Whether the text contains the word. alone: neighbouring characters must not be letters. */
+/** True if the text contains the word.  alone: neighbouring characters must not be letters. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
 /** Part of the path after the folder. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path);
 
-/** Role suggested by a name: files or folders called flats, white_0001, df … */
+/** Get the role that a name suggests: files or folders called flats, white_0001, df … */
 enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
                                     const struct fbp_init_series *s);
 
-/** Assign roles. The projections are the largest array whose name suggests no other role; arrays
- *  with the same panel get roles by their names. */
+/** Assign roles to the series of a folder.  The projections are the largest array whose name
+ * suggests no other role; arrays with the same panel get roles by their names. */
 void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found *out);
 
-/** Whether the file of a series is a whole scan, of fbp or of another program. */
+/** True if the file of a series is a whole scan, of fbp or of another program. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections);
 

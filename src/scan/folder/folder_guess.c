@@ -1,7 +1,8 @@
 /* The scan file that fbp init makes of a folder.  The origin of a value is a comment before its
- * key; a value that is only a guess is listed in "assumed", and all commands repeat it until it is
- * removed there.  Both are also passed to the log.  Folders of EPR images (a .DSC with its .DTA,
- * prj*.mat, or an array beside directions) are recognised first.  Called by folder_scan.c. */
+ * key; a value that is only a guess is listed in "assumed", and all commands repeat the guess until
+ * it is removed from the file.  Origins and guesses are also passed to the log.  Folders of EPR
+ * images (a .DSC with its .DTA, prj*.mat, or an array beside directions) are recognised first.
+ * Called by folder_scan.c. */
 #include "array/file/bytes.h"
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"
@@ -25,8 +26,9 @@ struct guess {
     const struct fbp_folder_known *known;
     struct fbp_init_found found;
     const char *geometry; /* file of a geometry that fits; NULL: none */
-    double pitch, i0;     /* pitch that the geometry needs, 0: none; its i0, 0: none */
-    char base[PATH_MAX];  /* folder that the scan file will be in */
+    double pitch, i0; /* pitch that the geometry file needs, 0: none; intensity i0 of the geometry
+                         file, 0: none */
+    char base[PATH_MAX]; /* folder that the scan file will be in */
     cJSON *root;
     cJSON *at;      /* object that is being written */
     cJSON *assumed; /* root's member of this name */
@@ -35,7 +37,7 @@ struct guess {
 
 enum origin { FOUND, ASSUMED };
 
-/* Add to the file a comment about a value, or an assumed fact; and a line to the log. */
+/* Add to the scan file a comment about a value, or an assumed fact; and a line to the log. */
 static void say(struct guess *g, enum origin origin, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static void say(struct guess *g, enum origin origin, const char *key, const char *fmt, ...)
@@ -52,7 +54,7 @@ static void say(struct guess *g, enum origin origin, const char *key, const char
     fbp_init_log(FBP_LOG_NOTE, "%s: %s%s", key, assumed ? "ASSUMED: " : "", text);
 }
 
-/* The name of a file of the folder, relative to the scan file. */
+/* Get the name of a file of the folder, relative to the scan file. */
 static void put_path(struct guess *g, const char *key, const char *pattern)
 {
     char *scan = fbp_format("%s/scan.json", g->base);
@@ -66,8 +68,8 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
 
 /* Plane integrals (EPR). */
 
-/* Put the spectrum without a gradient, found by its name: fusillo-h.npy, reference.txt …  Returns
- * whether there is one. */
+/* Add the spectrum without a gradient, found by its name: fusillo-h.npy, reference.txt …  Returns
+ * true if the folder contains one. */
 static bool put_reference(struct guess *g, const char *projections)
 {
     static const char *const words[] = {"h", "ref", "reference", "spectrum", "zerogradient"};
@@ -100,7 +102,7 @@ static void put_list(struct guess *g, const char *key, const double *v, size_t n
         cJSON_AddItemToObject(g->root, key, cJSON_CreateDoubleArray(v, (int)n));
 }
 
-/* A file of a spectrometer or laboratory that holds a whole scan. */
+/* Use a file of a spectrometer or laboratory that contains a whole scan. */
 static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
 {
     const char *name = fbp_init_inside(g->folder, s->path);
@@ -157,8 +159,8 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
     return true;
 }
 
-/* An array whose views have one row, or one image whose rows are the views, and a file with as many
- * vectors as it has views. */
+/* Use an array whose views have one row, or one image whose rows are the views, with a file that
+ * contains as many vectors as there are views. */
 static bool from_array(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS], *s = NULL;
@@ -223,7 +225,7 @@ static void put_series(struct guess *g, const char *key, enum fbp_init_role role
     free(pattern);
 }
 
-/* Darks, flats, and whether the views are counts or line integrals. */
+/* Add darks and flats, and decide whether the views are counts or line integrals. */
 static void put_intensity(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
@@ -241,7 +243,7 @@ static void put_intensity(struct guess *g)
         return;
     }
 
-    /* Least and greatest value of the first, the middle and the last view. */
+    /* Get the least and greatest value of the first, the middle and the last view. */
     const size_t n = p->info.n[0] * p->info.n[1], last = p->info.n[2] - 1;
     char *pattern = fbp_init_pattern(p);
     float *v = malloc(n * sizeof *v);
@@ -275,7 +277,7 @@ static void put_intensity(struct guess *g)
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
-/* n numbers of a text file or an array; free().  NULL: it does not hold n numbers. */
+/* Read n numbers from a text file or an array; free().  NULL: there are not n numbers. */
 static double *read_numbers(const char *path, size_t n)
 {
     double *v = NULL;
@@ -332,7 +334,7 @@ static void put_angles(struct guess *g)
     cJSON_AddNumberToObject(angles, "step", step);
 }
 
-/* A number that the caller gave (above 0), or an assumed one. */
+/* Add a number that the caller gave (above 0), or an assumed number. */
 static void put_number(struct guess *g, cJSON *to, const char *name, double given, double assumed,
                        const char *remedy)
 {
@@ -343,7 +345,7 @@ static void put_number(struct guess *g, cJSON *to, const char *name, double give
     cJSON_AddNumberToObject(to, key, given > 0 ? given : assumed);
 }
 
-/* A geometry file that describes these views, if need be with a pitch. */
+/* Use a geometry file that describes the views; if it lacks the pitch, with a pitch. */
 static void find_geometry(struct guess *g)
 {
     enum { MOST = 64 };
@@ -467,8 +469,8 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
     g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
 
-    /* An EPR image?  Not if the caller has stated a kind; if a whole scan exists, check_need()
-     * fails with its name. */
+    /* Decide whether the folder contains an EPR image.  No if the caller has stated a kind; if a
+     * whole scan exists, check_need() fails with its name. */
     bool planes = false, other = known->kind;
     for (size_t i = 0; i < folder->n && !other; i++)
         other = fbp_has_extension(folder->series[i].path, ".json") &&

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file and its place in a series: the path is before + number + after. */
+/* A file and its number in a series: the path is before + number + after. */
 struct file {
     char *path;
-    char *kind;        /* the path with '#' for each number of the name */
-    char *before;      /* of a file without a number the whole path */
+    char *kind;   /* path with "#" in place of each number in the name */
+    char *before; /* part of the path before the number; a file without a number: the whole path */
     const char *after; /* into path; "" without a number */
     size_t number;
     int digits; /* 0: it has none */
@@ -30,10 +30,10 @@ struct files {
     size_t n, room;
 };
 
-/* Takes ownership of the path, also after a failure. */
+/* Add a path to the list.  The list owns the path, also after a failure. */
 static fbp_status add_file(struct files *files, char *path)
 {
-    /* [at, end): the last digits of the name without its extension */
+    /* Find the last digits of a name without its extension: [at, end). */
     const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
     const size_t start = (size_t)(name - path);
     size_t end = dot ? (size_t)(dot - path) : strlen(path);
@@ -107,7 +107,7 @@ void fbp_init_failed(fbp_status st)
         fbp_init_log(FBP_LOG_WARNING, "%s: ignored", fbp_message());
 }
 
-/* Does the name end as those of arrays that fbp writes? */
+/* True if the name ends like names of arrays that fbp writes. */
 static bool is_array_name(const char *path)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
@@ -160,7 +160,7 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
     return st;
 }
 
-/* Files of a series get consecutive places, in the order of their numbers. */
+/* Sort the files: files of a series follow one another, in the order of their numbers. */
 static int compare_files(const void *a, const void *b)
 {
     const struct file *x = a, *y = b;
@@ -192,8 +192,7 @@ static bool start_series(const struct file *file, struct fbp_init_series *s)
     return s->path && s->before && s->after;
 }
 
-/* Add the file to the series if it belongs to it.  Numbers 8, 9, 10 have no leading zeros; 08, 09,
- * 10 have. */
+/* Add a file to a series if its name fits.  8, 9, 10 have no leading zeros; 08, 09, 10 have. */
 static bool continues(struct fbp_init_series *s, const struct file *file)
 {
     char plain[24];
@@ -222,8 +221,9 @@ static void clear_series(struct fbp_init_series *s)
     *s = (struct fbp_init_series){.path = NULL};
 }
 
-/* Make one series of files of one kind whose names hold several changing numbers, decimals or gaps.
- * Its path is NULL if they are no series, such as those of two scans, which make few runs. */
+/* Make one series of files of one kind whose names contain several changing numbers, decimals or
+ * gaps.  Its path is NULL if the files are not one series, such as those of two scans, which make
+ * few runs. */
 static fbp_status join_files(const struct file *files, size_t n, size_t runs,
                              struct fbp_init_series *s)
 {

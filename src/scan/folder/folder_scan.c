@@ -23,7 +23,7 @@ bool fbp_init_has_word(const char *text, const char *word, bool alone)
     return false;
 }
 
-/* Roles are looked for in the path below the folder, not in the folder's own name. */
+/* Roles are searched in the path below the folder, not in the folder's own name. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path)
 {
     const char *rest = path + strlen(folder->path);
@@ -46,7 +46,7 @@ enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
         {"vol", FBP_INIT_VOLUME}};
     const char *path = fbp_init_inside(folder, s->path), *slash = strrchr(path, '/');
 
-    /* The file's own name first, then its folder's: flats/dark_1 is a dark. */
+    /* The name of the file is decisive, then the name of its folder: flats/dark_1 is a dark. */
     for (int whole = 0; whole < 2; whole++) {
         const char *text = !whole && slash ? slash + 1 : path;
         for (size_t i = 0; i < N_OF(words); i++)
@@ -61,7 +61,7 @@ static uint64_t samples(const struct fbp_init_series *s)
     return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
 }
 
-/* The largest array, or the largest whose name says nothing else than projections. */
+/* Find the largest array, or the largest whose name suggests only projections. */
 static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
 {
     const struct fbp_init_series *best = NULL;
@@ -92,8 +92,8 @@ void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found
     }
 }
 
-/* Beside arrays, only files that may name them are loaded; without arrays, all files are.  A scan
- * whose projections are missing is not whole, but may still have the geometry. */
+/* If the folder contains arrays, only files that may describe them are loaded, else all files.  A
+ * scan whose projections are missing is not whole, but may still provide the geometry. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections)
 {
@@ -152,7 +152,7 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
                        folder->path);
 }
 
-/* The one scan of the folder: scan files of fbp go before those of other programs. */
+/* Find the only scan of the folder; scan files of fbp precede those of other programs. */
 static fbp_status choose(const struct fbp_init_folder *folder, char **out)
 {
     const char *own = NULL, *foreign = NULL;
@@ -168,7 +168,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
             continue;
         fbp_text_add(names, sizeof names, ", ", "%s", path);
 
-        /* scan files of fbp are known by their beginning */
+        /* scan files of fbp are recognised by their first bytes */
         size_t n = 0;
         if (fbp_has_extension(path, ".json") &&
             fbp_read_head(path, head, sizeof head, &n) != FBP_OK)
@@ -213,7 +213,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
     return FBP_OK;
 }
 
-/* One search: the caller's facts, the state and the files. */
+/* One search: the caller's facts, the log and failures, and the list of files. */
 struct search {
     struct fbp_folder_known known;
     struct fbp_init_state state, *before;

@@ -1,8 +1,8 @@
 /* ASTRA's projection geometries, read and written in two forms.  JSON: the dictionary of
- * create_proj_geom(), with lists for arrays.  NPY or plain text: vectors, 12 numbers per view, the
+ * create_proj_geom(), with lists for arrays.  NPY or plain text: vectors, 12 numbers per view: the
  * source (parallel: the rays' direction), the panel's centre, the steps from column to column and
- * from row to row.  Nothing in a file of vectors tells it from 3x4 matrices or from the other kind
- * of beam: its format must be named.
+ * from row to row.  A file of vectors does not show whether it contains 3x4 matrices, nor the kind
+ * of beam: its format must be named.  Called by geometry_file.c through its table of formats.
  * ASTRA, python/astra/creators.py and functions.py (geom_2vec),
  * src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp. */
 #include "scan/format/importers.h"
@@ -19,7 +19,7 @@
 enum { WIDTH = 12 };
 _Static_assert(sizeof(struct fbp_view) == WIDTH * sizeof(double), "s, d, u, v of a view");
 
-/* Views from vectors[n][12]; out->kind is set.  Directions of parallel rays may have any length. */
+/* Make views from vectors[n][12]; out->kind is set.  Directions of rays have any length. */
 static fbp_status make_views(struct fbp_scan *out, const char *path,
                              const struct fbp_geometry_known *known, const double *vectors,
                              size_t n)
@@ -99,8 +99,8 @@ static fbp_status vector_views(const struct fbp_json *o, bool flat, struct fbp_s
     fbp_status st;
 
     FBP_TRY(fbp_json_table(o, "Vectors", width, &list, &n));
-    /* flat: x and y of source or ray, panel, step from column to column; the row is as high as
-     * columns are wide. */
+    /* fan and flat parallel beams: x and y of source or ray, panel, step from column to column;
+     * rows are as high as columns are wide */
     FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
     for (size_t k = 0; k < n; k++) {
         const double *from = list + width * k;
@@ -150,7 +150,7 @@ fail:
     return st;
 }
 
-/* Is the scan one of ASTRA's circles?  Its FDK works with these alone. */
+/* True if the scan is one of ASTRA's circles, for which alone its FDK works. */
 static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -241,7 +241,7 @@ static fbp_status save_vectors(const struct fbp_scan *scan, const char *path)
     double v[WIDTH];
 
     FBP_TRY(fbp_writer_open(&w, path));
-    if (npy) { /* 10 bytes, and a header that ends at 128 to align the samples */
+    if (npy) { /* 10 bytes, and a header up to byte 128, which aligns the samples */
         char header[128];
         memset(header, ' ', sizeof header);
         const int n = snprintf(header, sizeof header,

@@ -1,8 +1,9 @@
 /*
  * Importer of EPR images of Bruker's spectrometers (BES3T, array/format/bes3t/) as scans of plane
  * integrals: field sweeps under gradients G (cos a sin b, sin a sin b, cos b), a and b = first (1 +
- * 2 k), a faster.  The field of a point is that of the sweep plus its gradient's: as the field
- * rises, the samples run against the gradient.
+ * 2 k), a faster.  The field at a point is the field of the sweep plus that of the gradient:
+ * samples of increasing field have decreasing positions along the gradient.
+ * Called by geometry_file.c through its table of formats.
  */
 #include "scan/format/importers.h"
 
@@ -24,7 +25,7 @@ struct image {
     double step;                    /* G */
 };
 
-/* Step of the field axis [G]: equal steps from XMIN over XWID, or positions in a file beside. */
+/* Get the step of the field axis [G]: equal steps from XMIN over XWID, or positions in a file. */
 static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
                              const struct fbp_bes3t_samples *s, double *step)
 {
@@ -103,7 +104,7 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
             "%s: %s: found a gradient of %g G/cm, expected one above 0; correct the file", d->path,
             spl ? "GRAD" : "AnglePsi", out->gradient);
 
-    /* Angles in degrees; for the slower one, the file usually holds only the number. */
+    /* Read angles in degrees; for the slower one, the file usually contains only the number. */
     FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfAlpha", &out->n_alpha));
     FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfBeta", &out->n_beta));
     FBP_TRY(fbp_bes3t_number(d, gradients, "FirstAlpha", &out->first_alpha, NULL));
@@ -157,7 +158,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
     }
 
-    /* The cube that the image was measured for, if the file holds it in mm or cm. */
+    /* Get the cube that the image was measured for, if the file contains it in mm or cm. */
     if (fbp_bes3t_text(&d, gradients, "NPixel") && fbp_bes3t_text(&d, gradients, "FieldOfView")) {
         const char *unit = "";
         double side = 0;

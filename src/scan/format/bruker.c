@@ -1,9 +1,10 @@
 /*
- * Importer of logs of Bruker's (SkyScan's) scanners.  The stage turns counter-clockwise ("CC") seen
- * from above, and the source therefore clockwise about the object; "CW" is the other way.  Lines,
- * such as that of the optical axis, count from the bottom of the image; files start at the top, and
- * at the right as seen from the source.  TIGRE's BrukerDataLoader takes images as they are stored
- * and the source counter-clockwise: the same scan turned over, not mirrored.
+ * Importer of logs of Bruker's (SkyScan's) scanners, called by geometry_file.c through its table of
+ * formats. The stage turns counter-clockwise ("CC") seen from above, and the source therefore
+ * clockwise about the object; "CW" is the other sense.  Lines, such as that of the optical axis,
+ * count from the bottom of the image; files start at the top, and at the right as seen from the
+ * source. TIGRE's BrukerDataLoader takes images as they are stored and the source
+ * counter-clockwise: the same scan turned over, not mirrored.
  */
 #include "scan/format/importers.h"
 
@@ -21,10 +22,10 @@
 
 static const char system_section[] = "System", acquisition[] = "Acquisition";
 
-/* Least source distance at which the scanner's program takes the beam for parallel [mm]. */
+/* Least source distance for which the scanner's program assumes a parallel beam [mm]. */
 static const double PARALLEL_MM = 10000;
 
-/* Keys that NRecon applies and this importer does not. */
+/* Keys that NRecon applies and this importer ignores. */
 static const char shifts_axis[] =
     "use --centre or --offset to shift the axis; the sign of this value is not documented";
 static const struct fbp_ini_ignored ignored[] = {
@@ -52,8 +53,8 @@ static bool says(const struct fbp_ini *ini, const char *key, const char *start)
     return text && strncasecmp(text, start, strlen(start)) == 0;
 }
 
-/* Distances and pitch.  A log without the camera's distance has the pixel size at the object, which
- * gives the same rays with the panel at twice the source's distance. */
+/* Read distances and pitch.  A log without the camera's distance contains the pixel size at the
+ * object, which gives the same rays with the panel at twice the source's distance. */
 static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
 {
     const char *text = fbp_ini_text(ini, acquisition, "Camera binning"); /* "2x2" */
@@ -126,8 +127,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                             "supported; shift the images back first, then rename the table",
                             path));
 
-    /* PREFIX0000.tif, PREFIX0001.tif …, beside the log, whose name is PREFIX.log.  Without them the
-     * log is only a geometry. */
+    /* Find PREFIX0000.tif, PREFIX0001.tif …, beside the log, whose name is PREFIX.log.  Without
+     * these files the log is only a geometry. */
     FBP_TRY_GOTO(fbp_ini_count(&ini, acquisition, "Number Of Files", &n));
     const char *prefix = fbp_ini_text(&ini, acquisition, "Filename Prefix");
     const char *format = fbp_ini_text(&ini, acquisition, "Image Format");
@@ -207,7 +208,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
-    /* The log also holds the pixel size at the object: note a contradiction. */
+    /* The log also contains the pixel size at the object: note a contradiction. */
     const double ours = d.pitch[0] * 1000 * (parallel ? 1 : d.sod / d.sdd);
     FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Image Pixel Size (um)", &stated));
     if (stated > 0 && !(fabs(ours - stated) <= 0.01 * stated))

@@ -1,8 +1,8 @@
-/* Importer of CTSimU scenarios and metadata, format versions 0.9 to 1.2 (BAM and others).  Its
- * toolbox is the reference: stage, source and detector are frames (centre, u, v = w x u, w) in the
- * world; the stage turns about its w and carries the volume, whose x, y, z are its u, v, w.  A
- * scenario and the metadata of the projections that were simulated from it are two files that
- * belong together. */
+/* Importer of CTSimU scenarios and metadata, format versions 0.9 to 1.2 (BAM and others), called by
+ * geometry_file.c through its table of formats.  CTSimU's toolbox is the reference: stage, source
+ * and detector are frames (centre, u, v = w x u, w) in the world; the stage turns about its w and
+ * carries the volume, whose x, y, z are the u, v, w of the stage.  A scenario and the metadata of
+ * the projections that were simulated from it are two files that belong together. */
 #include "scan/format/importers.h"
 
 #include "array/array.h"
@@ -21,9 +21,9 @@
 #define SCENARIO_TYPE "CTSimU Scenario"
 #define METADATA_TYPE "CTSimU Metadata"
 
-/* Values: numbers with a unit that may drift. */
+/* Values: numbers with a unit, which may drift during the scan. */
 
-/* A part of a document; `at` is NULL if it is absent. */
+/* A part of a document; `at` is NULL if the document does not contain it. */
 struct part_of {
     const char *file;
     const char *name; /* for messages */
@@ -34,7 +34,7 @@ enum unit { NUMBER, MM, RAD };
 
 static const char *const xyz[3] = {"x", "y", "z"}, *const uvw[3] = {"u", "v", "w"};
 
-/* The member at a path such as "stage.center"; NULL if it is absent or null. */
+/* Get the member at a path such as "stage.center"; NULL if it is absent or null. */
 static const cJSON *get(const cJSON *root, const char *path)
 {
     char key[64];
@@ -78,8 +78,8 @@ static fbp_status wrong(const struct part_of *in, const char *key, const char *w
     return FBP_INVALID("%s: %s%s%s: %s", in->file, in->name, *key ? "." : "", key, what);
 }
 
-/* A number, or {"value", "unit", "drifts"}, in mm or radians.  *found false: absent.  Drifts that
- * are known to the reconstruction are refused, others are ignored. */
+/* Read a number, or {"value", "unit", "drifts"}, in mm or radians.  *found false: absent.  Drifts
+ * that the reconstruction knows are refused, others are ignored. */
 static fbp_status read_number(const struct part_of *in, const char *key, enum unit unit,
                               double *out, bool *found)
 {
@@ -124,7 +124,7 @@ static fbp_status read_number(const struct part_of *in, const char *key, enum un
     return FBP_OK;
 }
 
-/* A whole number from 1 to 1e6 that must be present. */
+/* Read a whole number from 1 to 1e6, which must be present. */
 static fbp_status read_count(const struct part_of *in, const char *key, size_t *out)
 {
     double x = 0;
@@ -137,7 +137,7 @@ static fbp_status read_count(const struct part_of *in, const char *key, size_t *
     return FBP_OK;
 }
 
-/* Numbers of three members: all of them, or none (*found false). */
+/* Read the numbers of three members: all of them, or none (*found false). */
 static fbp_status read_vector(const struct part_of *in, const char *const axes[3], enum unit unit,
                               double out[3], bool *found)
 {
@@ -161,7 +161,7 @@ struct frame {
     double c[3], axis[3][3]; /* centre; unit u, v, w */
 };
 
-/* A move of a part, along or about the axes that it has after the moves before. */
+/* A movement of a part, along or about the part's axes after the previous movements. */
 struct deviation {
     bool turns;
     bool axis_is_local, pivot_is_local;
@@ -174,7 +174,7 @@ struct part {
     struct deviation deviations[MAX_DEVIATIONS];
 };
 
-/* A vector of the part's own axes in the world. */
+/* Convert a vector of the part's own axes to the world. */
 static void to_world(const struct frame *f, const double a[3], double out[3])
 {
     const double in[3] = {a[0], a[1], a[2]};
@@ -195,7 +195,7 @@ static void turn_frame(struct frame *f, const double axis[3], double angle, cons
         fbp_turned(R, f->axis[i], f->axis[i]);
 }
 
-/* The frame of a part in one view; `angle` of the stage, 0 for the others. */
+/* Compute the frame of a part in one view; `angle` of the stage, 0 for the other parts. */
 static struct frame place(const struct part *p, double angle)
 {
     struct frame f = p->at;
@@ -223,14 +223,14 @@ static struct frame place(const struct part *p, double angle)
     return f;
 }
 
-/* Member `key` of a part; name: room for its name in messages. */
+/* Get member `key` of a part; name: buffer for the full name, for messages. */
 static struct part_of member(const struct part_of *in, const char *key, char name[120])
 {
     snprintf(name, 120, "%.90s.%.28s", in->name, key);
     return (struct part_of){in->file, name, get(in->at, key)};
 }
 
-/* A direction or point in x, y, z of the world or u, v, w of the part. */
+/* Read a direction or point in x, y, z of the world or u, v, w of the part. */
 static fbp_status read_free_vector(const struct part_of *in, enum unit unit, double out[3],
                                    bool *is_local)
 {
@@ -280,8 +280,9 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
         const cJSON *type = get(one.at, "type"), *axis = get(one.at, "axis");
         struct deviation *d = &out->deviations[out->n_deviations];
         char inner[120];
+        /* A fault of the simulated scan, which the reconstruction must not use. */
         if (cJSON_IsFalse(get(one.at, "known_to_reconstruction")))
-            continue; /* a fault of the simulated scan that the reconstruction must not use */
+            continue;
         if (!is_either(type, "translation", "rotation"))
             return wrong(&one, "type", "expected \"translation\" or \"rotation\"");
         if (out->n_deviations == MAX_DEVIATIONS)
@@ -314,14 +315,14 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
     return FBP_OK;
 }
 
-/* A vector of the world in the axes of a frame. */
+/* Convert a vector of the world to the axes of a frame. */
 static void in_frame(const struct frame *f, const double a[3], double scale, double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = scale * fbp_dot(f->axis[i], a);
 }
 
-/* Kind, views, panel and row order from a scenario. */
+/* Read kind, views, panel and row order from a scenario. */
 static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJSON *root,
                                 const struct fbp_geometry_known *known)
 {
@@ -381,7 +382,7 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         struct fbp_view *view = &out->views[k];
         double arm[3];
         fbp_axpy(from.c, -1, stage.c, arm);
-        if (parallel) /* the source's w is the direction of the rays */
+        if (parallel) /* w of the source is the direction of the rays */
             in_frame(&stage, from.axis[2], -1, view->s);
         else
             in_frame(&stage, arm, 1, view->s);
@@ -391,8 +392,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         in_frame(&stage, panel.axis[1], pitch[1], view->v);
     }
 
-    /* Images start where v starts, usually at the top: reverse rows that run down, so that the
-     * views are as those of other formats. */
+    /* Images start at the beginning of v, usually at the top: reverse rows that run down, as for
+     * other formats. */
     const bool down = out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v);
     out->row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
     for (size_t k = 0; down && k < n; k++)
@@ -405,7 +406,7 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
 
 static const char tiff[] = ".tif .tiff";
 
-/* File k of a pattern such as "flat_%04d.raw". */
+/* Path of file k of a pattern such as "flat_%04d.raw". */
 static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 {
     const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
@@ -424,8 +425,8 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
     return st;
 }
 
-/* Path of n files.  Names with a %d count from 0, or from 1 if there is no file 0.  there: use the
- * first files that are present, and return how many; NULL: all of them must be present. */
+/* Get the path of n files.  Names with a %d count from 0, or from 1 if there is no file 0.  there:
+ * number of files present without a gap, which are used; NULL: all files must be present. */
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {
@@ -460,7 +461,7 @@ fail:
     return st;
 }
 
-/* Darks or flats that are present, if they were not applied to the projections (*corrected). */
+/* Read present darks or flats, if they were not applied to the projections (*corrected). */
 static fbp_status read_images(const struct part_of *in, const char *field, const char *projections,
                               struct fbp_scan *scan, char **out, bool *corrected)
 {
@@ -486,7 +487,7 @@ static fbp_status read_images(const struct part_of *in, const char *field, const
     return fbp_scan_note(scan, "only %zu of the %zu files %s exist", there, n, name);
 }
 
-/* Projections, darks, flats and volume from metadata, which must fit the scenario in *out. */
+/* Read projections, darks, flats and volume from metadata, which must fit the scenario in *out. */
 static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJSON *root)
 {
     static const char *const n_keys[3] = {"dimensions.x", "dimensions.y", "dimensions.z"};
@@ -508,7 +509,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
                            "files that belong together",
                            file, in.name, n, out->n_views);
 
-    /* the layout of the images; a TIFF has a header */
+    /* layout of the images; a TIFF has a header */
     FBP_TRY(read_count(&in, "dimensions.x", &panel.n_columns));
     FBP_TRY(read_count(&in, "dimensions.y", &panel.n_rows));
     if (!fbp_has_extension(name, tiff)) {
@@ -551,7 +552,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
     if (bad && !cJSON_IsTrue(get(in.at, "bad_pixel_map.projections_corrected")))
         FBP_TRY(name_files(file, bad, 1, NULL, &out->bad_pixels));
 
-    /* The requested volume, about the iso-centre. */
+    /* Read the requested volume, about the iso-centre. */
     FBP_TRY(read_vector(&volume, n_keys, NUMBER, size, &has_n));
     FBP_TRY(read_vector(&volume, v_keys, MM, voxel, &found));
     if (!has_n || !found)
@@ -568,7 +569,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
 
 /* The pair of files. */
 
-/* A file beside another one; *out is NULL if it does not exist. */
+/* Get the path of a file beside another one; *out is NULL if the file does not exist. */
 static fbp_status find(const char *base, const char *name, char **out)
 {
     bool there = false;
@@ -601,7 +602,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY(fbp_json_read(path, &root));
     if (is_type(root, SCENARIO_TYPE)) {
-        /* The metadata of "tetra.json" are "tetra_metadata.json", beside it or in projections/. */
+        /* Find the metadata of "tetra.json": "tetra_metadata.json", in its folder or in
+         * projections/. */
         const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
         const int length = (int)(dot ? (size_t)(dot - name) : strlen(name));
         FBP_TRY_GOTO(read_scenario(out, path, root, known));
@@ -616,8 +618,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_TRY_GOTO(read_metadata(out, found, other));
         }
     } else if (is_type(root, METADATA_TYPE)) {
-        /* Metadata name their scenario: it is at that path, or under that name beside them, or
-         * embedded. */
+        /* Find the scenario that metadata name: at the path in the metadata, or under that name in
+         * their folder, or embedded. */
         const cJSON *name = get(root, "acquisition_geometry.path_to_CTSimU_JSON");
         const cJSON *embedded = get(root, "simulation.ctsimu_scenario");
         const char *text = cJSON_IsString(name) ? name->valuestring : NULL;

@@ -1,8 +1,9 @@
 /* MAT files of EPR laboratories, prj*.mat, as scans of plane integrals, read and written: P
  * [samples x delays x projections], real or complex, their axis B [samples], gradient vectors G
- * [projections x 3] in G/cm; in files of this program also the unit of B and the requested volume.
- * The frequency of a position t is 2.8025 MHz/G times gradient times t: one axis B serves all
- * views, and views with closer samples have a stronger gradient. */
+ * [projections x 3] in G/cm; files that fbp wrote also contain the unit of B and the requested
+ * volume.  The frequency at a position t is 2.8025 MHz/G times gradient times t: one axis B serves
+ * all views, and views with closer samples have a stronger gradient.  Called by geometry_file.c
+ * through its table of formats. */
 #include "array/file/bytes.h"
 #include "scan/format/importers.h"
 
@@ -120,7 +121,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_scan_path(&out->projections, NULL, "%s:P?spectra", path));
 
-    /* the volume, if one is stated and possible */
+    /* volume, if the file contains one that is possible */
     struct fbp_grid grid = {.n = {0}};
     for (int i = 0; i < 3 && has_volume; i++) {
         has_volume = volume[0][i] >= 1 && volume[0][i] <= FBP_SIDE_MAX;
@@ -151,7 +152,7 @@ fail:
     return st;
 }
 
-/* Other programs store geometries in MAT files, too: only the arrays identify the format. */
+/* Other programs also store geometries in MAT files: only the arrays identify the format. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct fbp_mat *mat;
@@ -180,7 +181,7 @@ struct content {
     double gradient; /* of the first view [G/cm] */
 };
 
-/* Direction, distance of samples, and the first one in units of that. */
+/* Get direction, distance of samples, and position of the first sample in units of the distance. */
 static double axis_of(const struct fbp_scan *scan, size_t k, double n[3], double *first)
 {
     const struct fbp_view *view = &scan->views[k];
@@ -243,7 +244,8 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
                              double gradient, const struct fbp_sink_params *params)
 {
     static const struct fbp_sink_format prj = {.extensions = ".mat", .layout_with = layout};
-    static const double same = 1e-6; /* greatest difference of first samples, in their distance */
+    /* Greatest difference of the first samples' positions, in distances of samples. */
+    static const double same = 1e-6;
 
     FBP_REQUIRE(out, path);
     struct fbp_scan scan;

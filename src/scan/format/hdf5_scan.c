@@ -1,7 +1,8 @@
 /* Importer of whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).  Built
- * only with HDF5.  The command reads untrusted files in a child process: find_scan() runs there and
- * returns a struct found and the angles.
- * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
+ * only with HDF5; called by geometry_file.c through its table of formats.  The command reads
+ * untrusted files in a child process: find_scan() runs there and returns a struct found and the
+ * angles. https://dxfile.readthedocs.io,
+ * https://manual.nexusformat.org/classes/applications/NXtomo.html */
 #include "scan/format/importers.h"
 
 #include "array/file/format.h"
@@ -22,9 +23,9 @@ struct found {
     char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
     double pitch_mm[2];                                                 /* 0: not known */
     size_t n_angles;
-    bool keyed; /* projections, flats and darks are images of `data`, told apart by image_key */
+    bool keyed; /* true: image_key marks projections, flats and darks in `data` */
     bool has_dark, has_flat;
-    char note[900]; /* keys that change the result and are not applied, a sentence; "" */
+    char note[900]; /* sentence about keys that change the result and are not applied; "": none */
 };
 
 struct search {
@@ -34,8 +35,8 @@ struct search {
     struct found found;
 };
 
-/* The data set of this name, such as "control/data", that is nearest to path `to` in the tree; n 0:
- * of any length, else a list of n. */
+/* Find the data set of a name, such as "control/data", that is nearest to path `to` in the tree; n
+ * 0: of any length, else a list of n. */
 static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
                                             const char *to, hsize_t n)
 {
@@ -71,7 +72,7 @@ static void units_of(const struct search *s, const char *path, char *out, size_t
     H5Dclose(data);
 }
 
-/* A unit by its names, each of which may be followed by an s. */
+/* A unit and its names, each of which may be followed by an s. */
 struct unit {
     const char *names;
     double value;
@@ -94,7 +95,7 @@ static const struct unit angles_rad[] = {
     {"grad gradian gon", FBP_PI / 200},   {"", 0},
 };
 
-/* Value of one unit; 0 if it is not in the table. */
+/* Get the value of a unit; 0 if the table does not contain it. */
 static double value_of(const struct unit *table, const char *unit)
 {
     const size_t length = strlen(unit);
@@ -112,7 +113,7 @@ static double value_of(const struct unit *table, const char *unit)
 
 static const char half[] = "the axis is near an edge of the panel, so give --centre";
 
-/* Note a rotation of the panel about an axis of its own. */
+/* Note a rotation of the panel about one of its axes. */
 static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
     static const char *const remedies[] = {"use --flip-v to reverse the rows",
@@ -139,14 +140,14 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
     return FBP_OK;
 }
 
-/* Note facts that other programs read and that are not applied here. */
+/* Note facts that other programs apply and this importer does not. */
 static fbp_status note_ignored(struct search *s)
 {
     static const char axis[] = "use --centre for the position of the axis";
     static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
-        double moves; /* least relative change that is reported; 0: any number but 0 is */
+        double moves; /* least relative change that is reported; 0: all but 0 */
         const char *remedy;
     } list[] = {{"x_translation", 1e-9, still},
                 {"y_translation", 1e-9, still},
@@ -205,7 +206,7 @@ static fbp_status note_ignored(struct search *s)
     return st;
 }
 
-/* Columns and rows of pixels in mm; 0 if one is absent or its unit is not known. */
+/* Read the width and height of pixels [mm]; 0 if one is absent or its unit is not known. */
 static fbp_status read_pitch(struct search *s, const char *x, const char *y)
 {
     const char *const names[] = {x, y};
@@ -281,7 +282,7 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
     return read_angles(s, "/exchange/theta", angles, &f->n_angles);
 }
 
-/* Images with as many rotation angles, in one entry; *is_one false: there are none. */
+/* Find images with as many rotation angles in one entry; *is_one false: there are none. */
 static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
 {
     struct found *f = &s->found;
@@ -421,7 +422,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (f.note[0])
         FBP_TRY_GOTO(fbp_scan_note(out, "%s: %s", path, f.note));
 
-    /* The files do not hold the axis, and may not hold the size of pixels. */
+    /* The files do not contain the axis, and may not contain the pixel size. */
     const bool has_pitch = f.pitch_mm[0] > 0;
     struct fbp_circle c = {
         .struct_size = sizeof c, .kind = FBP_PARALLEL, .n_views = f.n_angles, .angles_rad = angles};

@@ -1,6 +1,6 @@
 /* Importer of whole fan-beam scans of the University of Helsinki in MAT files: a struct with
  * .sinogram and .parameters, as in the Helsinki Tomography Challenge 2022,
- * doi:10.5281/zenodo.6984868. */
+ * doi:10.5281/zenodo.6984868.  Called by geometry_file.c through its table of formats. */
 #include "scan/format/importers.h"
 
 #include "array/format/mat.h"
@@ -21,7 +21,7 @@ struct parameters {
     size_t n_angles;
 };
 
-/* The first struct of a scan among the variables of a file; NULL: there is none. */
+/* Find the first struct of a scan among the variables of a file; NULL: there is none. */
 static const struct fbp_mat_array *find_struct(const struct fbp_mat *mat)
 {
     size_t n;
@@ -51,10 +51,10 @@ static fbp_status positive(const char *path, const struct fbp_mat_array *paramet
 static fbp_status read_parameters(const char *path, const struct fbp_mat_array *p,
                                   struct parameters *f)
 {
-    /* Lengths must be in mm, angles in degrees, and the beam must have a source. */
+    /* Check that lengths are in mm, angles in degrees, and that the beam has a source. */
     static const struct {
         const char *name, *starts, *needed;
-        bool excluded; /* true: the text must not begin so; false: it must */
+        bool excluded; /* true: the text must not begin with this; false: it must */
     } words[] = {
         {"distanceUnit", "mm", "mm", false},
         {"pixelSizeUnit", "mm", "mm", false},
@@ -125,7 +125,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_INVALID("%s: has %zu angles, but the sinogram has %zu views; correct the file",
                         path, f.n_angles, n_views));
 
-    /* Angles are those of the ray, a quarter turn ahead of the source. */
+    /* Angles in the file are those of the ray, a quarter turn ahead of the source. */
     for (size_t i = 0; i < f.n_angles; i++)
         f.angles_deg[i] = (f.angles_deg[i] - QUARTER_TURN_DEG) * FBP_PI / 180;
     const struct fbp_circle c = {.struct_size = sizeof c,
@@ -146,7 +146,7 @@ fail:
     return st;
 }
 
-/* Other programs store geometries in MAT files, too: only the struct identifies the format. */
+/* Other programs also store geometries in MAT files: only the struct identifies the format. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct fbp_mat *mat;

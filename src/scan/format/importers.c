@@ -1,5 +1,5 @@
-/* Functions that several importers and exporters share: facts that a file leaves open (panel,
- * pitch, number of views), and views with upright panels as a few parameters. */
+/* Functions that the importers and exporters of this folder share: facts that a file does not
+ * contain (panel, pitch, number of views), and views with upright panels as a few parameters. */
 #include "scan/format/importers.h"
 
 #include "base/base.h"
@@ -119,7 +119,7 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     out->tilt_rad = atan2(view->u[2], fbp_dot(view->u, a.t));
     axes_of(out, &a);
 
-    /* q: d without its part along e; with a source also minus s without its part along e */
+    /* q: d without its component along e; with a source, minus s without its component along e */
     fbp_axpy(view->d, -fbp_dot(view->d, a.e), a.e, q);
     if (source) {
         fbp_axpy(q, -1, view->s, q);
@@ -135,7 +135,7 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     }
 
     fbp_upright_view(out, kind, &again);
-    if (!source) /* the panel's place along the rays does not matter */
+    if (!source) /* the panel's position along the rays does not matter */
         fbp_axpy(again.d, fbp_dot(view->d, a.e), a.e, again.d);
     const double size = fbp_norm(view->s) + fbp_norm(view->d);
     const double *const pairs[4][2] = {

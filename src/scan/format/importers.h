@@ -20,27 +20,27 @@
 
 struct fbp_geometry_format {
     const char *name, *about, *extensions;
-    bool by_name_only;  /**< neither content nor extension identifies the format */
-    enum fbp_kind kind; /**< kind of the views before load(), which may set another one */
-    bool file_a_view;   /**< the path may be a pattern, one file per view (array/names.h) */
+    bool by_name_only;  /**< true: neither content nor extension identifies the format */
+    enum fbp_kind kind; /**< kind of the views before load(), which may set another kind */
+    bool file_a_view;   /**< true: the path may be a pattern, one file per view (array/names.h) */
     /** Words for detection: each file of this format contains one of them in its first 4096 bytes,
      *  and no file of another format does; none: detect() or probe() decides. */
     const char *words[5];
-    /** Whether the file (of a pattern, the first file) begins like this format. head: its first n
-     *  bytes (at most 4096; 0 for a folder). NULL: only the name identifies the format. */
+    /** True if the file (of a pattern, the first file) begins like this format.  head: its first n
+     * bytes (at most 4096; 0 for a folder).  NULL: only the name identifies the format. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
-    /** Called if the head is not sufficient: sets *is if the file, or the folder (n is 0), has the
-     *  format. Fails only if this cannot be determined; a damaged file is not an error here. NULL:
-     *  not needed. */
+    /** Function that is called if the head is not sufficient: sets *is if the file, or the folder
+     * (n is 0), has the format.  Fails only if this cannot be determined; a damaged file is not an
+     * error here.  NULL: not needed. */
     fbp_status (*probe)(const char *path, const unsigned char *head, size_t n, bool *is);
-    /** Loads a whole scan into *out, which is zeroed; after a failure the caller clears it. NULL:
-     *  the format cannot be read. */
+    /** Function that loads a whole scan into *out, which is zeroed; after a failure the caller
+     * clears it.  NULL: the format cannot be read. */
     fbp_status (*load)(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known);
-    /** Writes under a temporary name, then renames. NULL: the format cannot be written. */
+    /** Function that writes a file under a temporary name, then renames it.  NULL: the format
+     * cannot be written. */
     fbp_status (*save)(const struct fbp_scan *scan, const char *path);
-    unsigned saves; /**< bits of the kinds that save() supports; other kinds are refused before the
-                       call */
+    unsigned saves; /**< bits of the kinds that save() supports; others are refused */
     const char *instead[FBP_N_KINDS]; /**< message for a refused kind; NULL: a general message */
 };
 
@@ -111,17 +111,18 @@ double fbp_near_angle(double angle, double before);
  */
 struct fbp_ini {
     const char *path; /**< for messages; not copied */
-    char *text;       /**< the file; the caller frees it, and the items, also after a failure */
+    /** Contents of the file; the caller frees it, and the items, also after a failure. */
+    char *text;
     struct fbp_ini_item {
         const char *section, *key, *value; /**< trimmed; value may be empty */
     } * items;
     size_t n;
 };
 
-/** Read the file ini->path; the other members are 0. */
+/** Read the file ini->path; the other members of *ini are 0 before the call. */
 fbp_status fbp_ini_load(struct fbp_ini *ini);
 
-/** Value of a key; NULL if the key is absent or its value empty. */
+/** Get the value of a key; NULL if the key is absent or its value empty. */
 const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key);
 
 /** Get a finite number; *out is unchanged if the key is absent. Any other text is an error. */
@@ -142,11 +143,13 @@ fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const c
                          const char *rows, const char *projections,
                          const struct fbp_geometry_known *known, struct fbp_panel *out);
 
-/** A key that affects the result and is not applied. */
+/** A key that affects the result and that the importer does not apply. */
 struct fbp_ini_ignored {
-    const char *section, *key; /**< key; blanks, '-' and '_' are ignored in comparisons */
-    double neutral;            /**< number that has no effect */
-    const char *neutral_text;  /**< beginning of a text without effect; NULL: a number */
+    /** Section and name of the key; blanks, "-" and "_" in names are ignored in comparisons. */
+    const char *section, *key;
+    double neutral; /**< number that has no effect */
+    /** Beginning of a text value without effect; NULL: the value is a number. */
+    const char *neutral_text;
     const char *remedy;
 };
 

@@ -15,7 +15,7 @@
 
 enum { MAX_BYTES = 1 << 28 };
 
-/* Without blanks and carriage returns at both ends. */
+/* Remove blanks and carriage returns at both ends. */
 static char *trim(char *text)
 {
     while (isspace((unsigned char)*text))

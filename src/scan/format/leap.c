@@ -1,6 +1,7 @@
 /* LEAP's parameter files, "key = value", read and written: parallel, fan, cone and modular beams.
- * LEAP, src/leapctype.py (load_param), src/file_io.cpp (saveParametersToFile), src/parameters.cpp
- * (set_angles, set_helicalPitch, convert_conebeam_to_modularbeam, z_0). */
+ * Called by geometry_file.c through its table of formats.  LEAP, src/leapctype.py (load_param),
+ * src/file_io.cpp (saveParametersToFile), src/parameters.cpp (set_angles, set_helicalPitch,
+ * convert_conebeam_to_modularbeam, z_0). */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
@@ -59,7 +60,7 @@ static fbp_status missing(const struct fbp_ini *ini, const char *key)
     return FBP_INVALID("%s: %s is missing; add it", ini->path, key);
 }
 
-/* Exactly n numbers with commas or blanks between them. */
+/* Read exactly n numbers with commas or blanks between them. */
 static fbp_status numbers(const struct fbp_ini *ini, const char *key, double *out, size_t n)
 {
     const char *text = fbp_ini_text(ini, "", key);
@@ -92,7 +93,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
     FBP_TRY(fbp_calloc((void **)&phis, n, sizeof *phis, "angles"));
     if (fbp_ini_text(ini, "", "phis")) {
         FBP_TRY_GOTO(numbers(ini, "phis", phis, n));
-    } else { /* LEAP stores only the range of even angles */
+    } else { /* LEAP stores only the range of evenly spaced angles */
         if (!fbp_ini_text(ini, "", "angularRange"))
             FBP_TRY_GOTO(missing(ini, "phis"));
         FBP_TRY_GOTO(numbers(ini, "angularRange", &range, 1));
@@ -112,7 +113,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
         FBP_TRY_GOTO(fbp_ini_positive(ini, "", "sdd", &p.sdd));
         FBP_TRY_GOTO(fbp_ini_number(ini, "", "tau", &p.tau));
     }
-    if (beam == FAN) { /* its rays are horizontal: the source is as high as the row */
+    if (beam == FAN) { /* fan beam: its rays are horizontal, and the source is as high as the row */
         p.height = p.shift[1];
         p.shift[1] = 0;
     }
@@ -132,8 +133,7 @@ fail:
     return st;
 }
 
-/* The four lists of vectors.  rowVectors point from row to row, colVectors from column to column.
- */
+/* Read the lists of vectors: rowVectors from row to row, colVectors from column to column. */
 static fbp_status modular_views(const struct fbp_ini *ini, struct fbp_scan *out)
 {
     double width = 0, height = 0, *list = NULL;
@@ -185,7 +185,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         ini.items[ini.n - 1 - i] = first;
     }
 
-    /* The beam; refuse curved detectors and integrals that are not those of lines. */
+    /* Read the kind of beam; refuse curved detectors and integrals that are not line integrals. */
     const char *name = fbp_ini_text(&ini, "", "geometry"),
                *detector = fbp_ini_text(&ini, "", "detectorType");
     if (!name)
@@ -224,7 +224,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
     FBP_TRY_GOTO(beam == MODULAR ? modular_views(&ini, out) : circle_views(&ini, beam, out));
 
-    /* Numbers that LEAP applies to other beams only, as far as is known. */
+    /* Numbers that LEAP applies only to other beams, as far as is known. */
     const bool flat = beam == PARALLEL || beam == FAN;
     const struct {
         const char *key;
@@ -241,8 +241,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                                "it applies to other beams"));
     }
 
-    /* The volume is centred on the offsets; for parallel and fan beams slice k is row k of the
-     * detector. */
+    /* The volume is centred on the offsets; for parallel and fan beams slice k is row k. */
     if (fbp_ini_text(&ini, "", "numX")) {
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numX", &grid->n[0]));
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numY", &grid->n[1]));
@@ -268,7 +267,7 @@ fail:
     return st;
 }
 
-/* A line that begins with "geometry" or "proj_geometry" and "=". */
+/* True if a line begins with "geometry" or "proj_geometry" and "=". */
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     static const char word[] = "geometry", old[] = "proj_geometry";
@@ -290,7 +289,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return false;
 }
 
-/* Writing: the fewest parameters that hold the scan. */
+/* Writing: the simplest beam and the fewest parameters that describe the scan. */
 
 /* Relative tolerance of lengths of the volume. */
 static const double EQUAL = 1e-10;
@@ -300,11 +299,11 @@ static const double MOST_TILT = 5 * FBP_PI / 180;
 struct beam {
     enum beam_type type;
     struct fbp_upright first;
-    double *phis; /* rad, without jumps; not for modular beams */
+    double *phis; /* angles [rad] without jumps; not for modular beams */
     double pitch; /* of a helix, mm/rad */
 };
 
-/* The simplest beam that holds all views; fills b. */
+/* Find the simplest beam that contains all views; fills b. */
 static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
 {
     const size_t n = scan->n_views;
@@ -330,8 +329,8 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     if (!source)
         return fbp_is_close(b->first.tilt_rad, 0, 1) ? PARALLEL : MODULAR;
 
-    /* fan: one row in one plane with its source; cone: the heights are those of LEAP's helix, whose
-     * middle is at height 0 */
+    /* fan: one row in one plane with its source; cone: heights of LEAP's helix, with the middle at
+     * 0 */
     const double size = b->first.sod + b->first.sdd, middle = (phis[0] + phis[n - 1]) / 2;
     bool fan = scan->panel.n_rows == 1 && fbp_is_close(b->first.shift[1], 0, size) &&
                fbp_is_close(b->first.tilt_rad, 0, 1);

@@ -1,5 +1,6 @@
 /* 3x4 projection matrices: plain text with 12 numbers per view, read and written, and RabbitCT's
- * data sets (Rohkohl et al. 2009), which hold matrices and filtered projections. */
+ * data sets (Rohkohl et al. 2009), which contain matrices and filtered projections. Called by
+ * geometry_file.c through its table of formats. */
 #include "scan/format/importers.h"
 
 #include "array/format/rabbitct.h"
@@ -10,8 +11,8 @@
 
 #include <string.h>
 
-/* Width of the panel of RabbitCT's scanner, also assumed for other panels.  The file does not hold
- * it, and no value depends on it. */
+/* Width of the panel of RabbitCT's scanner, also assumed for other panels.  The file does not
+ * contain it, and no value depends on it. */
 static const double RABBITCT_WIDTH_MM = 1248 * 0.308;
 
 enum { RABBITCT_SIDE_MM = 256, RABBITCT_SIZE = 512 };

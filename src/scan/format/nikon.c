@@ -1,7 +1,8 @@
 /*
- * Importer of Nikon's .xtekct files.  They are read as CIL reads them (its NikonDataReader): angles
- * from AngularStep and InitialAngle, never from .ang or _ctdata.txt; images start at the top right
- * as seen from the source.
+ * Importer of Nikon's .xtekct files, called by geometry_file.c through its table of formats.
+ * The files are interpreted as in CIL (its NikonDataReader): angles from AngularStep and
+ * InitialAngle, never from .ang or _ctdata.txt; images start at the top right as seen from the
+ * source.
  *
  * In CIL's frame the source is at (0, -SOD, 0), the panel at +y, z up, and the object turns.
  */
@@ -32,8 +33,8 @@ struct machine {
     double roll, tilt;                    /* of the axis, about y and x [rad] */
 };
 
-/* The view at angle 0: the axis through the origin along z, the line from source to panel above +y
- * (CIL's reference frame). */
+/* Compute the view at angle 0: the axis through the origin along z, the line from source to panel
+ * above +y (CIL's reference frame). */
 static void view_at_rest(const struct machine *m, struct fbp_view *out)
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
@@ -77,8 +78,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_ini_load(&ini));
     FBP_TRY_GOTO(fbp_ini_count(&ini, section, "Projections", &n));
 
-    /* NAME_0001.tif, NAME_0002.tif …, beside the file or in InputFolderName below it; a folder on
-     * the scanner's own disk cannot be reached */
+    /* Find NAME_0001.tif, NAME_0002.tif …, beside the file or in InputFolderName below its folder;
+     * a folder on the scanner's own disk cannot be reached. */
     const char *name = fbp_ini_text(&ini, section, "Name");
     const char *below = fbp_ini_text(&ini, section, "InputFolderName");
     const char *separator = fbp_ini_text(&ini, section, "InputSeparator");
@@ -113,7 +114,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_INVALID("%s: SrcToDetector (%g) must exceed SrcToObject (%g); correct one of them",
                         path, m.sdd, m.sod));
 
-    /* The axis: newer files have it in the plane of the object, older ones on the panel. */
+    /* Read the axis: newer files have it in the plane of the object, older ones on the panel. */
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectOffsetX", &x));
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectRoll", &roll));
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectTilt", &tilt));

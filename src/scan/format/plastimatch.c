@@ -1,7 +1,8 @@
 /* plastimatch's matrices, one text file per view, read and written: image centre (column, row), a
- * 3x4 matrix whose pixels count from there and whose w is 1 on the panel, SAD, SID, the direction
- * from the source to the panel; then the matrix's factors, which are not read. plastimatch,
- * src/plastimatch/base/proj_matrix.cxx, proj_image.cxx (mat_load). */
+ * 3x4 matrix with pixels counted from this centre and w = 1 on the panel, SAD, SID, the direction
+ * from the source to the panel; then factors of the matrix, which are not read.  Called by
+ * geometry_file.c through its table of formats.  plastimatch, src/plastimatch/base/proj_matrix.cxx,
+ * proj_image.cxx (mat_load). */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
@@ -21,7 +22,7 @@
 enum { MAX_BYTES = 1 << 16 };
 enum { CENTRE = 0, MATRIX = 2, SAD = 14, SID = 15, NORMAL = 16, N_NUMBERS = 19 };
 
-/* Names of the files, in the order of the views. */
+/* Names of the files, one per view, in the order of the views. */
 struct files {
     char **names;
     size_t n;
@@ -70,7 +71,7 @@ static int is_text(const struct dirent *entry)
     return dot && strcmp(dot, ".txt") == 0;
 }
 
-/* The .txt files of a folder, in the order of the numbers in their names. */
+/* List the .txt files of a folder, in the order of the numbers in their names. */
 static fbp_status list_folder(const char *path, struct files *out)
 {
     struct dirent **entries = NULL;
@@ -97,7 +98,7 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* The n files of a pattern; n = 0: the file `path`. */
+/* List the n files of a pattern; n = 0: the file `path`. */
 static fbp_status list_pattern(const char *path, size_t n, struct files *out)
 {
     const size_t n_files = n ? n : 1;
@@ -164,7 +165,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             view->d[i] = view->s[i] + scale * arm[i];
         }
 
-        /* SAD repeats the distance from source to iso-centre, which the matrix holds. */
+        /* SAD repeats the distance from source to iso-centre, which the matrix contains. */
         const double distance = fbp_norm(view->s);
         if (!out->note && !(fabs(v[SAD] - distance) <= 1e-3 * distance))
             FBP_TRY_GOTO(fbp_scan_note(out,
@@ -210,7 +211,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return parse(text, v);
 }
 
-/* All files are written before the first one gets its name or replaces an older one. */
+/* All files are written before the first one is renamed, which may replace an older file. */
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
     static const int ends[] = {1, 5, 9, 13, 14, 15, 18};

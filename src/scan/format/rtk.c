@@ -1,5 +1,6 @@
 /* RTK's ThreeDCircularProjectionGeometry: its parameters and matrices, and its XML files of
- * versions 2 and 3, read (with expat) and written. */
+ * versions 2 and 3, read (with expat) and written.  Called by geometry_file.c through its table of
+ * formats. */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* SID of parallel projections, where nothing depends on it: RTK's own choice. */
+/* SID of parallel projections, which nothing depends on: RTK's own choice. */
 static const double PARALLEL_SID = 1000;
 /* Relative tolerance of right angles. */
 static const double EQUAL = 1e-10;
@@ -83,8 +84,9 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
     for (int i = 0; i < 3; i++)
         fbp_normalise(R[i]);
 
-    /* The in-plane angle is the rotation that is left when the others are undone.  So computed it
-     * is well-conditioned if they are not: at an out-of-plane angle of 90 degrees. */
+    /* The in-plane angle is the rotation that remains when the other two rotations are undone. This
+     * computation is well-conditioned also where the other angles are not: at an out-of-plane angle
+     * of 90 degrees. */
     const double *n = R[2];
     angles.gantry_rad = -atan2(-n[0], n[2]);
     angles.out_of_plane_rad = -atan2(n[1], hypot(n[0], n[2]));
@@ -105,7 +107,7 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
     out->sdd_mm = out->sid_mm - fbp_dot(d, R[2]);
 }
 
-/* Point q of the panel's axes lands at source + sdd / (sid - q_z) (q - source) - projection. */
+/* A point q in the panel's axes is at source + sdd / (sid - q_z) (q - source) - projection. */
 void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
 {
     const bool cone = fabs(p->sdd_mm) > 0;
@@ -125,7 +127,7 @@ void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
     M[11] = cone ? -p->sid_mm : 1;
 }
 
-/* Elements of a projection.  A parameter stays until it is given again. */
+/* Elements of a projection.  A parameter keeps its value until an element changes it. */
 static const struct {
     const char *name;
     size_t offset; /* in struct fbp_rtk */
@@ -146,21 +148,22 @@ static const struct {
 
 enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
 
-/* RTK's own tolerance, in the matrix's units. */
+/* RTK's own tolerance, in the unit of the matrix. */
 static const double MATRIX_TOLERANCE = 1e-3;
 
 static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
                                          "CollimationVSup"};
 
-/* The parser's state; the first failure ends it. */
+/* State of the parser; the first failure ends the parsing. */
 struct reader {
     const char *path;
     XML_Parser parser;
     fbp_status status;
     char text[MAX_TEXT + 1]; /* of the element being read */
     size_t n_text;
-    bool root;       /* true: the root element was read, and is RTK's */
-    double jaws[4];  /* of the collimator, each nearest to the middle; RTK's default is none */
+    bool root;       /* true: the root element was read, and is that of RTK */
+    double jaws[4];  /* positions of the collimator's jaws, each the nearest to the middle; RTK's
+                        default: no jaws */
     bool has_matrix; /* since the last projection */
     double matrix[12];
     struct fbp_rtk now; /* the latest parameters */
@@ -210,8 +213,9 @@ static void XMLCALL on_text(void *user, const char *text, int n)
 
     memcpy(r->text + r->n_text, text, take);
     r->n_text += take;
+    /* Too long for any number: no number. */
     if (take < (size_t)n)
-        r->text[0] = '?'; /* too long for any number: no number */
+        r->text[0] = '?';
 }
 
 /* Entities are refused: numbers need none, and they can expand without limit. */
@@ -227,7 +231,7 @@ static void XMLCALL on_entity(void *user, const char *name, int is_parameter, co
                         r->path, line_of(r)));
 }
 
-/* The n numbers of the element's text, and nothing else. */
+/* Read the n numbers of the element's text, which contains nothing else. */
 static fbp_status numbers(const struct reader *r, const char *name, double *out, size_t n)
 {
     const char *text = r->text;
@@ -298,7 +302,7 @@ static fbp_status take_element(struct reader *r, const char *name)
             elements[i].degrees ? x * DEGREE : x;
         return FBP_OK;
     }
-    /* RTK can set pixels behind a jaw to 0; absent jaws are at the largest double.  Other elements
+    /* RTK can set pixels behind a jaw to 0; absent jaws are at the greatest double.  Other elements
      * are ignored. */
     for (int i = 0; i < 4; i++) {
         if (strcasecmp(name, jaw_names[i]) != 0)
@@ -344,8 +348,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     const size_t sides[2] = {out->panel.n_columns, out->panel.n_rows};
-    /* The array's header has RTK's spacing and origin; if a pitch is given, the panel is centred.
-     */
+    /* Take the panel from the array's header, which contains RTK's spacing and origin; if a pitch
+     * is given, the panel is centred. */
     if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
         FBP_TRY_GOTO(fbp_geometry_need_pitch(path, known, pitch));
     else

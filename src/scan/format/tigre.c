@@ -1,6 +1,7 @@
 /* TIGRE's geometry: read from JSON (a dictionary of the attributes of its Python class, with its
- * angles) or from MAT files (a struct `geo` and `angles`), written as JSON.
- * TIGRE, Common/CUDA/voxel_backprojection.cu says what the numbers mean.
+ * angles) or from MAT files (a struct `geo` and `angles`), written as JSON.  Called by
+ * geometry_file.c through its table of formats.  The reference for the meaning of the numbers is
+ * TIGRE, Common/CUDA/voxel_backprojection.cu.
  *
  * Names and order are those of the Python class: (V, U) of the detector, (z, y, x) of the volume,
  * rotDetector about (x, y, z).  MATLAB's order is the reverse except for rotDetector. */
@@ -20,12 +21,12 @@ enum { MAX_VALUES = 3 << 20 };
 
 /* Smaller angles count as 0 [rad]. */
 static const double NO_TURN = 1e-12;
-/* Numbers of views that differ by less are one number; relative. */
+/* Greatest relative difference of numbers that count as one number for all views. */
 static const double SAME = 1e-13;
 /* Tolerance of right angles [rad] and of pitches, relative. */
 static const double SQUARE = 1e-9;
 
-/* n rows of `width` numbers: one for all views, or one per view.  v NULL: zeros. */
+/* n rows of `width` numbers: one row for all views, or one per view.  v NULL: zeros. */
 struct list {
     double *v;
     size_t n, width;
@@ -38,10 +39,10 @@ struct tigre {
     bool parallel;
     double sizes[N_SIZES][3]; /* 0: not given */
     struct list lists[N_LISTS];
-    struct list angles; /* [rad], of width 1, or 3 (rotations about z, y, z) */
+    struct list angles; /* angles [rad] of width 1, or 3 (rotations about z, y, z) */
 };
 
-/* Members that both kinds of files hold: name in the file, numbers per row. */
+/* Members that JSON and MAT files contain: name in the file, numbers per row. */
 static const struct {
     const char *name;
     size_t width;
@@ -79,7 +80,7 @@ static fbp_status complete(const char *path, const struct tigre *t, size_t first
     return FBP_OK;
 }
 
-/* Rotation about axes[2] by angles[2], then about axes[1], then about axes[0]; 0: x, 1: y, 2: z. */
+/* Rotate about axes[2] by angles[2], then about axes[1] and axes[0]; axes 0: x, 1: y, 2: z. */
 static void turn(const int axes[3], const double angles[3], double R[9])
 {
     double one[3][9], AB[9];
@@ -108,7 +109,7 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
     row_of(&t->lists[DSO], k, dso);
     row_of(&t->lists[DSD], k, dsd);
 
-    /* Refuse what TIGRE's projector and backprojector compute in two ways. */
+    /* Refuse geometries that TIGRE's projector and backprojector interpret differently. */
     const bool turned =
         !(fabs(rot[0]) <= NO_TURN && fabs(rot[1]) <= NO_TURN && fabs(rot[2]) <= NO_TURN);
     if (t->parallel && turned)
@@ -147,7 +148,7 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
 
 /* JSON. */
 
-/* A number, a list of numbers, or a list of lists of `width`. */
+/* Read a number, a list of numbers, or a list of lists of `width`. */
 static fbp_status read_json_list(const struct fbp_json *o, const char *key, size_t width,
                                  struct list *out)
 {
@@ -202,8 +203,8 @@ static fbp_status read_json(struct tigre *t, const struct fbp_json *o)
     return read_json_list(o, "angles", three ? 3 : 1, &t->angles);
 }
 
-/* MAT: a struct `geo` as MATLAB has it (columns, x before y) or as Python saves it (rows, in the
- * order of its class), and `angles`. */
+/* MAT files: a struct `geo` as MATLAB has it (columns, x before y) or as Python saves it (rows, in
+ * the order of its class), and `angles`. */
 
 struct mat {
     const char *path;
@@ -216,15 +217,15 @@ static fbp_status damaged(const char *path, const char *name, const char *expect
     return FBP_INVALID("%s: geo.%s: expected %s", path, name, expected);
 }
 
-/* A matrix of real numbers; false: something else. */
+/* Get a matrix of real numbers; false: the variable is something else. */
 static bool is_matrix(const struct fbp_mat_array *v)
 {
     return v && v->class >= FBP_MX_DOUBLE && v->class <= FBP_MX_UINT64 && v->rank == 2 && v->real &&
            !v->complex && v->count <= MAX_VALUES;
 }
 
-/* n rows of `width` numbers, one row per view: from a matrix of `width` rows (columns: a view
- * each), or of `width` columns as Python saves it.  reverse: reverse MATLAB's order. */
+/* Read n rows of `width` numbers, one row per view: from a matrix with `width` rows (one column per
+ * view), or with `width` columns as Python saves it.  reverse: reverse MATLAB's order. */
 static fbp_status read_matrix(const struct mat *m, const char *name, const struct fbp_mat_array *v,
                               size_t width, bool reverse, struct list *out)
 {
@@ -260,7 +261,7 @@ static fbp_status read_mat_list(const struct mat *m, const char *name, size_t wi
     return none ? FBP_OK : read_matrix(m, name, v, width, reverse, out);
 }
 
-/* The first struct with a member geo; NULL: there is none. */
+/* Find the first struct with a member geo; NULL: there is none. */
 static const struct fbp_mat_array *holder_of_geo(const struct fbp_mat *file)
 {
     size_t n;
@@ -337,7 +338,7 @@ static fbp_status read_mat(struct tigre *t, const char *path)
         const bool reverse = lists[i].width > 1 && strcmp(lists[i].name, "rotDetector") != 0;
         FBP_TRY_GOTO(read_mat_list(&m, lists[i].name, lists[i].width, reverse, &t->lists[i]));
     }
-    /* 1 x n or n x 1; three per view: 3 x n in MATLAB, n x 3 in Python */
+    /* matrix of 1 x n or n x 1; with three angles per view: 3 x n in MATLAB, n x 3 in Python */
     const bool one = is_matrix(a) && (a->sizes[0] == 1 || a->sizes[1] == 1);
     st = read_matrix(&m, "angles", a, one ? 1 : 3, false, &t->angles);
 fail:
@@ -347,8 +348,8 @@ fail:
     return st;
 }
 
-/* Is it a MAT file with a struct `geo`?  A geo inside another struct counts, too: read_mat()
- * refuses it with a remedy. */
+/* True if the file is a MAT file with a struct `geo`.  A geo inside another struct counts, too:
+ * read_mat() refuses it with a remedy. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     static const char magic[] = "MATLAB ";
@@ -420,8 +421,7 @@ fail:
     return st;
 }
 
-/* Writing: a source at (DSO, 0, 0) in a frame E of three angles, and a panel that is turned in it.
- */
+/* Writing: a source at (DSO, 0, 0) in a frame E of three angles, and a panel rotated in E. */
 
 struct pose {
     double dso[1], dsd[1], off[2], rot[3], angle[3];
@@ -464,7 +464,7 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     fbp_cross(u, v, n);
 
     if (!fbp_kind_has_source(scan->kind)) {
-        /* The panel is not turned: the frame has its axes, E = Rz(a) Ry(b) Rz(c). */
+        /* Without rotation of the panel, E has its axes: E = Rz(a) Ry(b) Rz(c). */
         if (!(fbp_dot(n, s) > 1 - SQUARE * SQUARE - 1e-15))
             return cannot(path, k, "a parallel beam on a panel that is turned or mirrored");
         from_columns(s, u, v, E);
@@ -508,8 +508,8 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     return out->dsd[0] > 0 ? FBP_OK : cannot(path, k, "a panel behind the source");
 }
 
-/* `width` numbers of all poses, `at` bytes into them: once if they are the same in all and `once`,
- * else a list. */
+/* Write `width` numbers of all poses, `at` bytes into each pose: one row if all poses have the same
+ * numbers and `once`, else a list. */
 static void put_member(struct fbp_writer *w, const char *key, const struct pose *poses, size_t n,
                        size_t at, size_t width, bool once)
 {
@@ -537,7 +537,7 @@ static void put_member(struct fbp_writer *w, const char *key, const struct pose 
         fputc(']', w->f);
 }
 
-/* Numbers and sizes of pixels or voxels, and their products, in the order z, y, x. */
+/* Write numbers and sizes of pixels or voxels, and their products, in the order z, y, x. */
 static void put_sizes(struct fbp_writer *w, const char *name, const size_t *n, const double *d,
                       size_t count)
 {
