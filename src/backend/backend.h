@@ -62,7 +62,8 @@ struct fbp_kernel_selection {
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
-    size_t inserted; /**< additional columns after each measured one (oversampling) */
+    size_t inserted; /**< number of columns that are inserted after each measured column
+                        (oversampling) */
 };
 
 /** Voxels that the user requested; all other voxels may have any value. */
@@ -122,8 +123,8 @@ struct fbp_filtering {
 struct fbp_meridian_images {
     size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
     size_t n_views;                     /**< views of the first stage, sorted by plane */
-    size_t *first;   /**< [n_planes + 1] views of each plane: plane p has views [first[p], first[p +
-                        1]) */
+    size_t *first;   /**< [n_planes + 1] index of the first view of each plane: plane p has views
+                        [first[p], first[p + 1]) */
     double (*at)[3]; /**< [n_views] column of the filtered view for image sample (0, 0), and its
                           increments per image column and image row */
 };
@@ -481,7 +482,8 @@ struct fbp_backend {
      * These slots and all following ones are called only with a job whose kernel is selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0. */
+    /** Returns the bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0.
+     */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Returns whether a device can allocate such a buffer at all, however much memory is free; for
      * buffer NULL, whether it can allocate the memory that the job needs in addition to buffers. If

@@ -227,7 +227,7 @@ static inline void add_any(const struct fbp_bp_column *c, float z, size_t n, siz
 }
 
 /* Add parallel views whose rows coincide with the volume's slices, without interpolation between
- * rows, to `count` vectors, which stay in registers, from t on. */
+ * rows, to `count` vectors of slices, which stay in registers, from slice position t on. */
 static ALWAYS_INLINE void add_strip(const struct fbp_bp_column *views, size_t n, float t,
                                     size_t stride, float *sum, int count)
 {

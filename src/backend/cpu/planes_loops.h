@@ -38,7 +38,7 @@ struct fbp_bp_planes {
     const float *samples; /**< sample 0 of the first view, inside its margins of zeros */
     size_t stride;        /**< samples from view to view */
     size_t n;             /**< number of views */
-    size_t frames;        /**< number of channels, whose cubes are adjacent in memory; 0: 1 */
+    size_t frames;        /**< number of channels, whose cubes are adjacent in memory; 0 means 1 */
     size_t frame;         /**< samples from channel to channel */
     double last;          /**< first sample from which on windows contain only zeros */
     bool narrow; /**< true if no cube spans more than FBP_PLANES_NARROW samples in these views */

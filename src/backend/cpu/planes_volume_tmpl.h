@@ -339,8 +339,8 @@ void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
             add_image_rows(dev, &p, r - from, from, from + n, out);
             continue;
         }
-        for (size_t c = 0; c < m->n_columns;
-             c++) { /* an image pixel covers too many samples for a window */
+        for (size_t c = 0; c < m->n_columns; c++) { /* pixels of the sinogram image cover too many
+                                                       samples for any window of the loops */
             VALUE sum = 0;
             for (size_t k = 0; k < p.n; k++) {
                 const double *at = m->at[first + k];

@@ -156,7 +156,8 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
         r->wr[i] = seen ? (float)(a * q * q) : 0;
         r->v0[i] = (float)(v0 + z_ref * dv - row);
         r->dv[i] = (float)dv;
-        if (seen) { /* slices that project onto the detector, and one more per side for rounding */
+        if (seen) { /* slices that project onto the detector, and one more slice per side because of
+                       rounding */
             const double slices = 1 / dv;
             lo = fmin(lo, (-1 - v0) * slices - 1);
             hi = fmax(hi, ((double)job->padded.panel.n_rows - v0) * slices + 2);

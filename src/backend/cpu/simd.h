@@ -23,13 +23,14 @@
 /* Arrays of vectors must end in registers. */
 #    define UNROLL _Pragma("GCC unroll 16")
 
-static inline float clampf(float a, float lo, float hi)
+#    if !defined(VL) /* for the loops in plain C */
+static float clampf(float a, float lo, float hi)
 {
     return a < lo ? lo : a > hi ? hi : a;
 }
 
 /* Returns the spline with coefficients c[0 … 3] at fraction t between c[1] and c[2]. */
-static inline float spline(const float *c, float t)
+static float spline(const float *c, float t)
 {
     const float s = 1 - t;
 
@@ -37,6 +38,7 @@ static inline float spline(const float *c, float t)
             t * t * t * c[3]) /
            6;
 }
+#    endif
 #endif
 
 #include "backend/cpu/column_loops.h"

@@ -35,9 +35,9 @@ struct cuda_unpacking {
 struct cuda_timestamps {
     pthread_mutex_t lock;
     gpuEvent_t *events;
-    size_t n, room;  /**< number of events recorded, and created */
-    size_t n_read;   /**< number of timestamps read; if it reaches n, the events are recorded anew
-                        from index 0 */
+    size_t n, room; /**< number of events recorded, and created */
+    size_t n_read;  /**< number of timestamps read; if all n were read, the events are recorded anew
+                       from index 0 */
     gpuEvent_t zero; /**< reference event of all timestamps */
     double seconds;  /**< time of `zero` by fbp_seconds() */
 };

@@ -109,7 +109,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     struct cuda_pad pad;
 
     *out = rows;
-    if (job->filtering.pad) { /* before the filter, which may overwrite the rows of this fit */
+    if (job->filtering.pad) { /* fits the extrapolation; the filter may overwrite these rows */
         pad = (struct cuda_pad){.pairs = *pairs,
                                 .weights = weights_of(dev),
                                 .weighted = job->filtering.columns != NULL,
@@ -305,8 +305,8 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Returns the bytes of shared memory that a block of the chain has for its row on every device; 0:
- * the chain is not used, as with FBP_FFT=cufft (tests). */
+/* Returns the bytes of shared memory that a block of chain.cu (the filter in one launch) has for
+ * its row on every device; 0: chain.cu is not used, as with FBP_FFT=cufft (tests). */
 static size_t row_bytes(void)
 {
     const char *method = gpu_host->environment(FBP_ENV_FFT);

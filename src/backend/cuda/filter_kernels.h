@@ -65,8 +65,8 @@ struct cuda_columns {
     unsigned half_width; /**< S */
 };
 
-/** Pairs of rows of a raw batch: complex rows [first, first + n) in the order of struct cuda_rows
- *  (kernel.h). */
+/** Pairs of rows of a raw batch, which are filtered as complex rows [first, first + n) in the order
+ * of struct cuda_rows (kernel.h). */
 struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
@@ -100,7 +100,8 @@ struct cuda_pad {
     struct cuda_weights weights;
     bool weighted; /**< samples are already weighted */
     struct fbp_pad_rule rule;
-    const float *tables;      /**< filtered extrapolations [end][n_lengths][n_columns] */
+    /** filtered extrapolations beyond the panel [end][n_lengths][n_columns] */
+    const float *tables;
     unsigned n_columns;       /**< samples of a filtered row */
     struct fbp_pad_end *ends; /**< scratch [pairs.n][row of the pair][end] */
 };
@@ -163,10 +164,11 @@ gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const f
 gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
                               bool in_double, unsigned half_width, float2 *out, gpuStream_t stream);
 
-/** Bytes of static shared memory of a block of the chain. */
+/** Returns the bytes of static shared memory of a block of chain.cu, the filter in one launch. */
 size_t cuda_chain_static_bytes(void);
 
-/** Set the dynamic shared memory of the chain's kernel for this length on the current device. */
+/** Set the dynamic shared memory of the kernel of chain.cu for transforms of this length on the
+ * current device. */
 gpuError_t cuda_chain_open(size_t length);
 
 /** Filter pairs of rows in one launch.  length: length of the transform. */
@@ -182,7 +184,7 @@ FBP_END
 
 /* From raw samples to weighted line integrals. */
 
-/** Sample `at` of a raw batch, from `counts` if set, else from `samples`. */
+/** Returns sample `at` of a raw batch, from `counts` if set, else from `samples`. */
 static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 {
     return raw.counts ? (float)raw.counts[at] : raw.samples[at];

@@ -142,7 +142,7 @@ template <class Bits> static __device__ inline Bits pack(float value, float scal
         return __half_as_ushort(__float2half_rn(fminf(fmaxf(value * scale, -most), most)));
 }
 
-/* Type of N bytes for surf2DLayeredwrite(). */
+/* Integer type of N bytes for surf2DLayeredwrite(). */
 template <int N>
 using word = std::conditional_t<
     N == 2, unsigned short,

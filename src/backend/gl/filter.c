@@ -46,7 +46,7 @@ struct pass {
     bool plain;       /* the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
     size_t floats;    /* offset in raw.buffer of the raw samples as floats */
     size_t view;      /* bytes per view of raw samples as floats */
-    size_t group;     /* bytes per group of views, or per plain view, of `out` */
+    size_t group;     /* bytes of the output per group of views, or per view as plain rows */
     uint32_t weights; /* kind of weights of the job */
     struct rows rows;
 };

@@ -128,8 +128,9 @@ struct gl_custom {
 struct gl_kernel {
     struct gpu_kernel gpu; /**< common properties; first member, because job->selection.entry points
                               to both structs */
-    enum gl_program_id program; /**< program of the kernel; for kernel planes the program of linear
-                                   interpolation, which those of nearest and cubic follow */
+    /** program of the kernel; for kernel "planes" the program of linear interpolation, which the
+     * programs of nearest and cubic interpolation follow */
+    enum gl_program_id program;
     const struct gl_custom *custom; /**< NULL: the kernel runs `program` */
 };
 

@@ -62,7 +62,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
 {
     const struct gl_renderer *r = gl_renderer_at(index);
 
-    if (!b) { /* tables of the job, each of which is bound as a whole */
+    if (!b) { /* sizes of the job's tables, each of which is bound as a whole */
         const struct fbp_prep *p = job->filtering.prep;
         const bool weighs = !job->input.filtered,
                    products = weighs && gpu_host->weights_separable(job->filtering.weights);

@@ -19,7 +19,7 @@ struct text {
     size_t n, n_own;
     const char *parts[TEXT_PARTS];
     int lengths[TEXT_PARTS];
-    char *own[TEXT_PARTS]; /* the n_own strings that were read from files, to be freed */
+    char *own[TEXT_PARTS]; /* n_own strings that were read from files, and must be freed */
     char shape[GL_SHAPE_TEXT];
 };
 

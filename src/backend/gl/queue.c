@@ -37,11 +37,12 @@ struct gl_fence {
 /* List of the commands of an order, guarded by the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
-    enum gl_lane lane;                 /* lane that runs the commands */
-    uint64_t submitted, run, finished; /* last ticket that was submitted; that a lane has run; that
-                                          the device has finished */
-    uint64_t after[GL_N_ORDERS];       /* dependencies of the next command */
-    bool stamped;                      /* the last command was a timestamp */
+    enum gl_lane lane; /* lane that runs the commands */
+    /* Tickets (numbers) of the last commands that were submitted; that a lane has run; that the
+     * device has finished. */
+    uint64_t submitted, run, finished;
+    uint64_t after[GL_N_ORDERS]; /* dependencies of the next command */
+    bool stamped;                /* the last command was a timestamp */
 };
 
 struct gl_lane_state {

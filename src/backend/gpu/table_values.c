@@ -34,9 +34,9 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
     return st;
 }
 
-/* Compute the filter's response at n frequencies in the order of the chain, and its twiddle
- * factors.  The response is the transform of the taps in double, including the factor 1/n of the
- * inverse: every length gives the same filter. */
+/* Write the tables of the chain (chain.cu, fft.glsl): the filter's response at n frequencies in the
+ * order of gpu_chain_frequency(), and twiddle factors.  The response is the transform of the taps
+ * in double, including the factor 1/n of the inverse: every length gives the same filter. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;

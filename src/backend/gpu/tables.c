@@ -1,6 +1,6 @@
 /* Layout of a GPU's tables and scratch memory, the method of the filter, and the indices of the
- * chain's transforms.  Called by gpu/kernel.c when a plan adds up memory, and by the CUDA and
- * OpenGL backends when a device is opened. */
+ * transforms of the chain (the filter in one launch).  Called by gpu/kernel.c when a plan adds up
+ * memory, and by the CUDA and OpenGL backends when a device is opened. */
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -11,7 +11,7 @@
 
 enum {
     ALIGNMENT = 512,
-    CALL_BYTES = 128 << 20,      /* bytes of rows per call of the chain: enough to fill a device */
+    CALL_BYTES = 128 << 20,      /* bytes of rows per call if the filter is one launch */
     STEPS_CALL_BYTES = 32 << 20, /* bytes of rows per call if the filter runs step by step: they
                                     stay in the second-level cache of a large GPU */
     CALL_VIEWS = 256,            /* number of views per call of the filter along columns */

@@ -26,14 +26,14 @@ enum {
     GPU_CHAIN_PADDED = GPU_CHAIN_INNER / GPU_CHAIN_STEP * GPU_CHAIN_APART
 };
 
-/** Values of R for which the chain is compiled. */
+/** Values of R for which the chain, the filter of a row in one launch, is compiled. */
 #define GPU_CHAIN_RADICES 2, 4, 6, 8, 10, 12, 16, 20, 24, 32
 
 /** Method of the row filter. */
 enum gpu_filter_method {
     GPU_FILTER_CHAIN = 0, /**< in one launch */
-    GPU_FILTER_FFT, /**< by transforms of an FFT library, for rows that are too long for the chain
-                     */
+    GPU_FILTER_FFT,     /**< by transforms of an FFT library, for rows that are too long for shared
+                           memory */
     GPU_FILTER_SPATIAL, /**< by convolution in space, if the job requires it or there is no FFT
                            library */
     GPU_FILTER_NONE     /**< no filter: views are filtered already */
@@ -43,7 +43,7 @@ enum gpu_filter_method {
  * needed. */
 struct gpu_filter_capabilities {
     /** Returns the bytes of shared memory that a thread block can use for a row on every device of
-     * the module; 0: the module has no chain. */
+     * the module; 0: the module cannot filter rows in one launch. */
     size_t (*row_bytes)(void);
     /** Returns whether there is a library for Fourier transforms. */
     bool (*has_fft)(void);
@@ -81,8 +81,8 @@ struct gpu_tables {
     size_t rays; /**< weights that are not separable: struct fbp_ray_view per view; `lines` too if
                     redundancy is FBP_PER_RAY */
     enum gpu_filter_method way;
-    /** Filter: response in the order of the chain, or at n_fft/2 + 1 frequencies; or 2 S + 1 taps.
-     */
+    /** Filter: response in the order of gpu_chain_frequency(), or at n_fft/2 + 1 frequencies; or 2
+     * S + 1 taps. */
     size_t filter;
     bool in_double;    /**< taps and sums of the convolution are double, because their terms nearly
                           cancel */
@@ -92,7 +92,7 @@ struct gpu_tables {
     size_t work; /**< scratch of the FFT library, or rows convolved in space; same size as `rows` */
     size_t taps_v;   /**< taps of the filter along columns, with zeros on either side */
     size_t weighted; /**< [views_per_call] weighted views, input of the filter along columns */
-    size_t pad;      /**< struct fbp_pad.tables: extrapolation beyond the panel */
+    size_t pad;      /**< filtered extrapolations beyond the panel: tables of struct fbp_pad */
     size_t ends;     /**< struct fbp_pad_end [rows_per_call][row of the pair][end] */
     size_t planes;   /**< struct gpu_plane per view, for kernels "planes" */
     size_t wanted; /**< requested slices: struct gpu_wanted [y][x] per cell, if there is a region */
@@ -124,19 +124,21 @@ enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
  *  either side. */
 size_t gpu_column_taps(const struct fbp_job *job);
 
-/** Returns the length of the chain's transforms for rows of n_columns samples, if thread blocks
- * have row_bytes of shared memory for a row; 0: the row is too long. */
+/** Returns the length of the transforms by which the chain (one launch per filter) filters rows of
+ * n_columns samples, if thread blocks have row_bytes of shared memory for a row; 0: the row is too
+ * long. */
 size_t gpu_chain_length(size_t n_columns, size_t row_bytes);
 
 /** Returns the bytes of shared memory for a row of a transform of that length. */
 size_t gpu_chain_row_bytes(size_t length);
 
-/** Return the number of twiddle factors of the chain; and factor i as a fraction, in [0, 1), of a
- * clockwise turn. */
+/** Return the number of twiddle factors of the chain's transform of this length; and factor i as a
+ * fraction, in [0, 1), of a clockwise turn. */
 size_t gpu_chain_twiddles(size_t length);
 double gpu_chain_twiddle(size_t length, size_t i);
 
-/** Returns the frequency, 0 … length - 1, of entry i of the chain's table of the response. */
+/** Returns the frequency, 0 … length - 1, of entry i of the filter's response as the chain
+ * (chain.cu, fft.glsl) stores it. */
 size_t gpu_chain_frequency(size_t length, size_t i);
 
 /** Copies `bytes` bytes of data to offset `at` of the block of tables. */
