@@ -135,9 +135,8 @@ const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 /** The slices that one of several processes writes into a shared output, in any order, at any
  *  time. */
 struct fbp_sink_share {
-    size_t part, n_parts; /**< number of this process, from 1; number of processes */
-    const unsigned char
-        *mine; /**< [info->n[2]] table of slices; 1: this process writes the slice */
+    size_t part, n_parts;      /**< number of this process, from 1; number of processes */
+    const unsigned char *mine; /**< [info->n[2]] 1: this process writes the slice */
     /** This process is the first of several that start together. If fbp_sink_params.resume is
      *  set, it resumes files of an earlier run under the name, else it removes them. Other
      *  processes resume an output that several processes began, and refuse one that a single

@@ -3,7 +3,6 @@
  * and by sink.c to open outputs; fbp_array_formats() gives the table to programs.
  * array/format/list.h lists the formats. */
 #include "array/array.h"
-
 #include "array/file/format.h"
 #include "base/text.h"
 

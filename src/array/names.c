@@ -3,11 +3,9 @@
  * file, or would later be read as one. Called by source.c and source_stack.c when views are opened,
  * by sinks before they write, and by src/scan. numbered.c sorts the files of a folder. */
 #include "array/names.h"
-
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/text.h"

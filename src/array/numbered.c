@@ -2,7 +2,6 @@
  * numbers. Numbers may have signs and decimals; a date with a time is one number. The entry is
  * fbp_number_files(), called by names.c and by the discovery of scans (src/scan/folder/). */
 #include "array/names.h"
-
 #include "base/base.h"
 #include "base/text.h"
 

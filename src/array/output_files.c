@@ -2,12 +2,10 @@
  * the journal and lock. Contains the checks that protect files of other programs, locks, the first
  * line of the journal, resuming by one process, and closing. Called by sink_file.c, sink_stack.c,
  * sink_chunks.c and shared_output.c; sink.h describes the files. */
-#include "array/names.h"
-#include "array/shared_output.h"
-
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-
+#include "array/names.h"
+#include "array/shared_output.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"
@@ -544,8 +542,7 @@ size_t fbp_output_kept(struct fbp_sink *s)
 
 void fbp_output_close(struct fbp_sink *s)
 {
-    const bool own =
-        s->process == getpid(); /* false in a forked process, whose parent owns the files */
+    const bool own = s->process == getpid(); /* false in a forked process */
     struct fbp_output *o = s->files;
 
     if (!o)

@@ -11,11 +11,9 @@
  * The next lines are "z0 nz hash" for nz slices from slice z0 on, "layer L K WHAT" for a layer of
  * chunks that was reduced (1) or compressed (2), "file 0 IDENTITY" for the file with the samples,
  * and "synced" when all lines before it are on disk. Only one process ever writes a journal. */
-#include "array/shared_output.h"
-
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-
+#include "array/shared_output.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"
@@ -319,8 +317,7 @@ static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
  * then returns the newest contents. p->text NULL: it was removed in the meantime. */
 static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
 {
-    const size_t most =
-        o->sink.info.n[2] / 2 + 1; /* greatest number of runs of slices: every other slice */
+    const size_t most = o->sink.info.n[2] / 2 + 1; /* greatest number of runs */
     size_t n = 0;
     int fd;
 

@@ -16,17 +16,14 @@
  *
  * If one process began the output alone, its lines of slices precede the lines listed above. */
 #include "array/shared_output.h"
-
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -580,8 +577,7 @@ fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_sh
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_part_spare(o, o->part));
     FBP_TRY(fbp_part_lock(o, o->shared->manifest, true, true, &m.fd, &m.left, &made));
-    st =
-        fbp_output_lock_second(o); /* another process may write the same files under another name */
+    st = fbp_output_lock_second(o); /* other names may lead to the same files */
     if (st == FBP_OK) {
         fbp_output_unlock_second(o);
         st = join(o, &m);
@@ -817,26 +813,16 @@ static size_t kept_shared(struct fbp_sink *s)
     return n;
 }
 
-/* Whether any process has recorded slices in a journal of its own, or a single process in the
- * manifest. */
-static bool has_slices(struct fbp_output *o)
-{
-    struct fbp_peers w = {.output = o, .manifest = true};
-    struct fbp_peer_line line;
-    fbp_status st = FBP_OK;
-    size_t n = 0;
-
-    while (fbp_peers_next(&w, &st))
-        n += w.peer.part > 0 || fbp_peer_next(o, &w.peer, &w.at, &line);
-    return st != FBP_OK || n > 0; /* also if unknown */
-}
-
 static void leave(struct fbp_output *o)
 {
     struct fbp_cancel_scope deaf = {.deaf = true}, *before;
     const struct fbp_shared_output *j = o->shared;
-    struct stat st;
+    struct fbp_peers w = {.output = o, .manifest = true};
+    fbp_status status = FBP_OK;
+    struct fbp_peer_line line;
     bool left, made;
+    struct stat st;
+    size_t n = 0; /* journals of other processes, or slices of a single process */
     int fd;
 
     if (!j->joined || j->complete || o->sink.finished)
@@ -852,7 +838,9 @@ static void leave(struct fbp_output *o)
     /* If no process has recorded slices, the last process to leave removes the output. */
     before = fbp_cancel_scope(&deaf);
     if (fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {
-        if (!has_slices(o)) {
+        while (fbp_peers_next(&w, &status))
+            n += w.peer.part > 0 || fbp_peer_next(o, &w.peer, &w.at, &line);
+        if (status == FBP_OK && n == 0) {
             (void)o->store->remove(o);
             unlink(j->manifest);
         }
@@ -863,19 +851,9 @@ static void leave(struct fbp_output *o)
 
 /* --- The table --- */
 
-static fbp_status write_shared(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
-{
-    return s->files->store->write(s, z0, nz, data);
-}
-
 static fbp_status finish_shared(struct fbp_sink *s)
 {
     return fbp_output_excuse(s->files, finish(s->files));
-}
-
-static size_t missing_shared(const struct fbp_sink *s)
-{
-    return s->files->shared->complete ? 0 : s->info.n[2] - s->n_have;
 }
 
 static void close_shared(struct fbp_sink *s)
@@ -891,10 +869,8 @@ static void close_shared(struct fbp_sink *s)
 }
 
 static const struct fbp_sink_calls shared_calls = {
-    .write = write_shared,
     .finish = finish_shared,
     .kept = kept_shared,
-    .missing = missing_shared,
     .close = close_shared,
 };
 
@@ -931,13 +907,6 @@ bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
         if (fbp_seconds() > until)
             return false;
         fbp_peers_refresh(probe->path);
-        char *folder = fbp_path_join(probe->path, ".");
-        DIR *dir = folder ? opendir(folder) : NULL; /* opening also refreshes cached names */
-        if (dir) {
-            (void)!readdir(dir);
-            closedir(dir);
-        }
-        free(folder);
         nanosleep(&moment, NULL);
     }
 }

@@ -3,10 +3,8 @@
  * of sink (struct fbp_sink_calls in sink.h). Called by plan_output.c, stage_write.c, fbp-bench and
  * calling programs. The kinds "null:" and "hash:", which write no file, are here, too. */
 #include "array/sink.h"
-
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
-
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/threads.h"
@@ -271,7 +269,7 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
         return FBP_OK;
     if (!s->fingerprint) /* a resumable run is not cancelled here: finished slices are kept */
         FBP_TRY(fbp_check_cancelled());
-    return s->calls->write(s, z0, nz, data);
+    return (s->files ? s->files->store->write : s->calls->write)(s, z0, nz, data);
 }
 
 /* Write slices of the other precision, converted one slice at a time to save memory. */
@@ -354,7 +352,7 @@ struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink)
 
 size_t fbp_sink_missing(const fbp_sink *s)
 {
-    return s->calls->missing ? s->calls->missing(s) : 0;
+    return s->files && s->files->shared ? s->info.n[2] - s->n_have : 0;
 }
 
 const char *fbp_sink_note(const fbp_sink *s)

@@ -54,11 +54,11 @@ struct fbp_sink_calls {
     /** Address of the samples in the caller's memory; *device: device that owns the memory, NULL:
      * the host. */
     void *(*memory)(const struct fbp_sink *s, struct fbp_device_memory **device);
-    /** Stores slices and marks them as written; data: double for FBP_F64, else float. */
+    /** Stores slices and marks them as written; data: double for FBP_F64, else float. Sinks with
+     *  files have struct fbp_store for that. */
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
     fbp_status (*finish)(struct fbp_sink *s); /**< all slices of this process are written */
     size_t (*kept)(struct fbp_sink *s);       /**< slices that a resumed run would find */
-    size_t (*missing)(const struct fbp_sink *s);
     uint64_t (*hash)(const struct fbp_sink *s);
     void (*close)(
         struct fbp_sink *s); /**< removes unfinished files, and frees the members of the kind */
@@ -228,9 +228,8 @@ struct fbp_output {
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
     int log_fd, lock_fd;
-    uint64_t
-        block; /**< bytes of a layer of chunks, which one process writes at a time; 0: no chunks */
-    size_t part_offset;                   /**< byte of the first sample in PATH.part */
+    uint64_t block;     /**< bytes of a layer of chunks; 0: the output has no chunks */
+    size_t part_offset; /**< byte of the first sample in PATH.part */
     const struct fbp_sink_format *format; /**< NULL: a stack */
     struct fbp_layout
         layout; /**< names and header of the output; a stack only has data_path, its first slice */

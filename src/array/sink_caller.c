@@ -2,14 +2,12 @@
  * functions (fbp_sink_callback()). Called by programs that use the library, such as the Python
  * package; src/pipeline/devices.c opens memory of a device. source_caller.c is the counterpart for
  * views. */
-#include "fbp/callback.h"
-
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/sink.h"
-
 #include "base/base.h"
 #include "base/threads.h"
+#include "fbp/callback.h"
 
 #include <stdio.h>
 #include <string.h>

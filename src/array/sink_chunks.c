@@ -5,16 +5,13 @@
  * chunks. If the output is compressed, a plain chunk is named "L/Z/Y/X.part"; it is compressed
  * ("packed") when it is complete, and removed when all chunks of its layer are packed.
  *
- * A layer is the set of chunks with the same Z. A layer with all its slices is reduced ("raised"):
- * the means of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If
- * several processes write slices of one layer, the last process raises it. Chunks of level 0 that
- * several processes write are boundary blocks (shared_output.h): one process at a time writes a
- * chunk. */
-#include "array/shared_output.h"
-
+ * A layer is the set of chunks with the same Z. A layer with all its slices is reduced: the means
+ * of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If several
+ * processes write slices of one layer, the last process reduces it. Chunks of level 0 that several
+ * processes write are boundary blocks (shared_output.h): one process at a time writes a chunk. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-
+#include "array/shared_output.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
@@ -32,29 +29,26 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { RAISED = 1, PACKED = 2 }; /* completed steps of a layer */
+enum { REDUCED = 1, PACKED = 2 }; /* completed steps of a layer */
 
 struct chunks {
     struct fbp_output out;
     struct fbp_levels levels;
     int compression;    /* zlib level; 0: chunks are not compressed */
     size_t chunk_bytes; /* bytes of a plain chunk */
-    size_t
-        threads; /* greatest number of threads that reduce ("raise") or compress ("pack") a layer */
-    unsigned char *done[FBP_LEVELS_MOST]; /* [layer] RAISED | PACKED; under the sink's lock */
+    size_t threads;     /* greatest number of threads that reduce or compress a layer */
+    unsigned char *done[FBP_LEVELS_MOST]; /* [layer] REDUCED | PACKED; under the sink's lock */
     size_t *put; /* [layer of level 0] number of slices that were written */
-    unsigned char
-        *halves[FBP_LEVELS_MOST]; /* [layer] layers of the level before that were raised */
-    pthread_mutex_t turn;         /* held while a layer is raised and packed */
-    pthread_mutex_t unpacking;    /* held while a chunk is decompressed */
+    unsigned char *halves[FBP_LEVELS_MOST]; /* [layer] number of halves that are filled */
+    pthread_mutex_t turn;                   /* held while a layer is reduced and compressed */
+    pthread_mutex_t unpacking;              /* held while a chunk is decompressed */
 };
 
 /* --- Memory --- */
 
 enum {
     MOST_THREADS = 8,
-    MOST_EDGE =
-        512, /* greatest edge of a chunk [voxels]: 1 GiB of float64; other readers stop at 2 GiB */
+    MOST_EDGE = 512,     /* greatest edge of a chunk [voxels], 1 GiB of float64 */
     MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
@@ -62,9 +56,9 @@ enum {
 /* Bytes of memory. */
 struct memory {
     uint64_t chunk;     /* a plain chunk */
-    uint64_t unpacking; /* decompression of a packed chunk of which some slices are written again */
-    /* Memory per thread that raises a layer (a chunk, the means of four chunks, a packed chunk) or
-     * packs it (a chunk, plain and packed). */
+    uint64_t unpacking; /* decompression of a chunk that is written again */
+    /* Memory per thread that reduces a layer (a chunk, the means of four chunks, a compressed
+     * chunk) or compresses it (a chunk, plain and compressed). */
     uint64_t thread;
 };
 
@@ -82,7 +76,7 @@ static struct memory size_up(const size_t n[3], enum fbp_type type, bool compres
     return (struct memory){chunk, compressed ? chunk + packed : 0, 2 * chunk + packed};
 }
 
-/* Number of threads that can raise or pack a layer within this memory [bytes]. */
+/* Number of threads that can reduce or compress a layer within this memory [bytes]. */
 static size_t threads_in(const struct memory *m, uint64_t bytes)
 {
     const uint64_t n = bytes > m->unpacking ? (bytes - m->unpacking) / m->thread : 0;
@@ -107,7 +101,7 @@ static void needs(const size_t n[3], enum fbp_type type, bool compress, uint64_t
 
 enum { NAME_BYTES = 120 };
 
-/* A chunk, and the names of its plain and packed files in the folder, such as "L/Z/Y/X". */
+/* A chunk, and the names of its plain and compressed files in the folder, such as "L/Z/Y/X". */
 struct chunk {
     size_t k[3]; /* index x, y, z in its level */
     char plain[NAME_BYTES], packed[NAME_BYTES];
@@ -218,8 +212,8 @@ fail:
     return st;
 }
 
-/* Open a plain chunk; a packed chunk is decompressed first. create_it: a missing chunk is created;
- * otherwise *fd is then -1. */
+/* Open a plain chunk; a compressed chunk is decompressed first. create_it: a missing chunk is
+ * created; otherwise *fd is then -1. */
 static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool create_it, int *fd)
 {
     fbp_status st = FBP_OK;
@@ -257,8 +251,9 @@ static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool creat
                : cannot(c, "enlarge", k->plain);
 }
 
-/* Fail with FBP_ERR_IO if a chunk that was written, packed or plain, does not exist or has another
- * size. remedy: end of the message after "or remove PATH.part"; NULL: "* and start again". */
+/* Fail with FBP_ERR_IO if a chunk that was written, compressed or plain, does not exist or has
+ * another size. remedy: end of the message after "or remove PATH.part"; NULL: "* and start again".
+ */
 static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
 {
     const char *const names[] = {k->plain, k->packed};
@@ -282,7 +277,7 @@ static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, con
                     there ? "it and " : "", c->out.part, remedy ? remedy : "* and start again");
 }
 
-/* Read a whole chunk, packed or plain. */
+/* Read a whole chunk, compressed or plain. */
 static fbp_status read_chunk(const struct chunks *c, const struct chunk *k, void *out)
 {
     FBP_TRY(check_chunk(c, k, NULL));
@@ -409,8 +404,8 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
 
 /* --- Layers --- */
 
-/* A layer that several threads raise or pack. An item is a column of chunks: of this layer, or for
- * raising, of the layer in the next level. */
+/* A layer that several threads reduce or compress. An item is a column of chunks: of this layer, or
+ * for raising, of the layer in the next level. */
 struct work {
     struct chunks *chunks;
     size_t level, layer;
@@ -427,7 +422,7 @@ static size_t voxels_in(size_t n, size_t chunk, size_t k)
 
 /* Write half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. Callback of
  * a thread pool. */
-static fbp_status raise_column(void *user, size_t item, int worker)
+static fbp_status reduce_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
     struct chunks *c = w->chunks;
@@ -465,7 +460,7 @@ fail:
     return fd < 0 ? st : close_written(c, fd, up.plain, st);
 }
 
-/* Compress a plain chunk into a packed file beside it. Callback of a thread pool. */
+/* Compress a plain chunk into a compressed file beside it. Callback of a thread pool. */
 static fbp_status pack_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
@@ -480,13 +475,13 @@ static fbp_status pack_column(void *user, size_t item, int worker)
     return replace(c, k.packed, packed, n);
 }
 
-/* Raise or pack a layer (what: RAISED or PACKED), and record that. */
+/* Reduce or compress a layer (what: REDUCED or PACKED), and record that. */
 static fbp_status do_layer(struct chunks *c, size_t level, size_t layer, unsigned char what)
 {
-    const bool raise = what == RAISED;
+    const bool reduce = what == REDUCED;
     struct work w = {.chunks = c, .level = level, .layer = layer};
-    const size_t items = chunks_in(c, raise ? level + 1 : level);
-    const size_t second = raise ? c->chunk_bytes : compressBound(c->chunk_bytes);
+    const size_t items = chunks_in(c, reduce ? level + 1 : level);
+    const size_t second = reduce ? c->chunk_bytes : compressBound(c->chunk_bytes);
     const size_t cores = (size_t)fbp_core_count();
     const size_t most = cores < c->threads ? cores : c->threads;
     const size_t threads = items < most ? items : most;
@@ -498,16 +493,16 @@ static fbp_status do_layer(struct chunks *c, size_t level, size_t layer, unsigne
         FBP_TRY_GOTO(fbp_alloc(&w.buffers[i], c->chunk_bytes + second, "chunks"));
     if (threads > 1)
         FBP_TRY_GOTO(fbp_pool_create(&pool, (int)threads));
-    st = fbp_pool_try(pool, items, raise ? raise_column : pack_column, &w);
+    st = fbp_pool_try(pool, items, reduce ? reduce_column : pack_column, &w);
 fail:
     fbp_pool_destroy(&pool);
     for (size_t i = 0; i < threads; i++)
         fbp_free(w.buffers[i]);
     FBP_TRY(st);
 
-    /* Plain files are removed only after all chunks are packed: after a kill, each chunk exists
-     * plain or packed. */
-    for (size_t i = 0; !raise && i < items; i++)
+    /* Plain files are removed only after all chunks are compressed: after a kill, each chunk exists
+     * plain or compressed. */
+    for (size_t i = 0; !reduce && i < items; i++)
         unlinkat(c->out.fd, chunk_of(c, level, layer, i).plain, 0);
     pthread_mutex_lock(&c->out.sink.lock);
     c->done[level][layer] |= what;
@@ -538,12 +533,12 @@ static bool is_own(const struct chunks *c, size_t level, size_t layer)
     return !mine || !memchr(mine + z0, 0, n);
 }
 
-static bool is_raised(const struct chunks *c, size_t level)
+static bool has_next_level(const struct chunks *c, size_t level)
 {
     return level + 1 < c->levels.n_levels;
 }
 
-/* Count slices as written, then raise and pack the layers that are complete with them. */
+/* Count slices as written, then reduce and compress the layers that are complete with them. */
 static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
 {
     struct chunks *c = (struct chunks *)o;
@@ -562,11 +557,11 @@ static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
         pthread_mutex_lock(&c->turn);
         for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
             complete = false;
-            if (is_raised(c, level) && is_own(c, level + 1, layer / 2)) {
+            if (has_next_level(c, level) && is_own(c, level + 1, layer / 2)) {
                 const size_t n = c->levels.level[level].chunks[2];
                 const unsigned char halves = layer / 2 * 2 + 1 < n ? 2 : 1;
 
-                st = do_layer(c, level, layer, RAISED);
+                st = do_layer(c, level, layer, REDUCED);
                 if (st == FBP_OK)
                     complete = ++c->halves[level + 1][layer / 2] == halves;
             }
@@ -614,8 +609,7 @@ static fbp_status check_peers(struct fbp_output *o)
     struct fbp_peers w = {.output = o, .own = true};
     struct writer {
         size_t part, n_parts;
-    } *layers =
-        NULL; /* process that wrote each layer last; n_parts 0: all samples are in boundary files */
+    } *layers = NULL; /* last writer of each layer; n_parts 0: only boundary files */
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;
 
@@ -793,7 +787,7 @@ static fbp_status sync_chunks(struct fbp_output *o)
 
 /* --- Publication --- */
 
-/* Raise and pack all layers that no process has completed, and check that all chunks exist. */
+/* Reduce and compress all layers that no process has completed, and check that all chunks exist. */
 static fbp_status complete(struct chunks *c)
 {
     const struct fbp_levels *l = &c->levels;
@@ -813,8 +807,8 @@ static fbp_status complete(struct chunks *c)
     FBP_TRY(st);
     for (size_t level = 0; level < l->n_levels; level++)
         for (size_t k = 0; k < l->level[level].chunks[2]; k++) {
-            if (is_raised(c, level) && !(c->done[level][k] & RAISED))
-                FBP_TRY(do_layer(c, level, k, RAISED));
+            if (has_next_level(c, level) && !(c->done[level][k] & REDUCED))
+                FBP_TRY(do_layer(c, level, k, REDUCED));
             if (c->compression && !(c->done[level][k] & PACKED))
                 FBP_TRY(do_layer(c, level, k, PACKED));
         }
@@ -938,7 +932,6 @@ const struct fbp_sink_calls fbp_sink_chunks = {
     .bytes = sizeof(struct chunks),
     .needs = needs,
     .open = open_chunks,
-    .write = write_chunks,
     .finish = fbp_output_finish,
     .kept = fbp_output_kept,
     .close = fbp_output_close,

@@ -1,12 +1,10 @@
 /* The sink for one output file: samples at fixed positions in PATH.part, compression, and renaming
  * to the final name. sink.c calls its table `fbp_sink_file`. The choice of names, the header and
  * the writing of slices also serve the folder of chunks (sink_chunks.c). */
-#include "array/names.h"
-#include "array/shared_output.h"
-
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-
+#include "array/names.h"
+#include "array/shared_output.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
@@ -355,8 +353,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     const struct fbp_sink_params *params = rq->params;
     struct fbp_layout *l = &o->layout;
     const char *path = rq->path;
-    size_t n =
-        strlen(path); /* length of the file's name in `path`; the name of an array may follow */
+    size_t n = strlen(path); /* length of FILE in "FILE:ARRAY" */
     char known[400];
 
     /* The format. */
@@ -434,7 +431,6 @@ static fbp_status open_file(struct fbp_sink *s, const struct fbp_sink_request *r
 const struct fbp_sink_calls fbp_sink_file = {
     .bytes = sizeof(struct fbp_output),
     .open = open_file,
-    .write = fbp_output_write,
     .finish = fbp_output_finish,
     .kept = fbp_output_kept,
     .close = fbp_output_close,

@@ -2,12 +2,10 @@
  * sink.c calls its table `fbp_sink_stack`. Each slice is written completely as NAME.part; all
  * slices are renamed at the end. PATTERN.part.log is journal and lock, and its hashes are hashes of
  * whole files. */
-#include "array/names.h"
-#include "array/shared_output.h"
-
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-
+#include "array/names.h"
+#include "array/shared_output.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/text.h"
@@ -267,12 +265,7 @@ static fbp_status publish(struct fbp_output *o)
             "%s: another program removed slices before the output was complete; start again",
             o->path);
     o->published = true;
-    return unlink(o->log) == 0 || errno == ENOENT ? FBP_OK : fbp_fail_write(o->log, errno, 0);
-}
-
-static fbp_status finish(struct fbp_sink *s)
-{
-    return fbp_output_excuse(s->files, publish(s->files));
+    return FBP_OK;
 }
 
 /* --- Opening --- */
@@ -375,8 +368,7 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
 const struct fbp_sink_calls fbp_sink_stack = {
     .bytes = sizeof(struct stack),
     .open = open_stack,
-    .write = write_slices,
-    .finish = finish,
+    .finish = fbp_output_finish,
     .kept = fbp_output_kept,
     .close = fbp_output_close,
 };

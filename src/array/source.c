@@ -4,11 +4,9 @@
  * plan.c, src/scan, the commands and calling programs. source_stack.c opens one file per view,
  * source_caller.c memory of the caller; array/file/source_read.c reads samples. */
 #include "array/array.h"
-#include "array/names.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
+#include "array/names.h"
 #include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"

@@ -2,16 +2,13 @@
  * its functions (fbp_source_callback()). Called by programs that use the library, such as the
  * Python package; src/pipeline/devices.c opens memory of a device. sink_caller.c is the counterpart
  * for slices. */
-#include "fbp/callback.h"
-
 #include "array/device_memory.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "fbp/callback.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,8 +144,7 @@ static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t size = fbp_type_size(src->info.type);
     const size_t slice = n_rows * src->info.n[0], step = slice * (as_float ? sizeof(float) : size);
     fbp_status st = FBP_OK;
-    void *scratch =
-        NULL; /* views as the callback provides them; NULL: the callback writes to `out` */
+    void *scratch = NULL; /* unconverted views; NULL: the callback writes to `out` */
 
     if (as_float && (src->info.type != FBP_F32 || src->info.scale != 0))
         FBP_TRY(fbp_alloc(&scratch, at_once * slice * size, "views to be converted"));

@@ -3,10 +3,8 @@
  * stay open between reads of neighbouring rows, and the files of a scan that is still measured may
  * appear later. */
 #include "array/array.h"
-#include "array/names.h"
-
 #include "array/file/bytes.h"
-
+#include "array/names.h"
 #include "base/base.h"
 
 #include <errno.h>

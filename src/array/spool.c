@@ -2,10 +2,8 @@
  * (`--output-range auto`). plan_output.c opens this sink in place of the output, determines the
  * range when all slices are stored, and copies the values into the output. array.h declares the
  * functions. */
-#include "array/sink.h"
-
 #include "array/file/bytes.h"
-
+#include "array/sink.h"
 #include "base/base.h"
 #include "base/text.h"
 

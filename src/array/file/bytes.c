@@ -2,7 +2,6 @@
  * double, and numbers as text that do not depend on the locale. Called by all formats, by sinks,
  * and by readers of scan files. */
 #include "array/file/bytes.h"
-
 #include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"

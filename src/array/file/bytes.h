@@ -7,7 +7,6 @@
 #define FBP_SRC_ARRAY_FILE_BYTES_H
 
 #include "base/base.h"
-
 #include "fbp/array.h"
 
 #include <stdio.h>

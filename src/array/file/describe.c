@@ -1,9 +1,8 @@
 /* Writes and parses one line of JSON with properties that a format cannot store: row order, unit,
  * scale of integers, spacing, origin, frames. TIFF and PNG files contain the line; RAW and NPY
  * files have it in FILE.json. Called by these formats, and by source.c for headerless files. */
-#include "array/file/format.h"
-
 #include "array/file/bytes.h"
+#include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"
 

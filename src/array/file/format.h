@@ -11,7 +11,6 @@
 #define FBP_SRC_ARRAY_FILE_FORMAT_H
 
 #include "base/base.h"
-
 #include "fbp/array.h"
 
 #include <pthread.h>
@@ -371,8 +370,7 @@ struct fbp_slice_format {
 
 /** A format of arrays. */
 struct fbp_format {
-    const char
-        *name; /**< name such as "mha", in lower case; fbp_array_info.format begins with it */
+    const char *name;       /**< name such as "mha", in lower case */
     const char *title;      /**< title "MHA", as in docs/formats.md */
     const char *extensions; /**< extensions of files that are read, such as ".mha .mhd"; "": none */
     /** Recognizes a file by its first n bytes (at most 4096), or by its name. NULL: the format is

@@ -7,7 +7,6 @@
  * writes by other machines or through mapped memory. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"

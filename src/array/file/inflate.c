@@ -3,7 +3,6 @@
  * The memory does not depend on the size of the file. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 
 #include <pthread.h>

@@ -2,11 +2,9 @@
  * free disk space; outfile.h describes the functions. Called by sinks, by the PNG writer, by the
  * writer of scan files, by reports of the command, and by the plan for its scratch file. */
 #include "array/file/outfile.h"
-
 #include "array/file/bytes.h"
 #include "base/text.h"
 #include "base/threads.h"
-
 #include "fbp/array.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * fbp/array.h. Called by stage_read.c, the preparation of views, and calling programs. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/threads.h"
 

@@ -4,7 +4,6 @@
  * formats. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
  * row. If the samples are complex, both are the real parts, and FILE:imaginary is the imaginary
  * parts. */
 #include "array/format/bes3t.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

@@ -9,15 +9,13 @@
 #define FBP_SRC_ARRAY_FORMAT_BES3T_H
 
 #include "base/base.h"
-
 #include "fbp/array.h"
 
 struct fbp_bes3t {
     const char *path; /**< for messages; not copied */
     char *text;
     struct fbp_bes3t_item {
-        const char *part, *key,
-            *value; /**< name of the layer, "DESC" or "SPL", or of the device in the layer #DSL */
+        const char *part, *key, *value; /**< part: layer "DESC" or "SPL", or device of #DSL */
     } * items;
     size_t n;
 };
@@ -26,8 +24,7 @@ struct fbp_bes3t {
 struct fbp_bes3t_samples {
     size_t n[3]; /**< XPTS, YPTS, ZPTS; 1 if missing */
     enum fbp_type type;
-    bool big_endian,
-        complex; /**< complex: real and imaginary parts of a sample follow each other */
+    bool big_endian, complex; /**< complex: real and imaginary parts alternate */
 };
 
 /** Does a file start like a description? */

@@ -3,7 +3,6 @@
  * samples in the file. fbp then reads the samples itself if it can; hdf5_chunks.c reads chunks and
  * asks the library for everything else. */
 #include "array/format/hdf5.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"
@@ -27,8 +26,7 @@ static const size_t LIBRARY_BYTES = 8 << 20;
 
 /* A data set while the HDF5 library describes it: names, open handles, description. */
 struct data_set {
-    const char *path, *file,
-        *requested; /* name as given by the caller; its file; its data set, NULL: not named */
+    const char *path, *file, *requested; /* name from the caller; its file; its data set or NULL */
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
     char member[512];

@@ -1,10 +1,9 @@
 /* Reads the samples of chunked HDF5 data sets. hdf5.c calls fbp_hdf5_chunks_open(). Plain, deflated
  * and shuffled chunks are read directly from the file, by several threads; blocks that only the
  * HDF5 library can read are read in a child process into shared memory. */
-#include "array/format/hdf5.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
+#include "array/format/hdf5.h"
 #include "base/base.h"
 #include "base/threads.h"
 

@@ -1,9 +1,8 @@
 /* Calls of the HDF5 library: entering it, its error messages, opening files, listing data sets,
  * reading short lists of numbers and attributes. Called by hdf5.c, hdf5_write.c, hdf5_virtual.c and
  * the scan reader scan/format/hdf5_scan.c. */
-#include "array/format/hdf5.h"
-
 #include "array/file/bytes.h"
+#include "array/format/hdf5.h"
 #include "base/base.h"
 #include "base/text.h"
 
@@ -216,9 +215,7 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
     uint64_t size;
     int fd;
 
-    FBP_TRY(fbp_open_file(
-        file, &fd,
-        &size)); /* a pipe is refused, because the HDF5 library would wait for its writer */
+    FBP_TRY(fbp_open_file(file, &fd, &size)); /* the library would wait for the writer of a pipe */
     close(fd);
     *out = fbp_hdf5_open_file(file);
     if (*out >= 0)
@@ -255,15 +252,13 @@ struct object {
 };
 
 struct walk {
-    hid_t file;
     struct fbp_hdf5_list *list;
     struct object *sets;             /* of list->entries */
     struct object groups[MAX_DEPTH]; /* from the root to here */
     int depth;
-    size_t n_groups;              /* number of entered groups */
-    bool follow;                  /* Links are followed, not collected in `links`. */
-    char (*links)[FBP_HDF5_PATH]; /* soft and external links */
-    size_t n_links, links_room;
+    size_t n_groups;          /* number of entered groups */
+    bool follow;              /* soft and external links are followed */
+    bool linked;              /* the current group was reached through such a link */
     char path[FBP_HDF5_PATH]; /* of the current group; "": root */
     bool no_memory;           /* the list is incomplete */
 };
@@ -271,17 +266,6 @@ struct walk {
 static bool is_same(const struct object *a, const struct object *b)
 {
     return a->file == b->file && a->at == b->at;
-}
-
-static void *grow(struct walk *w, void *array, size_t *room, size_t size)
-{
-    const size_t more = 2 * *room + 16;
-    void *out = more > MAX_ENTRIES ? NULL : realloc(array, more * size);
-
-    w->no_memory |= !out && more <= MAX_ENTRIES;
-    if (out)
-        *room = more;
-    return out;
 }
 
 /* Whether an HDF5 type is an integer, a float, or an enumeration of integers. */
@@ -364,7 +348,7 @@ static herr_t take(struct walk *w, hid_t group, const char *name, const char *pa
 {
     const hid_t object = H5Oopen(group, name, fbp_hdf5_access());
     struct fbp_hdf5_list *list = w->list;
-    struct fbp_hdf5_entry e = {.linked = w->follow};
+    struct fbp_hdf5_entry e = {.linked = w->linked};
     hsize_t n[H5S_MAX_RANK];
     H5O_info_t about;
 
@@ -383,16 +367,20 @@ static herr_t take(struct walk *w, hid_t group, const char *name, const char *pa
 
     for (size_t i = 0; i < list->n && !e.again; i++)
         e.again = is_same(&w->sets[i], &o);
-    if (e.again && !w->follow)
-        return 0; /* a second hard link */
+    if (e.again && !w->linked)
+        return 0; /* a second hard link, or the second pass */
+    if (list->n == MAX_ENTRIES)
+        return 1;
     if (list->n == list->room) {
-        size_t room = list->room;
-        void *entries = grow(w, list->entries, &room, sizeof *list->entries);
+        const size_t room = 2 * list->room + 16;
+        void *entries = realloc(list->entries, room * sizeof *list->entries);
         list->entries = entries ? entries : list->entries;
-        void *sets = entries ? grow(w, w->sets, &list->room, sizeof *w->sets) : NULL;
+        void *sets = entries ? realloc(w->sets, room * sizeof *w->sets) : NULL;
+        w->no_memory |= !sets;
         if (!sets)
             return 1;
         w->sets = sets;
+        list->room = room;
     }
     snprintf(e.path, sizeof e.path, "%s", path);
     const hid_t space = H5Dget_space(object), type = H5Dget_type(object);
@@ -416,36 +404,13 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     if (snprintf(path, sizeof path, "%s/%s", w->path, name) >= (int)sizeof path ||
         (!hard && info->type != H5L_TYPE_SOFT && info->type != H5L_TYPE_EXTERNAL))
         return 0;
-    if (hard || w->follow)
-        return take(w, group, name, path, info);
-    if (w->n_links == w->links_room) {
-        void *more = grow(w, w->links, &w->links_room, sizeof *w->links);
-        if (!more)
-            return 0;
-        w->links = more;
-    }
-    memcpy(w->links[w->n_links++], path, sizeof path);
-    return 0;
-}
-
-/* Follow a soft or external link, unless it leads to one of the groups above it. */
-static void follow(struct walk *w, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    H5O_info_t about;
-    H5L_info_t info;
-
-    w->depth = 0;
-    for (const char *p = path; (p = strchr(p, '/')) && w->depth < MAX_DEPTH; p++) {
-        char above[FBP_HDF5_PATH];
-        snprintf(above, sizeof above, "%.*s", p > path ? (int)(p - path) : 1, path);
-        if (H5Oget_info_by_name2(w->file, above, &about, H5O_INFO_BASIC, fbp_hdf5_access()) < 0)
-            return;
-        w->groups[w->depth++] = (struct object){about.fileno, about.addr};
-    }
-    snprintf(w->path, sizeof w->path, "%.*s", (int)(slash - path), path);
-    if (H5Lget_info(w->file, path, &info, fbp_hdf5_access()) >= 0)
-        (void)!take(w, w->file, path, path, &info);
+    if (!hard && !w->follow)
+        return 0;
+    const bool linked = w->linked;
+    w->linked |= !hard;
+    const herr_t done = take(w, group, name, path, info);
+    w->linked = linked;
+    return done;
 }
 
 fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out)
@@ -457,14 +422,14 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
     *out = (struct fbp_hdf5_list){0};
     FBP_TRY(fbp_calloc((void **)&w, 1, sizeof *w, "a list of data sets"));
     w->list = out;
-    w->file = H5Oopen(file, "/", H5P_DEFAULT);
-    const bool read = w->file >= 0 && H5Oget_info2(w->file, &root, H5O_INFO_BASIC) >= 0 &&
-                      enter_group(w, w->file, "", &(struct object){root.fileno, root.addr}) >= 0;
-    w->follow = true;
-    for (size_t i = 0; read && i < w->n_links; i++)
-        follow(w, w->links[i]);
+    const hid_t top = H5Oopen(file, "/", H5P_DEFAULT);
+    bool read = top >= 0 && H5Oget_info2(top, &root, H5O_INFO_BASIC) >= 0;
+    for (int pass = 0; read && pass < 2; pass++) { /* first without, then with links */
+        w->follow = pass == 1;
+        w->n_groups = 0;
+        read = enter_group(w, top, "", &(struct object){root.fileno, root.addr}) >= 0;
+    }
     const bool incomplete = w->no_memory;
-    free(w->links);
     free(w->sets);
     free(w);
     if (incomplete)

@@ -3,7 +3,6 @@
  * opened, hdf5_chunks.c before each block. Source files are searched for where the library
  * searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix(). */
 #include "array/format/hdf5.h"
-
 #include "base/base.h"
 #include "base/system.h"
 

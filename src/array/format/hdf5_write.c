@@ -1,11 +1,10 @@
 /* Writer of HDF5 volumes: fbp_hdf5_layout(), called through the table in optional.c when
  * sink_file.c opens an output. The HDF5 library creates a file in memory with an unwritten data
  * set; the bytes before that data set are the header, which the sink writes before the samples. */
-#include "array/format/hdf5.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/outfile.h"
+#include "array/format/hdf5.h"
 #include "base/base.h"
 #include "base/text.h"
 

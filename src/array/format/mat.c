@@ -12,7 +12,6 @@
  * ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; additional variables store what fbp reads
  * again. Source: MathWorks, "MAT-File Format", level 5. */
 #include "array/format/mat.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

@@ -3,7 +3,6 @@
  * ElementDataFile. https://itk.org/Wiki/ITK/MetaIO/Documentation */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/text.h"
 

@@ -2,7 +2,6 @@
  * NIfTI-1. formats.c calls its table. https://nifti.nimh.nih.gov */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/text.h"
 

@@ -3,7 +3,6 @@
  * the samples. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 
 #include <ctype.h>

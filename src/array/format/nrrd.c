@@ -3,7 +3,6 @@
  * "key:=value" and comments, up to an empty line. https://teem.sourceforge.net/nrrd/format.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/text.h"
 
@@ -204,8 +203,7 @@ static bool set(struct header *h, const char *key, const char *value)
     if (strcmp(key, "kinds") == 0)
         return kinds(value, h);
     if (strcmp(key, "space") == 0 || strcmp(key, "spacedimension") == 0) {
-        long long dim =
-            3; /* the dimension of a named space is 3; spaces with a time axis are refused */
+        long long dim = 3; /* dimension of a named space; a time axis is refused */
         if (key[5] ? !fbp_parse_integer(value, &dim) || dim < 1 || dim > 3
                    : strcasestr(value, "time") != NULL)
             return false;

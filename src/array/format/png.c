@@ -5,7 +5,6 @@
  * libpng reports missing memory like an error in the file, and continues without optional parts
  * such as texts. Its allocations therefore call take(), which records a failure. */
 #include "array/format/png.h"
-
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/outfile.h"

@@ -9,7 +9,6 @@
  *
  * RabbitGeometry.rct is a v1 header with matrices and without images. */
 #include "array/format/rabbitct.h"
-
 #include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/text.h"

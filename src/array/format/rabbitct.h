@@ -6,9 +6,8 @@
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
 
-#include "fbp/scan.h"
-
 #include "array/file/format.h"
+#include "fbp/scan.h"
 
 /** Number of reference volumes; volume i has 128 << i voxels along each side. */
 enum { FBP_RABBITCT_REFERENCES = 4 };

@@ -2,7 +2,6 @@
  * table in optional.c. It checks the tags of all pages. Uncompressed pages are read directly from
  * the file; tiff_handle.c decodes all others through libtiff. */
 #include "array/format/tiff.h"
-
 #include "array/file/bytes.h"
 #include "base/base.h"
 

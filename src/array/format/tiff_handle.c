@@ -5,9 +5,8 @@
  * describe the samples of a page. Reason: libtiff 4.5.0 keeps other tags in a growing list,
  * miscounts the list if memory is missing, and crashes when it frees the list (_TIFFVSetField).
  * Therefore the functions in this file read the tag ImageDescription of the first page. */
-#include "array/format/tiff.h"
-
 #include "array/file/bytes.h"
+#include "array/format/tiff.h"
 #include "base/base.h"
 
 #include <stdio.h>

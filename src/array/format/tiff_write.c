@@ -209,8 +209,7 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
     if (page == 0 && x->text)
         entry(o, 270, ASCII, x->text_bytes, x->text_at);
     entry(o, 273, place, 1, x->samples_at + page * bytes);
-    entry(o, 274, SHORT, 1,
-          1); /* Orientation 1: first row at the top, because readers differ on orientation 4. */
+    entry(o, 274, SHORT, 1, 1); /* orientation 1: first row at the top; readers differ on 4 */
     entry(o, 277, SHORT, 1, 1);
     entry(o, 278, LONG, 1, info->n[1]);
     entry(o, 279, place, 1, bytes);

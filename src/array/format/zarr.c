@@ -3,7 +3,6 @@
  * https://ngff.openmicroscopy.org/0.4, https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-
 #include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"
