@@ -113,21 +113,17 @@ bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, 
 /* Whether the boundary file is long enough for its bytes of slices [z0, z0 + nz). */
 static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {
-    const uint64_t a = o->part_offset + z0 * (uint64_t)o->sink.slice_bytes;
-    const uint64_t b = a + nz * (uint64_t)o->sink.slice_bytes;
-    uint64_t end = 0; /* end of their bytes in the boundary file */
+    const uint64_t slice = o->sink.slice_bytes, end = o->part_offset + (z0 + nz) * slice;
+    struct place p = {.n = 1};
     struct stat st;
 
-    for (size_t i = 0; i < e->n_runs; i++) {
-        const struct span r = span_of(o, e, i);
-        const uint64_t lo = b < r.lo ? b : r.lo, hi = b < r.b ? b : r.b;
-
-        if (a < r.lo && lo > r.a)
-            end = r.kept + (lo - r.a);
-        if (a < r.b && hi > r.hi)
-            end = r.kept + e->block + (hi - r.hi);
+    for (uint64_t at = o->part_offset + z0 * slice; at < end && p.n > 0; at += p.n) {
+        p = place_of(o, e, at, end - at);
+        if (p.n > 0 && p.path != o->part &&
+            (e->fd < 0 || fstat(e->fd, &st) < 0 || (uint64_t)st.st_size < p.at + p.n))
+            return false;
     }
-    return end == 0 || (e->fd >= 0 && fstat(e->fd, &st) == 0 && (uint64_t)st.st_size >= end);
+    return true;
 }
 
 /* Write bytes [at, at + n) of PATH.part to the files in which a process stores them, or read them

@@ -896,13 +896,11 @@ bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
 
     for (;;) {
         char text[sizeof probe->text] = "";
-        const int fd = open(probe->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        const bool same = fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0 &&
-                          strncmp(text, probe->text, strlen(probe->text)) == 0;
+        size_t n = 0;
 
-        if (fd >= 0)
-            close(fd);
-        if (same)
+        if (fbp_read_head(probe->path, text, sizeof text - 1, &n) != FBP_OK)
+            fbp_message_clear();
+        if (n > 0 && strncmp(text, probe->text, strlen(probe->text)) == 0)
             return true;
         if (fbp_seconds() > until)
             return false;

@@ -267,7 +267,7 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
                         s->finished ? ", because the output is already finished" : "");
     if (nz == 0)
         return FBP_OK;
-    if (!s->fingerprint) /* a resumable run is not cancelled here: finished slices are kept */
+    if (!s->fingerprint) /* a resumable run stores finished slices also when cancelled */
         FBP_TRY(fbp_check_cancelled());
     return (s->files ? s->files->store->write : s->calls->write)(s, z0, nz, data);
 }

@@ -380,7 +380,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     /* The names of all temporary files. If the name is a link, they are beside its target.
      */
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
-    if (o->sink.fingerprint && path[n]) /* another array in the same file is another output */
+    if (o->sink.fingerprint && path[n]) /* two arrays of a file are two outputs */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
     const struct fbp_file_name whole = fbp_file_name("%s%s", o->path, path + n);
     if (strlen(whole.text) + 1 == sizeof whole.text)

@@ -198,7 +198,7 @@ static fbp_status spare_others(const struct draft *w)
         snprintf(lost, sizeof lost, "%s", is_hdf5 ? "data sets that cannot be read" : "");
     }
     if (!*lost)
-        return FBP_OK; /* the child process ends here, which closes and frees everything */
+        return FBP_OK; /* the end of the child process frees everything */
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: this output would replace the whole file, which %s%s; choose another "
                     "file, or remove that one first",

@@ -506,8 +506,8 @@ static void close_zarr(fbp_source *src)
     free(z);
 }
 
-/* Count the files of chunks in an open folder by layers along z: there[grid[2]]. d: how many
- * numbers the names of files in it still have. */
+/* Count the files of chunks below an open folder, per layer along z: there[grid[2]]. d: count of
+ * numbers in their names that the path of the folder does not contain. */
 static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
