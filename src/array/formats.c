@@ -122,7 +122,6 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
     return FBP_OK;
 }
 
-/* Append extensions to the text list[n]. */
 static void append(char *list, size_t n, const char *extensions)
 {
     const size_t at = strlen(list);

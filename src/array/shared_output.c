@@ -225,7 +225,6 @@ static bool is_recorded(struct fbp_output *o)
     return all;
 }
 
-/* Remove a journal of a complete output. */
 static void remove_journal(struct fbp_output *o, const char *journal)
 {
     const int error = fbp_peer_remove_journal(journal);

@@ -107,7 +107,6 @@ struct chunk {
     char plain[NAME_BYTES], packed[NAME_BYTES];
 };
 
-/* Chunk i of a layer. */
 static struct chunk chunk_of(const struct chunks *c, size_t level, size_t layer, size_t i)
 {
     const size_t nx = c->levels.level[level].chunks[0];
@@ -119,7 +118,6 @@ static struct chunk chunk_of(const struct chunks *c, size_t level, size_t layer,
     return out;
 }
 
-/* Number of chunks in a layer. */
 static size_t chunks_in(const struct chunks *c, size_t level)
 {
     const size_t *n = c->levels.level[level].chunks;

@@ -76,7 +76,6 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
     return FBP_OK;
 }
 
-/* Inflate the next n bytes. */
 static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char *out, size_t n)
 {
     while (n > 0) {

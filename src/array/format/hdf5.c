@@ -542,7 +542,8 @@ static fbp_status take_library(struct data_set *l)
     return FBP_OK;
 }
 
-/* bytes: of all samples */
+/* Find how the samples are stored, and whether fbp or the library reads them. bytes: of all samples
+ */
 static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf5_chunk **chunks)
 {
     const H5D_layout_t layout = H5Pget_layout(l->plist);
@@ -650,7 +651,7 @@ fail:
 
 /* ---- the source */
 
-/* MATLAB writes its own last axis first. */
+/* Swap the first and the last axis, which MATLAB stores in the opposite order. */
 static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
 {
     const int last = a->rank == 2 && !a->sinogram ? 1 : 2;

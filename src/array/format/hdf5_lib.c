@@ -276,7 +276,7 @@ static bool is_numeric(hid_t type)
     return c == H5T_INTEGER || c == H5T_FLOAT || c == H5T_ENUM;
 }
 
-/* " (a link to raw.h5:/data)", or "" */
+/* Print " (a link to raw.h5:/data)" if the link is soft or external, else "". */
 static void describe_link(hid_t group, const char *name, const H5L_info_t *info, char *out,
                           size_t n)
 {

@@ -237,7 +237,6 @@ static fbp_status get_name(struct fbp_mat *m, uint64_t *left, uint64_t n, char *
     return skip(m, left, n - some);
 }
 
-/* Read class, sizes and name. */
 static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_array *a)
 {
     unsigned char bytes[4 * FBP_MAT_RANK];

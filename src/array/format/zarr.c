@@ -63,7 +63,7 @@ static bool has(const char *folder, const char *name)
     return is;
 }
 
-/* Is this folder an array or an image? */
+/* Whether a folder is a Zarr array or an OME-Zarr image. */
 static bool is_folder(const char *path)
 {
     return has(path, ".zarray") || has(path, ".zattrs") || has(path, ".zgroup") ||
@@ -142,7 +142,6 @@ static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const cha
     return FBP_OK;
 }
 
-/* Take the contents of .zarray. */
 static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
 {
     static const struct {
@@ -355,7 +354,7 @@ struct chunk {
     char name[160];
 };
 
-/* k: number of the chunk, x fastest. */
+/* Get the file name of chunk k, counted with x fastest. */
 static struct chunk chunk_of(const struct zarr *z, size_t k)
 {
     const size_t at[3] = {k % z->grid[0], k / z->grid[0] % z->grid[1], k / z->grid[0] / z->grid[1]};
@@ -402,7 +401,7 @@ static fbp_status damaged(const struct zarr *z, const struct chunk *c, const cha
                     c->name, how);
 }
 
-/* Decompress chunk k: a fbp_cache_load_fn. */
+/* Decompress chunk k; callback of fbp_cache_take(). */
 static fbp_status load(void *user, size_t k, void *out)
 {
     const fbp_source *src = user;
