@@ -1,4 +1,6 @@
-/* Errors with messages, checks of arguments, and allocation: see base.h. */
+/* Errors with messages, checks of arguments and ranges of numbers, allocation, and memory of this
+ * process (base.h).  Every file of src, cli and bench calls these functions; fbp_version(),
+ * fbp_message() and fbp_limit_memory() also serve programs. */
 #define FBP_STATUS_C
 #include "base/base.h"
 
@@ -186,12 +188,13 @@ fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
     const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : FBP_ALIGN;
     const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
 
-    /* Not aligned_alloc(), which would require multiples of a huge page. */
+    /* posix_memalign(), because aligned_alloc() requires multiples of a huge page */
     if (rounded < bytes || posix_memalign(out, align, rounded ? rounded : FBP_ALIGN) != 0)
         *out = NULL;
     if (!*out)
         return fbp_fail_nomem(bytes, what);
-    /* Only whole huge pages, because a partial one would make more memory resident. */
+    /* Request huge pages only for whole ones, because a partly used huge page makes more memory
+     * resident. */
     if (align == HUGE_PAGE)
         (void)!madvise(*out, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
     return FBP_OK;
@@ -224,7 +227,8 @@ fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const c
     return FBP_OK;
 }
 
-/* Bytes of a line "Key:   123 kB" in a file under /proc; 0 if it is missing. */
+/* Read the bytes of a line "Key:   123 kB" from a file under /proc; 0: the file or the line is
+ * missing. */
 static uint64_t proc_bytes(const char *path, const char *key)
 {
     char line[256];

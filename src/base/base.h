@@ -13,10 +13,9 @@
 
 /* Errors */
 
-/**
- * Record a message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.
- * The first message since the last fbp_message_clear() is kept; later messages are consequences.
- */
+/** Record an error message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s:
+ * %s", …)`.  The first message since the last fbp_message_clear() is kept, because later messages
+ * are consequences. */
 fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** Fail with FBP_ERR_NOMEM, "cannot allocate 1.2 GiB for WHAT". */
@@ -34,10 +33,10 @@ fbp_status fbp_error_context(const char *where, fbp_status st);
 /** Delete the message of this thread; every public function does this first. */
 void fbp_message_clear(void);
 
-/** Record another thread's message in this thread. */
+/** Record the error message `text` of another thread as the message of this thread. */
 void fbp_message_adopt(const char *text);
 
-/** If expr fails, return its status from the calling function. */
+/** Return from the calling function with the status of `expr`, if that status is a failure. */
 #define FBP_TRY(expr)                       \
     do {                                    \
         const fbp_status fbp_try_ = (expr); \
@@ -55,14 +54,14 @@ void fbp_message_adopt(const char *text);
 
 /* Checks of arguments */
 
-/** FBP_ERR_INVALID if one of the n pointers is NULL; names: names of the arguments, separated by
- *  commas. */
+/** Fail with FBP_ERR_INVALID if one of n pointers is NULL.  names: names of the arguments,
+ * separated by commas. */
 fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
                               size_t n);
 
-/** First line of a public function: return an error if one of these pointers is NULL.
- *  FBP_REQUIRE_ELSE() returns `value` without a message; signal handlers may call functions that
- *  use it. */
+/** FBP_REQUIRE(pointers…) is the first line of a public function, and returns an error if one of
+ * the pointers is NULL.  FBP_REQUIRE_ELSE() returns `value` without a message; signal handlers may
+ * call functions that use this macro. */
 #define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
 #define FBP_REQUIRE(...)                                                          \
     FBP_TRY(fbp_check_pointers(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
@@ -81,20 +80,21 @@ fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void 
 /** Check only struct_size. */
 fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
 
-/** Copy `own` to the caller's struct, except struct_size. */
+/** Copy the struct `own` to the caller's struct `theirs`, except struct_size. */
 void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 
-/** The three functions above for a struct fbp_WHAT. */
+/** fbp_copy_struct_in(), fbp_check_struct() and fbp_copy_struct_out() for a struct fbp_WHAT. */
 #define FBP_COPY_IN(what, own, theirs) \
     fbp_copy_struct_in("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
 #define FBP_CHECK(what, theirs)         fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
 #define FBP_COPY_OUT(what, theirs, own) fbp_copy_struct_out(theirs, own, sizeof(struct fbp_##what))
 
-/** Numbers from min to max, both included; infinities and NaN are outside of every range. */
+/** Range of allowed numbers from min to max, both included; infinities and NaN are outside of every
+ * range. */
 struct fbp_range {
     double min, max;
     bool whole;
-    const char *expected; /**< text for messages: "a number from 1 to 3 (mm)" */
+    const char *expected; /**< description for messages, such as "a number from 1 to 3 (mm)" */
 };
 
 /** The ranges of fbp/ranges.h. */
@@ -113,7 +113,8 @@ fbp_status fbp_check_range(const struct fbp_range *range, const char *name, doub
 /** fbp_check_range() that also accepts 0. */
 fbp_status fbp_check_optional(const struct fbp_range *range, const char *name, double x);
 
-/** Fail if an enum's value is not in [0, most]. */
+/** Fail if the value of an enum is not in [0, most].  name: name of the parameter for the message.
+ */
 fbp_status fbp_check_choice(const char *name, long value, long most);
 
 /* Memory */
@@ -121,7 +122,7 @@ fbp_status fbp_check_choice(const char *name, long value, long most);
 /** Alignment of every buffer of samples or voxels [bytes]: a cache line, a 512-bit vector. */
 enum { FBP_ALIGN = 64 };
 
-/** a * b in *out; FBP_ERR_NOMEM with the name `what` if it overflows. */
+/** Set *out to a * b; FBP_ERR_NOMEM with the name `what` if the product overflows. */
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 
 /** Allocate uninitialized memory aligned to FBP_ALIGN; *out is NULL on failure. Blocks of 2 MiB and

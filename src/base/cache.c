@@ -1,4 +1,6 @@
-/* A hash, and measurements cached in files from run to run: see cache.h. */
+/* fbp_hash(), for fingerprints and journals, and measurements that are cached in files from run to
+ * run (cache.h).  The backends' kernel selection (backend/gpu), links.c and many files of
+ * src/pipeline and src/array call these functions. */
 #include "base/cache.h"
 
 #include "base/system.h"
@@ -38,7 +40,7 @@ static inline uint64_t take(uint64_t lane, const unsigned char *p)
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 {
     const unsigned char *p = data;
-    /* Four variables, because compilers keep an array in memory. */
+    /* four variables in place of an array, which compilers would keep in memory */
     uint64_t a = seed ^ 0x9e3779b97f4a7c15u, b = seed + 1, c = seed ^ 0x94d049bb133111ebu,
              d = seed + n;
 
@@ -59,14 +61,15 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 
 enum { MAX_BYTES = 1 << 16, MAX_PATH = 4096 };
 
-/* The path of a file of the cache, its folders made if `make`; false if there is no folder. */
+/* Find the path of a file of the cache; make: create the folders of the path.  Returns false if no
+ * folder for the cache is known. */
 static bool find_path(const char *name, char path[MAX_PATH], bool make)
 {
     const char *cache = fbp_environment(FBP_ENV_CACHE);
     const char *home = fbp_environment(FBP_ENV_HOME);
     int n;
 
-    if (cache && cache[0] == '/') /* relative ones are ignored, as XDG requires */
+    if (cache && cache[0] == '/') /* ignore a relative path, as the XDG specification requires */
         n = snprintf(path, MAX_PATH, "%s", cache);
     else if (home && home[0] == '/')
         n = snprintf(path, MAX_PATH, "%s/.cache", home);
@@ -83,7 +86,8 @@ static bool find_path(const char *name, char path[MAX_PATH], bool make)
     return true;
 }
 
-/* The lines after the title, to be freed; NULL if they cannot be used. */
+/* Read the lines after the title of a cache file; free() them.  NULL: the file is missing, too long
+ * or damaged. */
 static char *read_lines(const char *path, const char *title)
 {
     FILE *file = fopen(path, "r");
@@ -102,7 +106,7 @@ static char *read_lines(const char *path, const char *title)
     return text;
 }
 
-/* The value of the line "key<TAB>value"; NULL if it has another key. */
+/* Get the value of a line "key<TAB>value"; NULL: the line has another key. */
 static const char *value_of(const char *line, const char *key)
 {
     const size_t n = strlen(key);
@@ -126,8 +130,7 @@ bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *val
     return fits;
 }
 
-/* A temporary file with a name of its own, which will replace the one at `path`; NULL on failure.
- */
+/* Create a temporary file, which close_part() renames to `path`; NULL on failure. */
 static FILE *open_part(const char *path, char part[MAX_PATH + 8])
 {
     snprintf(part, MAX_PATH + 8, "%s.XXXXXX", path);
@@ -141,7 +144,7 @@ static FILE *open_part(const char *path, char part[MAX_PATH + 8])
     return to;
 }
 
-/* Replace the file at `path`, if the new one is complete. */
+/* Close the temporary file `part`, and rename it to `path` if all data (`ok`) were written. */
 static void close_part(FILE *to, bool ok, const char *part, const char *path)
 {
     ok = ok && fflush(to) == 0 && fsync(fileno(to)) == 0;

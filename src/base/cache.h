@@ -18,13 +18,16 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 /** A file of the cache. */
 struct fbp_cache_file {
     const char *name;
-    const char *title; /**< first line with its line end; a file with another title is not used */
+    const char *title; /**< first line of the file with its line end; a file with another title is
+                          not used */
 };
 
-/** Copy the value of `key`, less than n bytes; false if the key is missing. */
+/** Copy the value of `key` from a file of the cache, less than n bytes; false if the key is
+ * missing. */
 bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
 
-/** Store a value; keys and values must not contain tabs or line ends. */
+/** Store the value of a key in a file of the cache; keys and values must not contain tabs or line
+ * ends. */
 void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const char *value);
 
 #endif /* FBP_SRC_BASE_CACHE_H */

@@ -33,7 +33,7 @@ static inline void fbp_axpy(const double a[3], double k, const double b[3], doub
         out[i] = a[i] + k * b[i];
 }
 
-/** Scale to length 1; returns the old length (0 leaves the vector unchanged). */
+/** Scale a vector to length 1, unless its length is 0; returns the old length. */
 static inline double fbp_normalise(double a[3])
 {
     const double n = fbp_norm(a);

@@ -1,4 +1,6 @@
-/* Runs parsers of other projects in child processes: see sandbox.h. */
+/* Runs parsers of other projects in child processes with limits on time and memory (sandbox.h). The
+ * reader of HDF5 (array/format/hdf5_lib.c) calls fbp_sandbox_run(); plan.c calls
+ * fbp_sandbox_bytes(). */
 #include "base/sandbox.h"
 
 #include "base/system.h"
@@ -17,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Begins the child's answer in the pipe; the message and the reply follow. */
+/* Beginning of a child's answer in the pipe to the parent; the message and the reply follow. */
 struct head {
     fbp_status status;
     size_t n_message, n_reply;
@@ -141,8 +143,8 @@ static _Noreturn void run_in_child(int fd, const struct fbp_sandbox_limits *limi
 static fbp_status start_child(const char *path, const struct fbp_sandbox_limits *limits,
                               fbp_sandbox_fn *fn, void *arg, pid_t *child, int *fd)
 {
-    /* Held until the pipe's writing end is closed here: a child that another thread starts in
-     * between would inherit it and keep the pipe open. */
+    /* Lock that is held until this process has closed the writing end of the pipe: a child that
+     * another thread starts in between would inherit that end and keep the pipe open. */
     static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
     int ends[2], error;
 
@@ -246,7 +248,7 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         return st;
     }
 
-    /* The child gets at most the rest of the process's limit. */
+    /* The child gets at most the memory that the limit of this process leaves. */
     const uint64_t most = fbp_process_limit(), held = most ? fbp_resident_bytes() : 0;
     const uint64_t rest = most > held ? most - held : 0;
     uint64_t room = limits.leaves_copy ? rest / 2 : rest;
@@ -265,7 +267,7 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         ;
 
     const bool has_head = fbp_blob_take(&all, &at, &head, sizeof head);
-    if (has_head) { /* the answer is held twice while it is copied to the reply */
+    if (has_head) { /* the answer of the child is in memory twice while it is copied to the reply */
         const uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
         const uint64_t more = peak > head.resident ? peak - head.resident : 0;
         fbp_sandbox_note(more + 2 * (uint64_t)all.n);
@@ -279,7 +281,7 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         st = fbp_blob_put(reply, all.bytes + at + head.n_message, head.n_reply);
     else if (st == FBP_OK && (sig == SIGINT || sig == SIGTERM))
         st = fbp_fail(FBP_ERR_CANCELLED, "%s: reading the file was interrupted", path);
-    else if (st == FBP_OK) /* not FBP_ERR_INVALID, because the file may be undamaged */
+    else if (st == FBP_OK) /* the status is FBP_ERR_IO, because the file may be undamaged */
         st = fbp_fail(FBP_ERR_IO,
                       "%s: %s crashed while it read the file (%s), because the file is damaged or "
                       "memory was exhausted; copy it again, or close other programs",

@@ -24,15 +24,16 @@ fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
 /** Copy n bytes at *at to `out` and advance *at; false if fewer bytes remain. */
 bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
 
-/** Writes its result to `reply`; fbp_sandbox_run() returns the reply, the status and the
- *  message. */
+/** Function that runs in a child and writes its result to `reply`; fbp_sandbox_run() returns the
+ * reply, the status and the message. */
 typedef fbp_status fbp_sandbox_fn(void *arg, struct fbp_blob *reply);
 
 /** Limits of a child. */
 struct fbp_sandbox_limits {
-    uint64_t memory_bytes; /**< address space, in addition to the present size of this process */
+    uint64_t memory_bytes; /**< limit of address space, in addition to the present size of this
+                              process [bytes] */
     double seconds;        /**< elapsed time */
-    /** The child also copies its data to shared memory, which counts, too. */
+    /** Whether the child also copies its data to shared memory, which counts, too. */
     bool leaves_copy;
 };
 

@@ -1,4 +1,6 @@
-/* The host: environment variables, CPU, NUMA nodes, shared libraries: see system.h. */
+/* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
+ * nodes, shared libraries (system.h).  The backends, src/array and src/pipeline call these
+ * functions; backend/module.c calls those of NUMA nodes. */
 #include "base/system.h"
 
 #include "fbp/version.h"
@@ -19,7 +21,7 @@ const char *fbp_build(void)
     return FBP_VERSION " " FBP_COMMIT;
 }
 
-/* From where programs are installed to where libraries are, such as "../lib64/". */
+/* Relative path from the folder of installed programs to that of libraries, such as "../lib64/". */
 #ifndef FBP_BIN_TO_LIB
 #    define FBP_BIN_TO_LIB "../lib/"
 #endif
@@ -27,13 +29,14 @@ const char *fbp_build(void)
 void *fbp_open_plugin(const char *file)
 {
     static const char *const folders[] = {"", "../lib/", FBP_BIN_TO_LIB};
-    static const char here; /* an address in the file that holds this code */
+    static const char here; /* an address in the program or library that contains this function */
     char own[4096] = "", path[4096];
     void *handle = NULL;
     Dl_info self;
 
     if (dladdr(&here, &self) && self.dli_fname) {
-        /* The name of a program that was found on PATH has no folder. */
+        /* The name of a program that was found on PATH has no folder: read its path from /proc.
+         */
         if (strchr(self.dli_fname, '/'))
             snprintf(own, sizeof own, "%s", self.dli_fname);
         else if (readlink("/proc/self/exe", own, sizeof own - 1) < 0)
@@ -162,7 +165,7 @@ int fbp_numa_node(const char *sys, const char *bus_id)
 {
     char name[MAX_PATH], line[MAX_LINE], *end;
 
-    /* Only characters of bus ids, so that no path leaves the folder. */
+    /* Accept only characters of PCI bus ids, because a path must not leave the folder. */
     if (!*bus_id || strspn(bus_id, "0123456789abcdefABCDEF:.") != strlen(bus_id) ||
         strstr(bus_id, "..") ||
         snprintf(name, sizeof name, "bus/pci/devices/%s/numa_node", bus_id) >= (int)sizeof name)
@@ -187,7 +190,8 @@ int fbp_numa_near(const char *sys, const char *bus_id)
     return fbp_numa_node(sys, bus_id);
 }
 
-/* The mask of a node for the system; false if there is no such node, or a policy is set already. */
+/* Make the bit mask of a NUMA node for system calls; false: there is no such node, or the user has
+ * set a memory policy. */
 static bool make_mask(unsigned long mask[WORDS], int node)
 {
     int mode = MPOL_DEFAULT;
@@ -200,7 +204,7 @@ static bool make_mask(unsigned long mask[WORDS], int node)
     return true;
 }
 
-/* The system calls below use one bit less than the number of bits that they get. */
+/* The system calls of memory policies use one bit less than the number of bits that they get. */
 
 void fbp_numa_place(void *memory, size_t bytes, int node)
 {

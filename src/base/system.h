@@ -39,7 +39,8 @@ void *fbp_open_plugin(const char *file);
 
 /** All environment variables that the library reads; docs/recipes.md describes them for users. */
 enum fbp_variable {
-    FBP_ENV_KERNEL = 0,  /**< kernel; ignored if --kernel is given or the scan excludes it */
+    FBP_ENV_KERNEL = 0,  /**< name of a backprojection kernel; ignored if --kernel is given or the
+                            scan excludes the kernel */
     FBP_ENV_CPU,         /**< c, avx2: highest instruction set */
     FBP_ENV_FFT,         /**< cufft: CUDA filters rows of any length with cuFFT */
     FBP_ENV_SHAPE,       /**< index of a GPU kernel's block shape */
@@ -56,7 +57,7 @@ enum fbp_variable {
     FBP_ENV_MPI_SIZE,    /**< number of processes of mpirun */
     FBP_ENV_PMIX_RANK,   /**< rank, set by srun --mpi=pmix */
     FBP_ENV_PMI_RANK,    /**< rank, set by the launchers of other MPIs */
-    FBP_ENV_PMI_SIZE,    /**< number of processes, set by these launchers */
+    FBP_ENV_PMI_SIZE,    /**< number of processes, set by the launchers of other MPIs */
     FBP_ENV_SLURM_TASKS, /**< number of processes, set by srun */
     FBP_ENV_RATES,       /**< data rates for the choice of a grid of processes: "net=25GB/s …" */
     FBP_ENV_STRIPE,      /**< stripe of a shared output file [bytes] */
@@ -64,7 +65,7 @@ enum fbp_variable {
     FBP_N_VARIABLES
 };
 
-/** Value of a variable; NULL if it is not set. */
+/** Value of an environment variable; NULL if it is not set. */
 const char *fbp_environment(enum fbp_variable variable);
 
 /* The CPU */
@@ -72,7 +73,8 @@ const char *fbp_environment(enum fbp_variable variable);
 enum fbp_cpu_flag {
     FBP_CPU_AVX2 = 1u << 0,
     FBP_CPU_AVX512 = 1u << 1,
-    FBP_CPU_GATHER = 1u << 2, /**< gathers are faster than eight loads, with equal results */
+    FBP_CPU_GATHER =
+        1u << 2, /**< whether gather instructions are faster than eight loads, with equal results */
 };
 
 /** Features of the processor, limited by FBP_CPU=c|avx2|avx512 (for tests). */
@@ -95,21 +97,21 @@ const char *fbp_cpu_model(char *buf, unsigned long n);
  * calls, for example in a container.
  */
 
-/** Folder of the system's description of devices; tests use another folder. */
+/** Folder in which the system describes its devices; tests use another folder. */
 #define FBP_SYS "/sys"
 
-/** Node of a PCI device such as "0000:18:00.0", in upper or lower case; -1: unknown. */
+/** NUMA node of a PCI device such as "0000:18:00.0", in upper or lower case; -1: unknown. */
 int fbp_numa_node(const char *sys, const char *bus_id);
 
 /** fbp_numa_node(), but -1 if the host has only one node. */
 int fbp_numa_near(const char *sys, const char *bus_id);
 
-/** Prefer a node for pages of this memory that are not allocated yet; no effect if node < 0.
- *  memory: start of a page. */
+/** Prefer a NUMA node for pages of `memory` that are not allocated yet; no effect if node < 0.
+ * memory: start of a page. */
 void fbp_numa_place(void *memory, size_t bytes, int node);
 
-/** Prefer a node for new pages of the calling thread until fbp_numa_end(). False: nothing was
- *  changed, and fbp_numa_end() must not be called. */
+/** Prefer a NUMA node for new pages of the calling thread until fbp_numa_end().  False: nothing was
+ * changed, and fbp_numa_end() must not be called. */
 bool fbp_numa_begin(int node);
 void fbp_numa_end(void);
 

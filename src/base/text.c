@@ -1,4 +1,5 @@
-/* Text: sizes, names, paths, safe printing of text from files, JSON: see text.h. */
+/* Text: sizes, similar names, paths, safe printing of text from files, and parsing of JSON
+ * (text.h).  All folders of src, cli and bench call these functions. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -172,7 +173,8 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
         char one[8];
         const size_t len = decode(at, n - i, &c);
         const bool kept = len == 1 && c != 0 && strchr(keep, (int)c);
-        /* C0, DEL, C1 (Unicode 15, 23.1), line and paragraph ends, changes of direction. */
+        /* Control characters C0, DEL, C1 (Unicode 15, 23.1), line and paragraph ends, changes of
+         * direction. */
         const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
                              (c >= 0x2066 && c <= 0x2069);
         if (len > 0 && (kept || !control))

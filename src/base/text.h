@@ -32,7 +32,7 @@ bool fbp_has_extension(const char *path, const char *extensions);
 /** malloc'ed copy of text; NULL when out of memory. */
 char *fbp_strdup(const char *text);
 
-/** malloc'ed printf; NULL when out of memory. */
+/** As printf(), into malloc'ed memory; NULL when out of memory. */
 char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**

@@ -13,15 +13,15 @@
 /* Cancellation: every loop over views, slices, slabs or files calls fbp_check_cancelled() at
  * intervals far below a second. */
 
-#ifndef __cplusplus /* atomic_bool is C; C++ sources (CUDA) do not cancel */
+#ifndef __cplusplus /* atomic_bool exists in C only; C++ sources (CUDA) do not use cancellation */
 
-/** A flag that cancels, and those of the callers of this call. */
+/** A flag that cancels the calls of a thread, and the flags of outer calls. */
 struct fbp_cancel_flag {
     const atomic_bool *set;              /**< true: cancelled */
     const struct fbp_cancel_flag *outer; /**< flag of the caller; NULL: none */
 };
 
-/** True if the flag or one of its callers' is set; flag may be NULL. */
+/** True if the flag or one of the outer flags is set; flag may be NULL. */
 bool fbp_cancel_flagged(const struct fbp_cancel_flag *flag);
 
 /** Conditions that cancel the calls of one thread, in addition to fbp_stop(). */
@@ -30,14 +30,15 @@ struct fbp_cancel_scope {
     bool (*asked)(void *user); /**< called every 50 ms; returns true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
     double next;               /**< time of the next call of asked() [s] */
-    bool said;                 /**< asked() has returned true and is not called again */
-    bool deaf; /**< disables all cancellation, including fbp_stop(); set during clean-up */
+    bool said;                 /**< whether asked() has returned true; it is not called again */
+    bool deaf; /**< whether all cancellation is disabled, including fbp_stop(); set during clean-up
+                */
 };
 
-/** Install a scope in this thread (NULL: none); returns the previous scope. */
+/** Install a cancel scope in this thread (NULL: none); returns the previous scope. */
 struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
-/** Flag of this thread's scope, for threads that work on its behalf; NULL: none. */
+/** Flag of this thread's cancel scope, for threads that work on its behalf; NULL: none. */
 const struct fbp_cancel_flag *fbp_cancel_flag(void);
 
 /** Cancel every running and every later call of this process (fbp_stopper_stop(NULL)). */
@@ -92,16 +93,16 @@ bool fbp_queue_push(fbp_queue *queue, size_t item);
  *  empty. Adds the waiting time [s] to *waited, if not NULL. */
 bool fbp_queue_pop(fbp_queue *queue, size_t *item, double *waited);
 
-/** Accept no more items; items in the queue can still be removed. */
+/** Close a queue: it accepts no more items, but its items can still be removed. */
 void fbp_queue_close(fbp_queue *queue);
 
-/** Close the queue and discard its items: all waiting threads return. */
+/** Close a queue and discard its items: all waiting threads return. */
 void fbp_queue_abort(fbp_queue *queue);
 
 /* Forked children */
 
-/** FBP_OK in the process `owner`, which opened `what`; else FBP_ERR_INVALID, because a forked child
- *  has no copies of threads and devices. */
+/** Return FBP_OK in the process `owner`, which opened `what`; else FBP_ERR_INVALID, because a
+ * forked child has no copies of threads and devices. */
 static inline fbp_status fbp_check_process(pid_t owner, const char *what)
 {
     if (owner == getpid())

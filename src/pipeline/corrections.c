@@ -234,8 +234,8 @@ struct kept {
     pthread_mutex_t lock; /* protects: */
     bool filled;
     atomic_bool has_rings;
-    float
-        *samples; /* corrected samples, [view][kept row][column]; NULL: the samples are in `file` */
+    /* Corrected samples, [view][kept row][column]; NULL: the samples are in `file` */
+    float *samples;
     struct fbp_scratch file; /* in the same order */
 };
 

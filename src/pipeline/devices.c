@@ -1,8 +1,9 @@
-/* Devices: names ("cuda:0,1", "auto") to backends and indices, the list for callers, and views,
- * volumes and queues in device memory.
+/* Devices: from names ("cuda:0,1", "auto") to backends and indices, the list of all devices, and
+ * views, volumes and queues in device memory.
  *
  * plan.c and accumulator.c call fbp_devices_find() and fbp_device_capable(); fbp_devices() and the
- * functions of fbp/device_memory.h are public; the last three serve benchmarks. */
+ * functions of fbp/device_memory.h are public.  The last three functions, fbp_device_memory_*(),
+ * serve benchmarks (bench/host) and tests. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"
@@ -140,8 +141,9 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
                             "device: \"%s\": expected indices 0 … %d, such as %s:0,1, or %s:all",
                             text, available - 1, (*backend)->name, (*backend)->name);
         if (*n_devices == FBP_MOST_DEVICES)
-            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
-                            text, FBP_MOST_DEVICES);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "device: \"%s\": at most %d devices can be named; name fewer", text,
+                            FBP_MOST_DEVICES);
         devices[(*n_devices)++] = (int)listed;
         if (*end != '\0' && *end != ',')
             return fbp_fail(

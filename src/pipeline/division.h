@@ -108,16 +108,16 @@ struct fbp_work_request {
                     the run joins batches if it falls behind (stage_read.c) */
     bool one_slab;  /**< whether a worker begins a slab only after its previous slab is written */
     size_t sharers; /**< number of processes that add their partial slabs block by block; 0: 1 */
-    bool
-        few_blocks; /**< whether each device has the least number of buffers for blocks of slices */
+    /** Whether each device has the least number of buffers for blocks of slices. */
+    bool few_blocks;
     bool plain; /**< whether to use the fewest slabs that fit into memory, even if another division
                    is faster */
     bool even;  /**< whether stages do not overlap: batches have one size, and slabs are finished as
                    a whole */
     bool on_device;         /**< whether the views are already in the memory of the device */
     struct fbp_rates rates; /**< speeds of a device; update 0: those of the backend */
-    const struct fbp_machine
-        *machine; /**< rates of links and files that devices share; NULL: not known */
+    /** Rates of links and files that devices share; NULL: not known. */
+    const struct fbp_machine *machine;
 };
 
 /**

@@ -34,8 +34,8 @@
 enum { USUAL_FINE = 2 };
 
 struct two_stages {
-    struct fbp_view_step
-        step; /* the view step; step.scan describes the sinogram images as parallel views */
+    /* The view step; step.scan describes the sinogram images as parallel views */
+    struct fbp_view_step step;
     struct fbp_job_tables first; /* tables of stage one, with the kernel of `backend` */
     const struct fbp_backend *backend;
     struct fbp_meridian_planes planes;
@@ -258,8 +258,9 @@ static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t image = n_rows * src->info.n[0] * fbp_type_size(src->info.type);
 
     if (as_float && src->info.type != FBP_F32)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: images of the first stage have double "
-                                             "precision, and cannot be read as float32");
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "stages: images of the first stage have double "
+                        "precision, and cannot be read as float32; omit double");
     pthread_mutex_lock(&d->lock);
     const fbp_status st = d->filled ? FBP_OK : fill(src);
     d->filled = st == FBP_OK;

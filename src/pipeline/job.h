@@ -22,8 +22,8 @@
 /** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    struct fbp_view
-        *views; /**< views with the centre of their circle as origin; NULL: those of the scan */
+    /** Views with the centre of their circle as origin; NULL: those of the scan. */
+    struct fbp_view *views;
     double centre_mm[3]; /**< origin of `job` in coordinates of the scan [mm] */
     struct fbp_prep prep;
     struct fbp_filter_design filter;

@@ -239,7 +239,8 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
             "links: device %s has no transfer rates to measure; use devices with their own memory",
             backend->name);
     if (n > FBP_MOST_LINKED)
-        return fbp_fail(FBP_ERR_INVALID, "links: found %zu devices, expected at most %d", n,
+        return fbp_fail(FBP_ERR_INVALID,
+                        "links: found %zu devices, expected at most %d; name fewer devices", n,
                         FBP_MOST_LINKED);
     for (size_t i = 1; i < n; i++)
         if (place_of(devices[i], devices, i) < i)

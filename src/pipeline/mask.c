@@ -2,7 +2,7 @@
  * all views, get a fixed value.
  *
  * plan_run.c creates the mask; the workers' writing stage calls fbp_mask_apply() on finished
- * slices, which also computes the statistics of the other voxels. */
+ * slices (stage_write.c), which also computes the statistics of the other voxels. */
 #include "pipeline/run.h"
 
 #include "backend/slab.h"

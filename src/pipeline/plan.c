@@ -410,7 +410,8 @@ static void log_remarks(const fbp_plan *p)
         if (prep->missing[i])
             fbp_plan_note(p, FBP_LOG_WARNING, "%s", prep->missing[i]);
     if (prep->n_left_out > 0)
-        fbp_plan_note(p, FBP_LOG_NOTE, "%zu bad pixels are excluded from the means",
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "binning: %zu bad pixels are excluded from the means of pixels",
                       prep->n_left_out);
     /* A beam hardening polynomial that decreases within the usual range of line integrals was
      * fitted to objects that are too thin. */

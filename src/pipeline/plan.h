@@ -27,8 +27,8 @@ struct fbp_plan_rows {
     bool used;            /**< the plan uses a scratch file */
     struct fbp_prep prep; /**< preparation of `job`: none */
     struct fbp_job job;   /**< job that backprojects the filtered rows of the scratch file */
-    struct fbp_work
-        filtering;        /**< division of the work of filtering all views into the scratch file */
+    /** Division of the work of filtering all views into the scratch file. */
+    struct fbp_work filtering;
     struct fbp_work work; /**< division of the run that reads the file */
     /** Division of the filtering, if the buffers of an open plan are allocated at the same time. */
     struct fbp_work beside;
@@ -99,12 +99,12 @@ struct fbp_plan {
                                   [bytes]; else 0 */
     struct fbp_plan_lack lack; /**< lack of the division that was tried last */
     enum fbp_type type;        /**< type of the samples that the run reads */
-    struct fbp_output_needs
-        needs;             /**< memory and borders that the format of params.output.path needs */
+    /** Memory and borders that the format of params.output.path needs. */
+    struct fbp_output_needs needs;
     uint64_t device_limit; /**< limit of a device's own memory, in bytes */
     size_t n_on_card;      /**< number of processes of the team that use the same device; 0: 1 */
-    struct fbp_ranks
-        ranks; /**< position of this process in the grid of processes of params.cluster.team */
+    /** Position of this process in the grid of processes of params.cluster.team. */
+    struct fbp_ranks ranks;
     /** Greatest number of slices per slab that all processes with this slab can hold; 0:
      * params.tuning.slab_slices. */
     size_t slab_slices;
@@ -115,11 +115,11 @@ struct fbp_plan {
     const char *timeline;   /**< path of the SVG timeline that is drawn after a run; NULL: none */
     unsigned char *missing; /**< [slice] 1: the output lacks the slice after a run of one part;
                                NULL: no part was run */
-    struct fbp_sum
-        team_sum; /**< sum of partial volumes over the processes of a team that share views */
+    /** Sum of partial volumes over the processes of a team that share views. */
+    struct fbp_sum team_sum;
     struct fbp_plan_sums *sums; /**< buffers of team_sum; NULL: no other process shares the views */
-    const struct fbp_sum
-        *sum; /**< sum of partial volumes that completes slices; NULL: this plan has all views */
+    /** Sum of partial volumes that completes slices; NULL: this plan has all views. */
+    const struct fbp_sum *sum;
     pid_t process;        /**< process that made the plan */
     atomic_bool stop;     /**< request to end the current run of the plan, or the next one */
     pthread_mutex_t lock; /**< protects n_runs */

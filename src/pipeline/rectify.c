@@ -53,9 +53,9 @@ static const struct fbp_panel one_pixel = {1, 1};
 /* The measured panel of a view, projected onto the upright plane: lengths in mm from the image of
  * the origin. */
 struct outline {
-    struct fbp_view
-        unit;     /* view with upright pixels of 1 mm; pixel (0, 0) is the image of the origin */
-    double P[12]; /* projection matrix of `unit` */
+    /* View with upright pixels of 1 mm; pixel (0, 0) is the image of the origin */
+    struct fbp_view unit;
+    double P[12];        /* projection matrix of `unit` */
     double corner[4][2]; /* corners of the measured panel, counter-clockwise, from the first column
                             of the first row */
 };

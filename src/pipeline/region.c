@@ -22,10 +22,11 @@ fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2])
     for (int i = 0; i < 3; i++) {
         const size_t n = job->grid.n[i], end = box[i][1] ? box[i][1] : n;
         if (box[i][0] >= end || end > n)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "box: voxels %zu:%zu along %c are outside the volume, which has 0:%zu "
-                            "(the end is excluded)",
-                            box[i][0], end, axes[i], n);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "box: voxels %zu:%zu along %c are outside the volume, which has 0:%zu (the end is "
+                "excluded); give voxels inside the volume",
+                box[i][0], end, axes[i], n);
         job->requested.box[i][0] = box[i][0];
         job->requested.box[i][1] = end;
     }

@@ -94,9 +94,9 @@ struct fbp_span {
     const struct fbp_backend *backend;
     fbp_device *dev;
     enum fbp_stage stage;
-    uint64_t
-        stamps[2]; /**< timestamps of begin and end in the device's queue, if `queued` is set */
-    double begin;  /**< begin by the host's clock [s] */
+    /** Timestamps of begin and end in the device's queue, if `queued` is set. */
+    uint64_t stamps[2];
+    double begin; /**< begin by the host's clock [s] */
     bool queued;
 };
 
@@ -164,8 +164,8 @@ struct fbp_run_request {
                           mean; may be NULL */
     bool no_overlap;   /**< whether only one stage works at a time
                           (fbp_recon_params.tuning.no_overlap) */
-    const struct fbp_cancel_flag
-        *stop; /**< flag whose setting ends the run; NULL: the run is not stopped */
+    /** Flag whose setting ends the run; NULL: the run is not stopped. */
+    const struct fbp_cancel_flag *stop;
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< NULL: none */
     void *user;

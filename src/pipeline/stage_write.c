@@ -64,7 +64,8 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
 
     if (sum && fbp_in_double(rq->job))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "precision: volumes in double precision cannot be summed");
+                        "precision: processes cannot add partial volumes in double precision; omit "
+                        "view_ranks, or double");
     if (sum)
         FBP_TRY(sum->add(sum->user, written, n, (float *)(void *)x));
     for (size_t at = 0, some; (some = next_summed(sum, written, n, &at)) > 0; at += some) {

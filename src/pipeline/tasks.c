@@ -1,5 +1,6 @@
 /* The slabs, batches and tasks of a division of the work, and cuts of a volume into slabs or parts
- * of equal cost.  Pure functions (division.h); division.c, plans and slabs.c call them. */
+ * of equal cost.  division.c and predict.c call these pure functions (division.h) for a plan,
+ * slabs.c for a run, plan_memory.c and ranks.c for parts of several processes. */
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "pipeline/division.h"

@@ -381,7 +381,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
         if (all[r].lacks && (poorest == size || all[r].what.needs > all[poorest].what.needs))
             poorest = r;
     }
-    if (poorest < size) { /* all processes fail with the message of this one */
+    if (poorest < size) { /* all processes fail with the message of the process that needs most */
         p->lack = all[poorest].what;
         if (!alike)
             snprintf(p->lack.who, sizeof p->lack.who,
@@ -408,8 +408,9 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
     return st;
 }
 
-/* A process whose free memory is just sufficient may divide into smaller slabs the second time,
- * because it has used some memory since the first; the others then follow it once more. */
+/* Greatest number of repeated divisions: a process whose free memory is just sufficient may divide
+ * into smaller slabs the second time, because it has used some memory meanwhile, and the other
+ * processes then divide once more. */
 enum { DIVISION_ROUNDS = 8 };
 
 /* Values that must be equal in processes that add their partial volumes block by block. */
@@ -454,7 +455,8 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     }
     free(all);
     if (st == FBP_OK && !all_same)
-        st = fbp_fail(FBP_ERR_INVALID, "processes that share views divide their slab differently; "
-                                       "give all the same --memory and --device-memory");
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "team: processes that share views divide their slab differently; "
+                      "give all the same --memory and --device-memory");
     return st;
 }

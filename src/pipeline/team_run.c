@@ -30,8 +30,8 @@ struct fbp_plan_run_team {
     pthread_t taker;
     bool has_taker;
     atomic_bool taken_all;
-    fbp_status
-        taken; /* status of the thread `taker` when taken_all is set; its message is in `why` */
+    /* Status of the thread `taker` when taken_all is set; its message is in `why` */
+    fbp_status taken;
     char why[1200];
     void *slices;             /* buffer for received slices */
     double told;              /* time of the last progress message to rank 0 [s] */

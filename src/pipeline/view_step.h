@@ -5,7 +5,8 @@
  * phase retrieval (corrections.c), an upright detector in place of a rolled one (rectify.c), EPR
  * directions resampled along rings (epr_rings.c), and sinogram images of EPR in two stages
  * (epr_two_stages.c).  A plan (plan.c) holds a list of steps in the order of the data, and calls
- * them only through this interface.  Backends and run.c get the last scan and the last source.
+ * them only through this interface.  The job (job.c) is made from the last scan, and a run (run.c)
+ * reads the last source.
  */
 #ifndef FBP_PIPELINE_VIEW_STEP_H
 #define FBP_PIPELINE_VIEW_STEP_H
@@ -125,8 +126,10 @@ void fbp_turn_rows(float *rows, size_t n_rows, size_t n);
 size_t fbp_integrals_floats(const struct fbp_measured *m, size_t n_rows);
 
 /** Read detector rows [row0, row0 + n) of a view as line integrals, lowest row first; bad pixels
- * are interpolated. work:   fbp_integrals_floats(m, n) floats; not used if these are n rows counts:
- * repaired samples of these rows are added */
+ * are interpolated.
+ *
+ * work: memory of fbp_integrals_floats(m, n) floats
+ * counts: the numbers of repaired samples of the rows are added to *counts */
 fbp_status fbp_integrals_read(const struct fbp_measured *m, fbp_source *below, size_t view,
                               size_t row0, size_t n, float *work, float *out,
                               struct fbp_prep_counts *counts);
@@ -158,8 +161,8 @@ struct fbp_corrections_step {
         n_rows; /**< detector rows [row0, row0 + n_rows) whose corrected samples are kept */
     /* Choices of the plan: */
     bool as_read; /**< whether phases are retrieved while views are read, and no views are kept */
-    const char *
-        folder; /**< folder of the scratch file for corrected rows; NULL: rows are kept in memory */
+    /** Folder of the scratch file for corrected rows; NULL: rows are kept in memory. */
+    const char *folder;
     int n_threads;
     size_t band_rows; /**< number of rows per band of ring removal; 0: no rings are removed */
 };

@@ -43,8 +43,8 @@ struct fbp_slabs {
     size_t n, n_most, n_drawn, n_skipped;
     size_t n_open; /**< number of slabs that are taken, and neither done nor returned */
     bool aborted;
-    struct fbp_row_bitmap
-        uncounted; /**< detector rows whose repaired samples no worker counts yet */
+    /** Detector rows whose repaired samples no worker counts yet. */
+    struct fbp_row_bitmap uncounted;
 };
 
 /** Make an empty work list with space for all slabs of the division. */
@@ -90,8 +90,8 @@ struct fbp_shared {
     pthread_cond_t changed;
     size_t n, n_taken;             /**< number of batches; batches [0, n_taken) are taken */
     struct fbp_shared_batch *list; /**< NULL: the workers share no batches */
-    struct fbp_work_item
-        *views;   /**< a work item with one task per batch, which is read and filtered only */
+    /** A work item with one task per batch, which is read and filtered only. */
+    struct fbp_work_item *views;
     bool aborted; /**< whether the run ends, and no batch can be taken or awaited */
 };
 
@@ -125,8 +125,8 @@ struct run_state {
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< the run ends: a failure, or cancelled */
-    atomic_bool
-        blank; /**< whether a worker writes, or has written, the slices outside the region */
+    /** Whether a worker writes, or has written, the slices outside the region. */
+    atomic_bool blank;
     uint64_t updates_done, updates_total; /**< updates of a voxel by a view */
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< number of the view that the reading stage waits for, from 1; 0: none */
@@ -135,13 +135,13 @@ struct run_state {
     struct fbp_shared shared; /**< table of the batches that workers filter for one another */
     pthread_mutex_t turn; /**< lock held by the stage that works, if only one stage works at a time
                              (no_overlap) */
-    pthread_mutex_t
-        pass; /**< lock held while the views of a slab are read, if views must be read in order */
-    struct fbp_statistics
-        found;      /**< least and greatest value and sum of the voxels of finished slabs */
+    /** Lock held while the views of a slab are read, if views must be read in order. */
+    pthread_mutex_t pass;
+    /** Least and greatest value and sum of the voxels of finished slabs. */
+    struct fbp_statistics found;
     size_t n_found; /**< number of the voxels in `found`, without masked voxels */
-    struct fbp_report
-        report; /**< report of the run; busy and waiting times are sums over workers [s] */
+    /** Report of the run; busy and waiting times are sums over workers [s]. */
+    struct fbp_report report;
 };
 
 /** Handle a failure of a worker's stage, whose message is that of the calling thread: if the status
@@ -232,8 +232,8 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool
-        *io_threads; /**< threads that read views; NULL: the thread of the reading stage reads */
+    /** Threads that read views; NULL: the thread of the reading stage reads. */
+    fbp_pool *io_threads;
     struct run_state *run; /**< the current run, to which most members below belong; or NULL */
     struct fbp_work_item *drawn; /**< slabs that this worker has taken, in order */
     struct fbp_work_item **last; /**< end of the list `drawn`; used by the stage that takes slabs */
@@ -243,8 +243,8 @@ struct worker {
                           pieces[] */
     struct fbp_prep_counts counted; /**< the device's counts of repaired samples when they were last
                                        added to the report */
-    struct fbp_row_bitmap
-        ledger; /**< detector rows whose repaired samples the device counts at present */
+    /** Detector rows whose repaired samples the device counts at present. */
+    struct fbp_row_bitmap ledger;
     struct fbp_row_bitmap claimed; /**< detector rows that the device counts, until the counts are
                                       added to the report */
     const struct fbp_work_item *counts; /**< slab that claimed detector rows last; NULL: all counts
@@ -259,8 +259,8 @@ struct worker {
     struct fbp_event commands[N_AHEAD]; /**< ring of the last backprojections' events */
     size_t n_commands;
     fbp_queue *queues[N_QUEUES]; /**< queues of buffer indices (enum worker_queue) */
-    struct fbp_statistics
-        found; /**< statistics of voxels of slabs that are not finished; protected by run->lock */
+    /** Statistics of voxels of slabs that are not finished; protected by run->lock. */
+    struct fbp_statistics found;
     size_t n_found;            /**< number of the voxels in `found`, without masked voxels */
     double busy[4], waited[4]; /**< working time and waiting time of each stage: read, filter,
                                   backproject, write [s] */

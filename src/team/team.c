@@ -1,5 +1,9 @@
 /* Teams of processes (team.h): creation, messages, pieces of data, the thread that receives,
- * barriers, and the choice of the rank that reports errors. */
+ * barriers, and the choice of the rank that reports errors.
+ *
+ * src/pipeline/team_plan.c and team_run.c call these functions in a plan and its runs, cli/team.c
+ * at the beginning and end of the command.  MPI (modules/mpi.c) or a test transports the messages.
+ */
 #include "team/team.h"
 
 #include "base/base.h"
@@ -15,7 +19,7 @@
 enum kind {
     BEAT = 1, /* this process is running */
     PROGRESS, /* FBP_TEAM_COUNTERS counters */
-    REPORT,   /* status at a barrier and data for it, to rank 0 */
+    REPORT,   /* status of a rank at a barrier, and data for the barrier, to rank 0 */
     VERDICT,  /* common status of the barrier and data, from rank 0 */
     STOP,     /* a process has failed, from rank 0 */
     ASK,      /* request of a piece */
@@ -24,15 +28,17 @@ enum kind {
     SPEAKS,   /* rank 0 is lost, and the sender reports the error */
 };
 
-/* Pieces for one process come in two lanes, each with an order of its own. */
+/* Lanes of pieces of data for one process.  The pieces of a lane arrive in their order; two lanes
+ * are independent. */
 enum lane { GIVEN, OFFERED, LANES };
 
-/* Begins every message.  Long contents are sent as several messages. */
+/* Beginning of every message.  Long contents are sent as several messages. */
 struct head {
     uint16_t kind, lane;
     int32_t status;
     uint64_t serial;    /* number of a piece */
-    uint64_t at, total; /* bytes of the contents before this message, and of all */
+    uint64_t at, total; /* at: bytes of the contents before this message; total: bytes of the whole
+                           contents */
 };
 
 enum { PART = FBP_TEAM_MESSAGE - sizeof(struct head) };
@@ -52,19 +58,20 @@ struct letter {
     char data[];
 };
 
-/* Announced piece that is not requested yet. */
+/* Announced piece of data that rank 0 has not requested yet (fbp_team_offer()). */
 struct offered {
     struct offered *next;
     size_t from;
     uint64_t z, n;
 };
 
-/* State of the pieces to and from another process. */
+/* State of the pieces of data to and from another process, in one lane. */
 struct pieces {
-    uint64_t given, asks; /* number of pieces for it, and of those it has requested */
+    uint64_t given, asks; /* given: number of pieces for the process; asks: number of these pieces
+                             that the process has requested */
     uint64_t asked;       /* number of pieces requested from it */
-    char *to;             /* destination of the last of these; NULL: no longer needed */
-    size_t have, wants;   /* bytes of that */
+    char *to; /* destination of the last piece requested from the process; NULL: no longer needed */
+    size_t have, wants; /* bytes of that */
 };
 
 /* State of another process. */
@@ -87,15 +94,18 @@ struct fbp_team {
     pthread_cond_t changed;
     pthread_t listener, beater;
     bool has_listener, has_beater;
-    double stop_heard;   /* time when fbp_stop() was noticed [s]; 0: it was not called */
-    bool closing, ended; /* ended: a silent process has left and is not lost */
+    double stop_heard;   /* time when a call of fbp_stop() was noticed [s]; 0: fbp_stop() was not
+                            called */
+    bool closing, ended; /* closing: the team is being destroyed; ended: the last barrier is passed,
+                            and a silent process has left */
     atomic_bool stopped;
     atomic_bool *flag;
     struct offered *offers; /* oldest first */
     double woke;            /* time when a suspension of this process was noticed [s]; 0: never */
     bool headless;          /* rank 0 was lost before it sent a verdict */
-    size_t speaker;         /* rank that reports errors then; 0: not known yet; size: another one */
-    fbp_status over;        /* a barrier has failed, with this message */
+    size_t speaker;  /* rank that reports errors if rank 0 is lost; 0: not known yet; size: another
+                        rank */
+    fbp_status over; /* a barrier has failed, with this message */
     char why[1000];
     char message[FBP_TEAM_MESSAGE]; /* of the listener */
 };
@@ -135,7 +145,8 @@ static fbp_status post(fbp_team *t, size_t to, struct head head, const void *dat
     return st;
 }
 
-/* Stop all pieces; rank 0 tells all others.  With the lock held. */
+/* Stop the exchange of pieces of data; rank 0 sends a stop message to all others.  The caller holds
+ * t->lock. */
 static void stop(fbp_team *t)
 {
     if (atomic_exchange(&t->stopped, true))
@@ -183,16 +194,19 @@ void fbp_team_sum_progress(fbp_team *t, uint64_t sum[FBP_TEAM_COUNTERS])
 
 static fbp_status stopped(void)
 {
-    return fbp_fail(FBP_ERR_CANCELLED, "another process of this run has failed; see its message");
+    return fbp_fail(
+        FBP_ERR_CANCELLED,
+        "team: another process of this run has failed; see the message of that process");
 }
 
-/* post() without FBP_ERR_IO: rank 0 notices a lost process, too, and has the better message. */
+/* As post(), without FBP_ERR_IO, because rank 0 notices a lost process, too, and has the better
+ * message. */
 static fbp_status reach(fbp_team *t, size_t to, struct head head, const void *data, size_t n)
 {
     return post(t, to, head, data, n) == FBP_OK ? FBP_OK : FBP_ERR_CANCELLED;
 }
 
-/* Send piece `number` after it has been requested. */
+/* Send piece `number` of a lane when the receiver has requested it. */
 static fbp_status give(fbp_team *t, size_t to, enum lane lane, uint64_t number, const void *data,
                        size_t n)
 {
@@ -218,7 +232,8 @@ fbp_status fbp_team_offer(fbp_team *t, uint64_t z, uint64_t n, const void *data,
     struct head head = {.kind = OFFER};
     const uint64_t offer[2] = {z, n};
 
-    pthread_mutex_lock(&t->order); /* pieces are requested in the order of their offers */
+    pthread_mutex_lock(
+        &t->order); /* lock, because pieces are requested in the order of their offers */
     head.serial = p->given;
     p->given += data != NULL;
     const fbp_status st = reach(t, 0, head, offer, sizeof offer);
@@ -288,8 +303,9 @@ fbp_status fbp_team_accept(fbp_team *t, size_t from, void *to, size_t n)
 
 /* Receiving */
 
-/* Silence after which a process is lost, and intervals [s]: of beats, of beats after a stop, of
- * waiting for a message. */
+/* PATIENCE: time without messages after which a process counts as lost [s].  BEAT_EVERY,
+ * STOPPED_BEAT: intervals of messages that this process is running, before and after a stop [s].
+ * LISTEN: time of one wait for a message [s]. */
 static const double PATIENCE = 6, BEAT_EVERY = 1, STOPPED_BEAT = 0.1, LISTEN = 0.1;
 
 static void lose(fbp_team *t, size_t rank)
@@ -344,7 +360,7 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
     struct pieces *s = &p->pieces[h.lane];
     if (h.kind == REPORT || h.kind == VERDICT)
         take_letter(t, from, &h, data, n);
-    /* Pieces that are no longer needed are ignored. */
+    /* Ignore pieces of data that are no longer needed. */
     if (h.kind == PIECE && s->to && s->asked == h.serial + 1 && h.total == s->wants &&
         h.at == s->have && n <= s->wants - s->have) {
         memcpy(s->to + h.at, data, n);
@@ -404,7 +420,8 @@ static void *listen_main(void *arg)
             pthread_cond_broadcast(&t->changed);
         }
 
-        /* Rank 0 checks the silence of all others, and these that of rank 0. */
+        /* Rank 0 checks that all other ranks send messages, and the other ranks check that rank 0
+         * does. */
         const bool soon = t->call.stop_patience > 0 && t->stop_heard > 0;
         const double patience = soon ? t->call.stop_patience : PATIENCE;
         for (size_t r = 0; r < t->call.size; r++) {
@@ -418,13 +435,14 @@ static void *listen_main(void *arg)
     return NULL;
 }
 
-/* Interval of beats, with the lock held [s]. */
+/* Interval of messages that this process is running [s].  The caller holds t->lock. */
 static double beat(const fbp_team *t)
 {
     return t->stop_heard > 0 || atomic_load(&t->stopped) ? STOPPED_BEAT : BEAT_EVERY;
 }
 
-/* Send beats to rank 0; rank 0 sends them to all others. */
+/* Main function of a thread that sends messages that this process is running: to rank 0, or from
+ * rank 0 to all others. */
 static void *beat_main(void *arg)
 {
     fbp_team *t = arg;
@@ -467,7 +485,8 @@ static struct words other_release(const fbp_team *t, size_t rank)
     return words;
 }
 
-/* The beginning of a letter, copied because of its alignment.  letter NULL: the rank is lost. */
+/* Copy the status and message at the beginning of a letter, because of their alignment.  letter
+ * NULL: the rank is lost. */
 static struct words read_words(const fbp_team *t, size_t rank, const struct letter *letter)
 {
     struct words words = {.status = FBP_ERR_IO};
@@ -487,11 +506,12 @@ static struct words read_words(const fbp_team *t, size_t rank, const struct lett
     return words;
 }
 
-/* The common result of the reports of all ranks; words: [size]. */
+/* Find the common result of the reports of all ranks; words: [size]. */
 static struct words judge(const fbp_team *t, const struct words *words)
 {
     const size_t size = t->call.size;
-    size_t failed = size; /* the first failure that is not a cancellation, else the first */
+    size_t failed = size; /* rank of the first failure that is not a cancellation, or else of the
+                             first failure */
     bool same = true;     /* all ranks have the same message */
     struct words verdict = words[0];
     char name[100];
@@ -522,7 +542,7 @@ static struct words judge(const fbp_team *t, const struct words *words)
     return verdict;
 }
 
-/* Wait for the next letter of a process; NULL: it is lost. */
+/* Wait for the next letter of a process; NULL: the process is lost. */
 static struct letter *hear(fbp_team *t, size_t rank)
 {
     struct peer *p = &t->peers[rank];
@@ -602,7 +622,7 @@ static fbp_status attend(fbp_team *t, const struct words *own, const struct brou
     if (b->n > 0)
         memcpy(report + sizeof *own, b->mine, b->n);
     (void)!post(t, 0, head, report, n);
-    fbp_message_clear(); /* if rank 0 was not reached, it will be lost */
+    fbp_message_clear(); /* if the message did not reach rank 0, rank 0 will count as lost */
     free(report);
     struct letter *heard = hear(t, 0);
     t->headless |= !heard;
@@ -670,11 +690,11 @@ fbp_status fbp_team_share(fbp_team *t, const char *where, fbp_status status, voi
 
 int fbp_team_speaks(fbp_team *t)
 {
-    /* Time that each lower rank has to take over [s], or part of the launcher's time if that ends
-     * all processes soon. */
+    /* Time that each lower rank has to take over the report of errors [s], or fraction of the time
+     * after which the launcher ends all processes. */
     static const double TURN = 5, TURN_PART = 0.2;
-    /* A rank that was suspended within this time [s] may be lost to the others: it does not report.
-     */
+    /* A rank that was suspended within this time [s] does not report errors, because the other
+     * ranks may count it as lost. */
     static const double DROWSY = 12;
 
     if (!t || t->call.rank == 0)
@@ -683,7 +703,8 @@ int fbp_team_speaks(fbp_team *t)
         return 0;
     pthread_mutex_lock(&t->lock);
     if (t->woke == 0 || fbp_seconds() - t->woke > DROWSY) {
-        /* Wait until a lower rank takes over, all of them are lost, or their time is over. */
+        /* Wait until a lower rank reports errors, all lower ranks are lost, or their time is over.
+         */
         const double turn = t->call.stop_patience > 0 ? TURN_PART * t->call.stop_patience : TURN;
         const struct timespec until =
             fbp_deadline(CLOCK_REALTIME, turn * (double)(t->call.rank - 1));

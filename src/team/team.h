@@ -61,14 +61,14 @@ fbp_status fbp_team_send_piece(fbp_team *team, size_t to, const void *data, size
 /** Request the next piece, n bytes; to[n] must stay valid until fbp_team_wait_piece() returns. */
 fbp_status fbp_team_request_piece(fbp_team *team, size_t from, void *to, size_t n);
 
-/** Wait until the requested piece has arrived. */
+/** Wait until the piece of fbp_team_request_piece() has arrived. */
 fbp_status fbp_team_wait_piece(fbp_team *team, size_t from);
 
-/** Announce a piece, described by z and n, to rank 0, and send it when rank 0 requests it; several
- *  threads may call this at once. data NULL: only announce. */
+/** Announce a piece of data, described by z and n, to rank 0, and send the piece when rank 0
+ * requests it; several threads may call this function at once.  data NULL: only announce. */
 fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *data, size_t bytes);
 
-/** Rank 0 only: wait for the next announcement. */
+/** Rank 0 only: wait for the next announcement of a piece (fbp_team_offer()). */
 fbp_status fbp_team_next_offer(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
 
 /** Rank 0 only: request the announced piece and wait for it. */
@@ -76,7 +76,8 @@ fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);
 
 /* The module libfbp_mpi.so, the only part of the project that calls MPI. */
 
-/** Version of the interface below; increased with every change. */
+/** Version of the interface between libfbp and the module libfbp_mpi.so (fbp_mpi_fn); increased
+ * with every change. */
 enum { FBP_MPI_MODULE_VERSION = 2 };
 
 /** The module's only exported function: connects the processes that MPI has started. Returns false

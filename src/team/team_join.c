@@ -1,5 +1,6 @@
-/* fbp_team_join(): was this process started with others?  The launcher's variables tell, and the
- * module libfbp_mpi.so connects the processes. */
+/* fbp_team_join(), which is public (fbp/team.h) and called by the command (cli/team.c): finds out
+ * from environment variables whether a launcher (mpirun, srun) has started this process with
+ * others, and connects the processes by the module libfbp_mpi.so. */
 #include "team/team.h"
 
 #include "base/base.h"
@@ -9,11 +10,11 @@
 
 static const char MODULE[] = "libfbp_mpi.so";
 
-/* Time for all ranks to start [s].  The lowest rank gives up first and reports the error; its
- * launcher ends the others. */
+/* PATIENCE: time for all ranks to start [s].  LATER: additional time per rank [s], because the
+ * lowest rank must give up first and report the error; its launcher ends the other ranks. */
 static const double PATIENCE = 300, LATER = 2;
 
-/* A number in the environment: of processes, or of this one; 0: not set. */
+/* Read a number from an environment variable, such as a number of processes; 0: not set. */
 static size_t number_in(enum fbp_variable variable)
 {
     const char *number = fbp_environment(variable);
@@ -27,7 +28,7 @@ fbp_status fbp_team_join(fbp_team **out)
     const char *module = fbp_environment(FBP_ENV_TEAM_MODULE);
     const bool by_mpirun = fbp_environment(FBP_ENV_MPI_SIZE),
                by_pmix = fbp_environment(FBP_ENV_PMIX_RANK);
-    /* Launchers start their daemons by srun, so Slurm's number counts last. */
+    /* Slurm's number of processes counts last, because launchers start their daemons by srun. */
     const size_t tasks = number_in(FBP_ENV_SLURM_TASKS);
     const size_t started = by_mpirun ? number_in(FBP_ENV_MPI_SIZE) : tasks;
     struct fbp_team_functions functions = {.struct_size = sizeof functions};
@@ -62,7 +63,7 @@ fbp_status fbp_team_join(fbp_team **out)
         functions.close(functions.user, 0);
         if (module || started <= 1)
             return FBP_OK;
-        /* Otherwise each process would compute the whole volume. */
+        /* Fail, because otherwise each process would compute the whole volume. */
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "team: the launcher has started %zu processes, but MPI reports only one; use mpirun of "
