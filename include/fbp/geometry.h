@@ -82,7 +82,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_view_to_matrix(const struct fbp_view *view
  */
 struct fbp_circle {
     size_t struct_size;
-    enum fbp_kind kind; /**< FBP_CONE or FBP_PARALLEL */
+    enum fbp_kind kind; /**< cone or parallel beams */
     size_t n_views;
     const double *angles_rad; /**< [n_views] angle t of each view [radians] */
     /** Distance from source to axis and to panel [mm]: one value per view, or one for all. */

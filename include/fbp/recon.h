@@ -29,7 +29,7 @@ enum fbp_filter {
     FBP_FILTER_COSINE,            /**< window W = cos(pi f / 2 f_cut) */
     FBP_FILTER_HAMMING,           /**< window W = .54 + .46 cos(pi f / f_cut) */
     FBP_FILTER_HANN,              /**< window W = .5 + .5 cos(pi f / f_cut) */
-    FBP_FILTER_SECOND_DIFFERENCE, /**< no window: kernel (-1, 2, -1) / 4 pi^2 */
+    FBP_FILTER_SECOND_DIFFERENCE, /**< no window: kernel (-1, 2, -1) / 4 pi^2, f^2 sinc^2(f) */
     /** No window: kernel (-1, 0, 1) / 2, applied twice; response (sin(2 pi f) / 2 pi)^2. */
     FBP_FILTER_3_POINT_DERIVATIVE,
     FBP_FILTER_5_POINT_DERIVATIVE, /**< no window: kernel (1, -8, 0, 8, -1) / 12, applied twice */
@@ -224,7 +224,7 @@ struct fbp_cluster_params {
 /** Decisions that the plan makes if they are 0.  They change the speed, not the values, except that
  * a kernel changes the last bits. */
 struct fbp_tuning_params {
-    /** Kernel of the backprojection: "matrix", "column" …; NULL: the fastest that works. */
+    /** Kernel of the backprojection: "matrix", "column" …; NULL: the fastest possible. */
     const char *kernel;
     size_t batch_views; /**< number of views per batch */
     size_t slab_slices; /**< greatest number of slices per slab */

@@ -242,9 +242,9 @@ static const double APART = 0.05;
 /* Angle from the end of an arc over which the confidence rises to 1 [degrees]. */
 static const double FEATHER = 15;
 /* Least width of the transition of weights at a detector edge, as a part of the detector's width;
- * rays of a gap may be missing in other views within this width of their edge. */
+ * rays of a gap this near to the edges need not be measured by other views. */
 static const double LEAST_FEATHER = 0.02;
-/* Gaps smaller than this part of another gap count as covered where they cover that gap. */
+/* Greatest gap of other views that count as having measured the rays of a gap, as a part of it. */
 static const double MUCH_SMALLER = 0.25;
 /* Least gap that is an end of an arc [degrees]: its rays are left to other views even if these have
  * not measured them. */

@@ -25,9 +25,9 @@ static const float CLIPPED = 13.8F; /* line integral of a transmission of 1e-6 *
 /* Limit of line integrals, as a multiple of the greatest one of varying pixels. */
 static const float FAR = 2;
 static const float HOT = 0.1F;     /* least difference of a hot pixel: a factor of 1.1 */
-static const double NOISY = 0.05;  /* least part of constant pixels; a smaller part is noise */
+static const double NOISY = 0.05;  /* part of constant pixels below which samples are noisy */
 static const float DIFFERS = 0.1F; /* least difference from neighbours, in typical line integrals */
-static const float VARIES = 0.01F; /* least variation of neighbours, in units of the difference */
+static const float VARIES = 0.01F; /* least variation of neighbours, as part of the difference */
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
 /* Rows of some views, as stored. */
