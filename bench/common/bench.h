@@ -21,7 +21,7 @@
 #define BENCH_MEMORY(S)                                                                           \
     OPT_BYTE_COUNT(S, memory, .name = "memory", .arg = "BYTES", .fallback = "80% of what is free", \
         .help = "hard limit of the memory of this process, such as 8G or 600M")
-/** What a plan chooses where it is left to. */
+/** Options for kernel and precision, which a plan chooses by default. */
 #define BENCH_KERNEL(S)                                                                           \
     OPT(S, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the plan's", \
         .help = "backprojection kernel, as for fbp recon"),                                       \
@@ -38,7 +38,7 @@ int bench_json_add(cJSON *measurement);
 
 struct bench_number {
     const char *name;
-    double value; /**< not finite: not known, and left out */
+    double value; /**< value; not finite: unknown, and omitted from the JSON object */
 };
 
 void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n);

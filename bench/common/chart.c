@@ -20,7 +20,7 @@ struct axis {
     double lo, hi;
 };
 
-/* One chart, and where it is. */
+/* A chart, its left edge on the page, and its axes. */
 struct chart {
     const struct bench_chart *c;
     double left;

@@ -1,6 +1,6 @@
 /** @file measure.h  Measurements that several commands print: the backprojection alone
  * (kernels/measure.c), whole reconstructions (host/measure.c), limits of a device
- * (common/modules.c), writing (pipeline/write.c). */
+ * (common/modules.c). */
 #ifndef FBP_BENCH_COMMON_MEASURE_H
 #define FBP_BENCH_COMMON_MEASURE_H
 
@@ -31,7 +31,7 @@ struct fbp_bench_info {
     const char *backend;
     bool own_memory;     /**< the device has its own memory, so that all views and slices are the
                             default */
-    bool has_precisions; /**< its kernels differ in precision */
+    bool has_precisions; /**< the kernels of the device differ in precision */
     int n_threads; /**< threads that compute the reference; on a CPU also those of the kernel */
     size_t n_views, n_slices;         /**< backprojected at a time */
     size_t whole_slices, more_voxels; /**< numbers of whole slices, and of single voxels in other
@@ -45,7 +45,7 @@ struct fbp_bench_info {
 struct fbp_kernel_time {
     const char *backend, *kernel, *isa;
     int n_threads;
-    size_t n_views, n_slices; /**< of the timed batch and slab */
+    size_t n_views, n_slices; /**< numbers of views and slices that are timed */
     size_t n_runs;
     bool by_events;             /**< by the device's own clock */
     double median, best, worst; /**< seconds for all views and all slices */
@@ -106,7 +106,7 @@ struct fbp_host_time {
     double
         pin; /**< seconds to allocate host memory for views and volume that the device can access */
     double first;               /**< the first run */
-    double median, best, worst; /**< of n_runs runs after the first */
+    double median, best, worst; /**< seconds of n_runs runs after the first one */
     double whole; /**< median time to make, open, run and destroy a plan, on a device used before */
     double filter, backproject,
         fetch;   /**< seconds of the stages, one at a time; filter includes uploads */
@@ -148,57 +148,6 @@ FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
  *         device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_MUST_CHECK fbp_status fbp_bench_limits(const char *device, struct fbp_limits *out);
-
-/** Size and output that fbp_bench_memory() and fbp_bench_write() measure. */
-struct fbp_write_options {
-    size_t size;        /**< the volume has size^3 voxels, float32 */
-    int n_threads;      /**< threads; 0: one per core, at most 8, as in a reconstruction */
-    const char *output; /**< output as for fbp_plan_run(); an existing file is replaced */
-    enum fbp_type
-        type; /**< type of the stored values, which are in [0, 1]; FBP_TYPE_NONE: float32 */
-};
-
-/** Rates of the parts of writing [bytes/s]: [0] by one thread, [1] by all threads. */
-struct fbp_memory_rates {
-    int n_threads;
-    size_t bytes;    /**< size of the memory used: that of the volume, at most 1 GiB */
-    double fresh[2]; /**< first access to new memory, whose pages the system fills with zeros */
-    double copy[2];  /**< from memory to memory that is there */
-    double hash[2];  /**< hash of the written bytes, as for the output "hash:" and for journals */
-    /** Pages of a new file, by write(), which lets one thread at a time into a file on most file
-     *  systems, and through a mapping of it, if that can be filled (Linux 5.14); 0: not measured.
-     */
-    double file[2], mapped[2];
-};
-
-/** Seconds to write a volume, slice by slice: [0] by one thread, [1] by all of them (0 if there is
- *  only one). */
-struct fbp_output_time {
-    int n_threads;
-    double bytes;     /**< of the volume as float32 */
-    double open[2];   /**< seconds to open the output and reserve its space */
-    double write[2];  /**< seconds to write all slices, with the journal that --resume needs */
-    double finish[2]; /**< until all is on the disk, under its name */
-};
-
-/**
- * Measure what the memory of this machine, and the pages of a file, allow writers.
- *
- * options  size, n_threads and output are used: the latter names a file that is made and removed;
- *          NULL: none
- * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM, FBP_ERR_IO, FBP_ERR_CANCELLED.
- */
-FBP_MUST_CHECK fbp_status fbp_bench_memory(const struct fbp_write_options *options,
-                                           struct fbp_memory_rates *out);
-
-/**
- * Time an output: some random slices are written again and again, as a reconstruction on a device
- * with its own memory writes them.
- *
- * @return FBP_OK, or as fbp_sink_open() and fbp_sink_write().
- */
-FBP_MUST_CHECK fbp_status fbp_bench_write(const struct fbp_write_options *options,
-                                          struct fbp_output_time *out);
 
 FBP_END
 

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* Of all frames, one behind the other. */
+/* Sides of an array with all frames of the volume, one after another along z. */
 static void size_of(const struct fbp_plan_summary *info, size_t n[3])
 {
     n[0] = info->volume.n[0];

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Before any device is looked for. */
+/* Runs before main(): lets the library load the modules of fbp-bench instead of its own. */
 __attribute__((constructor)) static void prefer_own_modules(void)
 {
     fbp_module_variant = "bench";

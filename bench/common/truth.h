@@ -43,7 +43,7 @@ struct fbp_bench_difference {
     double rmse, max, psnr_db;
 };
 
-/** What that is made of, from {0} on. */
+/** Sums from which a difference is computed; start with {0}. */
 struct fbp_bench_sum {
     size_t n;
     double squares, max, peak;

@@ -6,52 +6,39 @@
 #include "fbp/phantom.h"
 #include "phantom/shapes.h"
 
-/* State of the workers that fill views [n_views][n_rows][n_columns]. */
-struct studio {
-    const struct fbp_scan *scan;
-    size_t n; /* samples of a view */
+/* State of the workers that fill views [n_views][n_rows][n_columns]: floats or counts. */
+struct filling {
+    size_t n; /* samples per view */
     float *views;
-    uint16_t *counts; /* in their place */
+    uint16_t *counts; /* NULL: fill `views` */
 };
 
 static void fill_view(void *user, size_t view, int worker)
 {
-    const struct studio *s = user;
+    const struct filling *f = user;
     uint32_t x = 0x9e3779b9u * (uint32_t)(view + 1);
 
     (void)worker;
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < f->n; i++) {
         const uint32_t number = fbp_bench_next(&x);
-        if (s->counts)
-            s->counts[view * s->n + i] = (uint16_t)(number >> 16 | 1);
+        if (f->counts)
+            f->counts[view * f->n + i] = (uint16_t)(number >> 16 | 1);
         else
-            s->views[view * s->n + i] = fbp_bench_sample(number);
+            f->views[view * f->n + i] = fbp_bench_sample(number);
     }
-}
-
-static fbp_status for_views(struct studio *s, int n_threads, fbp_pool_fn *fn)
-{
-    fbp_pool *pool;
-
-    FBP_TRY(fbp_pool_create(&pool, n_threads));
-    fbp_pool_for(pool, s->scan->n_views, fn, s);
-    fbp_pool_destroy(&pool);
-    return fbp_check_cancelled();
-}
-
-static struct studio studio_of(const struct fbp_scan *scan, float *views)
-{
-    return (struct studio){
-        .scan = scan, .n = scan->panel.n_columns * scan->panel.n_rows, .views = views};
 }
 
 fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp_type type,
                             void *views)
 {
-    struct studio s = studio_of(scan, views);
+    struct filling f = {.n = scan->panel.n_columns * scan->panel.n_rows, .views = views};
+    fbp_pool *pool;
 
-    s.counts = type == FBP_U16 ? views : NULL;
-    return for_views(&s, n_threads > 0 ? n_threads : fbp_core_count(), fill_view);
+    f.counts = type == FBP_U16 ? views : NULL;
+    FBP_TRY(fbp_pool_create(&pool, n_threads > 0 ? n_threads : fbp_core_count()));
+    fbp_pool_for(pool, scan->n_views, fill_view, &f);
+    fbp_pool_destroy(&pool);
+    return fbp_check_cancelled();
 }
 
 fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,

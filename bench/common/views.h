@@ -18,7 +18,7 @@ static inline uint32_t fbp_bench_next(uint32_t *state)
     return *state;
 }
 
-/** As a float above 0, up to 2. */
+/** Convert a pseudo-random number to a float above 0 and up to 2. */
 static inline float fbp_bench_sample(uint32_t number)
 {
     return ((float)(number >> 9) + 1) * 0x1p-22f;

@@ -29,7 +29,7 @@ FBP_END
 
 #ifdef GPU_COMPILER
 
-/** What a loop keeps of all it reads. */
+/** Value that a loop keeps of all loads, so that the compiler does not remove them. */
 static __device__ inline float cuda_add_up(float v)
 {
     return v;

@@ -12,8 +12,8 @@ FBP_BEGIN
 /** The steps of the paper's Table 4 and their combinations (s0_ladder.cu); ended by a NULL name. */
 extern const struct cuda_kernel cuda_s0_kernels[];
 
-/** As cuda_convolve_rows() (filter_kernels.h): one block a row, row and taps in shared memory; rows
- * that do not fit go to that one. */
+/** Convolve rows as cuda_convolve_rows() does (filter_kernels.h), one block per row, with row and
+ * taps in shared memory; rows that do not fit are passed to cuda_convolve_rows(). */
 gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
                             unsigned half_width, float2 *out, gpuStream_t stream);
 

@@ -27,7 +27,7 @@ enum { TILE_X = 32, TILE_Y = 8, THREADS = TILE_X * TILE_Y, LINE = 512 };
 /* A view of a launch: u and w of (x, y, 1), v of (x, y, z, 1). */
 struct s0_view {
     float u[3], v[4], w[3];
-    float column, row; /* of the principal point, as the texture counts */
+    float column, row; /* principal point in texels */
     float weight;      /* 1, or 0 where a launch has fewer views than it could */
     int layer;
 };
@@ -57,7 +57,7 @@ static __device__ inline float sample(gpuTextureObject_t views, const s0_line &l
     return line.weight * tex2DLayered<float>(views, line.u, fmaf(t, line.dv, line.v0), line.layer);
 }
 
-/* Where a thread's voxels are, n of them. */
+/* First voxel of the line of a thread, and the number n of voxels. */
 struct s0_voxels {
     float *first;
     size_t stride;
@@ -93,7 +93,7 @@ static __device__ inline void finish(const s0_voxels &voxels, const float *line)
             voxels.first[k * voxels.stride] += line[k];
 }
 
-/* One walk; the I views of a sum in one assignment, J of them. */
+/* Add J sums of I views each to a line of voxels; a sum is one assignment. */
 template <bool DIRECT, int I, int J, bool MERGED>
 static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObject_t texture,
                                    float tx, float ty, const s0_voxels &voxels)
@@ -243,7 +243,7 @@ extern "C" const struct cuda_kernel cuda_s0_kernels[] = {
     S0_J(4),
     S0_J(5),
     S0_J(6),
-    /* of 2010, scenario S2: launches of five views */
+    /* kernel of Ino et al. (2010): launches of five views */
     kernel<true, 5, true, true, 1>("s2"),
     {},
 };

@@ -30,7 +30,7 @@ struct s1_entry {
 struct s1_kernel {
     struct fbp_s1_shape shape;
     struct s1_entry whole; /**< of shape.views */
-    struct s1_entry half;  /**< of half as many, for a scan's last */
+    struct s1_entry half;  /**< kernel of half as many views, for the last views of a scan */
 };
 
 FBP_BEGIN

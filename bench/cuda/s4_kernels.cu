@@ -38,8 +38,7 @@ extern "C" __global__ void fbp_epr_paper(double *object, const double *projectio
     }
 }
 
-/* The same, but a projection without a sample at the voxel adds 0 instead of being left out by a
- * branch. */
+/* The paper's kernel without its branch: a projection without a sample at the voxel adds 0. */
 extern "C" __global__ void fbp_epr_no_branch(double *object, const double *projection,
                                              const double *GX, const double *GY, const double *GZ,
                                              double d_object, int N, double d_proj, int Q, int S)
@@ -58,8 +57,7 @@ extern "C" __global__ void fbp_epr_no_branch(double *object, const double *proje
     }
 }
 
-/* What all projections have for the place (x, y, z).  A projection has nothing outside its samples:
- * it is taken at the nearest one and chosen away, without a branch. */
+/* Sum of all projections at the position (x, y, z). Outside the samples of a projection, the nearest sample is read and a selection replaces it by 0, without a branch. */
 static __device__ double fbp_epr_sum(const double *projection, const double *GX, const double *GY,
                                      const double *GZ, double x, double y, double z, double d_proj,
                                      int Q, int S)

@@ -52,8 +52,8 @@ struct gl_s3_run {
     fbp_status (*check)(void); /**< FBP_OK, or why the run must stop */
     struct fbp_s3_time *time;
     double lap;                         /**< when the stage began */
-    size_t panel[2], n_views, n_layers; /**< of views: one or four of them */
-    struct gl_s3_stack stack;           /**< of views: raw, then filtered */
+    size_t panel[2], n_views, n_layers; /**< layers of views: one or four views per layer */
+    struct gl_s3_stack stack;           /**< stack of the views: raw, then filtered */
     float stretch;            /**< factor whose square multiplies filtered views in fp16 */
     struct gpu_view *numbers; /**< of n_views */
     /** Programs of the filter, the sums, the region of interest and packing; 0: not compiled. */

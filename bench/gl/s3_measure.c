@@ -71,8 +71,9 @@ static double seconds_of(int n)
     return least;
 }
 
-/* As in passes: four fetches, of a channel each where there are four, at neighbouring rows of a
- * layered texture; and so on n times.  spacing: of fragments, in texels. */
+/* Compile a program that fetches like a pass: n times four fetches at neighbouring rows of a
+ * layered texture, of a different channel each if `four`. Its uniform `spacing`: distance of
+ * fragments in texels. */
 static fbp_status fetch_program(bool four, GLuint *out)
 {
     static const char text[] =

@@ -37,8 +37,8 @@ const struct fbp_s3_variant *gl_s3_variant(size_t index)
     return index < sizeof variants / sizeof *variants ? &variants[index] : NULL;
 }
 
-/* Of one view; scale and shift take pixels to what the shader counts in.  If u and w do not depend
- * on z, their slopes along it are rounding errors, and are left out. */
+/* Numbers of one view; scale and shift convert pixels to the coordinates of the shader. If u and w
+ * do not depend on z, their slopes along z are rounding errors, and are omitted. */
 static void numbers_of(const struct gpu_view *view, double z, bool matrices, const float scale[2],
                        float shift, float out[GL_S3_ALL_NUMBERS])
 {

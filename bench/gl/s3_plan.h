@@ -89,7 +89,8 @@ size_t gl_s3_tile_rows(const struct fbp_s3_variant *v, size_t nx, size_t ny, siz
 /** Updates per draw: 1.7 s at .005 GUPS, because a watchdog may reset a card after 2 s. */
 enum { GL_S3_MOST_UPDATES = 8 << 20 };
 
-/** Where any of n_slices [ny][nx] is wanted: 255, otherwise 0. */
+/** Set out[ny][nx] to 255 for voxels that are in the region in any of n_slices slices, otherwise to
+ * 0. */
 void gl_s3_any(const uint8_t *wanted, size_t n_slices, size_t slice, uint8_t *out);
 
 /* s3_text.c: texts of GL_S3_TEXT bytes */

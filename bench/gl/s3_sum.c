@@ -57,7 +57,7 @@ fbp_status gl_s3_sum_program(struct gl_s3_run *r)
     return FBP_OK;
 }
 
-/* Depth and stencil of both framebuffers, and a texture for what is wanted. */
+/* Make depth and stencil for both framebuffers, and a texture for the region of interest. */
 static void open_tests(struct gl_s3_adder *a)
 {
     const size_t *n = a->volume->size;

@@ -337,7 +337,7 @@ void gl_s3_convolve_text(unsigned views, bool half, char *out)
         type, type, views == 1 ? ".x" : "", half ? "nearest(sum)" : "sum");
 }
 
-/* What a fragment costs, counted in the text of its shader (bench/papers/ino2009/s3.h). */
+/* Costs of a fragment, counted in the text of its shader by the rules of struct fbp_s3_cost. */
 
 enum { FETCH = 11, DOT = 7 };
 
@@ -363,7 +363,7 @@ static double count_line(const char *line, const char *end)
     return n;
 }
 
-/* Of the body of a function. */
+/* Count the operations in the body of a function of a shader. */
 static double count_body(const char *text, const char *head)
 {
     const char *at = strstr(text, head);

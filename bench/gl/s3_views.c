@@ -122,7 +122,7 @@ struct filter {
     struct gl_s3_stack image; /* weights of a layer */
     GLuint lines, taps;
     double *line;
-    float *values; /* as many as the image, or the lines, have */
+    float *values; /* scratch for the values of `image` or `lines` */
 };
 
 /* Fill `image` with the weights of the views of a layer; with those of all layers if weights are

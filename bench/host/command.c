@@ -14,7 +14,7 @@ struct host_args {
     bool counts, on_device, json;
 };
 
-/* Views and volume take 46 GB, so it is asked for by name. */
+/* Job J4: views and volume take 46 GB, so only --job J4 selects it. */
 static const struct bench_job large = {
     "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125, 0, false};
 

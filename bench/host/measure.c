@@ -189,7 +189,7 @@ struct host_bench {
         scan; /* copy of the caller's scan, with an open-beam intensity if views are counts */
     struct fbp_recon_params params;
     bool counts, on_device;
-    char backend[32]; /* of the device, if it is to have them */
+    char backend[32]; /* device that holds views and volume, if on_device */
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
@@ -261,7 +261,7 @@ static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
 {
     const size_t n = view_samples(&b->scan) * b->scan.n_views * sample_size(b);
 
-    if (b->on_device) { /* the plan knows where they lie */
+    if (b->on_device) { /* the plan detects that the views are in device memory */
         snprintf(b->backend, sizeof b->backend, "%.*s", (int)strcspn(b->params.device, ":"),
                  b->params.device);
         FBP_TRY(alloc(b, n, &b->views));

@@ -42,7 +42,7 @@ struct fbp_bench {
     struct fbp_job_tables tables; /* views and slices one by one */
     double half_mm;               /* of the phantom */
     float *views;                 /* [n_views][n_rows][n_columns] */
-    float *raw;                   /* a batch as a kernel wants it */
+    float *raw;                   /* a batch in the order of views of the kernel */
     size_t raw_samples;
     float *slices; /* [frames][FETCH_SLICES][ny][nx], of which the first frame is compared */
     struct fbp_bench_truth truth;

@@ -1,8 +1,14 @@
-/* Command `fbp bench links`: transfer rates between the memories of host and devices. */
+/* Command `fbp bench links`: transfer rates between the memories of host and devices, measured
+ * without the values of the cache. */
 #include "bench/common/bench.h"
 
 #include "backend/backend.h"
-#include "bench/links/links.h"
+#include "base/system.h"
+#include "fbp/recon.h"
+#include "pipeline/division.h"
+#include "pipeline/job.h"
+
+#include <stdio.h>
 
 struct links_args {
     const char *device;
@@ -16,6 +22,50 @@ static const struct opt table[] = {
     OPT(L, json, .name = "json", .help = "print one JSON object"),
 };
 #undef L
+
+/* Names of some devices, and the rates of the links between them. */
+struct fbp_links_report {
+    struct fbp_links links;
+    struct fbp_device_info devices[FBP_MOST_LINKED];
+    struct fbp_peer peers[FBP_MOST_LINKED][FBP_MOST_LINKED];
+    double seconds; /* that the measurement took */
+};
+
+/* Names of the devices, and the driver's facts about each pair. */
+static void describe(const struct fbp_backend *backend, const int *devices, size_t n,
+                     struct fbp_links_report *out)
+{
+    const struct fbp_link_meter *meter = backend->links;
+
+    for (size_t i = 0; i < n; i++) {
+        struct fbp_device_info *d = &out->devices[i];
+        d->struct_size = sizeof *d;
+        d->numa_node = -1;
+        snprintf(d->name, sizeof d->name, "%s:%d", backend->name, devices[i]);
+        snprintf(d->text, sizeof d->text, "%s", backend->summary);
+        backend->discovery.describe(devices[i], d);
+        for (size_t j = 0; j < n; j++)
+            meter->peer(devices[i], devices[j], &out->peers[i][j]);
+    }
+}
+
+/* Measure the links of devices, and store the rates for plans of several devices in
+ * ${XDG_CACHE_HOME:-~/.cache}/fbp/links.  device: as in fbp_recon_params, each device once. */
+static fbp_status measure(const char *device, struct fbp_links_report *out)
+{
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    size_t n;
+
+    fbp_message_clear();
+    *out = (struct fbp_links_report){.seconds = 0};
+    FBP_TRY(fbp_devices_find(device ? device : "auto:all", &backend, devices, &n));
+    const double begin = fbp_seconds();
+    FBP_TRY(fbp_links_measure(backend, devices, n, &out->links));
+    out->seconds = fbp_seconds() - begin;
+    describe(backend, devices, n, out);
+    return FBP_OK;
+}
 
 static void add_link(cJSON *to, const struct fbp_link *link)
 {
@@ -146,7 +196,7 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (fbp_bench_links(a.device, &report) != FBP_OK)
+    if (measure(a.device, &report) != FBP_OK)
         return cli_fail();
     return (a.json ? print_json : print_text)(&report);
 }

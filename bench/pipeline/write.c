@@ -1,13 +1,15 @@
-/* Measures the parts of writing a volume: fresh pages, copies, hashes, files, outputs. Called by
- * write_command.c. */
+/* Command `fbp bench write`: the parts of writing a volume (fresh pages, copies, hashes, files,
+ * outputs), each timed alone. */
+#include "bench/common/bench.h"
 #include "bench/common/measure.h"
+#include "bench/common/views.h"
+#include "say.h"
 
 #include "array/array.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "bench/common/views.h"
 #include "pipeline/division.h"
 
 #include <errno.h>
@@ -17,16 +19,71 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+struct write_args {
+    const char *directory, *name;
+    enum fbp_type type;
+    size_t size;
+    int threads;
+    bool json;
+};
+
+#define W struct write_args
+static const struct opt table[] = {
+    OPT(W, name, .name = "name", .arg = "NAME", .fallback = "volume.mha",
+        .help = "name of the output, which says its format, or slices such as %04d.tif"),
+    OPT(W, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
+        .help = "where it is written, and removed: the disk that is timed"),
+    OPT(W, type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
+        .fallback = "float32", .help = "type of the stored values"),
+    OPT(W, size, .name = "size", .arg = "N", .min = 1, .max = FBP_SIDE_MAX, .fallback = "512",
+        .help = "the volume is a cube with N voxels on each side"),
+    OPT(W, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
+        .fallback = "all cores, at most 8", .help = "number of threads"),
+    OPT(W, json, .name = "json", .help = "print one JSON object"),
+};
+#undef W
+
+/* Size and output of the measurements. */
+struct fbp_write_options {
+    size_t size;        /* the volume has size^3 voxels, float32 */
+    int n_threads;      /* threads; 0: one per core, at most 8, as in a reconstruction */
+    const char *output; /* output as for fbp_plan_run(); an existing file is replaced */
+    enum fbp_type type; /* type of the stored values, which are in [0, 1]; FBP_TYPE_NONE: float32 */
+};
+
+/* Rates of the parts of writing [bytes/s]: [0] by one thread, [1] by all threads. */
+struct fbp_memory_rates {
+    int n_threads;
+    size_t bytes;    /* size of the memory used: that of the volume, at most 1 GiB */
+    double fresh[2]; /* first access to new memory, whose pages the system fills with zeros */
+    double copy[2];  /* from memory to memory that is there */
+    double hash[2];  /* hash of the written bytes, as for the output "hash:" and for journals */
+    /* Pages of a new file, by write(), which lets one thread at a time into a file on most file
+     *  systems, and through a mapping of it, if that can be filled (Linux 5.14); 0: not measured.
+     */
+    double file[2], mapped[2];
+};
+
+/* Seconds to write a volume, slice by slice: [0] by one thread, [1] by all of them (0 if there is
+ *  only one). */
+struct fbp_output_time {
+    int n_threads;
+    double bytes;     /* of the volume as float32 */
+    double open[2];   /* seconds to open the output and reserve its space */
+    double write[2];  /* seconds to write all slices, with the journal that --resume needs */
+    double finish[2]; /* seconds until all data are on the disk, and the file has its name */
+};
+
 enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, which older headers lack */
 enum { PIECE = 1 << 20, PAGE = 4096, MOST_SOURCE = 256 << 20, MOST_REGION = 1 << 30 };
 
 /* Data of all measurements: some slices, which are written repeatedly. */
 struct write_bench {
-    size_t n, n_slices; /* of the volume's side; of those in memory */
+    size_t n, n_slices; /* voxels per side of the volume; slices in memory */
     size_t slice_bytes, region_bytes;
     float *slices;
     char *region;
-    int fd; /* of the file whose pages are filled */
+    int fd; /* descriptor of the file whose pages are filled */
     atomic_int file_error;
     int n_threads;
     fbp_pool *pools[2]; /* of one thread, and of all */
@@ -49,7 +106,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* As many as a reconstruction has. */
+/* Number of threads that write in a reconstruction. */
 static int writers(void)
 {
     const int n = fbp_core_count();
@@ -82,7 +139,7 @@ static void close_bench(struct write_bench *b)
     fbp_free(b->region);
 }
 
-/* Where a piece of the region begins; only those come here who have one. */
+/* Start of a piece of the region; the region must be allocated. */
 static char *place_of(const struct write_bench *b, size_t item)
 {
     return b->region + item * PIECE;
@@ -120,7 +177,8 @@ static void copy_piece(void *user, size_t item, int worker)
 
 static void hash_piece(void *user, size_t item, int worker)
 {
-    static atomic_uint_fast64_t taken; /* so that no compiler leaves it out */
+    static atomic_uint_fast64_t
+        taken; /* result of the hashes, stored so that the compiler does not remove them */
     const char *from;
     const size_t n = piece(user, item, &from);
 
@@ -222,7 +280,10 @@ fail:
     return st;
 }
 
-fbp_status fbp_bench_memory(const struct fbp_write_options *options, struct fbp_memory_rates *out)
+/* Measure the rates that the memory of this machine, and the pages of a file, allow writers.  The
+ * file options->output (NULL: none) is created and removed. */
+static fbp_status measure_memory(const struct fbp_write_options *options,
+                                 struct fbp_memory_rates *out)
 {
     struct write_bench b = {0};
     fbp_status st;
@@ -307,7 +368,10 @@ fail:
     return st;
 }
 
-fbp_status fbp_bench_write(const struct fbp_write_options *options, struct fbp_output_time *out)
+/* Time an output: random slices are written repeatedly, as a reconstruction on a device with its
+ * own memory writes them. */
+static fbp_status measure_output(const struct fbp_write_options *options,
+                                 struct fbp_output_time *out)
 {
     struct write_bench b = {0};
     fbp_status st;
@@ -323,3 +387,151 @@ fail:
     close_bench(&b);
     return st;
 }
+
+static void print_rate(const char *name, const double rate[2], bool several)
+{
+    printf("%-24s %9.2f", name, 1e-9 * rate[0]);
+    if (several)
+        printf(" %9.2f", 1e-9 * rate[1]);
+    putchar('\n');
+}
+
+static void print_memory(const struct fbp_memory_rates *m)
+{
+    const bool several = m->n_threads > 1;
+    char threads[24];
+
+    snprintf(threads, sizeof threads, "%d threads", m->n_threads);
+    printf("%-24s %9s %9s\n", "memory [GB/s]", "1 thread", several ? threads : "");
+    print_rate("fresh pages", m->fresh, several);
+    print_rate("copy", m->copy, several);
+    print_rate("hash", m->hash, several);
+    print_rate("new file, write()", m->file, several);
+    print_rate("new file, mapped", m->mapped, several);
+    printf("\n%-16s %7s %9s %9s %9s %10s %10s\n", "output", "threads", "open [s]", "write [s]",
+           "finish [s]", "write GB/s", "all GB/s");
+    fflush(stdout);
+}
+
+static void print_output(const char *name, const struct fbp_output_time *t)
+{
+    for (int i = 0; i < (t->n_threads > 1 ? 2 : 1); i++)
+        printf("%-16s %7d %9.3f %9.3f %10.3f %10.2f %10.2f\n", name, i ? t->n_threads : 1,
+               t->open[i], t->write[i], t->finish[i], 1e-9 * t->bytes / t->write[i],
+               1e-9 * t->bytes / (t->open[i] + t->write[i] + t->finish[i]));
+    fflush(stdout);
+}
+
+static void add_memory(cJSON *root, const struct fbp_memory_rates *m)
+{
+    const struct {
+        const char *name;
+        const double *rate;
+    } rows[] = {{"fresh_pages", m->fresh},
+                {"copy", m->copy},
+                {"hash", m->hash},
+                {"file_written", m->file},
+                {"file_mapped", m->mapped}};
+    cJSON *memory = cJSON_AddObjectToObject(root, "memory_bytes_per_second");
+
+    cJSON_AddNumberToObject(root, "threads", m->n_threads);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cJSON_AddItemToObject(memory, rows[i].name, cJSON_CreateDoubleArray(rows[i].rate, 2));
+    cJSON_AddArrayToObject(root, "outputs");
+}
+
+static void add_output(cJSON *root, const char *name, const struct fbp_output_time *t)
+{
+    for (int i = 0; i < (t->n_threads > 1 ? 2 : 1); i++) {
+        const struct bench_number numbers[] = {
+            {"threads", i ? t->n_threads : 1},
+            {"bytes", t->bytes},
+            {"open", t->open[i]},
+            {"write", t->write[i]},
+            {"finish", t->finish[i]},
+        };
+        cJSON *output = cJSON_CreateObject();
+        cJSON_AddStringToObject(output, "output", name);
+        bench_json_numbers(output, numbers, sizeof numbers / sizeof *numbers);
+        cJSON_AddItemToArray(cJSON_GetObjectItem(root, "outputs"), output);
+    }
+}
+
+/* Memory first, then what needs no disk, then the output itself. */
+static int measure(const struct write_args *a, const struct workplace *w, cJSON *root)
+{
+    char path[sizeof w->dir + 200];
+    const char *const names[] = {"null:", "hash:", a->name}, *const outputs[] = {
+                                                                 "null:", "hash:", path};
+    struct fbp_write_options o = {.size = a->size, .n_threads = a->threads, .type = a->type};
+    struct fbp_memory_rates memory;
+    struct fbp_output_time time;
+
+    snprintf(path, sizeof path, "%s/pages.tmp", w->dir);
+    o.output = path;
+    if (measure_memory(&o, &memory) != FBP_OK)
+        return cli_fail();
+    if (root)
+        add_memory(root, &memory);
+    else
+        print_memory(&memory);
+    snprintf(path, sizeof path, "%s/%s", w->dir, a->name);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        o.output = outputs[i];
+        if (measure_output(&o, &time) != FBP_OK)
+            return cli_fail();
+        if (root)
+            add_output(root, names[i], &time);
+        else
+            print_output(names[i], &time);
+    }
+    return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct write_args a = {.name = "volume.mha", .size = 512};
+    struct workplace w;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (strchr(a.name, '/') || strlen(a.name) > 150)
+        return opt_usage(self,
+                         "--name: expected a name without folders, got \"%s\"; --dir names "
+                         "the folder",
+                         a.name);
+    if (workplace_make(&w, a.directory))
+        return 1;
+    cJSON *root = a.json ? cJSON_CreateObject() : NULL;
+    if (root) {
+        cJSON_AddStringToObject(root, "bench", "write");
+        cJSON_AddNumberToObject(root, "size", (double)a.size);
+    }
+    rc = measure(&a, &w, root);
+    workplace_remove(&w);
+    if (root && rc == 0)
+        return cli_json(root, true);
+    cJSON_Delete(root);
+    return rc;
+}
+
+const struct command cmd_bench_write = {
+    .name = "bench write",
+    .summary = "time writing: fresh pages, copies, hashes, the disk, each apart",
+    .usage = "[options]",
+    .about =
+        "Tells what limits writing. Each row is measured by one thread, and by all.\n"
+        "fresh pages: new memory, which the system fills with zeros. copy: memory to memory. "
+        "hash: of what is written, for hash: and for the journal that --resume reads. new file: "
+        "pages of a file in memory, by write(), for which most file systems let one thread at "
+        "a time into a file, and through a mapping.\n"
+        "Then a volume of random values is written, slice by slice, as by a device with its "
+        "own memory. open reserves the room, finish waits for the disk and gives the file its "
+        "name. null: writes nothing.\n"
+        "GB/s are of float32 values, whatever is stored.",
+    .examples = "  fbp bench write --dir /dev/shm --size 1024\n"
+                "  fbp bench write --dir /data --name '%04d.tif' --output-type uint16 --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds that an open plan needs beside its commands: threads, statistics. */
+/* Seconds that a run needs in addition to its commands: start of threads, statistics. */
 static const double BEGIN = 1e-3;
 
 /* Seconds to start the driver; seconds per byte to pin host memory for a card; share of that per

@@ -28,7 +28,7 @@ struct fbp_model {
  * twice, without its unit, or out of range. */
 fbp_status fbp_model_read(const char *text, struct fbp_model *out);
 
-/** What an arranged job takes on a card. */
+/** Rates of a job on a card of the model, after its kernel was chosen. */
 void fbp_model_rates(const struct fbp_model *model, const struct fbp_job *job,
                      struct fbp_rates *out);
 

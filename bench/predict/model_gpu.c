@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* Shared memory that a block can have on devices of compute capability 9.0, without what the
- * filter keeps beside a row. */
+/* Bytes of shared memory for a row of the filter: those of a block on devices of compute
+ * capability 9.0, minus the other data of the filter. */
 enum { ROW_BYTES = 227 * 1024 - 72 };
 
 static size_t row_bytes(void)

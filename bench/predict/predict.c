@@ -1,5 +1,5 @@
 /* Makes plans for described machines, and predicts the times of clusters. Called by
- * predict/command.c and cluster_text.c. */
+ * predict/command.c. */
 #include "bench/predict/predict.h"
 
 #include "backend/device.h"
@@ -79,7 +79,8 @@ static double whole_updates(const fbp_plan *p)
            (double)job.n_views;
 }
 
-/* The stage that takes longest; a device filters and backprojects in turns. */
+/* Name of the stage that takes longest; filter and backprojection of a device run one after another
+ * and count as one stage. */
 static const char *what_binds(const struct fbp_predicted *t, double sum)
 {
     const struct {

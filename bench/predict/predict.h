@@ -1,5 +1,5 @@
 /** @file predict.h  Plans for machines that are described in words, and their predicted times.
- * Called by predict/command.c and cluster_text.c. */
+ * Called by predict/command.c. */
 #ifndef FBP_BENCH_PREDICT_PREDICT_H
 #define FBP_BENCH_PREDICT_PREDICT_H
 
@@ -18,12 +18,13 @@ struct prediction {
 fbp_status prediction_plan(struct prediction *p, const char *model, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params, fbp_plan **out);
 
-/** What the ranks of a cluster take. */
+/** Predicted times of a grid of ranks of a cluster. */
 struct cluster_time {
-    size_t nodes, ranks;        /**< a rank is a card, or a node without cards */
-    size_t slabs, view_ranks;   /**< their grid: slabs, and ranks that share the views of each */
-    struct fbp_predicted times; /**< of the rank with most to do; total and gups of all */
-    double open, sum;           /**< as in struct prediction; sums of partial slabs [s] */
+    size_t nodes, ranks;      /**< a rank is a card, or a node without cards */
+    size_t slabs, view_ranks; /**< their grid: slabs, and ranks that share the views of each */
+    struct fbp_predicted
+        times;         /**< times of the rank with most work; total and gups of all ranks */
+    double open, sum;  /**< seconds before the first run, and of the sums of partial slabs */
     const char *binds; /**< what takes longest: "compute" (filter and backprojection), "read",
                           "upload", "fetch", "sum", "write" */
 };

@@ -26,7 +26,7 @@ enum { DEVICE_BATCH = 64, HOST_BATCH = 32 };
 
 struct slot {
     void *host;            /* float[batch][row][column]; NULL until a view is to be copied */
-    void *raw;             /* the same on the device, or host */
+    void *raw;             /* float[batch][row][column] on the device, or `host` */
     void *filtered;        /* in the kernel's layout */
     struct fbp_event done; /* backprojected */
 };
@@ -152,7 +152,7 @@ static uint64_t device_bytes(const fbp_feed *f)
                (uint64_t)(buffer_of(f, FBP_FOR_RAW).bytes + buffer_of(f, FBP_FOR_FILTERED).bytes);
 }
 
-/* The largest batch of at most the wanted size that fits. */
+/* Choose the largest batch that fits into memory, at most the requested size. */
 static fbp_status fit(fbp_feed *f, const struct fbp_feed_params *p, int index)
 {
     char needed[24], free_text[24];
@@ -412,7 +412,7 @@ fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool
         FBP_TRY(start(f));
     struct slot *s = &f->slots[f->at];
     if (f->n == 0)
-        FBP_TRY(wait(f, s->done)); /* what it held is in the volume */
+        FBP_TRY(wait(f, s->done)); /* the earlier views of the slot must be in the volume */
     FBP_TRY(put_matrix(f, P, f->matrices[f->at * f->batch_views + f->n]));
     FBP_TRY(put_samples(f, s, view, in_place));
     f->n++;

@@ -25,7 +25,7 @@ static struct {
     bool advanced; /* the struct is that of 1.0.3 */
     fbp_feed *feed;
     struct fbp_feed_params params; /* that it was opened with */
-    float *volume;                 /* of the feed; NULL: the runner's */
+    float *volume;                 /* volume in memory of the feed; NULL: the runner allocates it */
     float **buffers, *images;      /* the same */
     size_t n_buffers, image;       /* samples of an image */
     size_t n_views,

@@ -48,7 +48,8 @@ FBP_MUST_CHECK fbp_status fbp_rabbitct_create(const char *path, const struct fbp
 struct fbp_rabbitct_error {
     double mse, rmse, max;                 /**< of HU - reference */
     double psnr_db;                        /**< 10 log10(4095^2 / mse); infinite if mse <= 1e-8 */
-    uint32_t histogram[FBP_RABBITCT_BINS]; /**< of floor(|HU - reference|); last bin: 10 and more */
+    uint32_t histogram[FBP_RABBITCT_BINS]; /**< counts of floor(|HU - reference|); last bin: 10 and
+                                              more */
 };
 
 /** Read the reference of size^3 voxels, from a data set or from its own file (.vol, raw uint16). */

@@ -157,7 +157,7 @@ static fbp_status run_views(struct run *r)
     return fbp_source_unchanged(r->source);
 }
 
-/* The volume as grey values, in place. */
+/* Convert the volume to grey values, in place. */
 static void to_grey(struct run *r)
 {
     for (size_t i = 0; i < r->n_voxels; i++)

@@ -20,15 +20,16 @@ struct rabbitct_data {
     double *A_n;       /**< matrix of this view, 3x4, column by column */
     float *I_n;        /**< its image [S_y][S_x] */
     float R_L, O_L;    /**< voxel size and coordinate of voxel 0, mm */
-    float *f_L;        /**< the volume [z][y][x]; NULL after RCTLoadAlgorithm(): of the runner */
+    float *f_L; /**< the volume [z][y][x]; NULL after RCTLoadAlgorithm(): the runner allocates it */
     /* since 1.0.1 */
     unsigned adv_numProjBuffers; /**< images that the runner keeps in memory at a time */
-    float **adv_pProjBuffers;    /**< where; NULL after RCTLoadAlgorithm(): of the runner */
+    float **adv_pProjBuffers; /**< pointers to the images; NULL after RCTLoadAlgorithm(): the runner
+                                 allocates them */
     /* since 1.0.3 */
     unsigned adv_N, adv_projNumber;   /**< views, and which this one is */
     double **adv_ppProjMatrixBuffers; /**< all matrices */
     unsigned adv_numAvailProjs;       /**< images in memory now */
-    unsigned adv_firstProjOfSubset;   /**< this view is the first of them */
+    unsigned adv_firstProjOfSubset;   /**< this view is the first of the images in memory */
 };
 
 _Static_assert(sizeof(struct rabbitct_data) == 88 && offsetof(struct rabbitct_data, A_n) == 16 &&

@@ -24,7 +24,7 @@ has out '^concatenation +- +- +O\(B\) +4 +4 +4$'
 has out '^video memory +O\(N\^3\+IM\^2\) +307\.2 kB +O\(N\^3/B\+IM\^2\) +115\.2 kB'
 has out '^main memory +O\(N\^3\+KM\^2\) +467\.2 kB +O\(N\^3\+KM\^2\) +467\.2 kB'
 has out '^B = 4: as given$'
-has out '^boxes of 20 x 20 x 40 voxels, 2 along x and 2 along y; I = 8 views a launch; two boxes on a device'
+has out '^boxes of 20 x 20 x 40 voxels, 2 along x and 2 along y; I = 8 views per launch; two boxes on a device'
 # Table 2: published, and one device.
 now=' \| +[0-9.]+ +- +-$' none=' \| +- +- +-$'
 has out "^initialisation +1\\.3 +2\\.7 +5\\.4$now"

@@ -31,7 +31,7 @@ struct fbp_s3 {
     float *views;        /* unfiltered views in host memory, [n_views][n_rows][n_columns] */
     uint8_t *wanted;     /* [nz][ny][nx] */
     float *voxels;       /* of the last run */
-    bool done, some;     /* there was one; of wanted voxels alone */
+    bool done, some;     /* there was a run; it computed only voxels of the region */
     size_t z0, n_slices; /* slices that the last run may have drawn; all others are zeros */
     struct fbp_bench_truth truth;
 };

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { EXACT_FETCHES = 4 }; /* of an interpolation by the shader */
+enum { EXACT_FETCHES = 4 }; /* fetches of an interpolation by the shader */
 
 /* The fastest of how->runs runs: by its backprojection, or without synchronisation by its total. */
 static int measure(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,

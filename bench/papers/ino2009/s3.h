@@ -14,7 +14,7 @@ struct fbp_s3_variant {
                     target; 'F': E with sixteen slices in four targets; 'G': D with eight views;
                     'M': sixteen slices and any 3x4 matrices */
     const char *text;
-    unsigned views, slices; /**< of a pass: 1, 4 or 8; 1, 4 or 16 */
+    unsigned views, slices; /**< views per pass: 1, 4 or 8; slices per pass: 1, 4 or 16 */
     unsigned
         targets;   /**< targets of a pass: a target per slice, or per four slices in its channels */
     bool balanced; /**< terms linear in x and y are computed in the vertex stage */
@@ -52,8 +52,8 @@ struct fbp_s3_time {
     double init; /**< programs are compiled, tables are made */
     double packing, upload, filter, backproject, readback, unpacking;
     double total;
-    double slices_alone; /**< of it: all that comes behind the filter */
-    size_t z0, n_slices; /**< what was drawn: [z0, z0 + n_slices) */
+    double slices_alone; /**< seconds of all stages after the filter */
+    size_t z0, n_slices; /**< drawn slices [z0, z0 + n_slices) */
     size_t passes;       /**< over a slice or four */
     size_t draws;  /**< number of draws: a pass is drawn in tiles if one draw would take too long */
     double shaded; /**< fragments, if they were counted */

@@ -32,13 +32,14 @@ struct s3_result {
     /** Seconds with synchronisation, blending and packing on the host, extrapolated to all slices.
      */
     struct fbp_s3_time time;
-    size_t slices; /**< that were drawn to know that */
-    double total;  /**< of a run without synchronisation */
-    double before; /**< of it, until the backprojection begins */
+    size_t slices; /**< number of slices that were drawn */
+    double total;  /**< total seconds of a run without synchronisation */
+    double before; /**< part of `total` before the backprojection */
     struct fbp_s3_cost cost;
     double psnr_db, rmse_hu, exact_psnr_db;
-    bool half;                 /**< of views in fp16 */
-    double ping_pong, exact;   /**< backprojection in these ways */
+    bool half; /**< of views in fp16 */
+    double ping_pong,
+        exact; /**< seconds of the backprojection by ping-pong, and with exact interpolation */
     double stencil, depth;     /**< seconds of the backprojection with early fragment kill by the
                                   stencil or the depth test */
     double kill_total;         /**< the whole job with the faster of both */
@@ -50,7 +51,7 @@ struct s3_how {
     size_t size, views, runs;
     double seconds; /**< greatest seconds of a backprojection; a longer one draws fewer slices; 0:
                        always all slices */
-    bool brief;     /**< the way of Tables 2 and 3 alone */
+    bool brief;     /**< measure only the method of Tables 2 and 3 */
     bool quiet;     /**< no notes */
     bool silent;    /**< no line a variant */
 };
@@ -62,14 +63,14 @@ int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_r
 int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool half, bool again,
                      struct s3_result *r);
 
-/** What a variant's fetches are of. */
+/** Format of the texels of a variant's views, such as RGBA32F. */
 const char *s3_texel(const struct s3_result *r);
 
 /** Extrapolate seconds from those of few and of more drawn slices to n slices.  Only costs per
  * slice (backprojection, readback, unpacking) grow; fixed costs are kept once. */
 void s3_whole(struct fbp_s3_time *more, const struct fbp_s3_time *few, size_t n);
 
-/** What was asked for, and found. */
+/** The job of the command, and its measurements. */
 struct s3_job {
     size_t size, views, runs;
     bool silent; /**< JSON is printed, and nothing else */

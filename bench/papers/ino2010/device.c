@@ -158,7 +158,7 @@ static struct fbp_batch batch_of(const struct s2_worker *w, size_t view0, size_t
 /* Events that the next use of a slot must wait for, and the views in the slot. */
 struct slot {
     struct fbp_event sent, used, back;
-    size_t view0, n; /* on its way back; n 0: nothing */
+    size_t view0, n; /* views in the slot that are being copied back; n 0: none */
 };
 
 static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)

@@ -19,7 +19,7 @@ enum { SLICES = 2, BATCH = 40 /* a multiple of launches of 5 (the paper's) and o
 struct slices {
     size_t z0, n, voxels;
     float *ours, *plain;
-    float *samples; /* of ours, as the truth has them */
+    float *samples; /* the compared voxels of `ours` */
     struct fbp_bench_truth truth;
 };
 

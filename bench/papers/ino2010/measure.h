@@ -13,7 +13,7 @@
 
 enum { S2_SLOTS = 2, S2_FILTER_VIEWS = 8, S2_STAGE_BYTES = 64 << 20 };
 
-/** Where boxes are put together. */
+/** The whole volume, into which boxes are copied. */
 struct s2_volume {
     float *voxels; /**< [nz][ny][nx]; NULL: in the file */
     int fd;        /**< descriptor of the file without a name; -1: none */
@@ -47,7 +47,7 @@ static inline size_t s2_view_samples(const fbp_s2 *s)
 
 /* s2_division.c */
 
-/** What a division needs to know; pure. */
+/** Parameters of the division into boxes. */
 struct s2_needs {
     size_t n[3], n_devices;
     size_t wanted;         /**< subvolumes; 0: the fewest that fit */
@@ -77,7 +77,7 @@ fbp_status s2_volume_hash(const fbp_s2 *s, uint64_t *out);
 
 /* s2_device.c */
 
-/** One of the devices of a run. */
+/** State of one device of a run. */
 struct s2_worker {
     const fbp_s2 *s;
     size_t at, n; /**< device `at` of n */
@@ -87,7 +87,7 @@ struct s2_worker {
     void *raw[S2_SLOTS]; /**< buffers of raw views of `filterer` */
     float *rows[S2_SLOTS];
     void *views[S2_SLOTS], *filtered[S2_SLOTS], *volume[S2_SLOTS]; /**< of the adder */
-    void *stage[S2_SLOTS]; /**< of the host: slices of a box */
+    void *stage[S2_SLOTS]; /**< host buffers for slices of a box */
     size_t stage_slices;
     fbp_pool *copiers;
     struct fbp_s2_time time;

@@ -87,7 +87,7 @@ static void print_reason(const struct fbp_s2_plan *p)
     else
         printf("the fewest (a power of two, at least C = %zu); device memory is not limited",
                p->n_devices);
-    printf("\nboxes of %zu x %zu x %zu voxels, %zu along x and %zu along y; I = %zu views a "
+    printf("\nboxes of %zu x %zu x %zu voxels, %zu along x and %zu along y; I = %zu views per "
            "launch; %s\n",
            p->box[0], p->box[1], p->n[2], p->split[0], p->split[1], p->launch_views,
            p->volumes > 1 ? "two boxes on a device: one is fetched while the next is computed"
@@ -122,9 +122,8 @@ void s2_print_plan(const struct s2_result *r)
            r->size, r->views, p->n_columns, p->n_rows, p->kernel, p->half_width, p->n_devices,
            p->backend, p->device);
     print_table1(p);
-    printf(
-        "Numbers of C are per device; filtering counts samples, backprojection updates of voxels; "
-        "k, M, G: 10^3, 10^6, 10^9.\n");
+    printf("Columns C = 1, 2, 4 count per device: filtering in samples, backprojection in updates "
+           "of voxels; k, M, G: 10^3, 10^6, 10^9.\n");
     print_reason(p);
     print_memory(p);
     fflush(stdout);

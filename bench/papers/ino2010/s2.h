@@ -15,11 +15,11 @@ FBP_BEGIN
 struct fbp_s2_params {
     const char *device; /**< device as in fbp_recon_params; a name without indices means all devices
                            of the kind */
-    size_t most_devices; /**< of these, so many at most; 0: all */
+    size_t most_devices; /**< greatest number of these devices to use; 0: all */
     const char *kernel;  /**< kernel; NULL: "s2", or "column" or "matrix" on devices without "s2" */
     size_t subvolumes; /**< B; 0: the fewest that fit into device memory, at least one per device */
-    uint64_t device_memory_bytes; /**< of a device; 0: 90 % of what is free */
-    uint64_t memory_bytes;        /**< of the host; 0: 80 % of what is free */
+    uint64_t device_memory_bytes; /**< limit of device memory; 0: 90 % of the free memory */
+    uint64_t memory_bytes;        /**< limit of host memory; 0: 80 % of the free memory */
     /** Folder for the temporary file of a volume that does not fit into memory beside the views;
      * NULL: /tmp. */
     const char *folder;
@@ -55,7 +55,7 @@ struct fbp_s2_time {
     bool streams;
     double init;     /**< opening all devices at the same time, with their memory */
     double download; /**< copying views to devices and into the layout of the kernel */
-    double layout;   /**< of this, into the kernel's layout */
+    double layout;   /**< part of `download`: conversion to the layout of the kernel */
     double filter;
     double readback; /**< filtered views to the host */
     double backproject;

@@ -5,7 +5,7 @@
 
 enum { LABEL = 26, COLUMN = 9, WIDE = 13 };
 
-/* As many decimals as tell something. */
+/* Print seconds with three significant digits or more. */
 static void seconds(double v)
 {
     bench_cell(COLUMN, v < 0.1 ? 4 : v < 10 ? 3 : v < 100 ? 2 : 1, v);

@@ -35,10 +35,10 @@ struct s2_result {
     /** Runs per number of devices (n_devices 0: not measured); today: ordinary reconstructions, of
      * which init and total are known. */
     struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS], today[S2_COUNTS];
-    uint64_t hash; /**< of the volume, in all runs */
+    uint64_t hash; /**< hash of the volume, equal in all runs */
     bool compared;
     struct fbp_s2_error error;
-    struct fbp_limits limits; /**< of the first device; all 0: not known */
+    struct fbp_limits limits; /**< limits of the first device; all 0: unknown */
 };
 
 /** Rates that follow from the seconds with a number of devices; NAN: unknown. */

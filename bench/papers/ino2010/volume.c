@@ -62,7 +62,7 @@ void s2_volume_close(fbp_s2 *s)
     s->volume = (struct s2_volume){.fd = -1};
 }
 
-/* Slices of a box on their way. */
+/* Slices of a box that are being copied into the volume. */
 struct put {
     const fbp_s2 *s;
     const struct fbp_slab *box;
@@ -70,7 +70,7 @@ struct put {
     const float *voxels;
 };
 
-/* One slice, row by row, or at once where rows are whole. */
+/* Copy one slice: row by row, or at once if the box has whole rows. */
 static fbp_status put_slice(void *user, size_t item, int worker)
 {
     const struct put *p = user;

@@ -59,9 +59,9 @@ static void print_table3(const struct s0_ladder *l)
     for (int k = 0; k < S0_ROWS; k++) {
         printf("%-*s", LABEL, s0_table3[k].text);
         for (int i = 0; i < S0_COLUMNS; i++)
-            s0_print_cell(s0_table3[k].paper[i], 1);
+            bench_cell(S0_COLUMN, 1, s0_table3[k].paper[i]);
         for (int i = 0; l && i < S0_COLUMNS; i++)
-            s0_print_cell(now[i][k], 1);
+            bench_cell(S0_COLUMN, 1, now[i][k]);
         putchar('\n');
     }
     puts("Rules of the paper, found from its figures; N: voxels per side, I: views per launch, S: "
@@ -83,11 +83,11 @@ static void print_table3(const struct s0_ladder *l)
 static void print_step(const struct s0_step *step, const struct s0_time *t)
 {
     printf("%-*s", LABEL, step->text);
-    s0_print_cell(step->paper, 1);
+    bench_cell(S0_COLUMN, 1, step->paper);
     if (t) {
-        s0_print_cell(t->backproject, 4);
-        s0_print_cell(t->gups, 1);
-        s0_print_cell(t->psnr_db, 1);
+        bench_cell(S0_COLUMN, 4, t->backproject);
+        bench_cell(S0_COLUMN, 1, t->gups);
+        bench_cell(S0_COLUMN, 1, t->psnr_db);
     }
     putchar('\n');
 }
@@ -102,7 +102,7 @@ static void print_sweep(const struct s0_ladder *l)
     for (int i = 0; i < S0_SWEEP_I; i++) {
         printf("I = %-*d", LABEL - 4, i + 1);
         for (int j = 0; j < S0_SWEEP_J; j++)
-            s0_print_cell(l->sweep[i][j].backproject, 4);
+            bench_cell(S0_COLUMN, 4, l->sweep[i][j].backproject);
         putchar('\n');
     }
 }

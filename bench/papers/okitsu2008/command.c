@@ -15,8 +15,8 @@ static const struct opt table[] = {
                 "filter by FFT, the scan given as 3x4 matrices; paper: filter and kernel of the "
                 "paper (CUDA); ladder: tables 3 and 4 (CUDA)"),
     OPT(S, sweep, .name = "sweep",
-        .help = "after table 4, also leave out its steps one by one, and try I = 1 ... 6 with J "
-                "= 1, 2, 4"),
+        .help = "after table 4, also omit its steps one by one, and try I = 1 ... 6 views per "
+                "sum with J = 1, 2, 4 sums per launch"),
     OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096, .fallback = "512",
         .help = "N^3 voxels from views of N x N pixels"),
     OPT(S, views, .name = "views", .arg = "K", .min = 3, .max = 1e6, .fallback = "360",

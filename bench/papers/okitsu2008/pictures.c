@@ -78,7 +78,7 @@ static fbp_status reference_slice(const struct s0_picture *p, size_t z, const ch
     return st;
 }
 
-/* As S0-CASE-WHAT.png, black to white from lo to hi. */
+/* Write a picture S0-CASE-WHAT.png, black at lo and white at hi. */
 static fbp_status draw(const char *slice, const struct s0_picture *p, const char *name,
                        const char *what, double lo, double hi)
 {

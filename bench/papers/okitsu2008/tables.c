@@ -47,11 +47,6 @@ static double value(const struct s0_result *r, const struct s0_row *row)
     return row->scale * v;
 }
 
-void s0_print_cell(double v, int decimals)
-{
-    bench_cell(S0_COLUMN, decimals, v);
-}
-
 static void label(const char *text)
 {
     printf("%-*s", LABEL, text);
@@ -63,15 +58,15 @@ static void print_table1(const struct s0_result *results, size_t n)
     printf(" %*s %*s\n", S0_COLUMN, "seconds", S0_COLUMN, "views/s");
     for (size_t i = 0; i < S0_METHODS; i++) {
         label(s0_table1[i].text);
-        s0_print_cell(s0_table1[i].seconds, 1);
-        s0_print_cell(s0_table1[i].views_per_second, 1);
+        bench_cell(S0_COLUMN, 1, s0_table1[i].seconds);
+        bench_cell(S0_COLUMN, 1, s0_table1[i].views_per_second);
         putchar('\n');
     }
     for (size_t i = 0; i < n; i++) {
         const struct s0_result *r = &results[i];
         printf("today, %-*s", LABEL - 7, r->of->name);
-        s0_print_cell(r->seconds, 3);
-        s0_print_cell((double)r->views / r->seconds, 1);
+        bench_cell(S0_COLUMN, 3, r->seconds);
+        bench_cell(S0_COLUMN, 1, (double)r->views / r->seconds);
         printf("   %s; kernel %s\n", r->of->text, r->kernel);
     }
     printf("The CPU's 135.4 s are 2.7 views/s; 2.8 is what was published.\n");
@@ -86,10 +81,10 @@ static void print_table2(const struct s0_result *results, size_t n)
     putchar('\n');
     for (size_t k = 0; k < (isnan(results[0].psnr_db) ? S0_COMPARISON : S0_TABLE2_ROWS); k++) {
         label(s0_table2[k].text);
-        s0_print_cell(s0_table2[k].proposed, 1);
-        s0_print_cell(s0_table2[k].prior, 1);
+        bench_cell(S0_COLUMN, 1, s0_table2[k].proposed);
+        bench_cell(S0_COLUMN, 1, s0_table2[k].prior);
         for (size_t i = 0; i < n; i++)
-            s0_print_cell(value(&results[i], &s0_table2[k]), s0_table2[k].decimals);
+            bench_cell(S0_COLUMN, s0_table2[k].decimals, value(&results[i], &s0_table2[k]));
         putchar('\n');
     }
     printf(

@@ -17,7 +17,7 @@ struct s0_case {
     size_t batch;       /**< views a batch; 0: the plan's */
 };
 
-/** What the command was asked for. */
+/** Arguments of the command. */
 struct s0_args {
     const char *name, *device, *directory, *pictures;
     size_t size, views, runs, memory;
@@ -53,7 +53,8 @@ struct s0_result {
     double apart;            /**< seconds of that run */
     double read_overlap, write_overlap;
     uint64_t peak_bytes;
-    double rmse, psnr_db, max; /**< of a slice against `ref`; NAN without --pictures */
+    double rmse, psnr_db,
+        max; /**< difference of the middle slice from `ref`; NAN without --pictures */
 };
 
 /** A step of Table 4, of the paper or added by us. */
@@ -84,7 +85,8 @@ struct s0_ladder {
     struct s0_time sweep[S0_SWEEP_I][S0_SWEEP_J];
     bool swept;                                /**< the last two are there */
     struct fbp_limits limits;                  /**< of the device, measured */
-    struct s0_code filter_code, proposed_code; /**< as compiled for the device */
+    struct s0_code filter_code, proposed_code; /**< instruction counts of filter and proposed step,
+                                                  compiled for the device */
 };
 
 /** Run the ladder; an exit status, failures reported. */
@@ -100,14 +102,12 @@ enum { S0_COLUMN = 11, S0_STAGES = 11, S0_COMPARISON = 16, S0_TABLE2_ROWS = 19 }
 struct s0_row {
     const char *text, *key; /**< key: of a stage, in JSON */
     double proposed, prior; /**< published */
-    size_t at;              /**< of today's value in struct s0_result */
+    size_t at;              /**< offset of the measured value in struct s0_result */
     double scale;
     int decimals;
 };
 extern const struct s0_row s0_table2[S0_TABLE2_ROWS];
 
-/** Print a number (NAN: a dash) in S0_COLUMN characters. */
-void s0_print_cell(double v, int decimals);
 /** Print Tables 1 and 2 with published and measured figures. */
 void s0_print_tables(const struct s0_result *results, size_t n);
 /** Add a result as a JSON measurement; an exit status. */
@@ -118,9 +118,10 @@ void s0_add_number(cJSON *object, const char *key, double v);
 /** Files and parameters for drawing and comparing the middle slice of a result. */
 struct s0_picture {
     const char *dir, *work_dir; /**< folder of the pictures, and folder of temporary files */
-    const char *volume;         /**< that the result's slice is taken from */
+    const char *volume;         /**< file of the volume of the result */
     const struct fbp_scan *scan;
-    const struct fbp_recon_params *params; /**< of the reference; its device is replaced */
+    const struct fbp_recon_params
+        *params; /**< parameters of the reference; the device is replaced by ref */
 };
 
 /**

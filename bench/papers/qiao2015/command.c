@@ -34,7 +34,7 @@ static const struct opt table[] = {
         .help = "draw into this folder: Figs. 1 to 3, and slices and profiles of GS, CM and CS and "
                 "their differences (Figs. 4 and 5)"),
     OPT(S, json, .name = "json",
-        .help = "print one JSON object with a measurement for each size and way"),
+        .help = "print one JSON object with a measurement for each size and method"),
     OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
 };
 #undef S
@@ -120,8 +120,8 @@ const struct command cmd_bench_s4 = {
         "Backprojection of 208 filtered projections of a bottle. GS is the GPU in one stage: the "
         "paper's kernel in double, with its own launch. CM is the CPU in two stages, after the "
         "rings of directions are resampled to equal linear angles, which it needs. CS is the CPU "
-        "in one stage. All have the same projections. The plan is the library's own method on "
-        "--device.\n"
+        "in one stage. All have the same projections. Rows named plan are fbp's own method in one "
+        "stage on --device.\n"
         "Table 1: seconds and factors; the host waits for the kernel. A second table has the "
         "times as the paper took them, without waiting. Advice: arguments sent or kept on the "
         "card; the kernel with and without its branch. Table 2: limits of the GPU. Registers and "

@@ -28,7 +28,7 @@ struct fbp_s4 {
     double d;         /* distance of voxels, and of samples */
     double *gx;       /* [3][n_views]: GX, GY and GZ */
     float *views;     /* [n_views][samples] */
-    double *filtered; /* the same, filtered and weighted */
+    double *filtered; /* views [n_views][samples], filtered and weighted */
     struct fbp_phantom phantom;
     struct fbp_job_tables tables;
     fbp_pool *pool;

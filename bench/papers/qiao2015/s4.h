@@ -31,20 +31,20 @@ struct fbp_s4_gpu {
         grid_sides[3]; /**< greatest sides of a block in threads, and of a grid in blocks */
 };
 
-/** What a launch has of a multiprocessor. */
+/** Occupancy of a multiprocessor by a launch. */
 struct fbp_s4_occupancy {
     unsigned block;                /**< threads */
     size_t registers, local_bytes; /**< of a thread */
     size_t paper_threads; /**< threads per multiprocessor by the paper's rule: as many whole blocks
                              as the limits of threads and blocks allow */
-    size_t threads;       /**< as the limit of registers allows, too */
+    size_t threads;       /**< threads per multiprocessor that the limit of registers also allows */
     size_t resident; /**< greatest number of resident threads that was counted; 0: not counted */
 };
 
 /** Seconds of a launch.  Not known: NAN. */
 struct fbp_s4_launch {
     double send;    /**< sending projections and directions to the card */
-    double compute; /**< until the kernel has ended */
+    double compute; /**< time from the launch to the end of the kernel */
     double gather;  /**< copying the object to ordinary host memory after the kernel */
     /** One call with all arguments in host memory: send the object, projections and directions,
      * compute, gather.  MATLAB does that if the arguments are no gpuArrays; if they are, a call

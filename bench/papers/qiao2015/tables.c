@@ -124,7 +124,7 @@ static void print_advice(const struct s4_job *job)
     }
 }
 
-/* A way that was measured somewhere. */
+/* The first measurement of a method at any size; NULL: none. */
 static const struct s4_cell *first_of(const struct s4_job *job, enum s4_way way)
 {
     for (size_t i = 0; i < job->n; i++)

@@ -17,7 +17,7 @@ enum s4_column {
     S4_CM_SECONDS,
     S4_CS_SECONDS,
     S4_CM_TO_COMPUTE, /**< time of CM in units of the time of GS without the transfer */
-    S4_CM_TO_GS,      /**< the same with the transfer */
+    S4_CM_TO_GS,      /**< time of CM in units of the time of GS with the transfer */
     S4_CS_TO_COMPUTE,
     S4_CS_TO_GS,
     S4_COLUMNS
@@ -39,7 +39,7 @@ extern const double s4_published_operations;
 /** Ways to an object. */
 enum s4_way {
     S4_GS,        /**< the paper's kernel */
-    S4_NO_BRANCH, /**< the same without its branch */
+    S4_NO_BRANCH, /**< the paper's kernel without its branch */
     S4_REGISTERS, /**< the paper's kernel without branch, with sums in registers */
     S4_PLAN,      /**< a plan of the library on the device of --device, in double */
     S4_PLAN_FLOAT,
@@ -51,7 +51,7 @@ enum s4_way {
     S4_WAYS
 };
 
-/** How a way is done, and called. */
+/** Name and parameters of a method. */
 struct s4_about {
     const char *name, *text;
     bool gpu;   /**< on the device of --device; false: on the CPU */
@@ -79,7 +79,7 @@ struct s4_cell {
 struct s4_row {
     size_t size, samples, views;
     struct s4_cell way[S4_WAYS];
-    float *truth; /**< of the middle slice; owned */
+    float *truth; /**< phantom in the middle slice; owned */
 };
 
 /** A size of blocks. */
@@ -88,7 +88,7 @@ struct s4_block {
     double compute;
 };
 
-/** What was asked for, and found. */
+/** The job of the command, and its measurements. */
 struct s4_job {
     size_t n, runs, rings, samples; /**< rows; … */
     const char *device;
@@ -97,10 +97,11 @@ struct s4_job {
     struct s4_row row[S4_SIZES];
     bool has_device, has_cuda; /**< the device exists; it has kernels of the paper's arguments */
     struct fbp_s4_gpu gpu;
-    size_t block_row; /**< that of the sizes of blocks */
+    size_t block_row; /**< row in which the sizes of blocks are measured */
     size_t n_blocks;
     struct s4_block block[S4_MOST_BLOCKS];
-    struct fbp_s4_occupancy occupancy[FBP_S4_KERNELS]; /**< of the usual launches of that row */
+    struct fbp_s4_occupancy
+        occupancy[FBP_S4_KERNELS]; /**< occupancy of the usual launches in row block_row */
 };
 
 /** Measure all rows, whose sizes are given; an exit status, failures reported. */

@@ -11,8 +11,9 @@ FBP_BEGIN
 /** Which part of a kernel runs.  Every part runs at the occupancy of the whole kernel. */
 enum fbp_s1_part {
     FBP_S1_I,   /**< only instructions: no fetches, no reads or writes of the volume */
-    FBP_S1_IM,  /**< also reads and writes the volume */
-    FBP_S1_IMT, /**< also fetches, but all from one place: voxels of 1e-6 mm */
+    FBP_S1_IM,  /**< instructions, and reads and writes of the volume */
+    FBP_S1_IMT, /**< instructions, volume, and fetches that are all from one position (voxels of
+                   1e-6 mm) */
     FBP_S1_ALL, /**< the whole kernel */
     FBP_S1_PARTS
 };
