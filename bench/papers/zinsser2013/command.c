@@ -220,7 +220,10 @@ static int measure(struct session *s)
     struct s1_call call = {"today, whole call, kernel matrix", s->job.size, NAN, NAN, NAN, NAN};
     if ((s->job.kernels || s->a->size) && measure_call(s, &call) != FBP_OK)
         return cli_fail();
-    return s1_print_call(&s->job, &call, s->a->json);
+    rc = s1_print_call(&s->job, &call, s->a->json);
+    if (!s->a->json && isnan(call.seconds))
+        printf("The whole call was not measured: without CUDA it is measured only with --size.\n");
+    return rc;
 }
 
 /* Section V, with the volume on the device, or streamed. */
