@@ -224,15 +224,15 @@ static fbp_status add_slab(struct gl_s3_run *r, const struct gl_s3_stack *volume
                            size_t n)
 {
     const size_t each = r->variant->slices;
-    struct gl_s3_adder a;
-    fbp_status st = gl_s3_adder_open(&a, r, volume);
+    struct gl_s3_accumulator a;
+    fbp_status st = gl_s3_accumulator_open(&a, r, volume);
 
     gl_s3_stack_filter(&r->stack, !r->way->exact);
     for (size_t z = 0; st == FBP_OK && z < n; z += each) {
         gl_s3_add(&a, z / each * a.targets, z0 + z, n - z < each ? n - z : each);
         st = r->check();
     }
-    gl_s3_adder_close(&a);
+    gl_s3_accumulator_close(&a);
     if (st == FBP_OK)
         st = gl_check("the backprojection");
     r->time->backproject += gl_s3_lap(r);

@@ -78,7 +78,7 @@ fbp_status gl_s3_views_filter(struct gl_s3_run *run);
 /* s3_sum.c */
 
 /** State of adding views to slices; targets are whole slices. */
-struct gl_s3_adder {
+struct gl_s3_accumulator {
     struct gl_s3_run *run;
     const struct gl_s3_stack *volume;
     struct gl_s3_stack other; /**< second texture of the sums, for ping-pong */
@@ -92,12 +92,12 @@ struct gl_s3_adder {
 
 fbp_status gl_s3_mask_program(struct gl_s3_run *run);
 fbp_status gl_s3_sum_program(struct gl_s3_run *run);
-fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
-                            const struct gl_s3_stack *volume);
-void gl_s3_adder_close(struct gl_s3_adder *adder);
+fbp_status gl_s3_accumulator_open(struct gl_s3_accumulator *a, struct gl_s3_run *r,
+                                  const struct gl_s3_stack *volume);
+void gl_s3_accumulator_close(struct gl_s3_accumulator *accumulator);
 /** The sum of all views of the run in slices [z0, z0 + n) of the grid, at most variant->slices of
  *  them, which become the layers from `first` on. */
-void gl_s3_add(struct gl_s3_adder *adder, size_t first, size_t z0, size_t n);
+void gl_s3_add(struct gl_s3_accumulator *accumulator, size_t first, size_t z0, size_t n);
 /** Number of layers that n slices need, and channels of a layer. */
 size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices);
 size_t gl_s3_volume_channels(const struct fbp_s3_variant *v);

@@ -58,7 +58,7 @@ fbp_status gl_s3_sum_program(struct gl_s3_run *r)
 }
 
 /* Make depth and stencil for both framebuffers, and a texture for the region of interest. */
-static void open_tests(struct gl_s3_adder *a)
+static void open_tests(struct gl_s3_accumulator *a)
 {
     const size_t *n = a->volume->size;
 
@@ -79,7 +79,7 @@ static void open_tests(struct gl_s3_adder *a)
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 }
 
-static void close_tests(struct gl_s3_adder *a)
+static void close_tests(struct gl_s3_accumulator *a)
 {
     for (int i = 0; i < 2; i++) {
         glBindFramebuffer(GL_FRAMEBUFFER, a->run->frames[i]);
@@ -89,18 +89,18 @@ static void close_tests(struct gl_s3_adder *a)
     glDeleteTextures(1, &a->wanted);
 }
 
-fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
-                            const struct gl_s3_stack *volume)
+fbp_status gl_s3_accumulator_open(struct gl_s3_accumulator *a, struct gl_s3_run *r,
+                                  const struct gl_s3_stack *volume)
 {
     const struct fbp_s3_variant *v = r->variant;
     const size_t *size = volume->size;
 
-    *a = (struct gl_s3_adder){.run = r,
-                              .volume = volume,
-                              .targets = v->targets,
-                              .numbers = glGetUniformLocation(r->add, "c"),
-                              .layer = glGetUniformLocation(r->add, "layer"),
-                              .before = glGetUniformLocation(r->add, "before")};
+    *a = (struct gl_s3_accumulator){.run = r,
+                                    .volume = volume,
+                                    .targets = v->targets,
+                                    .numbers = glGetUniformLocation(r->add, "c"),
+                                    .layer = glGetUniformLocation(r->add, "layer"),
+                                    .before = glGetUniformLocation(r->add, "before")};
     if (r->way->kill) {
         a->any = malloc(size[0] * size[1]);
         if (!a->any)
@@ -114,7 +114,7 @@ fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
     return gl_check("targets");
 }
 
-void gl_s3_adder_close(struct gl_s3_adder *a)
+void gl_s3_accumulator_close(struct gl_s3_accumulator *a)
 {
     if (a->any)
         close_tests(a);
@@ -124,7 +124,7 @@ void gl_s3_adder_close(struct gl_s3_adder *a)
 
 /* Draw the region of slices [z0, z0 + n) into depth or stencil, so that other fragments are not
  * shaded. */
-static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
+static void draw_wanted(struct gl_s3_accumulator *a, size_t z0, size_t n)
 {
     const size_t *size = a->volume->size;
     const bool stencil = a->run->way->kill == FBP_S3_STENCIL;
@@ -154,7 +154,7 @@ static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
 }
 
 /* Bind the targets of a group, of both framebuffers if there are two, and set them to zero. */
-static void begin_group(struct gl_s3_adder *a, size_t first)
+static void begin_group(struct gl_s3_accumulator *a, size_t first)
 {
     static const float zero[4] = {0};
 
@@ -165,7 +165,7 @@ static void begin_group(struct gl_s3_adder *a, size_t first)
     }
 }
 
-static void draw_tiles(struct gl_s3_adder *a)
+static void draw_tiles(struct gl_s3_accumulator *a)
 {
     const size_t nx = a->volume->size[0], ny = a->volume->size[1];
     const size_t rows = gl_s3_tile_rows(a->run->variant, nx, ny, a->run->way->most_updates);
@@ -180,7 +180,7 @@ static void draw_tiles(struct gl_s3_adder *a)
 }
 
 /* Draw one pass: the views of a layer (or of several layers) into the slices from z on. */
-static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
+static void draw_pass(struct gl_s3_accumulator *a, size_t layer, double z)
 {
     const struct gl_s3_run *r = a->run;
     const size_t each = r->variant->views, texel = gl_s3_texel(r->variant);
@@ -204,7 +204,7 @@ static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
 }
 
 /* Swap the two textures of ping-pong: the next pass reads the sums that the last pass wrote. */
-static void swap(struct gl_s3_adder *a, size_t first, bool in_other)
+static void swap(struct gl_s3_accumulator *a, size_t first, bool in_other)
 {
     glBindFramebuffer(GL_FRAMEBUFFER, a->run->frames[in_other ? 0 : 1]);
     const int at =
@@ -213,7 +213,7 @@ static void swap(struct gl_s3_adder *a, size_t first, bool in_other)
 }
 
 /* From the other texture to the volume. */
-static void copy_back(const struct gl_s3_adder *a, size_t first)
+static void copy_back(const struct gl_s3_accumulator *a, size_t first)
 {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, a->run->frames[1]);
     for (size_t t = 0; t < a->targets; t++) {
@@ -224,7 +224,7 @@ static void copy_back(const struct gl_s3_adder *a, size_t first)
     }
 }
 
-static void draw_passes(struct gl_s3_adder *a, size_t first, size_t z0)
+static void draw_passes(struct gl_s3_accumulator *a, size_t first, size_t z0)
 {
     const struct gl_s3_run *r = a->run;
     const double z = (double)z0 - floor(((double)r->job->grid.n[2] - 1) / 2);
@@ -243,7 +243,7 @@ static void draw_passes(struct gl_s3_adder *a, size_t first, size_t z0)
         copy_back(a, first);
 }
 
-void gl_s3_add(struct gl_s3_adder *a, size_t first, size_t z0, size_t n)
+void gl_s3_add(struct gl_s3_accumulator *a, size_t first, size_t z0, size_t n)
 {
     glViewport(0, 0, (GLsizei)a->volume->size[0], (GLsizei)a->volume->size[1]);
     begin_group(a, first);

@@ -42,10 +42,10 @@ static fbp_status alloc_views(struct s2_worker *w, size_t i)
     const size_t n = S2_FILTER_VIEWS, launch = p->launch_views;
     const size_t filtered = backend(w)->filtered_bytes(&w->s->rows, launch, w->s->plan.n_rows);
 
-    FBP_TRY(alloc(w, w->filterer, FBP_FOR_RAW, n * view, n, &w->raw[i]));
-    FBP_TRY(alloc(w, w->filterer, FBP_FOR_RAW, n * view, n, (void **)&w->rows[i]));
-    FBP_TRY(alloc(w, w->adder, FBP_FOR_RAW, launch * view, launch, &w->views[i]));
-    return alloc(w, w->adder, FBP_FOR_FILTERED, filtered, launch, &w->filtered[i]);
+    FBP_TRY(alloc(w, w->filter_device, FBP_FOR_RAW, n * view, n, &w->raw[i]));
+    FBP_TRY(alloc(w, w->filter_device, FBP_FOR_RAW, n * view, n, (void **)&w->rows[i]));
+    FBP_TRY(alloc(w, w->accumulator, FBP_FOR_RAW, launch * view, launch, &w->views[i]));
+    return alloc(w, w->accumulator, FBP_FOR_FILTERED, filtered, launch, &w->filtered[i]);
 }
 
 static fbp_status alloc_boxes(struct s2_worker *w)
@@ -56,10 +56,10 @@ static fbp_status alloc_boxes(struct s2_worker *w)
 
     w->stage_slices = least(fit > 0 ? fit : 1, p->n[2]);
     for (size_t i = 0; i < p->volumes; i++)
-        FBP_TRY(alloc(w, w->adder, FBP_FOR_VOLUME, p->box_bytes, 0, &w->volume[i]));
+        FBP_TRY(alloc(w, w->accumulator, FBP_FOR_VOLUME, p->box_bytes, 0, &w->volume[i]));
     for (size_t i = 0; i < S2_SLOTS; i++)
-        FBP_TRY(backend(w)->memory.host_alloc(w->adder, w->stage_slices * slice, "slices of a box",
-                                              &w->stage[i]));
+        FBP_TRY(backend(w)->memory.host_alloc(w->accumulator, w->stage_slices * slice,
+                                              "slices of a box", &w->stage[i]));
     return FBP_OK;
 }
 
@@ -68,8 +68,8 @@ fbp_status s2_worker_open(struct s2_worker *w)
     const fbp_s2 *s = w->s;
     const int device = s->devices[w->at], threads = s->n_threads / (int)w->n;
 
-    FBP_TRY(backend(w)->open(&w->filterer, device, &s->tables.job));
-    FBP_TRY(backend(w)->open(&w->adder, device, &s->rows));
+    FBP_TRY(backend(w)->open(&w->filter_device, device, &s->tables.job));
+    FBP_TRY(backend(w)->open(&w->accumulator, device, &s->rows));
     for (size_t i = 0; i < S2_SLOTS; i++)
         FBP_TRY(alloc_views(w, i));
     FBP_TRY(alloc_boxes(w));
@@ -82,24 +82,24 @@ void s2_worker_close(struct s2_worker *w)
 {
     const struct fbp_backend *b = backend(w);
 
-    if (w->filterer)
-        (void)!fbp_device_settle_all(b, w->filterer);
-    if (w->adder)
-        (void)!fbp_device_settle_all(b, w->adder);
-    for (size_t i = 0; w->filterer && i < S2_SLOTS; i++) {
-        fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->raw[i]);
-        fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->rows[i]);
+    if (w->filter_device)
+        (void)!fbp_device_settle_all(b, w->filter_device);
+    if (w->accumulator)
+        (void)!fbp_device_settle_all(b, w->accumulator);
+    for (size_t i = 0; w->filter_device && i < S2_SLOTS; i++) {
+        fbp_device_put(b, w->filter_device, FBP_FOR_RAW, w->raw[i]);
+        fbp_device_put(b, w->filter_device, FBP_FOR_RAW, w->rows[i]);
     }
-    for (size_t i = 0; w->adder && i < S2_SLOTS; i++) {
-        fbp_device_put(b, w->adder, FBP_FOR_RAW, w->views[i]);
-        fbp_device_put(b, w->adder, FBP_FOR_FILTERED, w->filtered[i]);
-        fbp_device_put(b, w->adder, FBP_FOR_VOLUME, w->volume[i]);
-        fbp_host_put(b, w->adder, w->stage[i]);
+    for (size_t i = 0; w->accumulator && i < S2_SLOTS; i++) {
+        fbp_device_put(b, w->accumulator, FBP_FOR_RAW, w->views[i]);
+        fbp_device_put(b, w->accumulator, FBP_FOR_FILTERED, w->filtered[i]);
+        fbp_device_put(b, w->accumulator, FBP_FOR_VOLUME, w->volume[i]);
+        fbp_host_put(b, w->accumulator, w->stage[i]);
     }
-    if (w->filterer)
-        b->close(&w->filterer);
-    if (w->adder)
-        b->close(&w->adder);
+    if (w->filter_device)
+        b->close(&w->filter_device);
+    if (w->accumulator)
+        b->close(&w->accumulator);
     fbp_pool_destroy(&w->copiers);
 }
 
@@ -163,7 +163,7 @@ struct slot {
 
 static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)
 {
-    fbp_device *dev = w->filterer;
+    fbp_device *dev = w->filter_device;
     const struct fbp_batch batch = batch_of(w, s->view0, s->n);
 
     FBP_TRY(after(w, dev, FBP_STAGE_IN, s->used));
@@ -181,7 +181,7 @@ static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)
 static fbp_status fetch_rows(struct s2_worker *w, struct slot *s, size_t i)
 {
     const size_t samples = s2_view_samples(w->s);
-    fbp_device *dev = w->filterer;
+    fbp_device *dev = w->filter_device;
 
     if (s->n == 0)
         return FBP_OK;
@@ -220,7 +220,7 @@ fbp_status s2_worker_filter(struct s2_worker *w)
     }
     for (size_t k = 0; k < S2_SLOTS; k++, i = (i + 1) % S2_SLOTS)
         FBP_TRY(fetch_rows(w, &slots[i], i));
-    return fbp_device_settle_all(backend(w), w->filterer);
+    return fbp_device_settle_all(backend(w), w->filter_device);
 }
 
 /* Second phase: boxes. */
@@ -235,7 +235,7 @@ struct boxes {
 static fbp_status add(struct s2_worker *w, struct slot *s, size_t i, const struct fbp_batch *batch,
                       const struct fbp_slab *box, void *volume)
 {
-    fbp_device *dev = w->adder;
+    fbp_device *dev = w->accumulator;
     struct fbp_event laid_out;
 
     FBP_TRY(after(w, dev, FBP_STAGE_IN, s->sent)); /* laid out */
@@ -257,7 +257,7 @@ static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp
                           size_t at)
 {
     const struct fbp_s2_plan *p = &w->s->plan;
-    fbp_device *dev = w->adder;
+    fbp_device *dev = w->accumulator;
     size_t i = 0;
 
     w->lap = fbp_seconds();
@@ -282,17 +282,17 @@ static fbp_status put(struct s2_worker *w, const struct fbp_slab *box, struct pi
 {
     if (p->z0 == p->z1)
         return FBP_OK;
-    FBP_TRY(fbp_device_wait(backend(w), w->adder, p->here));
+    FBP_TRY(fbp_device_wait(backend(w), w->accumulator, p->here));
     FBP_TRY(s2_volume_put(w->s, w->copiers, box, p->z0, p->z1, w->stage[i]));
     p->z0 = p->z1;
-    return step(w, w->adder, FBP_STAGE_OUT, &w->time.concatenate);
+    return step(w, w->accumulator, FBP_STAGE_OUT, &w->time.concatenate);
 }
 
 /* Fetch a box in pieces: one piece is fetched while the last one is copied into the volume. */
 static fbp_status fetch_box(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
                             size_t at)
 {
-    fbp_device *dev = w->adder;
+    fbp_device *dev = w->accumulator;
     struct piece pieces[S2_SLOTS] = {0};
     size_t i = 0;
 
@@ -330,14 +330,14 @@ fbp_status s2_worker_backproject(struct s2_worker *w)
         FBP_TRY(compute(w, &b, &box, at));
         if (both && before.nz)
             FBP_TRY(fetch_box(w, &b, &before, (at + 1) % p->volumes));
-        FBP_TRY(after(w, w->adder, FBP_STAGE_OUT, b.ready[at])); /* what is fetched next */
+        FBP_TRY(after(w, w->accumulator, FBP_STAGE_OUT, b.ready[at])); /* what is fetched next */
         before = box;
         if (!both)
             FBP_TRY(fetch_box(w, &b, &box, at));
     }
     if (both && before.nz)
         FBP_TRY(fetch_box(w, &b, &before, (at + 1) % p->volumes));
-    return fbp_device_settle_all(backend(w), w->adder);
+    return fbp_device_settle_all(backend(w), w->accumulator);
 }
 
 fbp_status s2_worker_send(struct s2_worker *w)
@@ -347,7 +347,8 @@ fbp_status s2_worker_send(struct s2_worker *w)
 
     for (size_t view = 0; view < p->n_views; view += p->launch_views, i = (i + 1) % S2_SLOTS) {
         FBP_TRY(check_failed(w));
-        FBP_TRY(send(w, w->adder, view, least(p->n_views - view, p->launch_views), w->views[i]));
+        FBP_TRY(
+            send(w, w->accumulator, view, least(p->n_views - view, p->launch_views), w->views[i]));
     }
-    return fbp_device_settle_all(backend(w), w->adder);
+    return fbp_device_settle_all(backend(w), w->accumulator);
 }

@@ -45,7 +45,7 @@ static inline size_t s2_view_samples(const fbp_s2 *s)
     return s->plan.n_columns * s->plan.n_rows;
 }
 
-/* s2_division.c */
+/* division.c */
 
 /** Parameters of the division into boxes. */
 struct s2_needs {
@@ -64,7 +64,7 @@ fbp_status s2_divide(const struct s2_needs *w, struct fbp_s2_plan *p);
 /** Box b of the plan: whole columns. */
 struct fbp_slab s2_box(const struct fbp_s2_plan *plan, size_t b);
 
-/* s2_volume.c */
+/* volume.c */
 
 fbp_status s2_volume_open(fbp_s2 *s);
 void s2_volume_close(fbp_s2 *s);
@@ -75,31 +75,33 @@ fbp_status s2_volume_put(const fbp_s2 *s, fbp_pool *pool, const struct fbp_slab 
 fbp_status s2_volume_get(const fbp_s2 *s, size_t z0, size_t z1, float *out);
 fbp_status s2_volume_hash(const fbp_s2 *s, uint64_t *out);
 
-/* s2_device.c */
+/* device.c */
 
 /** State of one device of a run. */
 struct s2_worker {
     const fbp_s2 *s;
     size_t at, n; /**< device `at` of n */
     bool streams;
-    atomic_bool *failed; /**< any of them */
-    fbp_device *filterer, *adder;
-    void *raw[S2_SLOTS]; /**< buffers of raw views of `filterer` */
-    float *rows[S2_SLOTS];
-    void *views[S2_SLOTS], *filtered[S2_SLOTS], *volume[S2_SLOTS]; /**< of the adder */
-    void *stage[S2_SLOTS]; /**< host buffers for slices of a box */
-    size_t stage_slices;
-    fbp_pool *copiers;
+    atomic_bool *failed;       /**< any of them */
+    fbp_device *filter_device; /**< open device of the first phase: filter */
+    fbp_device *accumulator;   /**< open device of the second phase: backprojection */
+    void *raw[S2_SLOTS];       /**< raw views of filter_device */
+    float *rows[S2_SLOTS];     /**< filtered rows of filter_device */
+    void *views[S2_SLOTS], *filtered[S2_SLOTS]; /**< views of accumulator: raw, and laid out */
+    void *volume[S2_SLOTS];                     /**< boxes of accumulator */
+    void *stage[S2_SLOTS];                      /**< host buffers for slices of a box */
+    size_t stage_slices;                        /**< slices per buffer of `stage` */
+    fbp_pool *copiers;                          /**< threads that copy slices into the volume */
     struct fbp_s2_time time;
-    double lap;
+    double lap; /**< time at which the last step ended */
 };
 
-/** Device and all its memory. */
+/** Open the devices of a worker, and allocate all its memory. */
 fbp_status s2_worker_open(struct s2_worker *w);
 void s2_worker_close(struct s2_worker *w);
-/** Its share of the views. */
+/** Filter the worker's share of the views. */
 fbp_status s2_worker_filter(struct s2_worker *w);
-/** Its share of the boxes. */
+/** Compute the worker's share of the boxes. */
 fbp_status s2_worker_backproject(struct s2_worker *w);
 /** Send all views to the device once, as for a box, without computing. */
 fbp_status s2_worker_send(struct s2_worker *w);
