@@ -1,4 +1,5 @@
-/* Text and JSON that the commands fbp rabbitct … share: errors, contents of files, sizes. */
+/* Text and JSON that the commands fbp rabbitct … share: errors, contents of files,
+ * sizes; and the command `fbp rabbitct info`. */
 #include "bench/rabbitct/text.h"
 #include "say.h"
 
@@ -123,6 +124,36 @@ int rabbitct_info(const char *path, bool json)
         return cli_fail();
     return (json ? info_json : info_text)(path, &info);
 }
+
+/* Command `fbp rabbitct info`. */
+
+struct info_args {
+    const char *file;
+    bool json;
+};
+
+static const struct opt info_table[] = {
+    OPT(struct info_args, file, .name = "file", .positional = true, .required = true,
+        .help = "a data set (.rctd, .rct), or the result of a runner"),
+    OPT(struct info_args, json, .name = "json", .help = "print one JSON object"),
+};
+
+static int run_info(const struct command *self, int argc, char **argv)
+{
+    struct info_args a = {0};
+    const int rc = opt_parse(self, &a, argc, argv);
+
+    return rc == OPT_GO_ON ? rabbitct_info(a.file, a.json) : rc;
+}
+
+const struct command cmd_rabbitct_info = {
+    .name = "rabbitct info",
+    .summary = "what is in a RabbitCT data set or result",
+    .usage = "FILE [options]",
+    .examples = "  fbp rabbitct info rabbitct_512-v2.rctd\n",
+    COMMAND_OPTS(info_table),
+    .run = run_info,
+};
 
 uint16_t *rabbitct_load_reference(const char *path, size_t size)
 {

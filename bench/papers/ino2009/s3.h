@@ -144,11 +144,6 @@ struct fbp_s3_bar {
     bool published; /**< in a paper, not measured here */
 };
 
-/** Draw Fig. 5 as SVG: bars on a logarithmic axis. is_paper: the measured job is that of the paper.
- */
-FBP_MUST_CHECK fbp_status fbp_s3_draw(const char *path, bool is_paper,
-                                      const struct fbp_s3_bar *bars, size_t n);
-
 FBP_END
 
 #endif /* FBP_BENCH_PAPERS_INO2009_S3_H */
