@@ -1,3 +1,4 @@
+/* Checks the CPU kernel of plane integrals in double; planes_check.h has the checks. */
 #include "backend/cpu/simd.h"
 
 #define VALUE     double

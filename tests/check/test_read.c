@@ -1,7 +1,5 @@
-/*
- * Reading from several threads at once gives what one gives, and values that are stored past the
- * caches are those that are stored as usual.
- */
+/* Checks that reading from several threads at once gives what one thread reads, and that values
+ * stored past the caches equal those stored normally. */
 #include "unit/hdf5_files.h"
 
 #include "array/array.h"

@@ -1,3 +1,5 @@
+/* The table of damaged files that damaged.c gives to the command; fault/damaged.expected has the
+ * messages. */
 #include "damaged_cases.h"
 #include "damaged_prj.h"
 

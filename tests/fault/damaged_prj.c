@@ -1,3 +1,4 @@
+/* Writers of prj.mat files of an EPR laboratory, each wrong in one way, for damaged_cases.c. */
 #include "damaged_prj.h"
 
 #include "unit/mat_files.h"

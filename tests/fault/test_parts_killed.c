@@ -154,13 +154,6 @@ static void shell(const char *line)
         fail_msg("%s", line);
 }
 
-/* Are all final names of an output there, or none, as `one` has them?  Samples without their header
- * are none, and a stack may have some of its names, as its journal says. */
-static void check_names(const char *look)
-{
-    shell(look);
-}
-
 struct output {
     const char *path, *look;
 };
@@ -184,7 +177,9 @@ static void kill_everywhere(const struct output *o, size_t p, size_t n, size_t o
             if (k != p)
                 OK(write_part(o->path, k, n));
         killed = kill_part(o->path, p, n, call);
-        check_names(o->look);
+        /* Are all final names of an output there, or none, as `one` has them?  Samples without
+         * their header are none, and a stack may have some of its names, as its journal says. */
+        shell(o->look);
         for (size_t k = 1; k <= others && killed; k++)
             if (write_part(o->path, k, others) != FBP_OK)
                 fail_msg("%s, killed at call %ld, part %zu of %zu: %s", o->path, call, k, others,
@@ -312,21 +307,17 @@ static int note(void *user, const struct fbp_progress *p)
     return 0;
 }
 
-static struct fbp_recon_params params_of(struct shared *s, size_t part, size_t n)
-{
-    return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
-                                     .device = "cpu",
-                                     .n_threads = 1,
-                                     .callbacks.progress = note,
-                                     .callbacks.user = s,
-                                     .cluster.part = part,
-                                     .cluster.n_parts = n};
-}
-
 static fbp_status run_part(const struct fbp_scan *scan, struct shared *s, const char *path,
                            size_t part, size_t n)
 {
-    const struct fbp_recon_params p = params_of(s, part, n);
+    const struct fbp_recon_params p =
+        (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                  .device = "cpu",
+                                  .n_threads = 1,
+                                  .callbacks.progress = note,
+                                  .callbacks.user = s,
+                                  .cluster.part = part,
+                                  .cluster.n_parts = n};
     CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
     fbp_status st = fbp_plan_create(&plan, scan, &p);
 

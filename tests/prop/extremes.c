@@ -52,17 +52,6 @@ static bool taken(void)
     return turn++ % every == 0;
 }
 
-/* What a run wrote to standard error. */
-static void read_back(void)
-{
-    FILE *f = fopen("err", "r");
-    const size_t n = f ? fread(output, 1, sizeof output - 1, f) : 0;
-
-    output[n] = '\0';
-    if (f)
-        fclose(f);
-}
-
 static int sentences(void)
 {
     int n = 0;
@@ -103,7 +92,12 @@ static void run(char **words)
     if (child < 0 || wait4(child, &status, 0, &used) != child)
         exit(1);
     n_runs++;
-    read_back();
+    /* What a run wrote to standard error. */
+    FILE *f = fopen("err", "r");
+    const size_t n = f ? fread(output, 1, sizeof output - 1, f) : 0;
+    output[n] = '\0';
+    if (f)
+        fclose(f);
     if (WIFSIGNALED(status))
         complain(words, WTERMSIG(status) == SIGALRM ? "does not end" : "died by a signal");
     else if (WEXITSTATUS(status) > 2)
@@ -303,21 +297,6 @@ static void options_of(const char *command, const char *more)
     }
 }
 
-static void prepare(void)
-{
-    static const char *const made[] = {
-        "simulate -o s.json --size 8 --views 8 --detector 8x6 --truth v.mha"};
-    char line[600];
-    FILE *raw = fopen("p.raw", "wb");
-    static const float samples[8 * 6 * 8];
-
-    if (!raw || fwrite(samples, sizeof samples, 1, raw) != 1 || fclose(raw) != 0)
-        exit(1);
-    snprintf(line, sizeof line, "'%s' %s > made 2>&1 && cp s.mha p.mha", fbp, made[0]);
-    if (system(line) != 0) /* NOLINT(cert-env33-c) */
-        exit(1);
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 3) {
@@ -329,7 +308,16 @@ int main(int argc, char **argv)
     (void)mkdir(argv[2], 0700);
     if (every == 0 || chdir(argv[2]) != 0)
         return 2;
-    prepare();
+    static const char *const made[] = {
+        "simulate -o s.json --size 8 --views 8 --detector 8x6 --truth v.mha"};
+    char line[600];
+    FILE *raw = fopen("p.raw", "wb");
+    static const float samples[8 * 6 * 8];
+    if (!raw || fwrite(samples, sizeof samples, 1, raw) != 1 || fclose(raw) != 0)
+        exit(1);
+    snprintf(line, sizeof line, "'%s' %s > made 2>&1 && cp s.mha p.mha", fbp, made[0]);
+    if (system(line) != 0) /* NOLINT(cert-env33-c) */
+        exit(1);
     scan_files();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         options_of(commands[i].name, commands[i].words);

@@ -1,4 +1,5 @@
-/** @file boxes.h  Every kernel, and boxes of its volume, for tests. */
+/** @file boxes.h  A case for each kernel, and random boxes of its volume, for test_roi.c and
+ * test_region.c. */
 #ifndef FBP_TESTS_BOXES_H
 #define FBP_TESTS_BOXES_H
 

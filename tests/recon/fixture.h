@@ -1,4 +1,5 @@
-/** @file fixture.h  Simulate, reconstruct, look at the values: what every test of physics does. */
+/** @file fixture.h  Scans, runs and comparisons for the tests of recon, prop, check and fault:
+ * simulate, reconstruct, read the values. */
 #ifndef FBP_TESTS_FIXTURE_H
 #define FBP_TESTS_FIXTURE_H
 

@@ -1,4 +1,5 @@
-/** @file peers.h  What tests against other programs' thresholds share. */
+/** @file peers.h  Devices and helpers of the tests against thresholds of other programs
+ * (test_peers_*.c). */
 #ifndef FBP_TESTS_PEERS_H
 #define FBP_TESTS_PEERS_H
 

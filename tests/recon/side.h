@@ -1,4 +1,4 @@
-/** @file side.h  A device that is driven by itself, without the pipeline, for tests. */
+/** @file side.h  A device that test_region.c drives directly, without the pipeline. */
 #ifndef FBP_TESTS_SIDE_H
 #define FBP_TESTS_SIDE_H
 

@@ -1,4 +1,5 @@
-/** @file slabs.h  What the tests of several devices share. */
+/** @file slabs.h  Scan and device rates for the tests of several devices (test_far, test_lost,
+ * test_scratch, test_slabs). */
 #ifndef FBP_TESTS_SLABS_H
 #define FBP_TESTS_SLABS_H
 

@@ -1,4 +1,5 @@
-/* Views of plane integrals one by one: together they are what they are at once. */
+/* Checks that plane integrals added one view at a time (fbp_accumulator) give the volume of all
+ * views at once. */
 #include "recon/planes_util.h"
 
 static const char *const devices[] = {"cpu", "ref", "mock", "gl", "cuda"};

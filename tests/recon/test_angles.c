@@ -1,20 +1,10 @@
-/* Rings of directions resampled to the same angles in each: the views, and the volumes in one and
- * in two stages. */
+/* Checks rings of directions that are resampled to equal angles (--angles): the resampled views,
+ * and the volumes in one stage and in two. */
 #include "recon/planes_util.h"
 
 #include "filter/filter.h"
 #include "geometry/view.h"
 #include "pipeline/view_step.h"
-
-static fbp_source *memory_of(const struct fbp_scan *scan, const float *views)
-{
-    const struct fbp_array_info info = {.struct_size = sizeof info,
-                                        .n = {scan->panel.n_columns, 1, scan->n_views},
-                                        .type = FBP_F32,
-                                        .row_order = FBP_ROWS_BOTTOM_UP};
-
-    return memory_source(views, &info);
-}
 
 static struct fbp_view_step *rings_step(const struct fbp_scan *scan, size_t n,
                                         enum fbp_ring_interpolation how)
@@ -37,7 +27,11 @@ static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_rin
 
     AUTO_FREE float *views = plane_samples(scan, &solid, 1),
                     *wanted = plane_samples(&step->scan, &solid, 1);
-    fbp_source *source = memory_of(scan, views);
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {scan->panel.n_columns, 1, scan->n_views},
+                                        .type = FBP_F32,
+                                        .row_order = FBP_ROWS_BOTTOM_UP};
+    fbp_source *source = memory_source(views, &info);
     OK(fbp_source_wrap(&source, step->set_up, &step, source, true));
     const size_t size = step->scan.n_views * scan->panel.n_columns;
     AUTO_FREE float *got = calloc(size, sizeof *got);

@@ -1,8 +1,6 @@
-/*
- * Integers whose range is found from the volume itself: its least and greatest value to the last
- * bit, the same file however memory divides the work, nothing left beside it, and an interrupted
- * run goes on wherever it was interrupted.
- */
+/* Checks integer outputs whose range is taken from the volume: least and greatest value are
+ * exact, the file does not depend on memory, nothing else is left, and an interrupted run is
+ * resumed. */
 #include "recon/fixture.h"
 
 #include "array/array.h"

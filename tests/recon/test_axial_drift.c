@@ -1,7 +1,5 @@
-/*
- * Views that drift along the axis: large drifts are refused; for small ones, balls are compared
- * with those of the same circle without drift.
- */
+/* Checks circles that drift along the axis: large drifts are refused; with small drifts the means
+ * of balls are as near to those of the circle as stated. */
 #include "recon/fixture.h"
 #include "unit/geometry_util.h"
 
@@ -95,19 +93,6 @@ static struct fbp_geometry_facts facts_of(const struct fbp_scan *scan)
     return f;
 }
 
-/* The ball that is farthest off, as a part of what a circle makes of it. */
-static double worst_ball(const struct layout *l, struct fbp_scan *scan,
-                         const double circle[N_BALLS])
-{
-    double worst = 0;
-
-    for (int i = 0; i < N_BALLS; i++) {
-        const double off = ball_mean(scan, ball_of(l, i)) / circle[i] - 1;
-        worst = fabs(off) > fabs(worst) ? off : worst;
-    }
-    return worst;
-}
-
 /* Ever longer ways, until they are refused: until then no ball is off by more than 1 %; the
  * estimate is no less than what is found, and not far more than it. */
 static void check_path(const struct layout *l, enum path path, const double circle[N_BALLS])
@@ -119,7 +104,13 @@ static void check_path(const struct layout *l, enum path path, const double circ
         const struct fbp_geometry_facts f = facts_of(&scan);
         const bool refused = fbp_geometry_circular(&f) != FBP_OK;
         if (!refused) {
-            found = worst_ball(l, &scan, circle);
+            /* The ball that is farthest off, as a part of what a circle makes of it. */
+            double worst = 0;
+            for (int i = 0; i < N_BALLS; i++) {
+                const double off = ball_mean(&scan, ball_of(l, i)) / circle[i] - 1;
+                worst = fabs(off) > fabs(worst) ? off : worst;
+            }
+            found = worst;
             taken = part;
         }
         fbp_scan_clear(&scan);

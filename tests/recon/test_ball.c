@@ -1,7 +1,5 @@
-/*
- * A ball of 0.02/mm, radius 40 mm, 30 mm off the axis, in J1's geometry at a quarter of its size:
- * every kind of scan returns its value.
- */
+/* Checks that a ball of 0.02/mm, 30 mm off the axis, has its value within 0.2 % for every kind of
+ * scan, on every backend. */
 #include "geometry/view.h"
 #include "phantom/shapes.h"
 #include "recon/fixture.h"

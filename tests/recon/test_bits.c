@@ -1,4 +1,5 @@
-/* "The same bits": no split of the work changes a single voxel, on any backend. */
+/* Checks that no division of the work (threads, batches, slabs, devices) changes a bit of the
+ * volume, on any backend. */
 #include "recon/fixture.h"
 
 #include "devices/mock/mock.h"

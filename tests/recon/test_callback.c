@@ -1,6 +1,5 @@
-/*
- * Views from a function of the program's own, slices to another: the bits of a run between files,
- * however work is divided; and an error of theirs, at any call, is the run's, with their sentence.
+/* Checks views that a function of the user provides and slices that another takes: the bits of a
+ * run between files, and an error of either function, at any call, ends the run with its message.
  */
 #include "recon/fixture.h"
 

@@ -1,5 +1,5 @@
-/* The rotation axis is found, whatever the scan says, to a tenth of a column; and what cannot be
- * told is not said to be sure. */
+/* Checks that the rotation axis is found to a tenth of a column, and that an unreliable result is
+ * reported as such. */
 #include "geometry/view.h"
 #include "recon/fixture.h"
 

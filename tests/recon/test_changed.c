@@ -1,5 +1,5 @@
-/* Projections that change while a volume is computed from them: the run fails and names the file,
- * and nothing is kept that --resume could go on from. */
+/* Checks that projections that change during a run end it with a message that names the file, and
+ * leave nothing that --resume could continue. */
 #include "geometry/view.h"
 #include "recon/fixture.h"
 
@@ -26,18 +26,6 @@ static int spoil(void *user, const struct fbp_progress *now)
     return 0;
 }
 
-static void make_scan(struct fbp_scan *scan)
-{
-    *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
-                              .kind = FBP_PARALLEL,
-                              .n_views = VIEWS,
-                              .panel = {SIDE, SIDE},
-                              .row_order = FBP_ROWS_BOTTOM_UP,
-                              .volume = {.n = {SIDE, SIDE, SIDE}, .voxel_mm = {1, 1, 1}}};
-    add_views(scan, &(struct orbit){.step_deg = 180. / VIEWS, .pitch_mm = {1, 1}});
-    simulate_head(scan, 8);
-}
-
 static bool is_there(const char *path, const char *end)
 {
     char name[4200];
@@ -51,7 +39,14 @@ static void run(const char *output)
     AUTO_CLEAR struct fbp_scan scan = {.struct_size = sizeof scan};
     struct plot plot = {0};
 
-    make_scan(&scan);
+    scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .kind = FBP_PARALLEL,
+                             .n_views = VIEWS,
+                             .panel = {SIDE, SIDE},
+                             .row_order = FBP_ROWS_BOTTOM_UP,
+                             .volume = {.n = {SIDE, SIDE, SIDE}, .voxel_mm = {1, 1, 1}}};
+    add_views(&scan, &(struct orbit){.step_deg = 180. / VIEWS, .pitch_mm = {1, 1}});
+    simulate_head(&scan, 8);
     plot.file = scan.projections;
     CLEANUP(fbp_plan_destroy)
     fbp_plan *plan = create_plan(

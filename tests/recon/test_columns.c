@@ -1,8 +1,5 @@
-/*
- * The window along detector columns, in the whole chain: what it does to the values, by weights and
- * a kernel that are written down here; every backend against the specification; and the same bits
- * however views and slices are divided, whose rows then need their neighbours.
- */
+/* Checks the window along detector columns: values against a kernel written in this file, every
+ * backend against ref, and the same bits for every division of the work. */
 #include "recon/fixture.h"
 
 #include "devices/mock/mock.h"

@@ -1,7 +1,5 @@
-/*
- * How many samples were not finite, or clipped, is a fact of scan and volume: each sample of the
- * rows that are needed counts once, whatever the kernel, slabs, batches, devices and memory.
- */
+/* Checks that the counts of non-finite and clipped samples count each sample once, whatever the
+ * kernel, slabs, batches, devices and memory. */
 #include "geometry/kind.h"
 #include "recon/fixture.h"
 #include "scan/file/scan.h"

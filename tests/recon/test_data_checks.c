@@ -1,8 +1,5 @@
-/*
- * Warnings about the views themselves: an object wider than the panel, views without data, and a
- * volume larger than the field of view.  They are the same on every backend and for every division
- * of the work.
- */
+/* Checks the warnings about views (truncated object, views without data, volume larger than the
+ * field of view): they are the same on every backend and for every division of the work. */
 #include "geometry/view.h"
 #include "recon/fixture.h"
 
@@ -162,13 +159,6 @@ TEST(noise_is_no_object_however_small)
     }
 }
 
-/* Some views' exposure is another: line integrals of the whole view are shifted. */
-static void expose(float *p, size_t first, size_t end, double part)
-{
-    for (size_t i = first * PIXELS; i < end * PIXELS; i++)
-        p[i] -= (float)log(part);
-}
-
 /* Of a ball of 60 mm beside the axis, or one that is cut off, in noise or not: what is said of the
  * views [first, end), which have another exposure. */
 static void check_exposure(double x, double r, bool noise, size_t first, size_t end, double part)
@@ -184,7 +174,9 @@ static void check_exposure(double x, double r, bool noise, size_t first, size_t 
     replace_samples(&scan, p);
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &before, &said));
     assert_int_equal(before.exposure_views, 0);
-    expose(p, first, end, part);
+    /* Some views' exposure is another: line integrals of the whole view are shifted. */
+    for (size_t i = first * PIXELS; i < end * PIXELS; i++)
+        p[i] -= (float)log(part);
     replace_samples(&scan, p);
     OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &report, &said));
     if (report.exposure_views != end - first || report.exposure_first != first ||

@@ -1,8 +1,6 @@
-/*
- * The whole chain on a device with memory of its own, against the CPU: every sort of scan, what the
- * preparation mends and counts, and the limits of memory.  Small, so that it can run under
- * compute-sanitizer; an argument selects tests by name, such as "values_*".
- */
+/* Checks devices with memory of their own against the CPU: every kind of scan, repaired samples
+ * and their counts, limits of memory. Small enough for compute-sanitizer; an argument selects
+ * tests by name, such as "values_*". */
 #include "geometry/view.h"
 #include "phantom/shapes.h"
 #include "recon/fixture.h"

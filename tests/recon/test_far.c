@@ -1,5 +1,5 @@
-/* Views and volumes in the memory of a device: the same bits as from files, and the host does not
- * touch them, which would end the test. */
+/* Checks views and volumes in the memory of a device: the bits of a run between files, without
+ * access by the host, which would end the test. */
 #include "recon/slabs.h"
 
 #include <pthread.h>

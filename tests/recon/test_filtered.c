@@ -1,4 +1,5 @@
-/* Views that are filtered already: from RabbitCT's files, from scan files, and one by one. */
+/* Checks views that are filtered already: from RabbitCT's files, from scan files, and one by one.
+ */
 #include "recon/fixture.h"
 
 #include "bench/rabbitct/feed.h"

@@ -1,5 +1,5 @@
-/* Reconstruction while the projections are being written: the bits of an ordinary run, whatever the
- * pace, the device, the slabs and the form of the files. */
+/* Checks reconstruction while projections are being written (--follow): the bits of an ordinary
+ * run at any pace, on any device, for any slabs and formats. */
 #include "recon/fixture.h"
 
 #include "array/file/format.h"
@@ -49,21 +49,6 @@ static void name_view(const struct live *l, size_t k, char *out)
     sprintf(out, "%.*s%03zu.raw", (int)(strchr(l->pattern, '%') - l->pattern), l->pattern, k);
 }
 
-static void put_view(const struct live *l, size_t k)
-{
-    char name[500], temporary_name[510];
-    const size_t bytes = VIEW * fbp_type_size(l->scan.raw.type);
-
-    name_view(l, k, name);
-    sprintf(temporary_name, "%s.tmp", name);
-    const int fd = open(l->files ? temporary_name : l->file, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, (const char *)l->views + k * bytes, bytes), bytes);
-    close(fd);
-    if (l->files)
-        assert_int_equal(rename(temporary_name, name), 0);
-}
-
 static void *write_views(void *user)
 {
     const struct live *l = user;
@@ -72,7 +57,17 @@ static void *write_views(void *user)
     for (size_t k = 0; k < l->stop_at; k++) {
         if (k % l->burst == 0)
             nanosleep(&t, NULL);
-        put_view(l, k);
+        char name[500], temporary_name[510];
+        const size_t bytes = VIEW * fbp_type_size(l->scan.raw.type);
+        name_view(l, k, name);
+        sprintf(temporary_name, "%s.tmp", name);
+        const int fd =
+            open(l->files ? temporary_name : l->file, O_WRONLY | O_CREAT | O_APPEND, 0666);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, (const char *)l->views + k * bytes, bytes), bytes);
+        close(fd);
+        if (l->files)
+            assert_int_equal(rename(temporary_name, name), 0);
     }
     return NULL;
 }

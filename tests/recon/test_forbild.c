@@ -1,4 +1,5 @@
-/* The FORBILD head, projected and reconstructed about its middle: its tissues by their means. */
+/* Checks that the tissues of the FORBILD head, simulated and reconstructed near its mid-plane,
+ * have their means within 0.5 % of water. */
 #include "geometry/view.h"
 #include "recon/fixture.h"
 

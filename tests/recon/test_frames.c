@@ -1,5 +1,5 @@
-/* Several frames (delays) of plane integrals at once, in one stage and in two: the same bits as one
- * by one, whichever device and kernel compute them, and however memory divides the work. */
+/* Checks that several channels (delays) of plane integrals at once have the bits of single ones,
+ * in one stage and in two, on every device and for every division of the work. */
 #include "recon/planes_util.h"
 
 enum { FRAMES = 3, SIDE = 40 };
@@ -70,23 +70,6 @@ static float *volume_of(const struct way *w, const struct fbp_scan *scan, const 
     return out;
 }
 
-/* Least, most and mean of all frames are those of single ones. */
-static void check_report(const struct way *w, const struct fbp_report *all,
-                         const struct fbp_report *one)
-{
-    double least = INFINITY, most = -INFINITY, mean = 0;
-
-    for (size_t f = 0; f < FRAMES; f++) {
-        least = fmin(least, one[f].min);
-        most = fmax(most, one[f].max);
-        mean += one[f].mean / FRAMES;
-    }
-    if (fabs(all->min - least) > 0 || fabs(all->max - most) > 0 ||
-        !(fabs(all->mean - mean) <= 1e-6 * most))
-        fail_msg("%s: least %g, most %g, mean %g of all frames, expected %g, %g, %g", w->name,
-                 all->min, all->max, all->mean, least, most, mean);
-}
-
 static void check_way(const struct way *w, struct fbp_scan *scan, const float *series)
 {
     const size_t n = voxels_of(w, scan);
@@ -102,7 +85,17 @@ static void check_way(const struct way *w, struct fbp_scan *scan, const float *s
             fail_msg("%s: frame %zu differs from the same one alone by %g of the peak", w->name, f,
                      difference(alone, together + f * n, n));
     }
-    check_report(w, &all, one);
+    /* Least, most and mean of all frames are those of single ones. */
+    double least = INFINITY, most = -INFINITY, mean = 0;
+    for (size_t f = 0; f < FRAMES; f++) {
+        least = fmin(least, one[f].min);
+        most = fmax(most, one[f].max);
+        mean += one[f].mean / FRAMES;
+    }
+    if (fabs(all.min - least) > 0 || fabs(all.max - most) > 0 ||
+        !(fabs(all.mean - mean) <= 1e-6 * most))
+        fail_msg("%s: least %g, most %g, mean %g of all frames, expected %g, %g, %g", w->name,
+                 all.min, all.max, all.mean, least, most, mean);
 }
 
 /* Rings of make_scan() at the same angles. */

@@ -1,8 +1,6 @@
-/*
- * Renderers by OpenGL: any way to cut the work gives the same bits, nothing is left open however
- * often a device is (failures are recon/gl_faults'), two plans run side by side, and a process that
- * has used one may fork.  Values are recon/device_gl's.
- */
+/* Checks the OpenGL device: the same bits for every division of the work, no open files after
+ * many uses, two plans at the same time, and processes that fork. recon/gl_faults checks
+ * failures, recon/device_gl values. */
 #include "recon/planted.h"
 
 #include <fcntl.h>

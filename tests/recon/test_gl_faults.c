@@ -1,7 +1,6 @@
-/* Renderers that fail, as planted: a text that does not compile, no context, one that does not
- * become current, no memory at any place where it may be lacking, a context that is lost at any
- * time.  Each is one sentence, which names the renderer and the remedy; nothing is written or left
- * open, and the next run has the same bits as ever. */
+/* Checks injected failures of OpenGL (a shader that does not compile, no context, no memory, a
+ * lost context): each gives one message with the renderer and the remedy, nothing is written or
+ * left open, and the next run has the same bits. */
 #include "recon/planted.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
-/* What a renderer's buffers, textures and storage blocks hold is known when a plan is made: then
- * slabs and batches are smaller, with the same bits, or there is a sentence and no plan.  The
- * limits are set low here. */
+/* Checks that a plan respects the limits of a renderer's buffers, textures and storage blocks by
+ * smaller slabs and batches with the same bits, or is refused. */
 #include "recon/planted.h"
 
 struct result {

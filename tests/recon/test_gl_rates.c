@@ -1,5 +1,5 @@
-/* Rates of renderers: measured by a run, kept, and used by later plans; and the divisions of work
- * that follow from rates have the same bits.  No time decides here. */
+/* Checks the rates of OpenGL devices: a run measures and stores them, later plans use them, and
+ * the divisions that follow have the same bits. */
 #include "recon/planted.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* What devices of a renderer share: memory that one plan was given is copied from and to by others
- * directly, for as long as anybody needs it. */
+/* Checks that OpenGL devices share memory that one plan allocated: others copy from and to it
+ * directly until the last user releases it. */
 #include "recon/planted.h"
 
 #include <pthread.h>

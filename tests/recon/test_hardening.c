@@ -79,23 +79,6 @@ static struct fbp_scan disc(void)
     return scan;
 }
 
-/* Means within 8 mm of the axis, and from 30 to 35 mm. */
-static void middle_and_rim(const float *slice, double *middle, double *rim)
-{
-    double sums[2] = {0, 0}, counts[2] = {0, 0};
-
-    for (size_t i = 0; i < (size_t)N * N; i++) {
-        const double r = hypot((double)(i % N) - (N - 1) / 2.0, (double)(i / N) - (N - 1) / 2.0);
-        const int which = r < 8 ? 0 : r > 30 && r < 35 ? 1 : -1;
-        if (which >= 0) {
-            sums[which] += (double)slice[i];
-            counts[which]++;
-        }
-    }
-    *middle = sums[0] / counts[0];
-    *rim = sums[1] / counts[1];
-}
-
 static const char *const devices[] = {"ref", "cpu", "mock", "gl", "cuda"};
 
 enum { N_DEVICES = sizeof devices / sizeof *devices };
@@ -114,7 +97,19 @@ TEST(cupping_goes)
             if (!usable(devices[d]))
                 continue;
             AUTO_FREE float *slice = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
-            middle_and_rim(slice, &middle, &rim);
+            /* Means within 8 mm of the axis, and from 30 to 35 mm. */
+            double sums[2] = {0, 0}, counts[2] = {0, 0};
+            for (size_t i = 0; i < (size_t)N * N; i++) {
+                const double r =
+                    hypot((double)(i % N) - (N - 1) / 2.0, (double)(i / N) - (N - 1) / 2.0);
+                const int which = r < 8 ? 0 : r > 30 && r < 35 ? 1 : -1;
+                if (which >= 0) {
+                    sums[which] += (double)slice[i];
+                    counts[which]++;
+                }
+            }
+            middle = sums[0] / counts[0];
+            rim = sums[1] / counts[1];
             print_message("%-4s %s: middle %.5f, rim %.5f /mm\n", devices[d],
                           corrected ? "corrected" : "measured", middle, rim);
             if (corrected)

@@ -1,5 +1,5 @@
-/* Plane integrals by the nearest sample, linearly and by cubic splines: published errors, kernels
- * and devices against each other, and bits. */
+/* Checks nearest, linear and cubic interpolation of plane integrals: published errors, kernels
+ * and devices against each other, and the same bits for every division of the work. */
 #include "recon/planes_util.h"
 
 #include "filter/filter.h"

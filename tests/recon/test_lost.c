@@ -1,5 +1,5 @@
-/* Devices that fail while they compute: the others do their part, with the same bits and facts,
- * unless they copy filtered views from it. */
+/* Checks that the other devices compute the work of a device that fails during a run, with the
+ * same bits and reports, unless they copy filtered views from that device: then the run fails. */
 #include "pipeline/plan.h"
 #include "recon/slabs.h"
 
@@ -14,15 +14,6 @@ struct right {
     uint64_t hash;
     struct fbp_report report;
 };
-
-static void check_report(const struct fbp_report *r, const struct right *right)
-{
-    assert_true(r->hash == right->hash);
-    assert_true(r->min == right->report.min && r->max == right->report.max);
-    assert_true(fabs(r->mean - right->report.mean) < 1e-12 * fabs(right->report.max));
-    assert_int_equal(r->not_finite, right->report.not_finite);
-    assert_int_equal(r->clipped, right->report.clipped);
-}
 
 /* As a plan of its own. */
 static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
@@ -46,7 +37,11 @@ static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon
     OK(fbp_plan_open(plan));
     for (int time = 0; time < 2; time++) {
         OK(fbp_plan_run(plan, "hash:", &r));
-        check_report(&r, right);
+        assert_true(r.hash == right->hash);
+        assert_true(r.min == right->report.min && r.max == right->report.max);
+        assert_true(fabs(r.mean - right->report.mean) < 1e-12 * fabs(right->report.max));
+        assert_int_equal(r.not_finite, right->report.not_finite);
+        assert_int_equal(r.clipped, right->report.clipped);
         /* What fails when all is done drops nothing. */
         assert_true(r.devices_dropped <= (atomic_load(&fbp_mock_failures) > before));
         assert_int_equal(lines, r.devices_dropped);

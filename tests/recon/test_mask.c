@@ -1,7 +1,5 @@
-/*
- * What lies outside the field of view gets one value: the same voxels on every device, however the
- * work is divided, and those that some view does not see.
- */
+/* Checks that voxels outside the field of view get one value: the same voxels on every device and
+ * for every division of the work, and all that some view does not see. */
 #include "geometry/kind.h"
 #include "recon/fixture.h"
 #include "scan/file/scan.h"

@@ -1,4 +1,5 @@
-/* Memory to memory: the same bits as file to file, copied straight or through buffers. */
+/* Checks runs from memory to memory: the bits of runs between files, copied directly or through
+ * buffers. */
 #include "recon/fixture.h"
 
 #include "devices/mock/mock.h"
@@ -40,18 +41,6 @@ static void assert_same_report(const struct fbp_report *a, const struct fbp_repo
     assert_true(fabs(a->mean - b->mean) <= 1e-6 * fabs(b->max));
 }
 
-static void assert_true_report(const struct fbp_report *r, const float *x, size_t n)
-{
-    struct fbp_report is = {.struct_size = sizeof is, .min = INFINITY, .max = -INFINITY};
-
-    for (size_t i = 0; i < n; i++) {
-        is.min = fmin(is.min, (double)x[i]);
-        is.max = fmax(is.max, (double)x[i]);
-        is.mean += (double)x[i] / (double)n;
-    }
-    assert_same_report(r, &is);
-}
-
 /* fbp_reconstruct() and a plan that runs again and again, against the file's volume. */
 static void check(const struct job *j, const struct fbp_recon_params *params)
 {
@@ -63,7 +52,13 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     struct fbp_report by_file = {.struct_size = sizeof by_file}, r = {.struct_size = sizeof r};
 
     OK(reconstruct_to(&j->scan, params, "null:", &by_file));
-    assert_true_report(&by_file, right, n);
+    struct fbp_report is = {.struct_size = sizeof is, .min = INFINITY, .max = -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        is.min = fmin(is.min, (double)right[i]);
+        is.max = fmax(is.max, (double)right[i]);
+        is.mean += (double)right[i] / (double)n;
+    }
+    assert_same_report(&by_file, &is);
     OK(fbp_reconstruct(&j->scan, params, FBP_F32, j->views, at_once, &r));
     assert_memory_equal(at_once, right, n * sizeof *right);
     assert_same_report(&r, &by_file);

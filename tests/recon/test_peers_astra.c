@@ -18,20 +18,6 @@ static struct fbp_shape box(size_t n, double from, double to, double s, bool fla
                               .density = 1};
 }
 
-/* Mean over voxels [from, to) along every axis. */
-static double mean_of(const float *volume, const struct fbp_grid *g, size_t from, size_t to)
-{
-    const bool flat = g->n[2] == 1;
-    double sum = 0;
-    size_t count = 0;
-
-    for (size_t z = flat ? 0 : from; z < (flat ? 1 : to); z++)
-        for (size_t y = from; y < to; y++)
-            for (size_t x = from; x < to; x++, count++)
-                sum += (double)volume[(z * g->n[1] + y) * g->n[0] + x];
-    return sum / (double)count;
-}
-
 /* One of their projection geometries; a source at infinity: parallel. */
 struct geometry {
     double source, detector, arc, pitch[2];
@@ -80,7 +66,16 @@ static void run(const struct geometry *g, size_t n, double s, const size_t cube[
             continue;
         float *volume =
             reconstruct_views(&scan, views, fbp_recon_params(.device = peer_devices[i]));
-        const double mean = mean_of(volume, &scan.volume, middle[0], middle[1]);
+        /* Mean over voxels [from, to) along every axis. */
+        const bool flat = (&scan.volume)->n[2] == 1;
+        double sum = 0;
+        size_t count = 0;
+        for (size_t z = flat ? 0 : middle[0]; z < (flat ? 1 : middle[1]); z++)
+            for (size_t y = middle[0]; y < middle[1]; y++)
+                for (size_t x = middle[0]; x < middle[1]; x++, count++)
+                    sum +=
+                        (double)volume[(z * (&scan.volume)->n[1] + y) * (&scan.volume)->n[0] + x];
+        const double mean = sum / (double)count;
         worst->off[i] = fmax(worst->off[i], fabs(mean - 1));
         if (!(fabs(mean - 1) < TOLERANCE))
             fail_msg("%s: source %g, detector %g, arc %g, pixel %g x %g, voxel %g: mean %.4f",

@@ -190,25 +190,26 @@ static void turn(const double R[3][3], double x[3])
     memcpy(x, out, sizeof out);
 }
 
-static void turn_scan(const double R[3][3], struct fbp_scan *scan)
+static void turned_volume(const char *name, const double R[3][3])
 {
-    for (size_t k = 0; k < scan->n_views; k++) {
-        turn(R, scan->views[k].s);
-        turn(R, scan->views[k].d);
-        turn(R, scan->views[k].u);
-        turn(R, scan->views[k].v);
+    struct rtk_scan r = usual();
+    r.source_x = 20;
+    r.source_y = 15;
+    AUTO_CLEAR struct fbp_scan scan = make_scan(&r);
+    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = shepp_logan(116);
+    for (size_t k = 0; k < scan.n_views; k++) {
+        turn(R, scan.views[k].s);
+        turn(R, scan.views[k].d);
+        turn(R, scan.views[k].u);
+        turn(R, scan.views[k].v);
     }
-}
-
-/* Ellipsoids become shapes, which may be turned about any axis. */
-static void turn_phantom(const double R[3][3], struct fbp_phantom *p)
-{
-    p->shapes = calloc(p->n, sizeof *p->shapes);
-    assert_non_null(p->shapes);
-    for (size_t i = 0; i < p->n; i++) {
-        const struct fbp_ellipsoid *e = &p->items[i];
+    /* Ellipsoids become shapes, which may be turned about any axis. */
+    phantom.shapes = calloc(phantom.n, sizeof *phantom.shapes);
+    assert_non_null(phantom.shapes);
+    for (size_t i = 0; i < phantom.n; i++) {
+        const struct fbp_ellipsoid *e = &phantom.items[i];
         const double t = e->turn_deg * PI / 180;
-        struct fbp_shape *s = &p->shapes[i];
+        struct fbp_shape *s = &phantom.shapes[i];
         *s = (struct fbp_shape){.kind = FBP_SHAPE_ELLIPSOID,
                                 .axes = {{cos(t), sin(t), 0}, {-sin(t), cos(t), 0}, {0, 0, 1}},
                                 .density = e->density};
@@ -218,19 +219,8 @@ static void turn_phantom(const double R[3][3], struct fbp_phantom *p)
         for (int k = 0; k < 3; k++)
             turn(R, s->axes[k]);
     }
-    p->n_shapes = p->n;
-    p->n = 0;
-}
-
-static void turned_volume(const char *name, const double R[3][3])
-{
-    struct rtk_scan r = usual();
-    r.source_x = 20;
-    r.source_y = 15;
-    AUTO_CLEAR struct fbp_scan scan = make_scan(&r);
-    CLEANUP(fbp_phantom_clear) struct fbp_phantom phantom = shepp_logan(116);
-    turn_scan(R, &scan);
-    turn_phantom(R, &phantom);
+    phantom.n_shapes = phantom.n;
+    phantom.n = 0;
     AUTO_FREE float *truth = draw_centres(&phantom, &scan.volume);
     run(&scan, &phantom, truth,
         &(struct how){.name = name, .half = 116, .e = 0.03, .p = 26, .mask = true});

@@ -47,32 +47,6 @@ static void conjugate(double complex *w)
         w[i] = conj(w[i]);
 }
 
-/* A wave over z: its spectrum times exp(-i pi lambda z f^2), in a grid of `step`. */
-static void propagate(double complex *w, double step, double z)
-{
-    struct fbp_fft *fft;
-    double *work;
-
-    OK(fbp_fft_open_complex(&fft, SIDE));
-    OK(fbp_alloc((void **)&work, fbp_fft_work(SIDE) * sizeof *work, "work"));
-    transform_rows(fft, w, work);
-    turn(w);
-    transform_rows(fft, w, work);
-    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
-        const size_t a = i / SIDE, b = i % SIDE;
-        const double u = (double)(a < SIDE / 2 ? a : SIDE - a) / (SIDE * step);
-        const double v = (double)(b < SIDE / 2 ? b : SIDE - b) / (SIDE * step);
-        w[i] *= cexp(-I * PI * wavelength() * z * (u * u + v * v)) / ((double)SIDE * SIDE);
-    }
-    conjugate(w);
-    transform_rows(fft, w, work);
-    turn(w);
-    transform_rows(fft, w, work);
-    conjugate(w);
-    fbp_free(work);
-    fbp_fft_close(&fft);
-}
-
 /* Thickness of the ball at a place of the object's plane. */
 static double thickness(double x, double y)
 {
@@ -95,7 +69,27 @@ static void measure(double pitch, double z, double *out)
         const double x = ((double)(i % SIDE) - (SIDE - 1) / 2.0) * step;
         w[i] = cexp((-MU / 2 - I * k * delta) * thickness(x, y));
     }
-    propagate(w, step, z);
+    /* A wave over z: its spectrum times exp(-i pi lambda z f^2), in a grid of `step`. */
+    struct fbp_fft *fft;
+    double *work;
+    OK(fbp_fft_open_complex(&fft, SIDE));
+    OK(fbp_alloc((void **)&work, fbp_fft_work(SIDE) * sizeof *work, "work"));
+    transform_rows(fft, w, work);
+    turn(w);
+    transform_rows(fft, w, work);
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        const size_t a = i / SIDE, b = i % SIDE;
+        const double u = (double)(a < SIDE / 2 ? a : SIDE - a) / (SIDE * step);
+        const double v = (double)(b < SIDE / 2 ? b : SIDE - b) / (SIDE * step);
+        w[i] *= cexp(-I * PI * wavelength() * z * (u * u + v * v)) / ((double)SIDE * SIDE);
+    }
+    conjugate(w);
+    transform_rows(fft, w, work);
+    turn(w);
+    transform_rows(fft, w, work);
+    conjugate(w);
+    fbp_free(work);
+    fbp_fft_close(&fft);
     for (size_t p = 0; p < (size_t)N * ROWS; p++) {
         double sum = 0;
         for (size_t i = 0; i < FINE * FINE; i++) {
@@ -150,28 +144,6 @@ struct seen {
     double least, most; /* within 1.3 of it */
 };
 
-static void look(const float *volume, double pitch, struct seen *s)
-{
-    double n[3] = {0, 0, 0}, sum[3] = {0, 0, 0};
-
-    *s = (struct seen){.least = INFINITY, .most = -INFINITY};
-    for (size_t i = (size_t)(ROWS / 2 - 1) * N * N; i < (size_t)(ROWS / 2 + 1) * N * N; i++) {
-        const double x = ((double)(i % N) - (N - 1) / 2.0) * pitch;
-        const double y = ((double)(i / N % N) - (N - 1) / 2.0) * pitch;
-        const double r = hypot(x, y) / RADIUS, value = (double)volume[i];
-        const int ring = r < 0.6 ? 0 : r > 0.8 && r < 0.9 ? 1 : r > 1.1 && r < 1.2 ? 2 : -1;
-        if (ring >= 0) {
-            sum[ring] += value;
-            n[ring]++;
-        }
-        s->least = r < 1.3 ? fmin(s->least, value) : s->least;
-        s->most = r < 1.3 ? fmax(s->most, value) : s->most;
-    }
-    s->mean = sum[0] / n[0];
-    s->in = sum[1] / n[1];
-    s->out = sum[2] / n[2];
-}
-
 static void check(bool cone)
 {
     const double pitch = 0.001, sod = 40, sdd = 100, M = cone ? sdd / sod : 1;
@@ -184,7 +156,23 @@ static void check(bool cone)
             retrieve(&scan, cone ? 0 : z);
         AUTO_FREE float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
         struct seen *now = &s[retrieved];
-        look(volume, pitch, now);
+        double n[3] = {0, 0, 0}, sum[3] = {0, 0, 0};
+        *now = (struct seen){.least = INFINITY, .most = -INFINITY};
+        for (size_t i = (size_t)(ROWS / 2 - 1) * N * N; i < (size_t)(ROWS / 2 + 1) * N * N; i++) {
+            const double x = ((double)(i % N) - (N - 1) / 2.0) * pitch;
+            const double y = ((double)(i / N % N) - (N - 1) / 2.0) * pitch;
+            const double r = hypot(x, y) / RADIUS, value = (double)volume[i];
+            const int ring = r < 0.6 ? 0 : r > 0.8 && r < 0.9 ? 1 : r > 1.1 && r < 1.2 ? 2 : -1;
+            if (ring >= 0) {
+                sum[ring] += value;
+                n[ring]++;
+            }
+            now->least = r < 1.3 ? fmin(now->least, value) : now->least;
+            now->most = r < 1.3 ? fmax(now->most, value) : now->most;
+        }
+        now->mean = sum[0] / n[0];
+        now->in = sum[1] / n[1];
+        now->out = sum[2] / n[2];
         print_message("%s %s: middle %.4f /mm, in the rim %.3f, outside %.3f; from %.2f to %.2f\n",
                       cone ? "cone" : "parallel", retrieved ? "retrieved" : "measured", now->mean,
                       now->in, now->out, now->least, now->most);
@@ -277,16 +265,6 @@ static void retrieve_by_sums(const struct fbp_retrieval *f, const double reach[2
                 -log(fmax(creal(all[(r + f->pad[1]) * n + c + f->pad[0]]), 1e-6));
 }
 
-/* The largest error of n line integrals, of themselves where they are above 1. */
-static double error_of(const float *got, const double *want, size_t n)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, fabs((double)got[i] - want[i]) / fmax(1, fabs(want[i])));
-    return most;
-}
-
 /* ... by every instruction set, got[0] by C: the others have the same bits, and all come near the
  * sums in double. */
 static void retrieve_by_all(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
@@ -302,7 +280,10 @@ static void retrieve_by_all(const struct fbp_retrieval *f, enum fbp_retrieved_fr
         setenv("FBP_CPU", sets[s], 1);
         fbp_retrieve(f, from, reach, got[s], work);
         unsetenv("FBP_CPU");
-        const double error = error_of(got[s], want, n);
+        /* The largest error of n line integrals, of themselves where they are above 1. */
+        double error = 0;
+        for (size_t i = 0; i < n; i++)
+            error = fmax(error, fabs((double)got[s][i] - want[i]) / fmax(1, fabs(want[i])));
         print_message("%zu x %zu by %s: error %.1e\n", f->n_columns, f->n_rows, sets[s], error);
         assert_true(error < 2.5e-7);
     }

@@ -385,18 +385,6 @@ TEST(ends_one_run)
     fbp_scan_clear(&scan);
 }
 
-/* Stopped while it reads, or while slices are fetched and written. */
-static void stop_half_way(struct job *j)
-{
-    pthread_t thread;
-
-    atomic_store(&j->n_reads, 0);
-    at_work = run_is_over = by_signal = false;
-    assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
-    assert_int_equal(run(j), FBP_ERR_CANCELLED);
-    pthread_join(thread, NULL);
-}
-
 /* Devices that stay open are as good as new after a run that was stopped half-way. */
 TEST(opened_devices_go_on)
 {
@@ -422,7 +410,13 @@ TEST(opened_devices_go_on)
         OK(fbp_plan_open(plan));
         at_work = true;
         OK(fbp_plan_run(plan, "hash:", &a));
-        stop_half_way(&j);
+        /* Stopped while it reads, or while slices are fetched and written. */
+        pthread_t thread;
+        atomic_store(&j.n_reads, 0);
+        at_work = run_is_over = by_signal = false;
+        assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
+        assert_int_equal(run(&j), FBP_ERR_CANCELLED);
+        pthread_join(thread, NULL);
         OK(fbp_plan_run(plan, "hash:", &b));
         assert_true(a.hash == b.hash && a.hash != 0);
         fbp_plan_destroy(&plan);

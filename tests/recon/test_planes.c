@@ -1,5 +1,5 @@
-/* Plane integrals, all the way: amplitudes, errors and streaks of balls and an ellipsoid, whichever
- * half of the sphere was measured, and turned with the object. */
+/* Checks volumes of plane integrals: published amplitudes and errors of balls and an ellipsoid,
+ * for either half of the sphere and for rotated scans, and the selection of kernels and filters. */
 #include "recon/planes_util.h"
 
 #include "filter/filter.h"

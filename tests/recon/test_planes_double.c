@@ -1,5 +1,5 @@
-/* Plane integrals in double: the numbers of another program, kernels and instruction sets against
- * the reference, the same bits however the work is divided, files of float64 in and out. */
+/* Checks plane integrals in double precision: numbers of another program, kernels against ref,
+ * the same bits for every division of the work, and files of float64. */
 #include "filter/filter.h"
 #include "geometry/view.h"
 #include "recon/planes_double_table.h"

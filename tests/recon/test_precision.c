@@ -36,19 +36,6 @@ static void drop_truth(struct truth *t)
     drop_scan(&t->scan);
 }
 
-/*
- * The RMSE that `whole` views would have.  Roundings of K views are independent and K views are
- * averaged, so that RMSE^2 = s^2 + r^2/K, where s is what all views have in common (a shift of the
- * coordinates, say) and does not average out: two numbers of views tell both.
- */
-static double rmse_of_whole(const double rmse[2], const double n_views[2], double whole)
-{
-    const double r2 =
-        fmax((rmse[1] * rmse[1] - rmse[0] * rmse[0]) / (1 / n_views[1] - 1 / n_views[0]), 0);
-    const double s2 = fmax(rmse[0] * rmse[0] - r2 / n_views[0], 0);
-    return sqrt(s2 + r2 / whole);
-}
-
 /* Texture units interpolate to 1/256 of a pixel and fp16 has 11 bits, so that `fast` and `half`
  * have floors of their own: 0.1 HU for the whole job, which has more views than these scans. */
 static void check_cuda(const char *name, const struct truth truth[2], double whole, double floor_db)
@@ -74,7 +61,15 @@ static void check_cuda(const char *name, const struct truth truth[2], double who
             hu[i] = rmse_hu(cuda, truth[i].ref, n);
             n_views[i] = (double)truth[i].scan.n_views;
         }
-        const double all = rmse_of_whole(hu, n_views, whole);
+        /*
+         * The RMSE that `whole` views would have.  Roundings of K views are independent and K views
+         * are averaged, so that RMSE^2 = s^2 + r^2/K, where s is what all views have in common (a
+         * shift of the coordinates, say) and does not average out: two numbers of views tell both.
+         */
+        const double r2 =
+            fmax((hu[1] * hu[1] - hu[0] * hu[0]) / (1 / n_views[1] - 1 / n_views[0]), 0);
+        const double s2 = fmax(hu[0] * hu[0] - r2 / n_views[0], 0);
+        const double all = sqrt(s2 + r2 / whole);
         const bool right = db[0] >= (exact ? floor_db : 70) && all <= 0.1;
         print_message("%s: cuda %s %s against ref: %.1f dB, %.4f HU with %.0f views, %.4f with "
                       "%.0f, so %.4f with %.0f%s\n",

@@ -1,5 +1,5 @@
-/* Fewer views and larger pixels: the same bits as of arrays that were thinned and joined by hand,
- * and the right values. */
+/* Checks --every and --bin: the bits of arrays that were thinned and averaged by hand, and the
+ * right values. */
 #include "geometry/view.h"
 #include "recon/fixture.h"
 
@@ -27,23 +27,6 @@ static char *write_bytes(const char *name, const void *data, size_t bytes)
     return path;
 }
 
-/* Darks and flats are multiples of 2520, so that means of up to ten of them are whole numbers. */
-static void fill(struct counts *c, bool some_bad)
-{
-    unsigned state = 3;
-
-    for (size_t i = 0; i < VIEWS * c->n; i++)
-        c->views[i] = (uint16_t)(9000 + draw(&state) % 40000);
-    for (size_t i = 0; i < FLATS * c->n; i++) {
-        c->dark[i] = (uint16_t)(2520 * (draw(&state) % 3));
-        c->flat[i] = (uint16_t)(2520 * (18 + draw(&state) % 8));
-    }
-    for (size_t i = 0; some_bad && i < c->n; i++)
-        c->mask[i] = draw(&state) % 10 == 0 || (i % COLUMNS < 9 && i / COLUMNS < 9);
-    for (size_t k = 0; some_bad && k < FLATS; k++) /* a dead pixel that no mask knows */
-        c->flat[k * c->n + 20 * COLUMNS + 30] = c->dark[k * c->n + 20 * COLUMNS + 30];
-}
-
 static void make_counts(struct counts *c, enum fbp_row_order order, bool some_bad)
 {
     *c = (struct counts){.n = COLUMNS * ROWS};
@@ -56,7 +39,19 @@ static void make_counts(struct counts *c, enum fbp_row_order order, bool some_ba
     c->flat = malloc(FLATS * c->n * sizeof *c->flat);
     c->mask = calloc(c->n, 1);
     assert_true(c->views && c->dark && c->flat && c->mask);
-    fill(c, some_bad);
+    /* Darks and flats are multiples of 2520, so that means of up to ten of them are whole numbers.
+     */
+    unsigned state = 3;
+    for (size_t i = 0; i < VIEWS * c->n; i++)
+        c->views[i] = (uint16_t)(9000 + draw(&state) % 40000);
+    for (size_t i = 0; i < FLATS * c->n; i++) {
+        c->dark[i] = (uint16_t)(2520 * (draw(&state) % 3));
+        c->flat[i] = (uint16_t)(2520 * (18 + draw(&state) % 8));
+    }
+    for (size_t i = 0; some_bad && i < c->n; i++)
+        c->mask[i] = draw(&state) % 10 == 0 || (i % COLUMNS < 9 && i / COLUMNS < 9);
+    for (size_t k = 0; some_bad && k < FLATS; k++) /* a dead pixel that no mask knows */
+        c->flat[k * c->n + 20 * COLUMNS + 30] = c->dark[k * c->n + 20 * COLUMNS + 30];
     add_views(&c->scan, &(struct orbit){.start_deg = 5, .pitch_mm = {8, 7}});
     c->scan.raw = (struct fbp_raw){.type = FBP_U16, .n = {COLUMNS, ROWS, VIEWS}};
     c->scan.projections = write_bytes("counts.raw", c->views, VIEWS * c->n * 2);

@@ -1,5 +1,5 @@
-/* A box of the volume has the bits that it has in the whole volume, takes the memory and the reads
- * of its slices, and lies where it lies. */
+/* Checks that a box of the volume (--roi) has the bits of the whole volume, needs the memory and
+ * reads of its slices only, and has the right origin. */
 #include "recon/boxes.h"
 
 #include "devices/mock/mock.h"
@@ -30,16 +30,6 @@ static void assert_report(const struct fbp_report *r, const float *x, size_t n, 
     assert_true(fabs(r->mean - sum / (double)m) <= 1e-6 * size);
 }
 
-/* A kernel that computes boxes computes no voxel outside of the box; others compute whole slices.
- */
-static void assert_work(const struct scan_case *c, const struct fbp_plan_summary *info,
-                        size_t n_views)
-{
-    const size_t(*r)[2] = info->box, *n = c->boxes ? info->volume.n : info->whole.n;
-
-    assert_int_equal(info->updates, (uint64_t)n[0] * n[1] * (r[2][1] - r[2][0]) * n_views);
-}
-
 static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
                       struct fbp_recon_params p, const float *whole, bool memory, unsigned *seed)
 {
@@ -57,7 +47,11 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     AUTO_FREE float *box = run_plan(plan, memory, &report);
     assert_box(c->kernel, sizeof *box, box, whole, c->grid.n, info->box);
     assert_report(&report, box, grid_size(&info->volume), p.output.fill);
-    assert_work(c, info, scan->n_views);
+    /* A kernel that computes boxes computes no voxel outside of the box; others compute whole
+     * slices.
+     */
+    const size_t(*r)[2] = info->box, *n = c->boxes ? info->volume.n : info->whole.n;
+    assert_int_equal(info->updates, (uint64_t)n[0] * n[1] * (r[2][1] - r[2][0]) * scan->n_views);
     assert_true(told.done == info->updates && told.total == info->updates);
 }
 

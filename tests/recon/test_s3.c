@@ -172,15 +172,6 @@ static void check_kill(const struct job *j, size_t variant, enum fbp_s3_kill kil
     }
 }
 
-/* Fragments can be counted from OpenGL 4.2 on. */
-static bool can_count(fbp_s3 *s3)
-{
-    const struct fbp_s3_way way = {.variant = 3, .count = true};
-    struct fbp_s3_time t;
-
-    return fbp_s3_run(s3, &way, &t) == FBP_OK;
-}
-
 static void check_job(const struct fbp_scan *scan)
 {
     const struct fbp_s3_params p = {.struct_size = sizeof p, .n_threads = 2};
@@ -195,7 +186,10 @@ static void check_job(const struct fbp_scan *scan)
     j.fast_db = limits.values > PLACES / 2 ? FINE_DB : ROUNDED_DB;
     j.usual = malloc(j.voxels * sizeof *j.usual);
     assert_non_null(j.usual);
-    const bool counts = can_count(j.s3);
+    /* Fragments can be counted from OpenGL 4.2 on. */
+    const struct fbp_s3_way way = {.variant = 3, .count = true};
+    struct fbp_s3_time t;
+    const bool counts = fbp_s3_run(j.s3, &way, &t) == FBP_OK;
     for (size_t i = 0; fbp_s3_variant_at(j.s3, i); i++) {
         check_ways(&j, i);
         check_kill(&j, i, FBP_S3_STENCIL, counts);

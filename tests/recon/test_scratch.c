@@ -1,5 +1,5 @@
-/* Views that are filtered once, into a scratch file: the bits and facts of an ordinary run, for
- * every kernel and whatever is done to the views; and nothing is left of the file. */
+/* Checks views that are filtered once into a scratch file (--scratch): the bits and reports of an
+ * ordinary run for every kernel, and that no file is left. */
 #include "recon/slabs.h"
 
 #include <errno.h>

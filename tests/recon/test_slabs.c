@@ -1,4 +1,5 @@
-/* Slabs lie in one list, and workers draw from it: who is free takes the next. */
+/* Checks that workers take slabs from one list: a slow device gets fewer, shared views are read
+ * once, and full devices are left out. */
 #include "recon/slabs.h"
 
 #include "pipeline/division.h"
@@ -245,16 +246,6 @@ static bool take_memory(struct hog *h, int device)
     return h->n > 0;
 }
 
-static void give_memory_back(struct hog *h)
-{
-    void *context;
-
-    while (h->n > 0)
-        CALL(h, free_fn, "cuMemFree_v2", h->at[--h->n]);
-    CALL(h, pop_fn, "cuCtxPopCurrent_v2", &context);
-    CALL(h, release_fn, "cuDevicePrimaryCtxRelease_v2", h->device);
-}
-
 /* Planned while there was memory; when the second GPU opens there is none left. */
 TEST(a_gpu_without_memory_is_dropped)
 {
@@ -278,7 +269,11 @@ TEST(a_gpu_without_memory_is_dropped)
                                             .callbacks.user = &lines));
     assert_true(take_memory(&hog, 1));
     OK(fbp_plan_run(plan, "hash:", &r));
-    give_memory_back(&hog);
+    void *context;
+    while (hog.n > 0)
+        CALL(&hog, free_fn, "cuMemFree_v2", hog.at[--hog.n]);
+    CALL(&hog, pop_fn, "cuCtxPopCurrent_v2", &context);
+    CALL(&hog, release_fn, "cuDevicePrimaryCtxRelease_v2", hog.device);
     assert_true(r.hash == right);
     assert_int_equal(r.devices_dropped, 1);
     assert_int_equal(lines, 1);

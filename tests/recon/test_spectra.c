@@ -1,5 +1,5 @@
-/* Spectra of a field sweep: plane integrals convolved with a line.  Divided by that line, they give
- * the volume of the plane integrals. */
+/* Checks EPR spectra of a field sweep: divided by the reference line they give the volume of the
+ * plane integrals. */
 #include "geometry/view.h"
 #include "recon/planes_util.h"
 
@@ -14,15 +14,6 @@ static double line_at(double sample)
     const double x = (sample - 131.3) / 4;
 
     return -x * exp(-x * x / 2) / 4;
-}
-
-static void write_line(void)
-{
-    FILE *f = not_null(fopen(line_path, "w"));
-
-    for (int i = 0; i < S; i++)
-        fprintf(f, "%.17g\n", line_at(i));
-    assert_int_equal(fclose(f), 0);
 }
 
 /* Gradients of four magnitudes, so that samples are closer in some views than in others. */
@@ -174,7 +165,10 @@ TEST(what_cannot_be_divided_is_refused)
 int main(int argc, char **argv)
 {
     line_path = temporary("spectra_line.csv");
-    write_line();
+    FILE *f = not_null(fopen(line_path, "w"));
+    for (int i = 0; i < S; i++)
+        fprintf(f, "%.17g\n", line_at(i));
+    assert_int_equal(fclose(f), 0);
     const int failed = run_file_tests(argc, argv, NULL, NULL);
     unlink(line_path);
     free(line_path);

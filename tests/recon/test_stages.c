@@ -1,5 +1,6 @@
-/* Plane integrals in two stages: as one stage, about any axis, with the same bits however the work
- * is divided. */
+/* Checks plane integrals in two stages: near to one stage, about any axis, with the same bits for
+ * every division of the work, and refusals with a reason. Bounds for usual views are in
+ * test_stages_double.c. */
 #include "filter/filter.h"
 #include "geometry/view.h"
 #include "recon/planes_util.h"

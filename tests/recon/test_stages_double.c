@@ -1,6 +1,6 @@
-/* Two stages in double: as close to one stage as in float, to the reference by kernels and
- * instruction sets, the same bits however the work is divided, files of float64 in and out; and who
- * lacks it says so. */
+/* Checks two stages in double precision: near to one stage and within 1e-6 of float, kernels
+ * against ref, the same bits for every division of the work, files of float64, and refusals with
+ * a reason. */
 #include "recon/planes_util.h"
 
 #include "backend/backend.h"

@@ -1,7 +1,5 @@
-/*
- * Kernels that use a scan's symmetries, on objects that have none: the values of the specification,
- * and the same bits however views and slices are divided.
- */
+/* Checks kernels that use rotational symmetry, on objects without symmetry: the values of ref,
+ * and the same bits for every division of the work. */
 #include "recon/fixture.h"
 
 #include "devices/mock/mock.h"

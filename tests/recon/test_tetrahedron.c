@@ -39,25 +39,6 @@ struct mesh {
     float (*triangles)[12];
 };
 
-static struct mesh read_stl(const char *path)
-{
-    struct mesh p = {0};
-    FILE *f = not_null(fopen(path, "rb"));
-    uint32_t count;
-
-    assert_int_equal(fseek(f, 80, SEEK_SET), 0);
-    assert_int_equal(fread(&count, 4, 1, f), 1);
-    p.triangles = malloc(count * sizeof *p.triangles);
-    assert_non_null(p.triangles);
-    for (p.n = 0; p.n < count; p.n++) {
-        unsigned char skipped[2];
-        assert_int_equal(fread(p.triangles[p.n], sizeof *p.triangles, 1, f), 1);
-        assert_int_equal(fread(skipped, 2, 1, f), 1);
-    }
-    fclose(f);
-    return p;
-}
-
 /* Does the ray from q meet the triangle?  Moeller and Trumbore 1997. */
 static int meets(const float *t, const double q[3])
 {
@@ -128,20 +109,6 @@ static void centre(const float *v, float threshold, const struct fbp_grid *g, co
         out[a] /= n;
 }
 
-static double mean_inside(const float *v, const struct fbp_grid *g, const struct mesh *m)
-{
-    double sum = 0, n = 0;
-
-    for (size_t i = 0; i < grid_size(g); i++)
-        if (inside(m, fbp_grid_coordinate(g, 0, (double)(i % SIZE)),
-                   fbp_grid_coordinate(g, 1, (double)(i / SIZE % SIZE)),
-                   fbp_grid_coordinate(g, 2, (double)(i / SIZE / SIZE)))) {
-            sum += (double)v[i];
-            n++;
-        }
-    return sum / n;
-}
-
 /*
  * 21 views of saturated iron make streaks, so the overlap stays below 1 (0.75 at the best
  * threshold); what counts is that it is nearly gone when an axis is flipped, and where the middle
@@ -153,13 +120,33 @@ TEST(stands_where_it_was_put)
     struct fbp_scan scan = load_scan("tetra.json");
     const struct fbp_grid *g = &scan.volume;
     AUTO_FREE char *stl = data_path("tetra.stl");
-    const struct mesh mesh = read_stl(stl);
+    struct mesh mesh = {0};
+    FILE *f = not_null(fopen(stl, "rb"));
+    uint32_t count;
+    assert_int_equal(fseek(f, 80, SEEK_SET), 0);
+    assert_int_equal(fread(&count, 4, 1, f), 1);
+    mesh.triangles = malloc(count * sizeof *mesh.triangles);
+    assert_non_null(mesh.triangles);
+    for (mesh.n = 0; mesh.n < count; mesh.n++) {
+        unsigned char skipped[2];
+        assert_int_equal(fread(mesh.triangles[mesh.n], sizeof *mesh.triangles, 1, f), 1);
+        assert_int_equal(fread(skipped, 2, 1, f), 1);
+    }
+    fclose(f);
     double fit[4], ours[3], theirs[3];
 
     AUTO_FREE float *v = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     for (size_t i = 0; i < grid_size(g); i++)
         assert_true(isfinite(v[i]));
-    const double mean = mean_inside(v, g, &mesh);
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < grid_size(g); i++)
+        if (inside(&mesh, fbp_grid_coordinate(g, 0, (double)(i % SIZE)),
+                   fbp_grid_coordinate(g, 1, (double)(i / SIZE % SIZE)),
+                   fbp_grid_coordinate(g, 2, (double)(i / SIZE / SIZE)))) {
+            sum += (double)v[i];
+            n++;
+        }
+    const double mean = sum / n;
     const float threshold = (float)(0.6 * mean);
     for (int i = 0; i < 4; i++)
         fit[i] = overlap(v, threshold, g, &mesh, flips[i]);

@@ -1,4 +1,5 @@
-/* Timelines: a bar a batch and a lane a stage, none of which ends before it begins. */
+/* Checks timelines of runs (SVG): one bar per batch, one lane per stage, and no bar that ends
+ * before it begins. */
 #include "recon/fixture.h"
 
 #include "devices/mock/mock.h"

@@ -1,5 +1,5 @@
-/* The unit of values: 1/mm is 10/cm, of plane integrals 1000/cm^3, whatever computes them; a
- * phantom's own volume has the unit of what is reconstructed from it. */
+/* Checks the unit of values: 1/mm is 10/cm, of plane integrals 1000/cm^3, on every device, and in
+ * volumes of phantoms. */
 #include "geometry/view.h"
 #include "recon/planes_util.h"
 

@@ -1,6 +1,5 @@
-/* Several threads hand slices to the sink of a device that has memory of its own: also where a
- * piece holds a single slice; the same volume with any number of them, and their failures are the
- * run's. */
+/* Checks that several threads write slices of a device with memory of its own: the same volume
+ * for any number of threads, and a failure of any thread is that of the run. */
 #include "recon/fixture.h"
 
 #include <pthread.h>

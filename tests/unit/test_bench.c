@@ -1,7 +1,6 @@
-/*
- * What benchmarks compare kernels with: views and voxels against the simulator and the
- * specification, on a device of the host's memory and on one with its own.
- */
+/* Checks the volumes and filtered views that benchmarks compare kernels with
+ * (bench/common/measure.c): they equal those of the simulator and of backend ref, on devices with
+ * and without memory of their own. */
 #include "recon/fixture.h"
 
 #include "bench/common/measure.h"

@@ -1,5 +1,5 @@
-/* Files of Bruker's spectrometers (BES3T): samples of all types, images as scans, and the helix of
- * ../shared/data where it is there. */
+/* Checks that files of Bruker's EPR spectrometers (BES3T, .dsc and .dta) are read: samples of all
+ * types, images as scans, and the published helix in ../shared/data if it is present. */
 #include "unit/io_util.h"
 
 #include "fbp/scan.h"

@@ -1,5 +1,6 @@
-/* The device that `auto` takes: the first that may be taken unasked and can compute the job; and
- * the functions that a backend leaves out. */
+/* Checks that --device auto selects the first device that may be used without a request and can
+ * compute the job, and that fbp_backend_complete() fills the functions that a backend leaves out.
+ */
 #include "backend/device.h"
 #include "devices/mock/mock.h"
 #include "geometry/view.h"

@@ -1,4 +1,5 @@
-/* Rows with the filter: the FFT that two rows share, and the form in space. */
+/* Checks that the CPU filters detector rows correctly, by FFT (two rows share a transform) and by
+ * convolution, and that a row's result does not depend on the other rows of the batch. */
 #include "backend/cpu/cpu.h"
 
 #include "base/base.h"
@@ -166,21 +167,6 @@ TEST(lines_and_pairs_are_independent)
     }
 }
 
-/* The same row in double, by a transform just as long. */
-static void filter_in_double(const struct bank *b, const float *in, double *out)
-{
-    struct fbp_row_filter filter;
-    struct fbp_row_work work;
-
-    OK(fbp_row_work_alloc(&work, &b->design));
-    OK(fbp_row_filter_open(&filter, &b->design, false));
-    for (size_t i = 0; i < b->design.n_columns; i++)
-        work.line[i] = (double)in[i];
-    fbp_row_filter(&filter, &work, out);
-    fbp_row_filter_close(&filter);
-    fbp_row_work_free(&work);
-}
-
 /* Rows that go round have, of their last samples, what follows before their first. */
 TEST(rows_go_round)
 {
@@ -203,7 +189,16 @@ TEST(rows_go_round)
         OK(fbp_periodic_design(
             &b.design, &(struct fbp_spectral_filter){FBP_FILTER_HANN, 1, reference, {0}}, n));
         open_designed(&b, false, levels[k / 3]);
-        filter_in_double(&b, x, wanted);
+        /* The same row in double, by a transform just as long. */
+        struct fbp_row_filter filter;
+        struct fbp_row_work work;
+        OK(fbp_row_work_alloc(&work, &b.design));
+        OK(fbp_row_filter_open(&filter, &b.design, false));
+        for (size_t i = 0; i < b.design.n_columns; i++)
+            work.line[i] = (double)x[i];
+        fbp_row_filter(&filter, &work, wanted);
+        fbp_row_filter_close(&filter);
+        fbp_row_work_free(&work);
         cpu_convolve(&b.convolution, b.work, (float *const[]){x, y}, 2);
         cpu_convolve(&b.convolution, b.work, (float *const[]){round, y}, 2);
         for (size_t i = 0; i < n; i++)

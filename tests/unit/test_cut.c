@@ -1,4 +1,5 @@
-/* A volume in parts: each slice belongs to one part, whatever box is asked for. */
+/* Checks that a volume cut into parts (--part) assigns each slice to exactly one part, for any
+ * box and region, and that cuts lie between the files of a stack where that is possible. */
 #include "unit/job_util.h"
 
 #include "pipeline/division.h"

@@ -1,6 +1,5 @@
-/* The checks of views (data_check.c) delay no device: they begin when views are there, the thread
- * that reads a view checks it, and rows without repaired samples are skipped.  The results do not
- * depend on the thread, the time or the division. */
+/* Checks src/pipeline/data_check.c: the thread that reads a view checks it, no device waits for
+ * the check, and the warnings depend neither on threads nor on the division of the work. */
 #include "recon/fixture.h"
 
 #include "array/array.h"
@@ -103,15 +102,6 @@ static void sum_up(struct fixture *f, fbp_data_check *check, struct fbp_report *
     fbp_data_check_destroy(&check);
 }
 
-static void check_same(const struct fbp_report *r, const struct fbp_report *wanted)
-{
-    assert_int_equal(r->dead_views, wanted->dead_views);
-    assert_int_equal(r->truncated_views, wanted->truncated_views);
-    assert_int_equal(r->truncated_first, wanted->truncated_first);
-    assert_int_equal(r->truncated_last, wanted->truncated_last);
-    assert_memory_equal(r->truncated, wanted->truncated, sizeof r->truncated);
-}
-
 /* Some rows of all views, batch after batch, through one buffer. */
 struct reader {
     struct fixture *f;
@@ -168,7 +158,11 @@ TEST(who_reads_looks)
             OK(readers[t].status);
         }
         sum_up(&f, check, &found);
-        check_same(&found, &wanted);
+        assert_int_equal(found.dead_views, wanted.dead_views);
+        assert_int_equal(found.truncated_views, wanted.truncated_views);
+        assert_int_equal(found.truncated_first, wanted.truncated_first);
+        assert_int_equal(found.truncated_last, wanted.truncated_last);
+        assert_memory_equal(found.truncated, wanted.truncated, sizeof found.truncated);
     }
     drop(&f);
 }

@@ -1,6 +1,5 @@
-/* The filter that divides by a reference spectrum: against the parabola, closed forms of Gaussian
- * lines, sums in long double; and both of its forms. */
-
+/* Checks the filter of plane integrals that divides by a reference spectrum (EPR) against closed
+ * forms of Gaussian lines and sums in long double; its FFT and spatial forms are one filter. */
 #include "unit/filter_util.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Sets of directions: how many, in which order, about which pole. */
+/* Checks that fbp_directions_make() returns each set of directions with the right number, order
+ * and pole. */
 #include "geometry/directions.h"
 #include "test.h"
 

@@ -1,5 +1,6 @@
-/* The kernels with the paper's list of arguments, their text as C, thread after thread: what they
- * compute needs no card to be checked.  Their PTX is checked on a card by cuda/epr_kernels. */
+/* Checks that the kernels of Qiao 2015 with the paper's argument lists
+ * (bench/cuda/s4_kernels.cu), compiled as C, compute the right values without a GPU.
+ * cuda/epr_kernels checks their PTX on a GPU. */
 #include "unit/epr_kernels.h"
 
 /* What CUDA gives a thread. */

@@ -1,4 +1,5 @@
-/* MAT files of EPR laboratories, prj.mat: what their numbers mean, and what is wrong with them. */
+/* Checks that prj.mat files of EPR laboratories (format eprit) are read with the meaning of each
+ * number, are written back, and that wrong ones are refused with a reason. */
 #include "unit/mat_files.h"
 
 #include "fbp/geometry_file.h"
@@ -185,18 +186,6 @@ static void write_prj(const struct fbp_scan *scan, enum fbp_type type, double gr
     OK(fbp_sink_finish(sink));
 }
 
-static void expect_same_views(const struct fbp_scan *a, const struct fbp_scan *b)
-{
-    assert_int_equal(a->n_views, b->n_views);
-    assert_memory_equal(&a->panel, &b->panel, sizeof a->panel);
-    assert_memory_equal(&a->volume, &b->volume, sizeof a->volume);
-    for (size_t k = 0; k < a->n_views; k++)
-        for (int i = 0; i < 3; i++) {
-            assert_true(fabs(a->views[k].u[i] - b->views[k].u[i]) < 1e-15);
-            assert_true(fabs(a->views[k].d[i] - b->views[k].d[i]) < 2e-15);
-        }
-}
-
 /* Samples bit for bit, views to the last digits, the volume; and nothing has to be guessed. */
 TEST(what_is_written_comes_back)
 {
@@ -210,7 +199,14 @@ TEST(what_is_written_comes_back)
         const struct fbp_scan scan = make_scan(views, way % 2 ? -2.25 : -3, way / 2 * .3);
         write_prj(&scan, way % 2 ? FBP_F64 : FBP_F32, way % 2 ? 2.7 : 1, values);
         AUTO_CLEAR struct fbp_scan back = open_scan(PRJ);
-        expect_same_views(&scan, &back);
+        assert_int_equal(scan.n_views, back.n_views);
+        assert_memory_equal(&scan.panel, &back.panel, sizeof scan.panel);
+        assert_memory_equal(&scan.volume, &back.volume, sizeof scan.volume);
+        for (size_t k = 0; k < scan.n_views; k++)
+            for (int i = 0; i < 3; i++) {
+                assert_true(fabs(scan.views[k].u[i] - back.views[k].u[i]) < 1e-15);
+                assert_true(fabs(scan.views[k].d[i] - back.views[k].d[i]) < 2e-15);
+            }
         assert_int_equal(back.n_assumed, 0);
         CLEANUP(fbp_source_close) fbp_source *src = open_source(back.projections, NULL);
         assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);

@@ -1,4 +1,4 @@
-/* Transforms against their sums, for every kind of length. */
+/* Checks that the transforms of src/fft equal direct sums, for every kind of length. */
 #include "fft/fft.h"
 #include "fft/lanes.h"
 
@@ -147,16 +147,6 @@ TEST(lengths_are_even_and_smooth)
     }
 }
 
-/* Factors of the frequencies that move rows by `by` samples; real: both ways at once. */
-static void fill_shift(size_t n, size_t by, double *response, double *imaginary)
-{
-    for (size_t k = 0; k <= n / 2; k++) {
-        const double angle = 2 * FBP_PI * (double)(k * by % n) / (double)n;
-        response[k] = cos(angle) / (double)n;
-        imaginary[k] = -sin(angle) / (double)n;
-    }
-}
-
 static double value(const float *row, size_t n, ptrdiff_t i)
 {
     return i < 0 || (size_t)i >= n ? 0 : (double)row[i];
@@ -183,7 +173,12 @@ static void lanes_shift(const struct fbp_lanes *lanes, size_t n, size_t by, bool
         one[l] = 1;
         two[l] = 2;
     }
-    fill_shift(n, by, response, imaginary);
+    /* Factors of the frequencies that move rows by `by` samples; real: both ways at once. */
+    for (size_t k = 0; k <= n / 2; k++) {
+        const double angle = 2 * FBP_PI * (double)(k * by % n) / (double)n;
+        response[k] = cos(angle) / (double)n;
+        imaginary[k] = -sin(angle) / (double)n;
+    }
     OK(fbp_lanes_plan_open(&plan, n, response, has_phase ? imaginary : NULL));
     memset(x, 0xff, 2 * L * n * sizeof *x); /* what is behind rows must not matter: NaN */
     lanes->gather(a, b, one, two, half, x);

@@ -1,5 +1,5 @@
-/* Does the table equal the closed form, and are both forms one filter? */
-
+/* Checks that the ramp filter and its windows equal their closed forms, and that the FFT form and
+ * the spatial form are one filter. */
 #include "unit/filter_util.h"
 
 #include "filter/filter.h"

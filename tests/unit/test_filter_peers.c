@@ -1,8 +1,5 @@
-/*
- * The filter against numbers that other programs hold themselves to: single pixels of RTK's
- * rtkrampfiltertest2, to 1e-6; CIL's test_get_filter_array, to 6 decimals.
- */
-
+/* Checks the ramp filter against numbers that other programs test: single pixels of RTK's
+ * rtkrampfiltertest2 within 1e-6, and CIL's test_get_filter_array to 6 decimals. */
 #include "geometry_util.h"
 
 #include "filter/filter.h"

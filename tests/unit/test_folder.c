@@ -1,4 +1,5 @@
-/* A folder as a scan: the file in it, or the one that its arrays suggest, with what is told. */
+/* Checks that a folder given as a scan is opened by its scan file, or as the scan that its arrays
+ * suggest, with a note about what was assumed. */
 #include "test.h"
 
 #include "array/file/outfile.h"

@@ -1,5 +1,5 @@
-/* Views, matrices, circular scans, grids: what conventions and doc comments promise. */
-
+/* Checks the conventions of views, 3x4 matrices, circular scans and grids that the comments of
+ * include/fbp/geometry.h state. */
 #include "geometry_util.h"
 
 #include "geometry/kind.h"

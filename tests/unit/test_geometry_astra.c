@@ -1,5 +1,5 @@
-/* ASTRA's geometries: dictionaries as JSON, vectors as NPY and text. */
-
+/* Checks that ASTRA's geometries (dictionaries as JSON, vectors as NPY or text) are read and
+ * written, and that wrong ones are refused with a reason. */
 #include "unit/geometry_files.h"
 
 #define SIZES   "\"DetectorRowCount\": 4, \"DetectorColCount\": 6, "

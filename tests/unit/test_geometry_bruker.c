@@ -1,5 +1,5 @@
-/* Logs of Bruker's (SkyScan's) scanners. */
-
+/* Checks that log files of Bruker (SkyScan) scanners give the right scan, and that unsupported
+ * ones are refused with a reason. */
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 
@@ -55,14 +55,6 @@ TEST(variants)
     fbp_scan_clear(&s);
 }
 
-static void write_image(const char *name)
-{
-    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {5, 3, 1}};
-    const float zeros[15] = {0};
-
-    save_array(in_folder(name), &info, NULL, zeros);
-}
-
 /* Logs without sizes: those of the images, which have the name of the log. */
 TEST(sizes_of_the_images)
 {
@@ -78,7 +70,9 @@ TEST(sizes_of_the_images)
     struct fbp_scan s = load_known("b_.log", &known);
     assert_true(s.panel.n_columns == 7 && s.panel.n_rows == 4 && !s.projections);
     fbp_scan_clear(&s);
-    write_image("b_00000000.tif");
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {5, 3, 1}};
+    const float zeros[15] = {0};
+    save_array(in_folder("b_00000000.tif"), &info, NULL, zeros);
     s = load_file("b_.log");
     assert_true(s.panel.n_columns == 5 && s.panel.n_rows == 3);
     assert_string_equal(strrchr(s.projections, '/'), "/b_%08d.tif 0 3");

@@ -1,5 +1,5 @@
-/* CTSimU: frames of stage, source and detector; deviations; metadata; refusals. */
-
+/* Checks that CTSimU scenarios and metadata give the right views (frames of stage, source and
+ * detector, deviations), and that wrong ones are refused with a reason. */
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 

@@ -1,5 +1,5 @@
-/* What a geometry implies, for every kind of scan. */
-
+/* Checks fbp_views_facts(): coverage, redundancy, field of view, pitch and symmetry that follow
+ * from the views of each kind of scan. */
 #include "geometry/kind.h"
 #include "geometry_util.h"
 #include "test.h"

@@ -1,5 +1,5 @@
-/* Geometry files: what is written is read back; what is missing is said. */
-
+/* Checks that fbp_geometry_save() and fbp_geometry_load() return the same views, and that a
+ * message names what a format lacks. */
 #include "geometry/view.h"
 #include "unit/geometry_util.h"
 #include "unit/scan_files.h"

@@ -1,5 +1,5 @@
-/* Scans that are read the other way round. */
-
+/* Checks the key flip of scan files: flipped columns, rows and direction of rotation give the
+ * right views. */
 #include "geometry/view.h"
 #include "unit/foreign_files.h"
 #include "unit/geometry_util.h"

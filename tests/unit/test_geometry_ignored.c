@@ -1,5 +1,5 @@
-/* Keys of other programs' files that change the result are applied, refused, or named. */
-
+/* Checks that keys of other programs' geometry files that would change the result are applied,
+ * refused, or named in a note. */
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 

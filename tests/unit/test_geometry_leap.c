@@ -1,5 +1,5 @@
-/* LEAP's parameter files: its beams, its own numbers, what comes back, what is refused. */
-
+/* Checks that LEAP's parameter files give the views that LEAP computes, are written back, and
+ * that wrong ones are refused with a reason. */
 #include "unit/geometry_files.h"
 
 #define VOLUME                                                                                   \

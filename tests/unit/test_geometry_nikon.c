@@ -1,5 +1,5 @@
-/* Nikon's .xtekct as CIL reads it. */
-
+/* Checks that Nikon's .xtekct files give the views that CIL computes from them, and that wrong
+ * ones are refused with a reason. */
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 

@@ -1,5 +1,5 @@
-/* plastimatch's matrices, a file a view: single, by a pattern, in a folder. */
-
+/* Checks that plastimatch's matrix files, one per view, are read and written singly, by a pattern
+ * and as a folder. */
 #include "geometry/view.h"
 #include "unit/foreign_texts.h"
 #include "unit/geometry_files.h"

@@ -1,5 +1,5 @@
-/* RTK's geometry: parameters, matrices, files; what its files may say, and what they must not. */
-
+/* Checks that RTK's geometry (nine parameters, matrices, XML files) is read and written, and that
+ * wrong files are refused with a reason. */
 #include "scan/format/importers.h"
 
 #include "geometry/view.h"
@@ -92,22 +92,6 @@ static double difference(const struct fbp_rtk *p, const struct fbp_rtk *q)
     return worst;
 }
 
-/* The grid of rtkgeometryfrommatrixtest.cxx, which asks for 1e-2: nine parameters from the matrix
- * alone. */
-static double recover(const struct fbp_rtk *p)
-{
-    const struct fbp_panel panel = {1, 1};
-    struct fbp_view view;
-    struct fbp_rtk q;
-    double M[12], P[12];
-
-    fbp_rtk_matrix(p, M);
-    to_our_axes(M, P);
-    OK(fbp_view_from_matrix(P, 1, &panel, &view));
-    fbp_rtk_of(&view, FBP_CONE, &q);
-    return difference(p, &q);
-}
-
 TEST(parameters_from_matrix)
 {
     const double degree = FBP_PI / 180;
@@ -124,7 +108,17 @@ TEST(parameters_from_matrix)
         p.projection_mm[0] = (j /= 5) % 5 * 25 - 50;
         p.projection_mm[1] = (j /= 5) % 5 * 25 - 50;
         p.sdd_mm = 200 + (j / 5) * 200;
-        const double d = recover(&p);
+        /* The grid of rtkgeometryfrommatrixtest.cxx, which asks for 1e-2: nine parameters from the
+         * matrix alone. */
+        const struct fbp_panel panel = {1, 1};
+        struct fbp_view view;
+        struct fbp_rtk q;
+        double M[12], P[12];
+        fbp_rtk_matrix(&p, M);
+        to_our_axes(M, P);
+        OK(fbp_view_from_matrix(P, 1, &panel, &view));
+        fbp_rtk_of(&view, FBP_CONE, &q);
+        const double d = difference(&p, &q);
         if (!(d < 1e-10))
             fail_msg("case %d: the parameters come back to %g", i, d);
         worst = fmax(worst, d);
@@ -309,9 +303,12 @@ static const struct pair members[] = {
     {"geometry", "\"scan.xml\""},
 };
 
-/* An array whose header has a spacing, and an origin that is not the centred one. */
-static void write_headed(void)
+/* Pixel (0, 0) is where the header puts it, as in RTK; a pitch that is given centres the panel. */
+TEST(headers_say_where_the_panel_is)
 {
+    double pixel[3];
+
+    /* An array whose header has a spacing, and an origin that is not the centred one. */
     char text[1024] = {0};
     const int n = snprintf(text, sizeof text,
                            "ObjectType = Image\nNDims = 3\nBinaryData = True\n"
@@ -319,16 +316,7 @@ static void write_headed(void)
                            "ElementSpacing = 0.5 0.25 1\nOffset = 10 -3 0\n"
                            "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
                            COLUMNS, ROWS);
-
     put_file(in_folder("headed.mha"), text, (size_t)n + sizeof(float) * COLUMNS * ROWS * 2);
-}
-
-/* Pixel (0, 0) is where the header puts it, as in RTK; a pitch that is given centres the panel. */
-TEST(headers_say_where_the_panel_is)
-{
-    double pixel[3];
-
-    write_headed();
     write_text("scan.xml",
                HEAD DISTANCES "<Projection></Projection><Projection></Projection>" TAIL);
     write_scan("header.json", members, N_OF(members), NULL, NULL);

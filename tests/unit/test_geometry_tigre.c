@@ -1,5 +1,5 @@
-/* TIGRE's geometry: what its numbers mean, round trips, MAT files of both orders, refusals. */
-
+/* Checks that TIGRE's geometry (JSON and MAT files) gives the views that TIGRE computes, is
+ * written back, and that wrong files are refused with a reason. */
 #include "unit/foreign_files.h"
 #include "unit/foreign_texts.h"
 #include "unit/geometry_util.h"

@@ -1,5 +1,5 @@
-/* The queue of a renderer, with pretended contexts whose fences are past when the test says so:
- * what runs beside what, and that nothing begins before what it comes after. */
+/* Checks the command queue of the OpenGL device (src/backend/gl/queue.c) with simulated contexts
+ * and fences: which commands run at the same time, and that none begins before its events. */
 #include "backend/gl/queue.c"
 
 #include "backend/gl/egl.h"

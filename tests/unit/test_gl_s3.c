@@ -1,5 +1,5 @@
-/* What the variants of S3 draw and cost, without a context: numbers of a pass, tiles, texts of
- * shaders and what is counted in them. */
+/* Checks, without an OpenGL context, what the variants of Ino 2009 (S3) draw and cost: passes,
+ * tiles, shader texts and the operations counted in them. */
 #include "bench/gl/s3_plan.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
-/* The texts of the OpenGL module's programs, without a context: what some drivers refuse, and
- * Mesa's, on which the other tests run, forgives. */
+/* Checks, without an OpenGL context, that shader texts avoid constructs that some drivers refuse
+ * and that Mesa, on which the other tests run, accepts. */
 #include "backend/gl/program.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
-/* Plane integrals on GPUs, without one: which jobs their kernel takes, how rows lie, and how large
- * windows are. */
+/* Checks, without a GPU, which jobs the GPU kernel of plane integrals accepts, how its rows are
+ * stored, and how large its windows are. */
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/module.h"
 #include "test.h"

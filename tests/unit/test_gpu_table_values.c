@@ -1,4 +1,4 @@
-/* What is written into a GPU's tables, without a GPU. */
+/* Checks, without a GPU, the values that src/backend/gpu/tables.c writes into a GPU's tables. */
 #include "gpu_util.h"
 
 #include "backend/gpu/tables.h"
@@ -114,24 +114,6 @@ static void check_prep(const struct block *b, const struct gpu_tables *t)
     assert_true(bridge.weight[0] == .5f && bridge.weight[3] == 0);
 }
 
-/* At every place of a chain's table the sum of the taps at its frequency; factors on the circle. */
-static void check_chain(const struct block *b, const struct gpu_tables *t)
-{
-    const size_t n = t->fft_length;
-
-    assert_int_equal(n, 512);
-    for (size_t i = 0; i < n; i++) {
-        const double f = 2 * PI * (double)gpu_chain_frequency(n, i) / (double)n;
-        const double sum = (4 + 4 * cos(f) + 2 * cos(2 * f)) / (double)n;
-        assert_true(fabs((double)at(b, t->filter, i) - sum) < 1e-8);
-    }
-    for (size_t i = 0; i < gpu_chain_twiddles(n); i++) {
-        const double f = -2 * PI * gpu_chain_twiddle(n, i);
-        assert_true(fabs((double)at(b, t->twiddles, 2 * i) - cos(f)) < 1e-7);
-        assert_true(fabs((double)at(b, t->twiddles, 2 * i + 1) - sin(f)) < 1e-7);
-    }
-}
-
 static void check_columns(const struct block *b, const struct gpu_tables *t, size_t taps)
 {
     assert_int_equal(taps, 2 * (GPU_COLUMN_ROWS + 1) + 1);
@@ -149,7 +131,20 @@ TEST_WITH(tables_hold_what_they_should, start, NULL)
 
     OK(gpu_tables_write(&job, &t, put, &b));
     check_prep(&b, &t);
-    check_chain(&b, &t);
+    /* At every place of a chain's table the sum of the taps at its frequency; factors on the
+     * circle. */
+    const size_t n = t.fft_length;
+    assert_int_equal(n, 512);
+    for (size_t i = 0; i < n; i++) {
+        const double f = 2 * PI * (double)gpu_chain_frequency(n, i) / (double)n;
+        const double sum = (4 + 4 * cos(f) + 2 * cos(2 * f)) / (double)n;
+        assert_true(fabs((double)at(&b, t.filter, i) - sum) < 1e-8);
+    }
+    for (size_t i = 0; i < gpu_chain_twiddles(n); i++) {
+        const double f = -2 * PI * gpu_chain_twiddle(n, i);
+        assert_true(fabs((double)at(&b, t.twiddles, 2 * i) - cos(f)) < 1e-7);
+        assert_true(fabs((double)at(&b, t.twiddles, 2 * i + 1) - sin(f)) < 1e-7);
+    }
     check_columns(&b, &t, gpu_column_taps(&job));
     for (size_t i = 0; i < 16; i++)
         assert_true(at(&b, t.pad, i) == (float)(20 + i));

@@ -1,5 +1,5 @@
-/* A GPU's tables without a GPU: where they lie, and how rows are filtered; plain views and remarks.
- */
+/* Checks, without a GPU, the layout of a GPU's tables in memory, the selection of the row filter,
+ * the layout of plain views, and the remarks about precision. */
 #include "gpu_util.h"
 
 #include "backend/gpu/gpu_kernel.h"

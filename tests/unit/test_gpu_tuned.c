@@ -1,4 +1,5 @@
-/* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
+/* Checks the file of fastest kernel shapes (cuda-shapes): stored shapes are found again, and a
+ * damaged file or a missing folder does no harm. */
 #include "backend/gpu/tuner.h"
 #include "backend/module.h"
 #include "test.h"
@@ -23,12 +24,6 @@ static int start_empty(void **state)
     (void)rmdir(FOLDER);
     setenv("XDG_CACHE_HOME", FOLDER, 1);
     return 0;
-}
-
-static void write_file(const char *text)
-{
-    gpu_tuned_write(&file, "folders", 0);
-    put_file(FILE_, text, strlen(text));
 }
 
 TEST_WITH(what_is_kept_is_found, start_empty, NULL)
@@ -68,7 +63,8 @@ TEST_WITH(damage_is_ignored_and_repaired, start_empty, NULL)
     };
 
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
-        write_file(damaged[i]);
+        gpu_tuned_write(&file, "folders", 0);
+        put_file(FILE_, damaged[i], strlen(damaged[i]));
         assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
         gpu_tuned_write(&file, "key", 3);
         assert_int_equal(gpu_tuned_read(&file, "key", 4), 3);

@@ -1,5 +1,5 @@
-/* Choosing among a kernel's shapes, with a pretended clock: which passes are timed with which
- * shape, which one is taken and kept, and that nothing of it ever ends a run. */
+/* Checks the tuner of GPU kernels with a simulated clock: which passes it times with which shape,
+ * which shape it selects and stores, and that a failure of the tuner never ends a run. */
 #include "backend/gpu/tuner.h"
 #include "backend/module.h"
 #include "fbp/version.h"

@@ -1,4 +1,5 @@
-/* The hash of bytes, and that of a volume: the same whoever writes what first. */
+/* Checks that the hash of a volume does not depend on the order in which slices are written, nor
+ * on the thread that writes them. */
 #include "array/sink.h"
 #include "base/cache.h"
 #include "test.h"

@@ -1,4 +1,5 @@
-/* Whole scans in HDF5: what Data Exchange and NXtomo say, and what they must. */
+/* Checks that whole scans in HDF5 (Data Exchange, NXtomo) are opened with the right angles, units
+ * and images, and that incomplete ones are refused with a reason. */
 #include "unit/hdf5_files.h"
 
 #include "base/math.h"

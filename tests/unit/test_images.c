@@ -1,4 +1,5 @@
-/* Dark, flat and bad pixels from memory: what they are from files. */
+/* Checks that dark, flat and bad-pixel images from memory give the same preparation as those from
+ * files. */
 #include "unit/io_util.h"
 
 #include "base/cache.h"
@@ -26,11 +27,6 @@ static const struct fbp_array_info *info_of(size_t n)
     return &info;
 }
 
-static void put(const char *path, size_t n, const float *v)
-{
-    save_array(path, info_of(n), NULL, v);
-}
-
 static fbp_status use(struct fbp_scan *scan, enum fbp_image which, size_t n, const float *v)
 {
     CLEANUP(fbp_source_close) fbp_source *source = memory_source(v, info_of(n));
@@ -51,16 +47,6 @@ struct pictures {
     float dark[MOST * N], flat[MOST * N], mask[N];
 };
 
-static void draw(struct pictures *p)
-{
-    for (size_t i = 0; i < MOST * N; i++) {
-        p->dark[i] = 10 + 0.37f * (float)(i * i % 17);
-        p->flat[i] = 1000 + 3.1f * (float)(i * i % 23);
-    }
-    memset(p->mask, 0, sizeof p->mask);
-    p->mask[8] = p->mask[27] = 1;
-}
-
 /* `which`: bits of enum fbp_image. */
 static void from_files_and_memory(struct fbp_scan *file, struct fbp_scan *memory, int which)
 {
@@ -70,11 +56,16 @@ static void from_files_and_memory(struct fbp_scan *file, struct fbp_scan *memory
     char **const names[] = {&file->dark, &file->flat, &file->bad_pixels};
     const size_t n[] = {2, MOST, 1};
 
-    draw(&p);
+    for (size_t i = 0; i < MOST * N; i++) {
+        p.dark[i] = 10 + 0.37f * (float)(i * i % 17);
+        p.flat[i] = 1000 + 3.1f * (float)(i * i % 23);
+    }
+    memset(p.mask, 0, sizeof p.mask);
+    p.mask[8] = p.mask[27] = 1;
     file->i0 = memory->i0 = 5000;
     for (int i = 0; i < 3; i++)
         if (which & 1 << i) {
-            put(paths[i], n[i], samples[i]);
+            save_array(paths[i], info_of(n[i]), NULL, samples[i]);
             *names[i] = paths[i];
             OK(use(memory, (enum fbp_image)i, n[i], samples[i]));
         }

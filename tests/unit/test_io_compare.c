@@ -1,4 +1,4 @@
-/* fbp_array_compare() against numbers worked out by hand. */
+/* Checks fbp_array_compare() against numbers calculated by hand. */
 #include "unit/io_util.h"
 
 #define A FBP_TEST_DIR "/io_compare_a"

@@ -1,5 +1,5 @@
-/* Values in double: read without rounding from every type, stored in every format that floats are
- * stored in, and rounded only where the output is of floats or integers. */
+/* Checks that float64 values are read without rounding from every type, stored in every format of
+ * floats, and rounded only if the output is float32 or integer. */
 #include "unit/some_volume.h"
 
 #include "array/array.h"

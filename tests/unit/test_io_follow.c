@@ -1,5 +1,5 @@
-/* Sources that are still being written: what is there is read, the rest is waited for, and what
- * cannot end well says so. */
+/* Checks sources that are still being written (--follow): present data are read, missing data are
+ * waited for, and a file that cannot become complete is an error. */
 #include "unit/io_util.h"
 
 #include "array/file/format.h"
@@ -24,12 +24,6 @@ static const struct fbp_raw raw = {FBP_F32, {NX, NY, N_VIEWS}, false, 0};
 static const char mha[] = "NDims = 3\nDimSize = 6 4 10\nElementType = MET_FLOAT\n"
                           "ElementDataFile = LOCAL\n";
 static float views[N_VIEWS * VIEW];
-
-static void make_views(void)
-{
-    for (size_t i = 0; i < N_VIEWS * VIEW; i++)
-        views[i] = (float)i + 1;
-}
 
 static fbp_source *follow(const char *path, const struct fbp_raw *r, double timeout_s)
 {
@@ -371,6 +365,7 @@ static int clean(void **state)
 
 int main(int argc, char **argv)
 {
-    make_views();
+    for (size_t i = 0; i < N_VIEWS * VIEW; i++)
+        views[i] = (float)i + 1;
     return run_file_tests(argc, argv, NULL, clean);
 }

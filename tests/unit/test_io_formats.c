@@ -1,5 +1,5 @@
-/* The table of formats: what it says is what happens, docs/formats.md says the same, and a format
- * more is one struct: everything else finds it in the table. */
+/* Checks that the table of array formats states what the readers and writers do, that
+ * docs/formats.md agrees with it, and that one struct and a line of list.h add a format. */
 #include "unit/io_util.h"
 #include "unit/one_array.h"
 

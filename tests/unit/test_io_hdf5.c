@@ -1,4 +1,5 @@
-/* HDF5: every type, byte order, layout and filter; selections, threads, damage; the sink. */
+/* Checks the HDF5 reader and writer: every type, byte order, layout and filter, links, virtual
+ * data sets, names, threads, cut files, and files that the writer must not replace. */
 #include "unit/hdf5_files.h"
 
 #include "array/array.h"
@@ -286,25 +287,6 @@ static void map(hid_t how, hsize_t at, hsize_t n, const char *file, const char *
     H5Sclose(from);
 }
 
-/* "part%b": as many slices of one, as there are files. */
-static void put_blocks(hid_t file, const char *name, const char *part)
-{
-    const hsize_t n[3] = {0, NY, NX}, most[3] = {H5S_UNLIMITED, NY, NX}, one[3] = {1, NY, NX};
-    const hsize_t many[3] = {H5S_UNLIMITED, 1, 1}, start[3] = {0};
-    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, n, most);
-    const hid_t to = H5Screate_simple(3, n, most), from = H5Screate_simple(3, one, NULL);
-
-    H5Sselect_hyperslab(to, H5S_SELECT_SET, start, one, many, one);
-    assert_true(H5Pset_virtual(how, to, part, "/d", from) >= 0);
-    const hid_t set = H5Dcreate2(file, name, H5T_STD_U16LE, space, H5P_DEFAULT, how, H5P_DEFAULT);
-    assert_true(set >= 0);
-    H5Dclose(set);
-    H5Sclose(to);
-    H5Sclose(from);
-    H5Sclose(space);
-    H5Pclose(how);
-}
-
 static void put_part(const char *name, hsize_t n)
 {
     const hsize_t size[3] = {n, NY, NX};
@@ -338,7 +320,21 @@ static void put_virtual_sets(void)
     put_virtual(file, "/twice", ".", "/beside");
     put_virtual(file, "/wrong", ".", "/nothing");
     put_virtual(file, "/itself", ".", "/itself");
-    put_blocks(file, "/blocks", "io_hdf5_part%b.h5");
+    /* "part%b": as many slices of one, as there are files. */
+    const hsize_t n[3] = {0, NY, NX}, most[3] = {H5S_UNLIMITED, NY, NX}, one[3] = {1, NY, NX};
+    const hsize_t many[3] = {H5S_UNLIMITED, 1, 1}, start[3] = {0};
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, n, most);
+    const hid_t to = H5Screate_simple(3, n, most), from = H5Screate_simple(3, one, NULL);
+    H5Sselect_hyperslab(to, H5S_SELECT_SET, start, one, many, one);
+    assert_true(H5Pset_virtual(how, to, "io_hdf5_part%b.h5", "/d", from) >= 0);
+    const hid_t set =
+        H5Dcreate2(file, "/blocks", H5T_STD_U16LE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(to);
+    H5Sclose(from);
+    H5Sclose(space);
+    H5Pclose(how);
     H5Fclose(file);
 }
 

@@ -1,4 +1,5 @@
-/* ImageJ's description of TIFF volumes: what is written, also beyond 4 GiB, and what is read. */
+/* Checks the ImageJ description of TIFF volumes: what is written, also beyond 4 GiB, and what is
+ * read. */
 #include "unit/tiff_files.h"
 #include "unit/tiff_header.h"
 
@@ -116,24 +117,6 @@ TEST(beyond_4_gib)
     unlink(FILE_);
 }
 
-static void put_described(const char *text, float x, float y)
-{
-    static const uint16_t counts[N] = {7};
-    const struct tiff_way w = {.description = text};
-    TIFF *t = not_null(TIFFOpen(FILE_, "wl"));
-
-    for (size_t k = 0; k < NZ; k++) {
-        put_tags(t, &w, NX, NY);
-        if (x > 0) {
-            TIFFSetField(t, TIFFTAG_XRESOLUTION, x);
-            TIFFSetField(t, TIFFTAG_YRESOLUTION, y);
-        }
-        put_strips(t, NY, NX * 2, NY, (const char *)counts + k * NX * NY * 2);
-        assert_true(TIFFWriteDirectory(t));
-    }
-    TIFFClose(t);
-}
-
 /* As ImageJ saves what it has opened, and as others write it: without our line. */
 TEST(others)
 {
@@ -178,7 +161,19 @@ TEST(others)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, "ImageJ=1.53t\nimages=3\nslices=3\n%s%s", cases[i].text,
                  ending);
-        put_described(text, cases[i].x, cases[i].y);
+        static const uint16_t counts[N] = {7};
+        const struct tiff_way w = {.description = text};
+        TIFF *t = not_null(TIFFOpen(FILE_, "wl"));
+        for (size_t k = 0; k < NZ; k++) {
+            put_tags(t, &w, NX, NY);
+            if (cases[i].x > 0) {
+                TIFFSetField(t, TIFFTAG_XRESOLUTION, cases[i].x);
+                TIFFSetField(t, TIFFTAG_YRESOLUTION, cases[i].y);
+            }
+            put_strips(t, NY, NX * 2, NY, (const char *)counts + k * NX * NY * 2);
+            assert_true(TIFFWriteDirectory(t));
+        }
+        TIFFClose(t);
         fbp_source *src = open_source(FILE_, NULL);
         const struct fbp_array_info info = *fbp_source_info(src);
         fbp_source_close(&src);

@@ -1,5 +1,5 @@
-/* What a scan is read from: no output may replace any of these files, and a change of any of them
- * is another scan. */
+/* Checks that no output may replace any file that a scan is read from, and that a change of any
+ * of these files changes the fingerprint of the run. */
 #include "base/text.h"
 #include "unit/hdf5_files.h"
 

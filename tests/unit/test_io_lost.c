@@ -1,5 +1,5 @@
-/* What an output needs is moved, removed or changed by others while it is written: it is never
- * published as if it were whole. */
+/* Checks that an output whose files are moved, removed or changed by others while it is written
+ * is never published as if it were complete. */
 #include "unit/joint_util.h"
 
 static const struct output plain = {"v.mha", 0, 0};

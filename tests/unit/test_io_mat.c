@@ -1,4 +1,5 @@
-/* MAT files: classes, structs, order of axes, compression, what is refused, damage. */
+/* Checks the MAT reader and writer (version 5): classes, structs, order of axes, compression,
+ * whole scans, and refusals with a reason. */
 #include "unit/mat_files.h"
 
 #define MAT FBP_TEST_DIR "/io_mat.mat"

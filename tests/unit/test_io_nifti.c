@@ -1,5 +1,5 @@
-/* NIfTI-1 and NIfTI-2: types, byte orders, scales, pairs, gzip, where a grid lies, what is refused.
- */
+/* Checks the NIfTI-1 and NIfTI-2 reader and writer: types, byte orders, scales, pairs of files,
+ * gzip, orientation, and refusals with a reason. */
 #include "unit/nifti_files.h"
 
 #include <zlib.h>

@@ -1,5 +1,5 @@
-/* NRRD: types, byte orders, encodings, files beside the header, where a grid lies, what is refused.
- */
+/* Checks the NRRD reader and writer: types, byte orders, encodings, detached samples,
+ * orientation, and refusals with a reason. */
 #include "unit/io_util.h"
 
 #include <zlib.h>

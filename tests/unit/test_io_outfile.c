@@ -1,4 +1,5 @@
-/* Small files: whole under their names or not at all, and nobody else's file is touched. */
+/* Checks that small output files appear complete or not at all, and that files of other programs
+ * stay untouched. */
 #include "unit/io_util.h"
 
 #include "array/file/outfile.h"

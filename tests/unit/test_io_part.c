@@ -1,6 +1,5 @@
-/* Temporary files of outputs: only those that this program left are taken over, nobody else's file
- * is touched, two outputs that would write one file exclude each other, and a stack over an older
- * one is published as one. */
+/* Checks the temporary files of outputs: only those of fbp are taken over, two runs that would
+ * write one file exclude each other, and a new stack replaces an older one as a whole. */
 #include "unit/some_volume.h"
 
 #include "array/sink.h"

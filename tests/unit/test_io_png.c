@@ -1,4 +1,5 @@
-/* PNG: greyscale of all depths, stacks of them, what is refused and why. */
+/* Checks the PNG reader: greyscale of all depths, stacks, damaged files, and refusals with a
+ * reason. */
 #include "unit/png_files.h"
 
 #include <sys/stat.h>

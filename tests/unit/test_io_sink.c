@@ -1,4 +1,5 @@
-/* Sinks: what is written is read back; nothing half-written is left; a killed run goes on. */
+/* Checks sinks: written slices are read back, a failed or ended run leaves no incomplete output,
+ * and an interrupted run is resumed from its journal. */
 #include "unit/some_volume.h"
 
 #include "array/sink.h"

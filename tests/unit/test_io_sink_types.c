@@ -1,5 +1,5 @@
-/* Outputs of 8 and 16 bits, TIFF and PNG, in one file and in a file a slice: what is read back are
- * the values again; nothing half-written is left; a stopped run goes on. */
+/* Checks outputs of 8 and 16 bits in every format and as stacks: values are read back within half
+ * a step, no incomplete output is left, and an interrupted run is resumed. */
 #include "unit/some_volume.h"
 #include "unit/tiff_header.h"
 

@@ -1,4 +1,5 @@
-/* Readers: every element type and byte order through every format, any part of an array. */
+/* Checks the readers of MetaImage, NPY and raw files: every element type and byte order, and any
+ * range of slices and rows. */
 #include "unit/io_util.h"
 
 #include <pthread.h>
@@ -85,9 +86,18 @@ static size_t samples(size_t t, bool big, unsigned char *bytes, float *expected)
     return at;
 }
 
-/* Every range of slices and rows. */
-static void check_all_parts(fbp_source *src, const float *expected)
+static void check_file(const char *path, const struct fbp_raw *raw, size_t t, const char *format,
+                       const float *expected)
 {
+    fbp_source *src = open_source(path, raw);
+    const struct fbp_array_info *info = fbp_source_info(src);
+    assert_int_equal(info->n[0], NX);
+    assert_int_equal(info->n[1], NY);
+    assert_int_equal(info->n[2], NZ);
+    assert_int_equal(info->type, types[t].type);
+    assert_int_equal(info->row_order, FBP_ROWS_BOTTOM_UP);
+    assert_string_equal(info->format, format);
+    /* Every range of slices and rows. */
     float out[N + 1];
     for (size_t z0 = 0; z0 <= NZ; z0++)
         for (size_t nz = 0; nz <= NZ - z0; nz++)
@@ -105,20 +115,6 @@ static void check_all_parts(fbp_source *src, const float *expected)
     assert_int_equal(fbp_source_read(src, 1, (size_t)-1, 0, NY, FBP_F32, out), FBP_ERR_INVALID);
     assert_int_equal(fbp_source_read(src, 0, 1, 1, (size_t)-1, FBP_F32, out), FBP_ERR_INVALID);
     assert_fails(fbp_source_read(src, 0, 1, NY, 1, FBP_F32, out), FBP_ERR_INVALID, "not inside");
-}
-
-static void check_file(const char *path, const struct fbp_raw *raw, size_t t, const char *format,
-                       const float *expected)
-{
-    fbp_source *src = open_source(path, raw);
-    const struct fbp_array_info *info = fbp_source_info(src);
-    assert_int_equal(info->n[0], NX);
-    assert_int_equal(info->n[1], NY);
-    assert_int_equal(info->n[2], NZ);
-    assert_int_equal(info->type, types[t].type);
-    assert_int_equal(info->row_order, FBP_ROWS_BOTTOM_UP);
-    assert_string_equal(info->format, format);
-    check_all_parts(src, expected);
     fbp_source_close(&src);
     assert_null(src);
 }

@@ -1,4 +1,5 @@
-/* Views in a file each: patterns of names, files that are alike, and those that are not. */
+/* Checks stacks of one file per view: patterns of names, and refusal of files whose sizes, types
+ * or orders differ. */
 #include "unit/io_util.h"
 
 #include "array/names.h"

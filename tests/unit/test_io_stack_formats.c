@@ -1,5 +1,5 @@
-/* Views in a file each, of every format and every way in which its samples may lie: the values of a
- * pattern and of a folder are those of the files. */
+/* Checks that a stack read by a pattern or as a folder has the values of its files, for every
+ * format and layout of samples. */
 #include "unit/hdf5_files.h"
 #include "unit/mat_out.h"
 

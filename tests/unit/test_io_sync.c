@@ -1,5 +1,5 @@
-/* What is written begins its way to the disk at once, so that the end of a run waits for little;
- * what is read again and removed does not. */
+/* Checks that writing to the disk starts as soon as slices are written, so that the end of a run
+ * waits for little, and that scratch files are not synchronised. */
 #include "unit/io_util.h"
 
 #define STEM FBP_TEST_DIR "/io_sync"
@@ -22,18 +22,6 @@ int sync_file_range(int fd, off64_t at, off64_t n, unsigned flags)
     return -1; /* nobody minds */
 }
 
-static uint64_t write_slices(fbp_sink *s, size_t at_once)
-{
-    asked = 0;
-    for (size_t z = 0; z < SLICES; z += at_once)
-        OK(fbp_sink_write(s, z, at_once, FBP_F32, slice));
-    const uint64_t before = asked;
-    OK(fbp_sink_finish(s));
-    assert_int_equal(asked, before);
-    fbp_sink_close(&s);
-    return asked;
-}
-
 static uint64_t begun(const char *path, size_t side, enum fbp_type type, bool compress)
 {
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {side, side, SLICES}};
@@ -41,7 +29,14 @@ static uint64_t begun(const char *path, size_t side, enum fbp_type type, bool co
         .struct_size = sizeof p, .type = type, .range = {0, 1}, .compress = compress};
 
     fbp_sink *s = create_sink(path, &info, &p);
-    return write_slices(s, 1);
+    asked = 0;
+    for (size_t z = 0; z < SLICES; z += 1)
+        OK(fbp_sink_write(s, z, 1, FBP_F32, slice));
+    const uint64_t before = asked;
+    OK(fbp_sink_finish(s));
+    assert_int_equal(asked, before);
+    fbp_sink_close(&s);
+    return asked;
 }
 
 /* But for a page at either end of each slice. */

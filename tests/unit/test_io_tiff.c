@@ -1,4 +1,5 @@
-/* TIFF: every type, codec, byte order and shape; folders; what is refused and why. */
+/* Checks the TIFF reader: every type, codec, byte order and layout, folders, damaged files, and
+ * refusals with a reason. */
 #include "unit/tiff_files.h"
 
 #include "array/file/bytes.h"

@@ -1,5 +1,5 @@
-/* A file that changes while it is read is an error that names it, whatever its format; followed
- * files grow, that is no change. */
+/* Checks that a file that changes while it is read is an error that names the file, for every
+ * format; the growth of a followed file is no error. */
 #include "unit/some_volume.h"
 
 #include "array/file/format.h"

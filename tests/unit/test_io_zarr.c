@@ -1,5 +1,5 @@
-/* OME-Zarr: every byte at the place that Zarr gives it, levels, places, compression; what a kill
- * leaves is finished; what is in the way is refused; arrays of other programs. */
+/* Checks OME-Zarr: every byte lies where Zarr requires it, levels and coordinates, compression,
+ * completion after a kill, refusals, and arrays of other programs. */
 #include "unit/io_util.h"
 
 #include "array/array.h"
@@ -419,23 +419,6 @@ static void *write_one(void *arg)
     return NULL;
 }
 
-/* The slices of the first layer, by a thread each. */
-static void write_together(fbp_sink *s)
-{
-    pthread_barrier_t together;
-    pthread_t threads[EDGE];
-    struct writer w[EDGE];
-
-    pthread_barrier_init(&together, NULL, EDGE);
-    for (size_t z = 0; z < EDGE; z++) {
-        w[z] = (struct writer){s, &together, z};
-        assert_int_equal(pthread_create(&threads[z], NULL, write_one, &w[z]), 0);
-    }
-    for (size_t z = 0; z < EDGE; z++)
-        pthread_join(threads[z], NULL);
-    pthread_barrier_destroy(&together);
-}
-
 static void negate(void)
 {
     for (size_t i = 0; i < N; i++)
@@ -459,7 +442,18 @@ TEST(packed_chunks_are_written_again_by_several)
         params.resume = true;
         fbp_sink *s = open_sink("c.zarr", &params);
         assert_false(fbp_sink_has(s, 0, 1));
-        write_together(s);
+        /* The slices of the first layer, by a thread each. */
+        pthread_barrier_t together;
+        pthread_t threads[EDGE];
+        struct writer w[EDGE];
+        pthread_barrier_init(&together, NULL, EDGE);
+        for (size_t z = 0; z < EDGE; z++) {
+            w[z] = (struct writer){s, &together, z};
+            assert_int_equal(pthread_create(&threads[z], NULL, write_one, &w[z]), 0);
+        }
+        for (size_t z = 0; z < EDGE; z++)
+            pthread_join(threads[z], NULL);
+        pthread_barrier_destroy(&together);
         for (size_t z = 0; z < NZ; z++)
             write_slice(s, z);
         finish(s);

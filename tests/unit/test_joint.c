@@ -1,6 +1,6 @@
-/* An output that several processes write: every format, the bytes of one process; what dies is done
- * by others; no two processes write to one page; whoever does not belong is refused.  Processes are
- * played by sinks of one process, and by children that end without a word. */
+/* Checks outputs that several processes write: the bytes equal those of one process, others
+ * finish what a killed process left, no two write to one page, and other runs are refused. Sinks
+ * of one process and child processes that end without closing act as the processes. */
 #include "unit/joint_util.h"
 
 #include <dirent.h>

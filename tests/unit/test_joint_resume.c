@@ -1,5 +1,5 @@
-/* What is left of an output goes on: what one process left by several that start together, what
- * several left by one; or it is dropped, and nothing is left of it. */
+/* Checks resuming across numbers of processes: several finish what one left and one finishes what
+ * several left; a new run removes all of it. */
 #include "unit/joint_util.h"
 
 /* One that starts with others, of which it is the first or not. */

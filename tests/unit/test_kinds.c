@@ -1,7 +1,5 @@
-/*
- * Kinds of geometry: every call refuses a number that is no kind, and calls for line integrals
- * refuse plane integrals.
- */
+/* Checks that every call refuses an unknown kind of geometry, and that calls for line integrals
+ * refuse plane integrals. */
 #include "recon/fixture.h"
 
 #include "base/base.h"
@@ -61,26 +59,6 @@ static void refused(fbp_status status, const struct refusal *r, const char *call
 
 #define REFUSED(call) refused(call, r, #call)
 
-static void refuse_geometry(const struct fbp_scan *scan, const struct refusal *r)
-{
-    const struct fbp_views views = fbp_scan_views(scan);
-    const struct fbp_grid grid = {.n = {4, 4, 4}, .voxel_mm = {1, 1, 1}};
-    struct fbp_geometry_facts facts = {.struct_size = sizeof facts, .n_angles = 0};
-    struct fbp_weights *weights;
-    struct fbp_grid found;
-    size_t rows[2] = {7, 9};
-    double P[12];
-
-    REFUSED(fbp_view_to_matrix(&scan->views[0], scan->kind, &scan->panel, P));
-    REFUSED(fbp_views_facts(views, NULL, &facts));
-    REFUSED(fbp_views_facts(views, &grid, &facts));
-    REFUSED(fbp_geometry_rows(views, 0, VIEWS, &grid, 0, 4, &rows[0], &rows[1]));
-    assert_int_equal(rows[0], rows[1]);
-    REFUSED(fbp_grid_default(views, &found));
-    REFUSED(fbp_grid_resolve(NULL, scan, &found));
-    REFUSED(fbp_weights_create(&weights, views, &facts, FBP_ANGULAR_AUTO));
-}
-
 static void refuse_circles(const struct fbp_scan *scan, const struct refusal *r)
 {
     const double angles[2] = {0, 1}, sod = 500, sdd = 800;
@@ -136,33 +114,41 @@ static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
     free(views);
 }
 
-static void refuse_lab(const struct fbp_scan *scan, const struct refusal *r)
+static void refuse_all(enum fbp_kind kind, const struct refusal *r)
 {
+    AUTO_CLEAR struct fbp_scan scan = scan_of(kind);
+
+    const struct fbp_views views = fbp_scan_views(&scan);
+    const struct fbp_grid grid = {.n = {4, 4, 4}, .voxel_mm = {1, 1, 1}};
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts, .n_angles = 0};
+    struct fbp_weights *weights;
+    struct fbp_grid found;
+    size_t rows[2] = {7, 9};
+    double P[12];
+    REFUSED(fbp_view_to_matrix(&scan.views[0], scan.kind, &scan.panel, P));
+    REFUSED(fbp_views_facts(views, NULL, &facts));
+    REFUSED(fbp_views_facts(views, &grid, &facts));
+    REFUSED(fbp_geometry_rows(views, 0, VIEWS, &grid, 0, 4, &rows[0], &rows[1]));
+    assert_int_equal(rows[0], rows[1]);
+    REFUSED(fbp_grid_default(views, &found));
+    REFUSED(fbp_grid_resolve(NULL, &scan, &found));
+    REFUSED(fbp_weights_create(&weights, views, &facts, FBP_ANGULAR_AUTO));
+    refuse_circles(&scan, r);
+    refuse_files(&scan, r);
+    refuse_work(&scan, r);
     const struct fbp_rabbitct_make make = {.struct_size = sizeof make};
     const struct fbp_host_options options = {.n_runs = 1};
     struct fbp_host_time time;
     fbp_bench *bench;
     fbp_s1 *s1;
     AUTO_FREE char *path = temporary("refused.rct");
-
     OK(fbp_bench_create(&bench, fbp_recon_params(.device = "ref")));
-    REFUSED(fbp_bench_scan(bench, scan, 0, 0));
+    REFUSED(fbp_bench_scan(bench, &scan, 0, 0));
     fbp_bench_destroy(&bench);
-    REFUSED(fbp_bench_host(scan, NULL, &options, &time));
-    REFUSED(fbp_s1_open(&s1, scan, NULL));
-    REFUSED(fbp_rabbitct_create(path, scan, &make));
+    REFUSED(fbp_bench_host(&scan, NULL, &options, &time));
+    REFUSED(fbp_s1_open(&s1, &scan, NULL));
+    REFUSED(fbp_rabbitct_create(path, &scan, &make));
     assert_int_not_equal(access(path, F_OK), 0);
-}
-
-static void refuse_all(enum fbp_kind kind, const struct refusal *r)
-{
-    AUTO_CLEAR struct fbp_scan scan = scan_of(kind);
-
-    refuse_geometry(&scan, r);
-    refuse_circles(&scan, r);
-    refuse_files(&scan, r);
-    refuse_work(&scan, r);
-    refuse_lab(&scan, r);
 }
 
 static struct fbp_scan scan_of_planes(void)

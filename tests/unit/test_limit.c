@@ -1,5 +1,5 @@
-/* Limits of memory: what a plan may take beside what the process holds, what the process may hold,
- * and what counts in it: tables of slices, devices that are the host's. */
+/* Checks limits of memory: what a plan may use beside the memory that the process has already,
+ * and what counts (tables of slices, devices in host memory). */
 #include "base/base.h"
 #include "base/math.h"
 #include "geometry/view.h"

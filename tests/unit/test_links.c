@@ -1,5 +1,5 @@
-/* Links of devices: the rates that are measured, in the order that was asked for; measured once,
- * and kept; damaged files, lost devices and backends without links are no error of a run. */
+/* Checks the measurement of links between devices: which rates are measured, that they are stored
+ * once, and that a damaged file, a lost device or a backend without links ends no run. */
 #include "devices/mock/mock.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"

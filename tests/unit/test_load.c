@@ -1,4 +1,5 @@
-/* Views of a file whose rows run downwards arrive upwards, whatever fits a band. */
+/* Checks that views of a file with the top row first arrive bottom row first, whatever number of
+ * rows fits into a block. */
 #include "unit/io_util.h"
 
 #include "array/array.h"

@@ -1,5 +1,5 @@
-/* Meridian planes: found from the directions alone, whatever their order, their side of the sphere
- * and the axis. */
+/* Checks that planes through one axis are found from the directions alone, for any order, sign
+ * and axis. */
 #include "recon/planes_util.h"
 
 #include "geometry/directions.h"

@@ -1,5 +1,5 @@
-/* Queues of the pretended device: what a stopped run has queued is left out, and the next one goes
- * on. */
+/* Checks the queues of the mock device: commands of a cancelled run are skipped, and the next run
+ * works. */
 #include "devices/mock/mock.h"
 #include "base/threads.h"
 #include "test.h"

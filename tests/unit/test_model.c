@@ -1,5 +1,5 @@
-/* Machines that are not there: what their words mean, and that predicted times are measured ones.
- */
+/* Checks fbp-bench predict: the words that describe a machine, and that predicted times agree
+ * with measured ones. */
 #include "recon/fixture.h"
 
 #include "backend/device.h"

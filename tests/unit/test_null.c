@@ -1,6 +1,5 @@
-/* NULL in place of a pointer that must be given: FBP_ERR_INVALID with a message that names the
- * argument, and no effect where a function has no status.  Each function of the interface has a
- * row; one without a row fails the test. */
+/* Checks that NULL for a required pointer gives FBP_ERR_INVALID with a message that names the
+ * argument. Each public function has a row; a function without a row fails the test. */
 #include "test.h"
 
 #include <dirent.h>

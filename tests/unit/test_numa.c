@@ -1,4 +1,5 @@
-/* Which node a device is at, by a planted folder; and what the system is told about pages. */
+/* Checks which NUMA node a device belongs to, by a simulated /sys, and which memory policy is set
+ * for pages. */
 #include "base/system.h"
 #include "test.h"
 
@@ -13,21 +14,15 @@
 #define BUS_ID  "0000:1A:00.0" /* as CUDA writes it */
 #define MAX_BIT 1025
 
-static void make_folders(const char *path)
-{
-    char part[500];
-
-    for (const char *at = path + 1; *at; at++)
-        if (*at == '/') {
-            snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
-            (void)mkdir(part, 0777);
-        }
-    (void)mkdir(path, 0777);
-}
-
 static void plant(const char *folder, const char *name, const char *text)
 {
-    make_folders(folder);
+    char part[500];
+    for (const char *at = folder + 1; *at; at++)
+        if (*at == '/') {
+            snprintf(part, sizeof part, "%.*s", (int)(at - folder), folder);
+            (void)mkdir(part, 0777);
+        }
+    (void)mkdir(folder, 0777);
     AUTO_FREE char *path = printed("%s/%s", folder, name);
     (void)unlink(path);
     if (!text)

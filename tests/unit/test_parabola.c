@@ -1,6 +1,5 @@
-/* Filters of plane integrals: closed forms against quadrature in long double, published values, and
- * whether rows come out as their second derivative. */
-
+/* Checks the filters of plane integrals: closed forms against quadrature in long double,
+ * published values, and that rows become their second derivative. */
 #include "unit/filter_util.h"
 
 #include "filter/parabola.h"

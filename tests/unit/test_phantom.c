@@ -1,4 +1,5 @@
-/* Ellipsoids: chords, points, voxel means, tables and files. */
+/* Checks ellipsoids of phantoms: line integrals, point values, voxel means, the built-in tables,
+ * and phantom files. */
 #include "base/math.h"
 
 #include "test.h"

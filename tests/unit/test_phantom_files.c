@@ -1,4 +1,5 @@
-/* Phantoms in other programs' text: RTK's figures, LEAP's objects; wrong input, line by line. */
+/* Checks phantom files of RTK and LEAP: their objects give the right integrals, and wrong lines
+ * are refused by number. */
 #include "base/math.h"
 
 #include "test.h"

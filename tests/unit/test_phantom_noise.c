@@ -1,4 +1,4 @@
-/* Poisson counts and Gaussian numbers: moments, distribution, independence. */
+/* Checks the Poisson and Gaussian noise of simulated scans: moments, distribution, independence. */
 #include "phantom/shapes.h"
 
 #include "base/math.h"

@@ -1,6 +1,5 @@
-/* Integrals over planes: closed forms and areas of sections against integrals of lines, the
- * identities of Radon's transform; soft ellipsoids and turns; their lines in files, and phantoms by
- * name. */
+/* Checks plane integrals of phantoms: closed forms against integrals of lines, identities of the
+ * Radon transform, soft and rotated ellipsoids, and phantoms by name. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -546,22 +545,6 @@ TEST(by_name)
 enum { VIEWS = 7, SAMPLES = 33 };
 static const char scan_path[] = "phantom_planes_scan.mha";
 
-/* Views of some directions, steps and places of the first sample. */
-static void plane_views(struct fbp_view *views)
-{
-    unsigned seed = 21;
-
-    memset(views, 0, VIEWS * sizeof *views);
-    for (int k = 0; k < VIEWS; k++) {
-        double n[3];
-        random_direction(&seed, n);
-        for (int i = 0; i < 3; i++) {
-            views[k].u[i] = (.05 + .01 * k) * n[i];
-            views[k].d[i] = (.1 * k - .2) * n[i];
-        }
-    }
-}
-
 static void simulate(const struct fbp_phantom *p, const struct fbp_scan *scan,
                      const struct fbp_simulate_params *params, float *out)
 {
@@ -584,7 +567,17 @@ TEST(whole_scans)
                                   .views = views};
     double sum = 0;
 
-    plane_views(views);
+    /* Views of some directions, steps and places of the first sample. */
+    unsigned seed = 21;
+    memset(views, 0, VIEWS * sizeof *views);
+    for (int k = 0; k < VIEWS; k++) {
+        double n[3];
+        random_direction(&seed, n);
+        for (int i = 0; i < 3; i++) {
+            views[k].u[i] = (.05 + .01 * k) * n[i];
+            views[k].d[i] = (.1 * k - .2) * n[i];
+        }
+    }
     CLEANUP(fbp_phantom_clear) struct fbp_phantom p = create_phantom("soft-ball", 1, 3);
     simulate(&p, &scan, fbp_simulate_params(.at_centres = true), &centres[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.n_threads = 1), &means[0][0]);

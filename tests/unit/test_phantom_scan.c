@@ -1,4 +1,5 @@
-/* Simulated scans: every pixel is the line integral of its ray, whatever the thread count. */
+/* Checks that every pixel of a simulated scan is the line integral of its ray, for any number of
+ * threads. */
 #include "base/math.h"
 
 #include "phantom/shapes.h"
@@ -20,19 +21,6 @@ static void circle_views(enum fbp_kind kind, double sod, struct fbp_view views[N
     }
 }
 
-static void expected_ray(const struct fbp_scan *scan, size_t k, size_t c, size_t r, double at[3],
-                         double dir[3])
-{
-    const struct fbp_view *v = &scan->views[k];
-    fbp_axpy(v->d, (double)c - (NC - 1) / 2., v->u, at);
-    fbp_axpy(at, (double)r - (NR - 1) / 2., v->v, at);
-    if (scan->kind == FBP_CONE)
-        fbp_axpy(at, -1, v->s, dir);
-    else
-        fbp_axpy((double[]){0, 0, 0}, -1, v->s, dir);
-    fbp_normalise(dir);
-}
-
 static void check_every_ray(enum fbp_kind kind, double sod, const char *name, double half)
 {
     static float data[N];
@@ -48,7 +36,14 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
     int hits = 0;
     for (size_t i = 0; i < N; i++) {
         double at[3], dir[3];
-        expected_ray(&scan, i / NC / NR, i % NC, i / NC % NR, at, dir);
+        const struct fbp_view *v = &scan.views[(i / NC / NR)];
+        fbp_axpy(v->d, (double)(i % NC) - (NC - 1) / 2., v->u, at);
+        fbp_axpy(at, (double)(i / NC % NR) - (NR - 1) / 2., v->v, at);
+        if (scan.kind == FBP_CONE)
+            fbp_axpy(at, -1, v->s, dir);
+        else
+            fbp_axpy((double[]){0, 0, 0}, -1, v->s, dir);
+        fbp_normalise(dir);
         const double line = fbp_phantom_line(&p, at, dir);
         hits += line != 0;
         assert_true(fabs((double)data[i] - line) < 1e-5 + 1e-7 * fabs(line));

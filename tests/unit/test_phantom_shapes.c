@@ -1,4 +1,5 @@
-/* Shapes met by lines: closed forms, quadrature, volumes, clips, hidden parts, voxel means. */
+/* Checks line integrals of shapes (boxes, cylinders, cones, clipped and hidden ones) against
+ * closed forms and quadrature, and their voxel means. */
 #include "base/math.h"
 
 #include "test.h"

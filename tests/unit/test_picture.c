@@ -1,4 +1,5 @@
-/* Pictures: which way is up, the numbers of a drawing, clean failures. */
+/* Checks PNG and SVG pictures of volumes: orientation, the numbers in a drawing, and that a
+ * failure leaves no file. */
 #include "array/array.h"
 #include "array/format/png.h"
 #include "base/math.h"

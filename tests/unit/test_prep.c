@@ -1,4 +1,5 @@
-/* Intensities to line integrals, against numbers worked out by hand. */
+/* Checks the preparation of samples (dark, flat, logarithm, bad pixels) against numbers
+ * calculated by hand. */
 #include "unit/io_util.h"
 
 #include "pipeline/run.h"

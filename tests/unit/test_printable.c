@@ -1,4 +1,5 @@
-/* Text of files on a terminal: what it would obey is shown, what people read stays. */
+/* Checks that text from files is printed without control characters that a terminal would
+ * execute. */
 #include "base/base.h"
 #include "base/text.h"
 #include "test.h"

@@ -1,5 +1,5 @@
-/* Weights of directions: their sums, the formulas of rings, cells of a known solid, and what they
- * integrate. */
+/* Checks the weights of directions: their sums, the formulas of rings, cells of known solids, and
+ * exactness for polynomials. */
 #include "geometry/directions.h"
 #include "test.h"
 

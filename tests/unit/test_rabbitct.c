@@ -1,4 +1,5 @@
-/* RabbitCT's files: read, written, damaged; and its error against values worked out by hand. */
+/* Checks RabbitCT's files (reading, writing, damage) and its error measure against values
+ * calculated by hand. */
 #include "unit/io_util.h"
 
 #include "bench/rabbitct/rabbitct.h"

@@ -1,5 +1,5 @@
-/* Every field of the library's structs out of its range: FBP_ERR_INVALID, and the message names it.
- */
+/* Checks that every member of the public structs that is out of range gives FBP_ERR_INVALID and a
+ * message that names the member. */
 #include "bench/rabbitct/feed.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* The grid of processes: each place is one process's, and slabs and parts of views cover all. */
+/* Checks the grid of processes of a team: slabs of slices and parts of views cover the volume
+ * once. */
 #include "unit/job_util.h"
 
 #include "pipeline/division.h"

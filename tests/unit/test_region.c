@@ -1,4 +1,5 @@
-/* Runs, columns and counts of a region are those of its voxels, whatever they are. */
+/* Checks the runs, columns and counts of a region (struct fbp_region) against its voxels, for
+ * random regions. */
 #include "geometry/volume.h"
 #include "test.h"
 

@@ -1,6 +1,5 @@
-/* Filters of planes with a response of the caller's, and around a circle: sums in long double,
- * closed forms, and rows that go round. */
-
+/* Checks filters of plane integrals with the user's frequency response, and periodic rows,
+ * against closed forms and sums in long double. */
 #include "unit/filter_util.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Even rings of directions, and what lies between their angles. */
+/* Checks that evenly spaced rings of directions are found, and the interpolation between the
+ * angles of a ring. */
 #include "recon/planes_util.h"
 
 #include "filter/filter.h"

@@ -1,5 +1,5 @@
-/* Children that crash, loop, take all memory, talk, or answer: each ends in a reply or a sentence.
- */
+/* Checks the child processes that read files (base/sandbox.h): a crash, an endless loop, too much
+ * memory or output ends in a reply or an error message. */
 #include "unit/io_util.h"
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* Scan files: every key, right and wrong; round trips; places of mistakes. */
-
+/* Checks scan files: every key with right and wrong values, saving and loading, and the line and
+ * column of a mistake. */
 #include "geometry/kind.h"
 #include "geometry/view.h"
 #include "scan/file/scan.h"

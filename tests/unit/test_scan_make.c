@@ -1,5 +1,5 @@
-/* Scans from numbers: each constructor has the views of the functions that describe one view,
- * copies its numbers, and leaves an empty scan after a failure. */
+/* Checks fbp_scan_cone() and the other constructors of scans: they return the right views, copy
+ * their arguments, and leave an empty scan after a failure. */
 #include "fbp/fbp.h"
 
 #include "geometry/view.h"

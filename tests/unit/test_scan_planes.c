@@ -1,5 +1,5 @@
-/* Scan files of plane integrals: directions, gradients, places of samples, weights; and what is
- * wrong with them. */
+/* Checks scan files of plane integrals: directions, gradients, positions of samples, weights, and
+ * the messages for wrong ones. */
 #include "geometry/kind.h"
 #include "geometry/view.h"
 #include "scan/file/scan.h"

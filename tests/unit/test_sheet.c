@@ -1,4 +1,5 @@
-/* Contact sheets, their letters, curves; a volume that is open drawn as a picture. */
+/* Checks contact sheets, their letters and curves, and the picture of a volume that is still
+ * open. */
 #include "base/base.h"
 #include "picture/draw.h"
 

@@ -1,4 +1,4 @@
-/* struct_size of public structs: a call refuses any other size than that of its header. */
+/* Checks that a call refuses a public struct whose struct_size differs from that of the header. */
 #include "base/base.h"
 #include "geometry/kind.h"
 #include "picture/draw.h"

@@ -1,6 +1,5 @@
-/* Coefficients of splines out of the filter: they give back the samples that the filter without
- * them gives, at the ends of a row, too; and the weights of a spline. */
-
+/* Checks that spline coefficients made by the filter give back the filtered samples, also at the
+ * ends of a row, and the weights of the spline. */
 #include "unit/filter_util.h"
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* Somebody waits for the end: a progress callback or fbp_stop() ends long calls; a forked child is
- * told that what its parent opened is not its own. */
+/* Checks that a progress callback or fbp_stop() ends long calls, and that a forked child gets an
+ * error if it uses plans, sinks or feeds of its parent. */
 #include "bench/rabbitct/feed.h"
 
 #include "base/math.h"

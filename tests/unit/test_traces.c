@@ -1,4 +1,5 @@
-/* From what a spectrometer has measured to plane integrals: every step against closed forms. */
+/* Checks the steps from measured EPR traces to plane integrals (baseline, FFT, phase, profile)
+ * against closed forms. */
 #include "unit/io_util.h"
 
 #include "prep/prep.h"

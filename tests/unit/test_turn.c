@@ -1,5 +1,5 @@
-/* Turned volumes: slices against a plain loop in double, quarters of a turn against the volume's
- * own projections, and devices that project, a pretended one in blocks of slices. */
+/* Checks rotated volumes (fbp_turn): slices against a loop in double, and projections of quarter
+ * turns against those of the volume, also on a simulated device. */
 #include "array/array.h"
 #include "base/base.h"
 #include "picture/draw.h"

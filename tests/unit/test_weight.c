@@ -1,5 +1,4 @@
-/* Angular steps, redundancy weights, the geometry factor: sums, symmetry, known forms. */
-
+/* Checks angular steps, redundancy weights and the geometry factor: sums, symmetry, known forms. */
 #include "geometry_util.h"
 
 #include "geometry/kind.h"

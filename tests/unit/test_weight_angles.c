@@ -1,6 +1,5 @@
-/* Half turns of parallel and nearly parallel beams: the mean of a disk, wherever its views stand.
- */
-
+/* Checks the weights of half rotations of parallel and nearly parallel beams: the mean of a disk
+ * is right for any angles of the views. */
 #include "geometry_util.h"
 
 #include "geometry/kind.h"
@@ -59,15 +58,6 @@ static size_t add_row(const double *row, const double P[12], const struct disk *
     return n;
 }
 
-static void filter(const double *in, double *out)
-{
-    for (size_t c = 0; c < COLUMNS; c++) {
-        out[c] = 0;
-        for (size_t i = 0; i < COLUMNS; i++)
-            out[c] += ramp_tap(i > c ? i - c : c - i) * in[i];
-    }
-}
-
 static double disk_mean(const struct scan *scan, const struct fbp_view *views,
                         const struct fbp_weights *w, const struct disk *d)
 {
@@ -78,7 +68,11 @@ static double disk_mean(const struct scan *scan, const struct fbp_view *views,
         fbp_weights_row(w, k, 0, row);
         for (size_t c = 0; c < COLUMNS; c++)
             row[c] *= chord(scan, &views[k], c, d);
-        filter(row, filtered);
+        for (size_t c = 0; c < COLUMNS; c++) {
+            filtered[c] = 0;
+            for (size_t i = 0; i < COLUMNS; i++)
+                filtered[c] += ramp_tap(i > c ? i - c : c - i) * row[i];
+        }
         OK(fbp_view_to_matrix(&views[k], scan->kind, &scan->panel, P));
         n = add_row(filtered, P, d, &sum);
     }

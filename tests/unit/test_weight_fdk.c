@@ -1,5 +1,4 @@
-/* The weights inside a small FDK in double: a ball of 0.02/mm has that mean. */
-
+/* Checks the weights within a small FDK in double: the mean of a ball of 0.02/mm is right. */
 #include "geometry_util.h"
 
 #include "fdk_util.h"

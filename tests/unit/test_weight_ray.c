@@ -1,4 +1,4 @@
-/* Weights as devices compute them, in float, against the host's in double. */
+/* Checks that weights computed in float, as devices do, equal the host's in double. */
 #define FBP_RAY_FLOAT
 
 #include "geometry_util.h"

@@ -1,5 +1,5 @@
-/* The division of the work: every slice once, within every limit, or a sentence that says why not.
- */
+/* Checks the division of the work into slabs and batches: each slice and view once, within every
+ * limit of memory, or a message with the memory that is needed. */
 #include "unit/job_util.h"
 
 #include "devices/mock/mock.h"
