@@ -68,6 +68,10 @@ TEST(write_and_read_back)
         {STEM "_beside.MHD", false, true},
         {STEM "_packed.mhd", true, true},
         {STEM "_100%.mhd", false, true},
+        {STEM ".nrrd", false, true},
+        {STEM "_packed.nrrd", true, true},
+        {STEM "_beside_it.nhdr", false, true},
+        {STEM "_packed.nhdr", true, true},
         {STEM ".npy", true, false},
         {STEM ".raw", true, false},
         {STEM ".BIN", false, false},
@@ -91,6 +95,7 @@ TEST(write_and_read_back)
             assert_holds_volume(cases[i].path, cases[i].place);
         }
     assert_true(is_there(STEM "_beside.raw") && is_there(STEM "_packed.zraw"));
+    assert_true(is_there(STEM "_beside_it.raw") && is_there(STEM "_packed.raw.gz"));
 }
 
 TEST(names_and_sizes_refused)
