@@ -14,29 +14,21 @@
 #include <string.h>
 #include <strings.h>
 
-/* Type of a function that returns one list of extensions of a file format, such as ".mha .mhd". */
-typedef const char *list_fn(const struct fbp_array_format *format);
+/* Lists of file name extensions that a format has. */
+enum list {
+    READ,       /* files that fbp can read */
+    FILES,      /* files that fbp can write, with a whole volume each */
+    WRITTEN,    /* FILES or, if the format has none, files with one slice each */
+    COMPRESSED, /* files that fbp can compress */
+};
 
-static const char *list_read(const struct fbp_array_format *f)
+/* A list of extensions of a format, such as ".mha .mhd"; "": none. */
+static const char *list_of(const struct fbp_array_format *f, enum list list)
 {
-    return f->read;
-}
-
-static const char *list_files(const struct fbp_array_format *f)
-{
-    return f->written;
-}
-
-/* Extensions of the files of a format that hold a whole volume or, if the format has none, of files
- * that hold one slice each. */
-static const char *list_written(const struct fbp_array_format *f)
-{
-    return *f->written ? f->written : f->slices;
-}
-
-static const char *list_compressed(const struct fbp_array_format *f)
-{
-    return f->compressed;
+    return list == READ                      ? f->read
+           : list == COMPRESSED              ? f->compressed
+           : list == WRITTEN && !*f->written ? f->slices
+                                             : f->written;
 }
 
 /* True if the path ends in one of the extensions, which are separated by blanks (".mha .mhd").
@@ -58,17 +50,17 @@ static bool ends_in(const char *path, const char *extensions, bool inside)
     return false;
 }
 
-static bool is_listed(const char *path, list_fn *list)
+static bool is_listed(const char *path, enum list list)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
-        if (ends_in(path, list(*f), (*f)->has_members))
+        if (ends_in(path, list_of(*f, list), (*f)->has_members))
             return true;
     return false;
 }
 
 bool cli_is_volume(const char *path)
 {
-    return is_listed(path, list_written);
+    return is_listed(path, WRITTEN);
 }
 
 bool cli_is_volume_folder(const char *path)
@@ -81,19 +73,19 @@ bool cli_is_volume_folder(const char *path)
 
 bool cli_can_compress(const char *path)
 {
-    return is_listed(path, list_compressed);
+    return is_listed(path, COMPRESSED);
 }
 
 /* Write the file name extensions of all formats to buf[n], separated by ", "; last: separator
  * before the last extension, such as " or ". */
-static void list_extensions(list_fn *list, const char *last, char *buf, size_t n)
+static void list_extensions(enum list list, const char *last, char *buf, size_t n)
 {
     size_t at = 0, before = 0, length = 0;
     const char *name = "";
 
     buf[0] = '\0';
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
-        for (const char *p = list(*f); *p && at < n;) {
+        for (const char *p = list_of(*f, list); *p && at < n;) {
             name = p;
             length = strcspn(p, " ");
             before = at;
@@ -108,7 +100,7 @@ const char *cli_volumes(void)
 {
     static char text[300];
 
-    list_extensions(list_written, " or ", text, sizeof text);
+    list_extensions(WRITTEN, " or ", text, sizeof text);
     return text;
 }
 
@@ -116,7 +108,7 @@ const char *cli_packed(void)
 {
     static char text[120];
 
-    list_extensions(list_compressed, " or ", text, sizeof text);
+    list_extensions(COMPRESSED, " or ", text, sizeof text);
     return text;
 }
 
@@ -124,9 +116,8 @@ char *cli_with_formats(const char *text, char *buf, size_t n)
 {
     static const struct {
         const char *key;
-        list_fn *list;
-    } keys[] = {
-        {"{read}", list_read}, {"{written}", list_files}, {"{compressed}", list_compressed}};
+        enum list list;
+    } keys[] = {{"{read}", READ}, {"{written}", FILES}, {"{compressed}", COMPRESSED}};
     size_t at = 0;
 
     buf[0] = '\0';
@@ -148,7 +139,8 @@ char *cli_with_formats(const char *text, char *buf, size_t n)
 
 enum { MOST_FORMATS = 64 };
 
-const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n)
+/* Formats of geometry files that the library knows: a static array; *n receives its length. */
+static const struct fbp_geometry_format_info *geometry_formats(size_t *n)
 {
     static struct fbp_geometry_format_info formats[MOST_FORMATS];
     static size_t known;
@@ -221,7 +213,7 @@ const char *choices_sample_type(size_t i)
 static const char *geometry_format(size_t i, bool written)
 {
     size_t n;
-    const struct fbp_geometry_format_info *formats = cli_geometry_formats(&n);
+    const struct fbp_geometry_format_info *formats = geometry_formats(&n);
 
     if (i >= n)
         return NULL;

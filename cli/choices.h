@@ -42,7 +42,4 @@ const char *cli_packed(void);
  *  ".mha, .mhd".  Returns buf. */
 char *cli_with_formats(const char *text, char *buf, size_t n);
 
-/** Formats of geometry files that the library knows: a static array; *n receives its length. */
-const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n);
-
 #endif /* FBP_CLI_CHOICES_H */

@@ -82,6 +82,19 @@ cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n)
     return list;
 }
 
+void cli_json_grid(cJSON *object, const struct fbp_grid *grid)
+{
+    cli_json_sizes(object, "size", grid->n, 3);
+    cli_json_numbers(object, "voxel_mm", grid->voxel_mm, 3);
+    cli_json_numbers(object, "centre_mm", grid->centre_mm, 3);
+}
+
+void cli_json_views(cJSON *object, const struct fbp_scan *scan)
+{
+    cli_json_add(object, {"views", (double)scan->n_views},
+                 {"columns", (double)scan->panel.n_columns}, {"rows", (double)scan->panel.n_rows});
+}
+
 void cli_json_add_all(cJSON *object, const struct cli_number *numbers)
 {
     for (; numbers->key; numbers++)
@@ -181,11 +194,6 @@ char *cli_grid(char *buf, size_t n, const struct fbp_grid *g)
             snprintf(buf + len, n - (size_t)len, " x %.6g x %.6g mm", v[1], v[2]);
     }
     return buf;
-}
-
-unsigned cli_flips(bool u, bool v, bool direction)
-{
-    return (u ? FBP_FLIP_U : 0u) | (v ? FBP_FLIP_V : 0u) | (direction ? FBP_FLIP_DIRECTION : 0u);
 }
 
 double cli_degrees(double rad)
@@ -289,7 +297,16 @@ static bool is_same_place(const struct place *a, const struct place *b)
            is_slice(b, a);
 }
 
-static int check_outputs(const struct cli_files *f)
+static int refuse(const char *output, const char *input)
+{
+    if (*fbp_message()) /* the library could not check the files */
+        return cli_fail();
+    return cli_error("%s: this output would overwrite the input %s, or become a part of that "
+                     "series; choose another name, or give --force",
+                     output, input);
+}
+
+int cli_check_files(const struct cli_files *f)
 {
     struct place places[OUTPUTS + 1];
     int rc = find_place(f->volume, &places[0]);
@@ -302,22 +319,6 @@ static int check_outputs(const struct cli_files *f)
                     cli_error("%s: two outputs have this name; choose another name for one of them",
                               places[i].path);
     }
-    return rc;
-}
-
-static int refuse(const char *output, const char *input)
-{
-    if (*fbp_message()) /* the library could not check the files */
-        return cli_fail();
-    return cli_error("%s: this output would overwrite the input %s, or become a part of that "
-                     "series; choose another name, or give --force",
-                     output, input);
-}
-
-int cli_check_files(const struct cli_files *f)
-{
-    int rc = check_outputs(f);
-
     for (size_t i = 0; i < OUTPUTS && rc == 0 && !f->force; i++) {
         if (!f->outputs[i])
             continue;

@@ -36,6 +36,10 @@ struct cli_number {
 /** Add numbers to a JSON object, as in cli_json_add(object, {"rmse", 0.1}, {"max", 2}). */
 #define cli_json_add(object, ...) \
     cli_json_add_all(object, (const struct cli_number[]){__VA_ARGS__, {NULL, 0}})
+/** Add the members "size", "voxel_mm" and "centre_mm" of a voxel grid to a JSON object. */
+void cli_json_grid(cJSON *object, const struct fbp_grid *grid);
+/** Add the members "views", "columns" and "rows" of a scan to a JSON object. */
+void cli_json_views(cJSON *object, const struct fbp_scan *scan);
 void cli_json_add_all(cJSON *object, const struct cli_number *numbers);
 
 bool cli_ends_with(const char *text, const char *end);
@@ -66,8 +70,6 @@ char *cli_seconds(char *buf, size_t n, double seconds);
 /** Format a grid: "256 x 256 x 256 voxels of 1 mm"; returns buf. */
 char *cli_grid(char *buf, size_t n, const struct fbp_grid *grid);
 double cli_degrees(double rad);
-/** Flags of enum fbp_flip for --flip-u, --flip-v and --reverse. */
-unsigned cli_flips(bool u, bool v, bool direction);
 /** Greatest resident memory of this process until now [bytes]; 0: not known. */
 uint64_t cli_peak_bytes(void);
 

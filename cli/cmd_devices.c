@@ -8,11 +8,9 @@ struct devices_args {
     bool json;
 };
 
-#define D struct devices_args
 static const struct opt table[] = {
-    OPT(D, json, .name = "json", .help = "print one JSON object"),
+    OPT(struct devices_args, json, .name = "json", .help = "print one JSON object"),
 };
-#undef D
 
 enum { MAX_DEVICES = 64 };
 

@@ -131,25 +131,6 @@ static const struct opt convert_table[] = {
 };
 #undef G
 
-static int report_converted(const struct convert_args *a, const struct fbp_scan *scan)
-{
-    const char *kind = fbp_kind_name(scan->kind);
-
-    if (a->json) {
-        cJSON *root = cJSON_CreateObject();
-        cJSON_AddStringToObject(root, "output", a->to);
-        cJSON_AddStringToObject(root, "kind", kind);
-        cli_json_add(root, {"views", (double)scan->n_views},
-                     {"columns", (double)scan->panel.n_columns},
-                     {"rows", (double)scan->panel.n_rows});
-        return cli_json(root, false);
-    }
-    if (!a->quiet)
-        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", say_name(a->to), scan->n_views, kind,
-               scan->panel.n_columns, scan->panel.n_rows);
-    return 0;
-}
-
 static int run_convert(const struct command *self, int argc, char **argv)
 {
     struct convert_args args = {.from = GEOMETRY_FROM}, *a = &args;
@@ -173,8 +154,16 @@ static int run_convert(const struct command *self, int argc, char **argv)
     }
     if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)
         rc = cli_fail();
-    if (rc == 0)
-        rc = report_converted(a, &scan);
+    if (rc == 0 && a->json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddStringToObject(root, "output", a->to);
+        cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan.kind));
+        cli_json_views(root, &scan);
+        rc = cli_json(root, false);
+    } else if (rc == 0 && !a->quiet) {
+        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", say_name(a->to), scan.n_views,
+               fbp_kind_name(scan.kind), scan.panel.n_columns, scan.panel.n_rows);
+    }
     fbp_scan_clear(&scan);
     return rc;
 }

@@ -158,15 +158,12 @@ static int scan_json(const char *path, const struct fbp_scan *s, const struct fb
     cJSON_AddStringToObject(root, "kind", fbp_kind_name(s->kind));
     if (s->projections)
         cJSON_AddStringToObject(root, "projections", s->projections);
-    cli_json_add(root, {"views", (double)s->n_views}, {"columns", (double)s->panel.n_columns},
-                 {"rows", (double)s->panel.n_rows});
+    cli_json_views(root, s);
     if (!fbp_kind_has_lines(s->kind))
         cJSON_AddNumberToObject(root, "frames", (double)s->panel.n_rows);
     cJSON_AddBoolToObject(root, "intensities", fbp_scan_is_intensity(s));
     cJSON_AddBoolToObject(root, "filtered", s->filtered);
-    cli_json_sizes(root, "size", g->n, 3);
-    cli_json_numbers(root, "voxel_mm", g->voxel_mm, 3);
-    cli_json_numbers(root, "centre_mm", g->centre_mm, 3);
+    cli_json_grid(root, g);
     cJSON *assumed = cJSON_AddObjectToObject(root, "assumed");
     for (size_t i = 0; i < s->n_assumed; i++)
         cJSON_AddStringToObject(assumed, s->assumed[i].key, s->assumed[i].why);
@@ -261,17 +258,6 @@ static fbp_status load_scan(struct fbp_scan *scan, const char *path)
                                                      : fbp_geometry_load(scan, path, NULL, NULL);
 }
 
-static int scan_info(const struct info_args *a)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    if (load_scan(&scan, a->file) == FBP_OK)
-        return show_scan(a, &scan);
-    (void)!fbp_scan_load(&scan, a->file,
-                         NULL); /* sets fbp_message(): the reason why the file is no scan */
-    return cli_fail();
-}
-
 /* Print the contents of a file: an array, else a scan or a geometry. If the file has a known array
  * format but is invalid, and is no scan either, the error of the array reader is printed. */
 static int file_info(const struct info_args *a)
@@ -296,6 +282,7 @@ static int file_info(const struct info_args *a)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct info_args a = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     const int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)
@@ -307,7 +294,12 @@ static int run(const struct command *self, int argc, char **argv)
         char *words[] = {"rabbitct", "info", a.json ? "--json" : "--", a.json ? "--" : file, file};
         return program_start_bench(4 + a.json, words);
     }
-    return cli_ends_with(a.file, ".json") ? scan_info(&a) : file_info(&a);
+    if (!cli_ends_with(a.file, ".json"))
+        return file_info(&a);
+    if (load_scan(&scan, a.file) == FBP_OK)
+        return show_scan(&a, &scan);
+    (void)!fbp_scan_load(&scan, a.file, NULL); /* sets fbp_message(): why the file is no scan */
+    return cli_fail();
 }
 
 const struct command cmd_info = {

@@ -70,8 +70,10 @@ static int find_base(const struct init_args *args, char target[PATH_MAX])
     return 0;
 }
 
-static int guess(struct init_args *args)
+static int run(const struct command *self, int argc, char **argv)
 {
+    struct init_args a = {0}, *args = &a;
+    const int rc = opt_parse(self, args, argc, argv);
     char base[PATH_MAX], *text;
     const struct fbp_folder_known known = {.struct_size = sizeof known,
                                            .kind = args->kind,
@@ -83,6 +85,10 @@ static int guess(struct init_args *args)
                                            .log = cli_log,
                                            .user = &args->quiet};
 
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.output && !cli_ends_with(a.output, ".json"))
+        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a.output);
     if (find_base(args, base) != 0)
         return 1;
     if (fbp_folder_guess(&text, args->folder, &known) != FBP_OK)
@@ -104,18 +110,6 @@ static int guess(struct init_args *args)
         }
     }
     return cli_json(report, false);
-}
-
-static int run(const struct command *self, int argc, char **argv)
-{
-    struct init_args args = {0};
-    const int rc = opt_parse(self, &args, argc, argv);
-
-    if (rc != OPT_GO_ON)
-        return rc;
-    if (args.output && !cli_ends_with(args.output, ".json"))
-        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", args.output);
-    return guess(&args);
 }
 
 const struct command cmd_init = {

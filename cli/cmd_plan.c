@@ -131,9 +131,7 @@ cJSON *plan_json(const struct fbp_plan_summary *p, double seconds)
 
     cJSON_AddStringToObject(root, "device", p->backend);
     recon_json_kernel(root, p);
-    cli_json_sizes(root, "size", p->volume.n, 3);
-    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
-    cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
+    cli_json_grid(root, &p->volume);
     if (is_box(p))
         recon_json_box(root, p);
     if (p->region_voxels)

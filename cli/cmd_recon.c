@@ -160,23 +160,6 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
     return sweep_run(a, &range);
 }
 
-static int plan_or_run(struct recon_args *a, struct progress *progress, struct recon_report *report)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-    fbp_plan *plan;
-
-    progress_start(progress, 0, a->quiet);
-    int rc = recon_prepare(a, &scan, &plan);
-    progress->n_views = scan.n_views;
-    if (rc == 0)
-        rc = a->plan ? plan_print(plan, a->json) : reconstruct(a, &scan, plan, progress, report);
-    if (rc != 0 && a->report)
-        report_failed(report, a, a->loaded ? &scan : NULL, plan ? fbp_plan_info(plan) : NULL);
-    fbp_plan_destroy(&plan);
-    fbp_scan_clear(&scan);
-    return rc;
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
@@ -184,6 +167,8 @@ static int run(const struct command *self, int argc, char **argv)
     struct recon_args a = {RECON_ARGS, .p = *fbp_recon_params(.callbacks.progress = progress_update,
                                                               .callbacks.log = progress_log,
                                                               .input.follow_timeout_s = 60)};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    fbp_plan *plan = NULL;
     int rc = team_start();
 
     if (rc == 0)
@@ -210,9 +195,19 @@ static int run(const struct command *self, int argc, char **argv)
     char *kept;
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)
-        rc = a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress, &report);
-    else if (a.report)
-        report_failed(&report, &a, NULL, NULL);
+        rc = a.sweep ? sweep(self, &a, &progress) : 0;
+    if (rc == 0 && !a.sweep) {
+        progress_start(&progress, 0, a.quiet);
+        rc = recon_prepare(&a, &scan, &plan);
+        progress.n_views = scan.n_views;
+        if (rc == 0)
+            rc = a.plan ? plan_print(plan, a.json)
+                        : reconstruct(&a, &scan, plan, &progress, &report);
+    }
+    if (rc != 0 && a.report)
+        report_failed(&report, &a, a.loaded ? &scan : NULL, plan ? fbp_plan_info(plan) : NULL);
+    fbp_plan_destroy(&plan);
+    fbp_scan_clear(&scan);
     report_end(&report);
     free(kept);
     return rc;

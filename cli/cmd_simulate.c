@@ -59,47 +59,6 @@ static fbp_status simulate_directions(const struct simulate_args *a, double (**o
     return *out ? fbp_directions_make(&set, *out, NULL) : FBP_ERR_NOMEM;
 }
 
-static int simulate_check_planes(const struct command *self, const struct simulate_args *a)
-{
-    struct fbp_directions set;
-
-    if (a->gradient > 0 && !cli_ends_with(a->output, ".mat"))
-        return opt_usage(self, "--gradient applies to MAT files only; give -o PRJ.mat, too");
-    if (a->decay > 0 && a->frames < 2)
-        return opt_usage(self, "--decay needs several frames; give --frames D, too");
-    if (fbp_kind_has_lines((enum fbp_kind)a->kind)) {
-        if (a->frames)
-            return opt_usage(self,
-                             "--frames applies to plane integrals only; give --kind planes, too");
-        if (cli_ends_with(a->output, ".mat"))
-            return opt_usage(self,
-                             "-o %s: MAT files are written for plane integrals only; give --kind "
-                             "planes, or a name that ends in .json",
-                             a->output);
-        if (a->directions || a->samples || a->order || a->pole)
-            return opt_usage(self, "%s applies to plane integrals only; give --kind planes, too",
-                             a->directions ? "--directions"
-                             : a->samples  ? "--samples"
-                             : a->order    ? "--order"
-                                           : "--pole");
-        return a->views ? OPT_GO_ON : opt_usage(self, "--views K is missing");
-    }
-    if (!a->directions)
-        return opt_usage(self, "--kind planes needs --directions, such as solid-angle:18, or a "
-                               "file of them");
-    if (!parse_set(a->directions, &set) && !strchr(a->directions, '.') &&
-        access(a->directions, F_OK) != 0)
-        return opt_usage(self,
-                         "--directions: \"%s\" is neither a set (such as solid-angle:18, "
-                         "linear-angle:18x18 or fibonacci:208) nor a file",
-                         a->directions);
-    if (a->views || a->detector[0])
-        return opt_usage(self, "%s does not apply to plane integrals; use %s",
-                         a->views ? "--views" : "--detector",
-                         a->views ? "--directions" : "--samples");
-    return OPT_GO_ON;
-}
-
 static const char *const trajectories[] = {"circle", "c-arm", NULL};
 enum { CIRCLE, C_ARM };
 
@@ -207,25 +166,6 @@ static bool has_source(const struct simulate_args *a)
     return fbp_kind_has_source((enum fbp_kind)a->kind);
 }
 
-/* Set the options that are not given to the defaults of --help: the volume is a cube of 256 mm side
- * length, and the detector contains its whole projection. */
-static void fill_in(struct simulate_args *a)
-{
-    if (a->voxel_mm <= 0)
-        a->voxel_mm = 256.0 / (double)a->size;
-    if (a->pitch_mm <= 0)
-        a->pitch_mm = a->voxel_mm * (has_source(a) ? a->sdd_mm / a->sod_mm : 1);
-    if (!fbp_kind_has_lines((enum fbp_kind)a->kind)) {
-        a->detector[0] =
-            a->samples ? a->samples : (size_t)(2 * ceil(sqrt(3) * (double)a->size / 2));
-        a->detector[1] = a->frames ? a->frames : 1;
-    }
-    if (a->detector[0] == 0)
-        a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
-    if (isnan(a->arc_deg))
-        a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
-}
-
 /* True if the output is one MAT file with the arrays P, B and G (plane integrals), instead of a
  * scan file and an array. */
 static bool is_prj(const struct simulate_args *a)
@@ -281,8 +221,8 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {
-    const bool slice =
-        a->detector[1] == 1 && !direction; /* a detector with one row measures one slice */
+    /* a detector with one row measures one slice */
+    const bool slice = a->detector[1] == 1 && !direction;
     const size_t stem = strlen(a->output) - (is_prj(a) ? 0 : strlen(".json"));
 
     *scan = (struct fbp_scan){
@@ -334,8 +274,7 @@ static int report(const struct simulate_args *a, const struct fbp_scan *scan)
         cJSON_AddStringToObject(root, "truth", a->truth);
     cJSON_AddStringToObject(root, "phantom", a->phantom);
     cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
-    cli_json_add(root, {"views", (double)scan->n_views}, {"columns", (double)scan->panel.n_columns},
-                 {"rows", (double)scan->panel.n_rows});
+    cli_json_views(root, scan);
     cli_json_numbers(root, "pitch_mm", sides, 2);
     cli_json_sizes(root, "size", scan->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", scan->volume.voxel_mm, 3);
@@ -351,7 +290,21 @@ int simulate_scan(struct simulate_args *a)
     double(*direction)[3] = NULL, *angles = NULL;
     fbp_status st = FBP_OK;
 
-    fill_in(a);
+    /* the defaults of --help: a cube of 256 mm, and a detector that contains its whole projection
+     */
+    if (a->voxel_mm <= 0)
+        a->voxel_mm = 256.0 / (double)a->size;
+    if (a->pitch_mm <= 0)
+        a->pitch_mm = a->voxel_mm * (has_source(a) ? a->sdd_mm / a->sod_mm : 1);
+    if (!fbp_kind_has_lines((enum fbp_kind)a->kind)) {
+        a->detector[0] =
+            a->samples ? a->samples : (size_t)(2 * ceil(sqrt(3) * (double)a->size / 2));
+        a->detector[1] = a->frames ? a->frames : 1;
+    }
+    if (a->detector[0] == 0)
+        a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
+    if (isnan(a->arc_deg))
+        a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
     if (a->directions)
         st = simulate_directions(a, &direction, &a->views);
     /* Angles of the views [rad]: a circle omits the end of the arc, a C-arm includes both ends. */
@@ -403,6 +356,48 @@ static double reach_mm(const struct simulate_args *a)
     return (a->voxel_mm > 0 ? a->voxel_mm * (double)a->size : 256) / 2 * sqrt(2);
 }
 
+/* Check the options that apply only to plane integrals, or only to line integrals. */
+static int check_kind(const struct command *self, const struct simulate_args *a)
+{
+    struct fbp_directions set;
+
+    if (a->gradient > 0 && !cli_ends_with(a->output, ".mat"))
+        return opt_usage(self, "--gradient applies to MAT files only; give -o PRJ.mat, too");
+    if (a->decay > 0 && a->frames < 2)
+        return opt_usage(self, "--decay needs several frames; give --frames D, too");
+    if (fbp_kind_has_lines((enum fbp_kind)a->kind)) {
+        if (a->frames)
+            return opt_usage(self,
+                             "--frames applies to plane integrals only; give --kind planes, too");
+        if (cli_ends_with(a->output, ".mat"))
+            return opt_usage(self,
+                             "-o %s: MAT files are written for plane integrals only; give --kind "
+                             "planes, or a name that ends in .json",
+                             a->output);
+        if (a->directions || a->samples || a->order || a->pole)
+            return opt_usage(self, "%s applies to plane integrals only; give --kind planes, too",
+                             a->directions ? "--directions"
+                             : a->samples  ? "--samples"
+                             : a->order    ? "--order"
+                                           : "--pole");
+        return a->views ? OPT_GO_ON : opt_usage(self, "--views K is missing");
+    }
+    if (!a->directions)
+        return opt_usage(self, "--kind planes needs --directions, such as solid-angle:18, or a "
+                               "file of them");
+    if (!parse_set(a->directions, &set) && !strchr(a->directions, '.') &&
+        access(a->directions, F_OK) != 0)
+        return opt_usage(self,
+                         "--directions: \"%s\" is neither a set (such as solid-angle:18, "
+                         "linear-angle:18x18 or fibonacci:208) nor a file",
+                         a->directions);
+    if (a->views || a->detector[0])
+        return opt_usage(self, "%s does not apply to plane integrals; use %s",
+                         a->views ? "--views" : "--detector",
+                         a->views ? "--directions" : "--samples");
+    return OPT_GO_ON;
+}
+
 static int check(const struct command *self, const struct simulate_args *a)
 {
     const size_t len = strlen(a->output);
@@ -421,7 +416,7 @@ static int check(const struct command *self, const struct simulate_args *a)
                          cli_volumes(), a->truth);
     if (fabs(a->arc_deg) <= 0)
         return opt_usage(self, "--arc: expected an angle other than 0");
-    const int rc = simulate_check_planes(self, a);
+    const int rc = check_kind(self, a);
     if (rc != OPT_GO_ON)
         return rc;
     if (!has_source(a) && a->trajectory == C_ARM)

@@ -212,8 +212,8 @@ static int view_serve(const struct view_args *a)
         if (!a->quiet)
             fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
         printf("http://127.0.0.1:%u/%s/\n", server.port, server.token);
-        (void)!fflush(stdout); /* a script that started fbp reads the address from a pipe while the
-                                  server runs */
+        /* a script that started fbp reads the address from a pipe while the server runs */
+        (void)!fflush(stdout);
         rc = server_run(&server);
         slices_close(&v.slices);
     }

@@ -41,7 +41,10 @@ int adjust_scan(struct fbp_scan *scan, const double values[FBP_ADJUSTS])
 
 int adjust_flip(struct fbp_scan *scan, bool u, bool v, bool reverse)
 {
-    if (fbp_scan_flip(scan, cli_flips(u, v, reverse)) == FBP_OK)
+    const unsigned flips =
+        (u ? FBP_FLIP_U : 0u) | (v ? FBP_FLIP_V : 0u) | (reverse ? FBP_FLIP_DIRECTION : 0u);
+
+    if (fbp_scan_flip(scan, flips) == FBP_OK)
         return 0;
     return cli_error("--%s", fbp_message());
 }

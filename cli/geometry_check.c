@@ -92,38 +92,16 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
     return out;
 }
 
-/* Sample point i (0 to POINTS - 1) of the field of view, in coordinates of basis_of(). */
-static void spread(const struct fbp_geometry_facts *f, int i, double out[3])
-{
-    const int ring = i % RADII, spoke = i / RADII % ANGLES, floor = i / RADII / ANGLES;
-    const double radius = (1 + ring) * f->fov_radius_mm / RADII;
-    const double angle = 2 * FBP_PI * (0.1 + spoke) / ANGLES;
-    const double lo = f->fov_half_height_mm[0], hi = f->fov_half_height_mm[1];
-
-    out[0] = radius * cos(angle);
-    out[1] = radius * sin(angle);
-    out[2] = lo + (hi - lo) * (1 + floor) / (HEIGHTS + 1);
-}
-
-/* Project the point x (scan coordinates) to column and row cr.  False: outside the panel. */
-static bool project_on_panel(const double P[12], const double x[3], const struct fbp_panel *panel,
-                             double cr[2])
-{
-    const double w = fbp_dot(P + 8, x) + P[11];
-
-    cr[0] = (fbp_dot(P, x) + P[3]) / w;
-    cr[1] = (fbp_dot(P + 4, x) + P[7]) / w;
-    return w > 0 && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= (double)panel->n_columns - 0.5 &&
-           cr[1] <= (double)panel->n_rows - 0.5;
-}
-
-/* Project the sample points in at most VIEWS views, and store each point that a view sees with the
- * ray of its pixel in the flipped view. */
+/* Project sample points of the field of view in at most VIEWS views, and store each point that a
+ * view sees with the ray of its pixel in the flipped view. */
 static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
                    const struct fbp_geometry_facts *facts, struct rays *out)
 {
     const size_t n_views = scan->n_views < VIEWS ? scan->n_views : VIEWS;
-    double rows[3][3], P[12], x[3], cr[2];
+    const double lo = facts->fov_half_height_mm[0], hi = facts->fov_half_height_mm[1];
+    const double right = (double)scan->panel.n_columns - 0.5,
+                 top = (double)scan->panel.n_rows - 0.5;
+    double rows[3][3], P[12], x[3];
 
     basis_of(facts->axis, rows);
     out->n = 0;
@@ -133,11 +111,18 @@ static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
         if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)
             continue;
         for (int p = 0; p < POINTS; p++) {
-            double *q = out->point[out->n];
-            spread(facts, p, q);
+            const int ring = p % RADII, spoke = p / RADII % ANGLES, floor = p / RADII / ANGLES;
+            const double radius = (1 + ring) * facts->fov_radius_mm / RADII;
+            const double angle = 2 * FBP_PI * (0.1 + spoke) / ANGLES;
+            double *q = out->point[out->n]; /* in coordinates of the basis `rows` */
+            q[0] = radius * cos(angle);
+            q[1] = radius * sin(angle);
+            q[2] = lo + (hi - lo) * (1 + floor) / (HEIGHTS + 1);
             for (int a = 0; a < 3; a++)
                 x[a] = rows[0][a] * q[0] + rows[1][a] * q[1] + rows[2][a] * q[2];
-            if (project_on_panel(P, x, &scan->panel, cr))
+            const double w = fbp_dot(P + 8, x) + P[11];
+            const double cr[2] = {(fbp_dot(P, x) + P[3]) / w, (fbp_dot(P + 4, x) + P[7]) / w};
+            if (w > 0 && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= right && cr[1] <= top)
                 out->seems[out->n++] = ray_of(scan, &flipped[k], rows, cr);
         }
     }

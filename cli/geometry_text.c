@@ -166,23 +166,6 @@ static const char *const flip_names[N_FLIPS] = {
     "columns+direction", "rows+direction", "all three",
 };
 
-static void print_flip(const struct flip *f, const char *before, double voxel_mm)
-{
-    printf("%-12s%-18s", before, flip_names[f->flips - 1]);
-    if (f->sharp && !f->mirrored && !f->upside_down && fabs(f->turn_rad) >= 1e-3)
-        printf("sharp and turned about the axis by %.4g degrees; the data do not show this error\n",
-               fabs(cli_degrees(f->turn_rad)));
-    else if (f->sharp)
-        printf("sharp and %s; the data do not show this error\n",
-               f->mirrored && f->upside_down ? "turned upside down, not mirrored"
-               : f->mirrored                 ? "mirrored, left and right exchanged"
-               : f->upside_down              ? "mirrored, top and bottom exchanged"
-                                             : "the same");
-    else
-        printf("blurred: points are smeared by %.3g mm (%.3g voxels), up to %.3g mm\n", f->rms_mm,
-               f->rms_mm / voxel_mm, f->max_mm);
-}
-
 /* Print how the object would appear if columns, rows or the direction of rotation were reversed; of
  * combinations, those that a reconstruction would not show. */
 static void print_flips(const struct fbp_scan *scan, const struct check *c)
@@ -195,7 +178,20 @@ static void print_flips(const struct fbp_scan *scan, const struct check *c)
             continue;
         if ((f->flips & (f->flips - 1)) != 0 && !f->sharp)
             continue;
-        print_flip(f, before, c->grid.voxel_mm[0]);
+        printf("%-12s%-18s", before, flip_names[f->flips - 1]);
+        if (f->sharp && !f->mirrored && !f->upside_down && fabs(f->turn_rad) >= 1e-3)
+            printf("sharp and turned about the axis by %.4g degrees; the data do not show this "
+                   "error\n",
+                   fabs(cli_degrees(f->turn_rad)));
+        else if (f->sharp)
+            printf("sharp and %s; the data do not show this error\n",
+                   f->mirrored && f->upside_down ? "turned upside down, not mirrored"
+                   : f->mirrored                 ? "mirrored, left and right exchanged"
+                   : f->upside_down              ? "mirrored, top and bottom exchanged"
+                                                 : "the same");
+        else
+            printf("blurred: points are smeared by %.3g mm (%.3g voxels), up to %.3g mm\n",
+                   f->rms_mm, f->rms_mm / c->grid.voxel_mm[0], f->max_mm);
         before = "";
     }
     for (int i = 0; i < 2; i++)
@@ -277,13 +273,6 @@ int check_print_text(const struct fbp_scan *scan, const struct check *c)
     return 0;
 }
 
-static void add_grid(cJSON *root, const struct fbp_grid *grid)
-{
-    cli_json_sizes(root, "size", grid->n, 3);
-    cli_json_numbers(root, "voxel_mm", grid->voxel_mm, 3);
-    cli_json_numbers(root, "centre_mm", grid->centre_mm, 3);
-}
-
 static void add_span(cJSON *object, const char *key, const struct span *s)
 {
     cli_json_add(cJSON_AddObjectToObject(object, key), {"min", s->lo},
@@ -326,7 +315,7 @@ static void add_volume(cJSON *root, const struct check *c)
     add_span(corners, "column", &c->corners[0]);
     add_span(corners, "row", &c->corners[1]);
     cli_json_sizes(root, "rows_needed", c->rows, 2);
-    add_grid(root, &c->grid);
+    cli_json_grid(root, &c->grid);
     cli_json_add(root, {"volume_radius_mm", f->volume_radius_mm},
                  {"fov_radius_mm", f->fov_radius_mm});
     cli_json_numbers(root, "fov_z_mm", f->fov_half_height_mm, 2);
@@ -360,7 +349,7 @@ static void add_planes(cJSON *root, const struct fbp_scan *scan, const struct ch
                  {"meridians", (double)c->planes.meridians.n});
     if (c->planes.meridians.n)
         cli_json_numbers(root, "meridians_axis", c->planes.meridians.axis, 3);
-    add_grid(root, &c->grid);
+    cli_json_grid(root, &c->grid);
     cli_json_add(root, {"volume_radius_mm", f->volume_radius_mm},
                  {"fov_radius_mm", f->fov_radius_mm});
     cJSON_AddBoolToObject(root, "volume_inside", f->volume_inside);
@@ -372,8 +361,7 @@ static void add_lines(cJSON *root, const struct fbp_scan *scan, const struct che
     const double tilt[3] = {cli_degrees(f->tilt_rad[0]), cli_degrees(f->tilt_rad[1]),
                             cli_degrees(f->tilt_rad[2])};
 
-    cli_json_add(root, {"views", (double)scan->n_views}, {"columns", (double)scan->panel.n_columns},
-                 {"rows", (double)scan->panel.n_rows});
+    cli_json_views(root, scan);
     cli_json_numbers(root, "sod_mm", f->sod_mm, 2);
     cli_json_numbers(root, "sdd_mm", f->sdd_mm, 2);
     cJSON_AddNumberToObject(root, "magnification", f->magnification);

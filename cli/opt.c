@@ -169,11 +169,16 @@ static int take_short(struct parser *p, const char *word)
     return take_value(p, o, letter, word[2] ? word + 2 : NULL);
 }
 
-static int too_many(const struct parser *p, const char *word)
+static int take_positional(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
     size_t n_numbered = 0;
 
+    for (size_t i = 0; i < c->n_opts; i++)
+        if (c->opts[i].positional && !p->seen[i]) {
+            p->seen[i] = true;
+            return apply(c, &c->opts[i], word, p->args);
+        }
     /* if more than two arguments are file names that end in a digit, a shell has probably expanded
      * a pattern */
     for (int i = 0; i < p->argc; i++) {
@@ -193,42 +198,14 @@ static int too_many(const struct parser *p, const char *word)
     return opt_usage(c, "unexpected argument \"%s\"; expected fbp %s %s", word, c->name, c->usage);
 }
 
-static int take_positional(struct parser *p, const char *word)
-{
-    const struct command *c = p->command;
-
-    for (size_t i = 0; i < c->n_opts; i++)
-        if (c->opts[i].positional && !p->seen[i]) {
-            p->seen[i] = true;
-            return apply(c, &c->opts[i], word, p->args);
-        }
-    return too_many(p, word);
-}
-
-static int check_required(const struct parser *p)
-{
-    const struct command *c = p->command;
-
-    for (size_t i = 0; i < c->n_opts; i++) {
-        const struct opt *o = &c->opts[i];
-        if (!o->required || p->seen[i])
-            continue;
-        if (o->positional)
-            return opt_usage(c, "%s is missing; expected fbp %s %s", o->name, c->name, c->usage);
-        if (o->letter)
-            return opt_usage(c, "-%c %s is missing", o->letter, o->arg);
-        return opt_usage(c, "--%s %s is missing", o->name, o->arg);
-    }
-    return OPT_GO_ON;
-}
-
 static int parse_words(struct parser *p)
 {
+    const struct command *c = p->command;
     bool only_positional = false;
 
     /* The only argument is "help" ("fbp recon help"), and no file has this name. */
     if (p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0) {
-        opt_help(stdout, p->command, false);
+        opt_help(stdout, c, false);
         return OPT_DONE;
     }
 
@@ -241,7 +218,7 @@ static int parse_words(struct parser *p)
         }
         const bool all = strcmp(word, "--help-all") == 0;
         if (!only_positional && (all || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
-            opt_help(stdout, p->command, all);
+            opt_help(stdout, c, all);
             return OPT_DONE;
         }
         if (only_positional || word[0] != '-' || !word[1])
@@ -251,7 +228,17 @@ static int parse_words(struct parser *p)
         if (rc != OPT_GO_ON)
             return rc;
     }
-    return check_required(p);
+    for (size_t i = 0; i < c->n_opts; i++) {
+        const struct opt *o = &c->opts[i];
+        if (!o->required || p->seen[i])
+            continue;
+        if (o->positional)
+            return opt_usage(c, "%s is missing; expected fbp %s %s", o->name, c->name, c->usage);
+        if (o->letter)
+            return opt_usage(c, "-%c %s is missing", o->letter, o->arg);
+        return opt_usage(c, "--%s %s is missing", o->name, o->arg);
+    }
+    return OPT_GO_ON;
 }
 
 int opt_parse(const struct command *command, void *args, int argc, char **argv)

@@ -174,19 +174,6 @@ static bool same_name(const char *a, const char *b)
     }
 }
 
-static bool set_enum(const struct opt *o, const char *text, void *field)
-{
-    const char *name;
-
-    text = word_value(text);
-    for (unsigned i = 0; (name = opt_choice(o, i)); i++)
-        if (*text && same_name(text, name)) {
-            *(unsigned *)field = i;
-            return true;
-        }
-    return false;
-}
-
 static bool set_number(const struct opt *o, const char *text, void *field)
 {
     const char *end;
@@ -223,6 +210,7 @@ static bool set_number(const struct opt *o, const char *text, void *field)
 bool opt_set_value(const struct opt *o, const char *text, void *args)
 {
     void *field = (char *)args + o->offset;
+    const char *name;
 
     switch (o->type) {
     case OPT_STRING:
@@ -237,7 +225,13 @@ bool opt_set_value(const struct opt *o, const char *text, void *args)
     case OPT_RANGES:
         return set_ranges(o, text, field);
     case OPT_ENUM:
-        return set_enum(o, text, field);
+        text = word_value(text);
+        for (unsigned i = 0; *text && (name = opt_choice(o, i)); i++)
+            if (same_name(text, name)) {
+                *(unsigned *)field = i;
+                return true;
+            }
+        return false;
     case OPT_INT:
     case OPT_SIZE:
     case OPT_BYTES:

@@ -116,8 +116,8 @@ static void list_group(FILE *f, const char *word)
     for (size_t i = 0; i < n_commands; i++)
         if (is_in_group(i, word))
             fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
-    if (!program->starts_bench) /* the help of a group ends with the last lines of the help of
-                                   fbp-bench */
+    /* the help of a group ends with the last lines of the help of fbp-bench */
+    if (!program->starts_bench)
         fputs(program->more, f);
 }
 
@@ -157,20 +157,6 @@ static int unknown_in_group(int argc, char **argv)
     return OPT_USAGE;
 }
 
-/* Name of the command that follows an option on the command line, such as "recon" in "fbp -q
- * recon"; NULL: none follows. */
-static const char *later_command(int argc, char **argv)
-{
-    int n_words;
-
-    for (int i = 1; i < argc && argv[0][0] == '-'; i++) {
-        const size_t c = find_command(argc - i, argv + i, &n_words);
-        if (c < n_commands)
-            return commands[c]->name;
-    }
-    return NULL;
-}
-
 static int unknown_command(int argc, char **argv)
 {
     if (is_group(argv[0]))
@@ -188,7 +174,11 @@ static int unknown_command(int argc, char **argv)
                   argv[0]);
         return OPT_USAGE;
     }
-    const char *what = argv[0][0] == '-' ? "option" : "command", *later = later_command(argc, argv);
+    const char *what = argv[0][0] == '-' ? "option" : "command", *later = NULL;
+    for (int i = 1, n; i < argc && argv[0][0] == '-' && !later; i++) { /* "fbp -q recon" */
+        const size_t c = find_command(argc - i, argv + i, &n);
+        later = c < n_commands ? commands[c]->name : NULL;
+    }
     if (later)
         cli_error(
             "options follow the command; expected fbp %s … %s, got \"%s\" first; see fbp --help",
@@ -256,8 +246,8 @@ static int run(int argc, char **argv)
 
 int program_main(const struct program *p, int argc, char **argv)
 {
-    bool json =
-        false; /* --json is on the command line, so that errors about wrong usage are JSON, too */
+    /* --json is on the command line, so that errors about wrong usage are JSON, too */
+    bool json = false;
 
     program = p;
     commands = p->commands;
@@ -265,8 +255,6 @@ int program_main(const struct program *p, int argc, char **argv)
     /* Memory blocks of 128 KiB or more are returned to the system when they are freed, in every
      * thread, because --memory is a hard limit. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
-    say_open_streams();
-    say_watch_memory();
     signals_start();
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         json = json || (strncasecmp(argv[i], "--json", 6) == 0 && strchr("=", argv[i][6]));

@@ -106,8 +106,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    fbp_limit_memory(
-        a->p.memory_bytes); /* the limit is also that of child processes that inspect files */
+    /* the limit is also that of child processes that inspect files */
+    fbp_limit_memory(a->p.memory_bytes);
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
     if (st != FBP_OK)
@@ -125,8 +125,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     const struct cli_files files = {
         .force = a->p.output.force,
         .scan = scan,
-        .inputs = {a->p.region.shape}, /* mask file of --region; a shape such as ball:0,0,0,9 names
-                                          no file */
+        /* mask file of --region; a shape such as ball:0,0,0,9 names no file */
+        .inputs = {a->p.region.shape},
         .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
         .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
     return cli_check_files(&files);
@@ -264,8 +264,8 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    if (a->slice.given ||
-        recon_is_box(a)) /* the library computes a box with the same bits as in the whole volume */
+    /* the library computes a box with the same bits as in the whole volume */
+    if (a->slice.given || recon_is_box(a))
         for (int i = 0; i < 3; i++) {
             const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];
             a->p.box[i][0] = r->first;

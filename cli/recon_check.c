@@ -86,25 +86,6 @@ static bool read_number(const char *text, size_t n, size_t *out)
     return *end == '\0';
 }
 
-/* Set the part of --part auto/N from the environment. Variables whose values are no numbers are
- * skipped, because SGE sets "undefined" outside a job array. */
-static int take_index(struct recon_args *a)
-{
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        const char *text = getenv(arrays[i]);
-        if (!text || !read_number(text, strlen(text), &a->p.cluster.part))
-            continue;
-        if (a->p.cluster.part >= 1 && a->p.cluster.part <= a->p.cluster.n_parts)
-            return OPT_GO_ON;
-        return cli_error(
-            "--part %s: %s is %s, but parts count from 1; submit a job array of tasks 1 to %zu",
-            a->part, arrays[i], text, a->p.cluster.n_parts);
-    }
-    return cli_error("--part %s: none of the variables %s, %s, %s and %s is a number; run fbp in a "
-                     "job array, or give the part, such as --part 1/%zu",
-                     a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.cluster.n_parts);
-}
-
 int recon_choose_part(const struct command *self, struct recon_args *a)
 {
     const char *slash = a->part ? strchr(a->part, '/') : NULL;
@@ -132,8 +113,22 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     if (isinf(a->p.output.range[0]))
         return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
                                "range, such as --output-range 0,0.05");
+    /* Variables whose values are no numbers are skipped: SGE sets "undefined" outside a job array.
+     */
+    for (size_t i = 0; found && i < sizeof arrays / sizeof *arrays; i++) {
+        const char *text = getenv(arrays[i]);
+        if (!text || !read_number(text, strlen(text), &a->p.cluster.part))
+            continue;
+        if (a->p.cluster.part >= 1 && a->p.cluster.part <= a->p.cluster.n_parts)
+            return OPT_GO_ON;
+        return cli_error(
+            "--part %s: %s is %s, but parts count from 1; submit a job array of tasks 1 to %zu",
+            a->part, arrays[i], text, a->p.cluster.n_parts);
+    }
     if (found)
-        return take_index(a);
+        return cli_error("--part %s: none of the variables %s, %s, %s and %s is a number; run fbp "
+                         "in a job array, or give the part, such as --part 1/%zu",
+                         a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.cluster.n_parts);
     if (a->p.cluster.part < 1 || a->p.cluster.part > a->p.cluster.n_parts)
         return cli_error("--part %s does not exist; parts count from 1 to %zu", a->part,
                          a->p.cluster.n_parts);
@@ -154,23 +149,6 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
                          a->output ? a->output : "");
     const int rc = check_name(self, "curve", a->curve, ".svg");
     return rc == OPT_GO_ON ? check_folder(a->output) : rc;
-}
-
-static int check_water(const struct command *self, const struct recon_args *a)
-{
-    if (isnan(a->water[3]))
-        return OPT_GO_ON;
-    if (!(a->water[3] > 0))
-        return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"", a->water[3]);
-    if (a->p.mu_water > 0)
-        return opt_usage(self,
-                         "--hu-from-roi measures the value that --hu gives; omit one of them");
-    if (a->unit != FBP_UNIT_MM)
-        return opt_usage(self, "--hu-from-roi: Hounsfield units have no length unit; omit --unit");
-    if (a->p.input.follow || a->plan)
-        return opt_usage(self, "--hu-from-roi needs a first pass over the complete scan; omit %s",
-                         a->plan ? "--plan" : "--follow");
-    return OPT_GO_ON;
 }
 
 static int check_output(const struct command *self, const struct recon_args *a)
@@ -230,8 +208,21 @@ int recon_check(const struct command *self, const struct recon_args *a)
         rc = recon_check_part(self, a);
     if (rc == OPT_GO_ON)
         rc = check_sweep(self, a);
-    if (rc == OPT_GO_ON)
-        rc = check_water(self, a);
+    if (rc == OPT_GO_ON && !isnan(a->water[3])) {
+        if (!(a->water[3] > 0))
+            return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"",
+                             a->water[3]);
+        if (a->p.mu_water > 0)
+            return opt_usage(self,
+                             "--hu-from-roi measures the value that --hu gives; omit one of them");
+        if (a->unit != FBP_UNIT_MM)
+            return opt_usage(self,
+                             "--hu-from-roi: Hounsfield units have no length unit; omit --unit");
+        if (a->p.input.follow || a->plan)
+            return opt_usage(self,
+                             "--hu-from-roi needs a first pass over the complete scan; omit %s",
+                             a->plan ? "--plan" : "--follow");
+    }
     if (rc == OPT_GO_ON && a->report && (a->plan || a->sweep))
         return opt_usage(self, "--report describes a complete run; omit %s",
                          a->plan ? "--plan" : "--sweep");

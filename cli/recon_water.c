@@ -123,14 +123,18 @@ static int take_values(const struct recon_args *a, const struct fbp_grid *g, con
     return 0;
 }
 
-static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, fbp_plan **plan,
-                       float **values)
+int recon_water(const struct recon_args *a, const struct fbp_scan *scan, const struct fbp_grid *all,
+                struct recon_water *out)
 {
+    struct fbp_scan part = *scan;
     struct fbp_recon_params p = a->p;
+    fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
 
-    p.cluster.team =
-        NULL; /* the sphere is small, so each process of a team computes the whole sphere */
+    if (choose_grid(a, scan, all, &part.volume) != 0 || check_view(a, scan) != 0)
+        return 1;
+    /* the sphere is small: each process of a team computes the whole sphere */
+    p.cluster.team = NULL;
     p.mu_water = 0;
     p.output.fill = false;
     p.region.shape = NULL;
@@ -139,32 +143,18 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     p.output.path = NULL;
     p.callbacks.log = NULL;
     p.volume = (struct fbp_grid){0};
-    if (fbp_plan_create(plan, scan, &p) != FBP_OK)
+    if (fbp_plan_create(&plan, &part, &p) != FBP_OK)
         return cli_fail();
-    const size_t *n = scan->volume.n;
-    *values = malloc(n[0] * n[1] * n[2] * sizeof **values);
-    if (!*values)
-        return cli_error("out of memory for the voxels of --hu-from-roi; close other programs");
-    fbp_status st = fbp_sink_memory(&sink, *values, FBP_F32, n);
-    if (st == FBP_OK)
-        st = fbp_plan_run_to(*plan, NULL, sink, NULL);
+    const size_t *n = part.volume.n;
+    float *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
+    int rc = values
+                 ? 0
+                 : cli_error("out of memory for the voxels of --hu-from-roi; close other programs");
+    if (rc == 0 && (fbp_sink_memory(&sink, values, FBP_F32, n) != FBP_OK ||
+                    fbp_plan_run_to(plan, NULL, sink, NULL) != FBP_OK))
+        rc = cli_fail();
     fbp_sink_close(&sink);
-    return st == FBP_OK ? 0 : cli_fail();
-}
-
-int recon_water(const struct recon_args *a, const struct fbp_scan *scan, const struct fbp_grid *all,
-                struct recon_water *out)
-{
-    struct fbp_scan part = *scan;
-    fbp_plan *plan = NULL;
-    float *values = NULL;
-    int rc = choose_grid(a, scan, all, &part.volume);
-
     if (rc == 0)
-        rc = check_view(a, scan);
-    if (rc == 0)
-        rc = reconstruct(a, &part, &plan, &values);
-    if (rc == 0 && values)
         rc = take_values(a, &part.volume, values, out);
     free(values);
     fbp_plan_destroy(&plan);

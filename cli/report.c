@@ -184,8 +184,8 @@ static int put_volume(struct page *page, const struct recon_args *a,
                 result->plan->volume.n[2] *
                     (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
-    if (st ==
-        FBP_ERR_UNSUPPORTED) { /* the output is a raw file, whose size and type fbp cannot know */
+    /* the output is a raw file, whose size and type fbp cannot know */
+    if (st == FBP_ERR_UNSUPPORTED) {
         markup_put(&page->before,
                    "<p class=\"facts\">A file of this format cannot be read without a description, "
                    "so this page has no slices and no histogram.</p>\n");
@@ -255,8 +255,10 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Append to why[WHY] what makes the backprojection kernel fast, one phrase per part of its name. */
-static void say_kernel(char *why, const char *name)
+/* Write to why[WHY] the reason of one line of a plan, such as "slabs"; "": the line follows from
+ * other lines. */
+static void find_why(char *why, const char *name, const struct recon_args *a,
+                     const struct fbp_plan_summary *p)
 {
     static const struct {
         const char *word, *text;
@@ -267,18 +269,6 @@ static void say_kernel(char *why, const char *name)
         {"planes", "backprojects plane integrals in cubes of voxels"},
         {"matrix", "uses a 3x4 matrix per view, for every geometry"},
     };
-    size_t n = strlen(why);
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(name, parts[i].word) && n < WHY)
-            n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
-}
-
-/* Write to why[WHY] the reason of one line of a plan, such as "slabs"; "": the line follows from
- * other lines. */
-static void find_why(char *why, const char *name, const struct recon_args *a,
-                     const struct fbp_plan_summary *p)
-{
     const struct fbp_geometry_facts *f = p->facts;
     const bool size = a->size[0] > 0;
     char peak[24];
@@ -290,7 +280,10 @@ static void find_why(char *why, const char *name, const struct recon_args *a,
         snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best usable one",
                  a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
                  a->p.n_threads ? "; --threads" : "");
-        say_kernel(why, p->kernel);
+        n = strlen(why); /* what makes the kernel fast: one phrase per part of its name */
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            if (strstr(p->kernel, parts[i].word) && n < WHY)
+                n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
     } else if (strcmp(name, "volume") == 0) {
         snprintf(why, WHY, "size: %s; voxels: %s; centre: %s",
                  size              ? "--size"
@@ -399,39 +392,24 @@ static void put_time(char *buf, size_t n, time_t t)
         snprintf(buf, n, "?");
 }
 
-/* Read the status of an input, also of the file in "FILE:DATA SET"; false: the input is a pattern,
- * or is missing. */
-static bool find_file(const char *path, struct stat *out)
-{
-    char file[4096];
-    size_t n = strlen(path);
-
-    if (stat(path, out) == 0)
-        return true;
-    while (n > 0 && n < sizeof file) {
-        while (n > 0 && path[n - 1] != ':')
-            n--;
-        if (n == 0)
-            return false;
-        memcpy(file, path, --n);
-        file[n] = '\0';
-        if (stat(file, out) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void put_input(struct markup *m, const char *role, const char *path)
 {
     struct stat info;
-    char size[24], when[40];
+    char size[24], when[40], file[4096];
 
     if (!path)
         return;
+    /* the status of the file, also of that in "FILE:DATA SET"; a pattern of files has none */
+    bool found = stat(path, &info) == 0;
+    for (size_t n = strlen(path); !found && n > 0 && n < sizeof file; n--)
+        if (path[n - 1] == ':') {
+            snprintf(file, sizeof file, "%.*s", (int)n - 1, path);
+            found = stat(file, &info) == 0;
+        }
     markup_printf(m, "<tr><th scope=\"row\">%s</th><td>", role);
     markup_escaped(m, path);
     markup_put(m, "</td><td>");
-    if (!find_file(path, &info))
+    if (!found)
         markup_put(m, "several files");
     else if (S_ISDIR(info.st_mode))
         markup_put(m, "a folder");
@@ -623,7 +601,7 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     page_put(&text, &page);
     page_clear(&page);
     const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;
-    (void)saved; /* if saving fails, too, nothing is printed: the error of the run was already
-                    reported */
+    /* if saving fails, too, nothing is printed: the error of the run was already reported */
+    (void)saved;
     markup_clear(&text);
 }

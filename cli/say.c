@@ -59,18 +59,6 @@ static bool write_all(int fd, const char *text, size_t n)
     return true;
 }
 
-/* Number of bytes at the end of a text that begin a UTF-8 character but do not complete it. */
-static size_t unfinished(const char *text, size_t n)
-{
-    for (size_t back = 1; back < LONGEST && back <= n; back++) {
-        const unsigned char byte = (unsigned char)text[n - back];
-        const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-        if ((byte & 0xc0) != 0x80)
-            return length > back ? back : 0;
-    }
-    return 0;
-}
-
 /* Write function of fopencookie(). */
 static ssize_t write_safely(void *cookie, const char *text, size_t n)
 {
@@ -82,7 +70,16 @@ static ssize_t write_safely(void *cookie, const char *text, size_t n)
         memcpy(in, s->held, s->n_held);
         memcpy(in + s->n_held, text + at, take);
         const size_t all = s->n_held + take;
-        s->n_held = unfinished(in, all);
+        /* keep the bytes at the end that begin a UTF-8 character but do not complete it */
+        s->n_held = 0;
+        for (size_t back = 1; back < LONGEST && back <= all; back++) {
+            const unsigned char byte = (unsigned char)in[all - back];
+            const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+            if ((byte & 0xc0) == 0x80)
+                continue;
+            s->n_held = length > back ? back : 0;
+            break;
+        }
         memcpy(s->held, in + all - s->n_held, s->n_held);
         const size_t m = fbp_printable(out, sizeof out, in, all - s->n_held, "\n\t");
         if (!write_all(s->fd, out, m)) {
@@ -107,12 +104,6 @@ static FILE *open_stream(struct stream *s, FILE *fallback, int mode)
 
 static struct stream output = {.fd = STDOUT_FILENO}, messages = {.fd = STDERR_FILENO};
 
-void say_open_streams(void)
-{
-    stdout = open_stream(&output, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-    stderr = open_stream(&messages, stderr, _IONBF);
-}
-
 int say_close_output(int rc)
 {
     const bool failed = fflush(stdout) != 0 || ferror(stdout);
@@ -135,8 +126,8 @@ void say_bar(const char *line)
     const size_t len = strnlen(line, width < sizeof text - n ? width - 1 : sizeof text - n - 1);
 
     memcpy(text + n, line, len);
-    (void)!write_all(STDERR_FILENO, text,
-                     n + len); /* if writing fails, only the progress bar is missing */
+    /* if writing fails, only the progress bar is missing */
+    (void)!write_all(STDERR_FILENO, text, n + len);
 }
 
 /* Results and messages of the running command. */
@@ -157,13 +148,6 @@ static void *json_memory(size_t n)
     return p;
 }
 
-void say_watch_memory(void)
-{
-    cJSON_Hooks hooks = {.malloc_fn = json_memory, .free_fn = free};
-
-    cJSON_InitHooks(&hooks);
-}
-
 void say_remember(void)
 {
     if (!said.notes)
@@ -179,6 +163,11 @@ const cJSON *say_remembered(bool warnings)
 
 void say_open(bool json)
 {
+    cJSON_Hooks hooks = {.malloc_fn = json_memory, .free_fn = free};
+
+    stdout = open_stream(&output, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+    stderr = open_stream(&messages, stderr, _IONBF);
+    cJSON_InitHooks(&hooks);
     said.json = json;
     if (json)
         say_remember();
@@ -325,9 +314,8 @@ int say_close(int rc)
 {
     cJSON *result = said.result;
 
-    if (!said.json ||
-        (rc == 0 &&
-         !said.has_result)) { /* a command without a result, such as --help, prints no JSON */
+    /* a command without a result, such as --help, prints no JSON */
+    if (!said.json || (rc == 0 && !said.has_result)) {
         cJSON_Delete(said.notes);
         cJSON_Delete(said.warnings);
         return rc;

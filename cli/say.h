@@ -7,9 +7,6 @@
 
 #include <stdbool.h>
 
-/** Replace stdout and stderr by streams that print control characters as escapes. */
-void say_open_streams(void);
-
 /** Discard all further output of this process, because another process of the team prints. */
 void say_nothing(void);
 
@@ -21,12 +18,10 @@ void say_again(void);
  * failed write (full disk, closed pipe) is reported if rc is 0, and makes the status 1. */
 int say_close_output(int rc);
 
-/** Let cJSON record failed allocations, because incomplete JSON must not be printed. Call before
- * any JSON is created. */
-void say_watch_memory(void);
-
-/** Begin the messages of a command. json: --json is given, so result, notes and warnings are stored
- * until say_close() prints them. */
+/** Begin a command, before any output and any JSON: replace stdout and stderr by streams that print
+ * control characters as escapes, and let cJSON record failed allocations, because incomplete JSON
+ * must not be printed. json: --json is given, so result, notes and warnings are stored until
+ * say_close() prints them. */
 void say_open(bool json);
 
 /** Print the JSON object of --json with the result, "notes", "warnings" and, after a failure,

@@ -32,8 +32,8 @@ struct sweep {
     double present;       /* value of the parameter in the scan file */
     double radius_mm;     /* least radius of the field of view over all values [mm] */
     float *slices;        /* [grid.n[2]][ny][nx] voxels of the slices for the current value */
-    size_t reduce, w,
-        h; /* voxels per pixel of a picture along x and y; width and height of a picture [pixels] */
+    /* voxels per pixel of a picture along x and y; width and height of a picture [pixels] */
+    size_t reduce, w, h;
     float *pictures;      /* [range->n][h][w] pictures of the displayed slice, one per value */
     double *scores;       /* [range->n] */
     double best, seconds; /* best value of the parameter; duration of all reconstructions [s] */
@@ -42,26 +42,22 @@ struct sweep {
 
 const char *const sweep_scores[] = {"sharpness", "negativity", NULL};
 
-static bool find_parameter(const char *name, size_t n, enum fbp_adjust *out)
-{
-    static const char other[] = "center";
-
-    for (size_t i = 0; i < FBP_ADJUSTS; i++)
-        if (strlen(fbp_adjust_name(i)) == n && strncmp(fbp_adjust_name(i), name, n) == 0) {
-            *out = (enum fbp_adjust)i;
-            return true;
-        }
-    *out = FBP_ADJUST_CENTRE;
-    return n == sizeof other - 1 && strncmp(other, name, n) == 0;
-}
-
 bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
 {
     const char *equals = strchr(text, '=');
     double v[3];
 
     *out = (struct sweep_range){0};
-    if (!equals || !find_parameter(text, (size_t)(equals - text), &out->parameter)) {
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    bool found = length == strlen("center") && strncmp(text, "center", length) == 0;
+    if (found)
+        out->parameter = FBP_ADJUST_CENTRE;
+    for (size_t i = 0; i < FBP_ADJUSTS && !found; i++) {
+        found =
+            length == strlen(fbp_adjust_name(i)) && strncmp(fbp_adjust_name(i), text, length) == 0;
+        out->parameter = (enum fbp_adjust)i;
+    }
+    if (!found) {
         size_t len = (size_t)snprintf(why, n, "expected NAME=FROM:TO:STEP with a NAME of");
         for (size_t i = 0; i < FBP_ADJUSTS && len < n; i++)
             len += (size_t)snprintf(why + len, n - len, "%s %s", i ? "," : "", fbp_adjust_name(i));
@@ -156,24 +152,6 @@ static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan
     return st == FBP_OK ? recon_reduce(s->args, out) : st;
 }
 
-/* Compute the least radius of the field of view over all values. Fails if a value is invalid for
- * the scan. */
-static int find_radius(struct sweep *s)
-{
-    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-
-    s->radius_mm = INFINITY;
-    for (size_t i = 0; i < s->range->n; i++) {
-        const double value = sweep_value(s->range, i);
-        if (scan_with(s, value, &scan) != FBP_OK ||
-            fbp_views_facts(fbp_scan_views(&scan), &s->grid, &facts) != FBP_OK)
-            return failed_at(s, value);
-        s->radius_mm = fmin(s->radius_mm, facts.fov_radius_mm);
-    }
-    return 0;
-}
-
 /* Allocate buffers for slices, pictures and scores, after a check that the pictures of all values
  * and the sheet fit into --memory. */
 static int allocate(struct sweep *s)
@@ -224,21 +202,6 @@ static void keep_picture(struct sweep *s, size_t i)
         }
 }
 
-/* Compute score i, the mean of the scores of the slices. fbp_slice_score() changes the slices. */
-static void take_score(struct sweep *s, size_t i)
-{
-    const size_t *n = s->grid.n;
-    const double *mm = s->grid.voxel_mm;
-    const double cx = -fbp_grid_coordinate(&s->grid, 0, 0) / mm[0];
-    const double cy = -fbp_grid_coordinate(&s->grid, 1, 0) / mm[1];
-
-    for (size_t z = 0; z < n[2]; z++)
-        s->scores[i] +=
-            fbp_slice_score((enum fbp_score)s->args->score, s->slices + z * n[0] * n[1], n[0], n[1],
-                            cx, cy, part_of_view * s->radius_mm / fmax(mm[0], mm[1])) /
-            (double)n[2];
-}
-
 /* Reconstruct the slices for one value. */
 static int reconstruct_value(struct sweep *s, double value)
 {
@@ -254,7 +217,8 @@ static int reconstruct_value(struct sweep *s, double value)
                                                                          : 1;
     scan.volume = s->grid;
     for (int i = 0; i < 2;
-         i++) /* voxels are scaled, so that edges have the same width in voxels for all values */
+         /* voxels are scaled, so that edges have the same width in voxels for all values */
+         i++)
         scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
@@ -274,6 +238,10 @@ static int reconstruct_value(struct sweep *s, double value)
 static int reconstruct_all(struct sweep *s)
 {
     const bool visible = !s->args->quiet && isatty(STDERR_FILENO);
+    const size_t *n = s->grid.n;
+    const double *mm = s->grid.voxel_mm;
+    const double cx = -fbp_grid_coordinate(&s->grid, 0, 0) / mm[0];
+    const double cy = -fbp_grid_coordinate(&s->grid, 1, 0) / mm[1];
     const double start = fbp_seconds();
     char bar[80];
     int rc = 0;
@@ -286,7 +254,11 @@ static int reconstruct_all(struct sweep *s)
         rc = reconstruct_value(s, sweep_value(s->range, i));
         if (rc == 0) {
             keep_picture(s, i);
-            take_score(s, i);
+            for (size_t z = 0; z < n[2]; z++) /* fbp_slice_score() changes the slices */
+                s->scores[i] += fbp_slice_score((enum fbp_score)s->args->score,
+                                                s->slices + z * n[0] * n[1], n[0], n[1], cx, cy,
+                                                part_of_view * s->radius_mm / fmax(mm[0], mm[1])) /
+                                (double)n[2];
         }
     }
     if (visible)
@@ -319,6 +291,7 @@ static int place_range(struct sweep *s)
 static int prepare(struct sweep *s)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_grid all;
 
     if (recon_load(s->args, &s->scan) != 0 || centre_find(s->args, &s->scan) != 0 ||
@@ -344,8 +317,14 @@ static int prepare(struct sweep *s)
         return 1;
     choose_slices(s, &all);
     s->args->p.volume = (struct fbp_grid){0};
-    if (find_radius(s) != 0)
-        return 1;
+    s->radius_mm = INFINITY;
+    for (size_t i = 0; i < s->range->n; i++) {
+        const double value = sweep_value(s->range, i);
+        if (scan_with(s, value, &scan) != FBP_OK ||
+            fbp_views_facts(fbp_scan_views(&scan), &s->grid, &facts) != FBP_OK)
+            return failed_at(s, value);
+        s->radius_mm = fmin(s->radius_mm, facts.fov_radius_mm);
+    }
     if (fbp_source_open(&s->source, s->scan.projections, &s->scan.raw) != FBP_OK)
         return cli_fail();
     s->args->p.input.source = s->source;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 static fbp_team *team;
-static char
-    apart[400]; /* reason why the processes of the launcher cannot connect; "": no problem */
+/* reason why the processes of the launcher cannot connect; "": no problem */
+static char apart[400];
 
 fbp_team *team_own(void)
 {

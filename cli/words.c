@@ -113,8 +113,8 @@ struct word_meaning word_meaning(const struct command *c, const char *text)
                          : text[1]      ? tolower((unsigned char)text[n])
                                         : text[n]);
     word[n] = '\0';
-    m.option = opt_find(c, word,
-                        n); /* an option of the command, written in capitals or with underscores */
+    /* an option of the command, written in capitals or with underscores */
+    m.option = opt_find(c, word, n);
     for (size_t i = 0; i < word_table_length && !m.option && m.kind == WORD_UNKNOWN; i++) {
         const struct word *w = &word_table[i];
         if (!opt_is_listed(w->words, word))

@@ -58,22 +58,6 @@ static void put_line(FILE *f, const char *text)
     fputc('\n', f);
 }
 
-/* Print the lines of a paragraph, with a roff break between two lines. */
-static void put_lines(FILE *f, const char *text)
-{
-    char line[OPT_ABOUT];
-
-    while (*text) {
-        const size_t n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        put_line(f, line);
-        text += n;
-        if (*text++ == '\0')
-            break;
-        fputs(".br\n", f);
-    }
-}
-
 /* Print the name of a man page: fbp-recon for "recon", fbp-geometry-show for "geometry show". */
 static void put_page_name(FILE *f, const char *command)
 {
@@ -171,6 +155,8 @@ static void put_example(FILE *f, const char *text)
 /* Print the man page of the command c, or of fbp if c is NULL. */
 static void print_page(FILE *f, const struct command *c)
 {
+    char line[OPT_ABOUT];
+
     if (c) {
         put_title(f, c->name);
         put_page_name(f, c->name);
@@ -182,7 +168,12 @@ static void print_page(FILE *f, const struct command *c)
         put_line(f, c->usage);
         if (c->about) {
             fputs(".SH DESCRIPTION\n", f);
-            put_lines(f, c->about);
+            for (const char *at = c->about; at;
+                 at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+                snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+                fputs(at == c->about ? "" : ".br\n", f);
+                put_line(f, line);
+            }
         }
         put_options(f, c);
         put_status(f);

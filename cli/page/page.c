@@ -18,16 +18,6 @@ const struct page_text *page_text_of(const char *name)
     return t;
 }
 
-static const struct markup *value_of(const struct page_slot *slots, const char *key, size_t n)
-{
-    static const struct markup none = {0};
-
-    for (; slots->key; slots++)
-        if (strlen(slots->key) == n && strncmp(slots->key, key, n) == 0)
-            return slots->value;
-    return &none;
-}
-
 void page_fill(struct markup *out, const char *template, const struct page_slot *slots)
 {
     size_t all = strlen(template);
@@ -36,11 +26,14 @@ void page_fill(struct markup *out, const char *template, const struct page_slot 
         all += slot->value->n;
     markup_reserve(out, all);
     for (const char *open; (open = strstr(template, "{{")); template = strstr(open, "}}") + 2) {
-        const struct markup *value = value_of(slots, open + 2, strcspn(open + 2, "}"));
+        const size_t n = strcspn(open + 2, "}");
+        const struct page_slot *slot = slots;
+        while (slot->key && (strlen(slot->key) != n || strncmp(slot->key, open + 2, n) != 0))
+            slot++;
         markup_add(out, template, (size_t)(open - template));
-        if (value->n)
-            markup_add(out, value->bytes, value->n);
-        out->failed |= value->failed;
+        if (slot->key && slot->value->n)
+            markup_add(out, slot->value->bytes, slot->value->n);
+        out->failed |= slot->key && slot->value->failed;
     }
     markup_put(out, template);
 }

@@ -65,16 +65,7 @@ static struct packed_scale scale_of_type(const struct fbp_array_info *i)
     return (struct packed_scale){.scale = scale, .offset = offset + scale * least, .none = -1};
 }
 
-static uint16_t number_of(float value, const struct packed_scale *s)
-{
-    const double place = ((double)value - s->offset) / s->scale;
-
-    if (!isfinite(value))
-        return s->none < 0 ? 0 : (uint16_t)s->none;
-    return place <= 0 ? 0 : place >= NO_VALUE ? NO_VALUE : (uint16_t)lrint(place);
-}
-
-/* Convert n values to numbers of 8 bits or, if wide, of 16 bits: differences within rows of `row`
+/* Write n values as numbers of 8 bits or, if wide, of 16 bits: differences within rows of `row`
  * numbers, first all low bytes, then all high bytes. */
 static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row, bool wide,
                          const struct packed_scale *s)
@@ -82,7 +73,11 @@ static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row
     unsigned before = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const unsigned number = number_of(values[i], s);
+        const double place = ((double)values[i] - s->offset) / s->scale;
+        const unsigned number = !isfinite(values[i]) ? (s->none < 0 ? 0 : (unsigned)s->none)
+                                : place <= 0         ? 0
+                                : place >= NO_VALUE  ? NO_VALUE
+                                                     : (unsigned)lrint(place);
         const unsigned d = !wide ? number : number - (i % row ? before : 0);
         out[i] = (uint8_t)(d & 255);
         if (wide)
@@ -91,82 +86,53 @@ static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row
     }
 }
 
-static void take_floats(uint8_t *out, const float *values, size_t n)
+/* Append a <script> element with n values: as numbers or float32, deflated and in base64. */
+static void put_numbers(struct markup *page, const char *class, const float *values, size_t n,
+                        size_t row, enum reduced_type type, const struct packed_scale *s)
 {
-    for (size_t i = 0; i < n; i++) {
+    const size_t bytes = n * (type == REDUCED_U8 ? 1 : type == REDUCED_U16 ? 2 : 4);
+    uLongf size = compressBound(bytes);
+    uint8_t *out = malloc(bytes), *packed = malloc(size);
+
+    if (out && type != REDUCED_F32)
+        take_numbers(out, values, n, row, type == REDUCED_U16, s);
+    for (size_t i = 0; out && type == REDUCED_F32 && i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
         for (size_t b = 0; b < 4; b++)
             out[b * n + i] = (uint8_t)(bits >> (8 * b) & 255);
     }
-}
-
-/* Append a <script> element with n bytes of data, deflated and in base64. */
-static void put_element(struct markup *page, const char *class, const uint8_t *bytes, size_t n)
-{
-    uLongf size = compressBound(n);
-    uint8_t *packed = malloc(size);
-
-    if (!packed || compress2(packed, &size, bytes, n, 6) != Z_OK) {
+    if (!out || !packed || compress2(packed, &size, out, bytes, 6) != Z_OK) {
         page->failed = true;
-        free(packed);
-        return;
+    } else {
+        markup_printf(page, "<script type=\"application/octet-stream\" class=\"%s\">", class);
+        markup_base64(page, packed, size);
+        markup_put(page, "</script>\n");
     }
-    markup_printf(page, "<script type=\"application/octet-stream\" class=\"%s\">", class);
-    markup_base64(page, packed, size);
-    markup_put(page, "</script>\n");
     free(packed);
-}
-
-static void put_numbers(struct markup *page, const char *class, const float *values, size_t n,
-                        size_t row, enum reduced_type type, const struct packed_scale *s)
-{
-    const size_t bytes = n * (type == REDUCED_U8 ? 1 : type == REDUCED_U16 ? 2 : 4);
-    uint8_t *out = malloc(bytes);
-
-    if (!out) {
-        page->failed = true;
-        return;
-    }
-    if (type == REDUCED_F32)
-        take_floats(out, values, n);
-    else
-        take_numbers(out, values, n, row, type == REDUCED_U16, s);
-    put_element(page, class, out, bytes);
     free(out);
 }
 
-static struct packed_scale scale_of_samples(const struct reduced *r)
-{
-    double range[2] = {INFINITY, -INFINITY};
-
-    if (r->type == REDUCED_F32)
-        return (struct packed_scale){.scale = 1, .none = -1};
-    if (reduced_is_whole(r) && is_integer(r->info))
-        return scale_of_type(r->info);
-    extend(range, r->values, r->frames * r->bins[0] * r->bins[1] * r->bins[2]);
-    return scale_of_range(range);
-}
-
-/* Scale for the greatest values in all three planes. */
-static struct packed_scale scale_of_greatest(const struct reduced *r)
-{
-    double range[2] = {INFINITY, -INFINITY};
-
-    if (is_integer(r->info))
-        return scale_of_type(r->info);
-    for (int i = 0; i < 3; i++)
-        extend(range, r->greatest[i], r->frames * reduced_plane(r, i));
-    return scale_of_range(range);
-}
-
+/* Append the samples of a page as <script> elements that contain data, no script: class "samples":
+ * the means, frame by frame in chunks of whole layers of bins; class "greatest": three planes of
+ * greatest values per frame. *samples, *greatest: receive the scales. */
 static void packed_put(struct markup *page, const struct reduced *r, struct packed_scale *samples,
                        struct packed_scale *greatest)
 {
     const size_t layer = r->bins[0] * r->bins[1], most = packed_layers(r);
+    double means[2] = {INFINITY, -INFINITY}, range[2] = {INFINITY, -INFINITY};
 
-    *samples = scale_of_samples(r);
-    *greatest = scale_of_greatest(r);
+    if (r->type == REDUCED_F32) {
+        *samples = (struct packed_scale){.scale = 1, .none = -1};
+    } else if (reduced_is_whole(r) && is_integer(r->info)) {
+        *samples = scale_of_type(r->info);
+    } else {
+        extend(means, r->values, r->frames * layer * r->bins[2]);
+        *samples = scale_of_range(means);
+    }
+    for (int i = 0; i < 3; i++)
+        extend(range, r->greatest[i], r->frames * reduced_plane(r, i));
+    *greatest = is_integer(r->info) ? scale_of_type(r->info) : scale_of_range(range);
     for (size_t f = 0; f < r->frames; f++)
         for (size_t z = 0; z < r->bins[2]; z += most) {
             const size_t n = r->bins[2] - z < most ? r->bins[2] - z : most;

@@ -8,6 +8,7 @@
 #include "base/system.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -29,8 +30,7 @@ struct span {
 
 static bool is_token(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("!#$%&'*+-.^_`|~", c));
+    return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 /* Set *out to the text before the next character `end` in *rest, and remove both from *rest; false:
@@ -349,20 +349,6 @@ static void send_answer(const struct server *s, int fd, const struct answer *a)
         (void)!send_all(fd, a->bytes, a->n);
 }
 
-/* End a connection after the answer: shut down sending, and discard received bytes for at most one
- * second, because closing a socket with unread bytes would reset the connection and could lose the
- * answer. */
-static void part(int fd)
-{
-    const double until = fbp_seconds() + 1;
-    char rest[4096];
-
-    shutdown(fd, SHUT_WR);
-    for (int i = 0; i < 64 && wait_for(fd, POLLIN, until); i++)
-        if (recv(fd, rest, sizeof rest, 0) <= 0)
-            return;
-}
-
 static void *serve_connection(void *user)
 {
     struct connection *c = user;
@@ -376,7 +362,14 @@ static void *serve_connection(void *user)
         send_answer(c->server, c->fd, &answer);
         if (answer.release)
             answer.release(&answer);
-        part(c->fd);
+        /* Shut down sending, and discard received bytes for at most one second, because closing a
+         * socket with unread bytes would reset the connection and could lose the answer. */
+        const double until = fbp_seconds() + 1;
+        char rest[4096];
+        shutdown(c->fd, SHUT_WR);
+        for (int i = 0; i < 64 && wait_for(c->fd, POLLIN, until); i++)
+            if (recv(c->fd, rest, sizeof rest, 0) <= 0)
+                break;
     }
     atomic_store(&c->done, true);
     return NULL;
