@@ -18,11 +18,11 @@ int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Print the library's last message as cli_error() does; returns 1. */
 int cli_fail(void);
 
-/** Print the JSON result of a command or, with --json, keep it for the object that say_close()
- * prints. Frees root; returns the exit status. compact: print on one line. */
+/** Print the JSON result `root` of a command or, with --json, keep it for the object that
+ * say_close() prints. Frees `root`; returns the exit status. compact: print on one line. */
 int cli_json(cJSON *root, bool compact);
-/** Save the JSON value root in a file and free root; returns the exit status. replace: an existing
- * file is replaced, else an existing file is an error. */
+/** Save the JSON value `root` in a file, and free it; returns the exit status. replace: an existing
+ * file is replaced, otherwise an existing file is an error. */
 int cli_json_save(cJSON *root, const char *path, bool replace);
 /** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list; NULL: out of memory.
  */
@@ -59,11 +59,12 @@ void cli_warn_missing(const char *path, bool quiet);
 /** A function of type fbp_log_fn: print a warning or note of the library; notes are omitted if the
  * bool that `quiet` points to is true. */
 void cli_log(void *quiet, enum fbp_log_level level, const char *line);
-/** Find the only scan file in the folder path, and print its name. *out: path of the scan file, to
- * be freed by the caller; NULL: path is not a folder. @return 0, or 1 after an error message: the
- * folder contains no scan file, or several. */
+/** Find the only scan file in the folder `path`, and print its name. *out: receives the path of the
+ * scan file, to be freed by the caller; NULL: `path` is no folder. @return 0, or 1 after an error
+ * message: the folder contains no scan file, or several. */
 int cli_scan_in_folder(const char *path, bool quiet, char **out);
-/** If path is a scan file (.json), print an error, because an array is needed, and return true. */
+/** If `path` is a scan file (.json), print an error, because an array is needed, and return true.
+ * */
 bool cli_is_scan(const char *path);
 /** Format a duration: "45 ms", "12.3 s", "2:05 min", "1:05 h", "?" if unknown; returns buf. */
 char *cli_seconds(char *buf, size_t n, double seconds);

@@ -150,7 +150,8 @@ static int run_convert(const struct command *self, int argc, char **argv)
     if (rc == 0 && a->projections) {
         free(scan.projections);
         scan.projections = strdup(a->projections);
-        rc = scan.projections ? 0 : cli_error("not enough memory for a path");
+        rc =
+            scan.projections ? 0 : cli_error("out of memory for a file name; close other programs");
     }
     if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)
         rc = cli_fail();

@@ -2,7 +2,6 @@
  * the guesses of fbp_folder_guess(). */
 #include "choices.h"
 #include "cli.h"
-#include "say.h"
 
 #include "fbp/folder.h"
 

@@ -1,5 +1,6 @@
-/* Command `fbp plan`: prints the plan of a reconstruction (memory, slabs, time) as text lines or as
- * JSON, then stops. fbp recon --plan, report.c and fbp-bench call the functions plan_…(), too. */
+/* Command `fbp plan`, started by program.c: prints the plan of a reconstruction (memory, slabs,
+ * time) as text lines or as JSON, then stops. cmd_recon.c, report.c and fbp-bench call the
+ * functions plan_…(), too. */
 #include "recon.h"
 #include "say.h"
 #include "team.h"

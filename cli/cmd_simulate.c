@@ -18,47 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Parse a set of directions such as "solid-angle:18", "linear-angle:18x14" or "fibonacci:208";
- * false: the text names no set, but a file of directions. */
-static bool parse_set(const char *text, struct fbp_directions *out)
-{
-    const char *name, *colon = strchr(text, ':');
-    char rest;
-
-    for (size_t i = 0; colon && (name = fbp_direction_set_name(i)); i++)
-        if (strlen(name) == (size_t)(colon - text) && strncmp(name, text, strlen(name)) == 0) {
-            out->set = (enum fbp_direction_set)i;
-            // NOLINTNEXTLINE(cert-err34-c): what does not fit becomes a number that is refused
-            const int n = sscanf(colon + 1, "%zux%zu%c", &out->n[0], &out->n[1], &rest);
-            return (n == 1 && !strchr(colon, 'x')) || n == 2;
-        }
-    return false;
-}
-
-static fbp_status simulate_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
-{
-    struct fbp_directions set = {.struct_size = sizeof set,
-                                 .order = (enum fbp_direction_order)a->order,
-                                 .pole = (enum fbp_pole)a->pole};
-
-    *out = NULL;
-    if (!parse_set(a->directions, &set)) {
-        const fbp_status loaded = fbp_directions_load(a->directions, out, n);
-        for (size_t k = 0; loaded == FBP_OK && k < *n; k++) {
-            double *x = (*out)[k];
-            const double length = hypot(hypot(x[0], x[1]), x[2]);
-            for (int i = 0; length > 0 && i < 3; i++)
-                x[i] /= length;
-        }
-        return loaded;
-    }
-    const fbp_status st = fbp_directions_make(&set, NULL, n);
-    if (st != FBP_OK)
-        return st;
-    *out = calloc(*n, sizeof **out);
-    return *out ? fbp_directions_make(&set, *out, NULL) : FBP_ERR_NOMEM;
-}
-
 static const char *const trajectories[] = {"circle", "c-arm", NULL};
 enum { CIRCLE, C_ARM };
 
@@ -160,6 +119,49 @@ static const struct opt table[] = {
 };
 // clang-format on
 #undef S
+
+/* Parse a set of directions such as "solid-angle:18", "linear-angle:18x14" or "fibonacci:208";
+ * false: the text names no set, but a file of directions. */
+static bool parse_set(const char *text, struct fbp_directions *out)
+{
+    const char *name, *colon = strchr(text, ':');
+    char rest;
+
+    for (size_t i = 0; colon && (name = fbp_direction_set_name(i)); i++)
+        if (strlen(name) == (size_t)(colon - text) && strncmp(name, text, strlen(name)) == 0) {
+            out->set = (enum fbp_direction_set)i;
+            // NOLINTNEXTLINE(cert-err34-c): what does not fit becomes a number that is refused
+            const int n = sscanf(colon + 1, "%zux%zu%c", &out->n[0], &out->n[1], &rest);
+            return (n == 1 && !strchr(colon, 'x')) || n == 2;
+        }
+    return false;
+}
+
+/* Make the directions of --directions, --order and --pole: *n unit vectors, to be freed by the
+ * caller. */
+static fbp_status make_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
+{
+    struct fbp_directions set = {.struct_size = sizeof set,
+                                 .order = (enum fbp_direction_order)a->order,
+                                 .pole = (enum fbp_pole)a->pole};
+
+    *out = NULL;
+    if (!parse_set(a->directions, &set)) {
+        const fbp_status loaded = fbp_directions_load(a->directions, out, n);
+        for (size_t k = 0; loaded == FBP_OK && k < *n; k++) {
+            double *x = (*out)[k];
+            const double length = hypot(hypot(x[0], x[1]), x[2]);
+            for (int i = 0; length > 0 && i < 3; i++)
+                x[i] /= length;
+        }
+        return loaded;
+    }
+    const fbp_status st = fbp_directions_make(&set, NULL, n);
+    if (st != FBP_OK)
+        return st;
+    *out = calloc(*n, sizeof **out);
+    return *out ? fbp_directions_make(&set, *out, NULL) : FBP_ERR_NOMEM;
+}
 
 static bool has_source(const struct simulate_args *a)
 {
@@ -290,8 +292,8 @@ int simulate_scan(struct simulate_args *a)
     double(*direction)[3] = NULL, *angles = NULL;
     fbp_status st = FBP_OK;
 
-    /* the defaults of --help: a cube of 256 mm, and a detector that contains its whole projection
-     */
+    /* defaults of options that are not given: a cube of 256 mm, and a detector that contains its
+     * whole projection */
     if (a->voxel_mm <= 0)
         a->voxel_mm = 256.0 / (double)a->size;
     if (a->pitch_mm <= 0)
@@ -306,7 +308,7 @@ int simulate_scan(struct simulate_args *a)
     if (isnan(a->arc_deg))
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
     if (a->directions)
-        st = simulate_directions(a, &direction, &a->views);
+        st = make_directions(a, &direction, &a->views);
     /* Angles of the views [rad]: a circle omits the end of the arc, a C-arm includes both ends. */
     const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
     if (st == FBP_OK)

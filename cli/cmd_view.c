@@ -6,6 +6,8 @@
 #include "serve/server.h"
 #include "serve/slices.h"
 
+#include "array/file/bytes.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +197,12 @@ static int view_serve(const struct view_args *a)
     if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
         rc = cli_fail();
     if (rc == 0) {
-        slices_cost(fbp_source_info(volume), wish.slice_cost);
+        const struct fbp_array_info *i = fbp_source_info(volume);
+        const uint64_t row = i->n[0] * fbp_type_size(i->type);
+        const uint64_t nz = i->n[2] / (i->time_points > 1 ? i->time_points : 1);
+        wish.slice_cost[0] = row * i->n[1];
+        wish.slice_cost[1] = row * nz;
+        wish.slice_cost[2] = row * i->n[1] * nz;
         rc = page_view(&page, volume, &wish, &reduced);
     }
     if (rc == 0) {

@@ -264,7 +264,10 @@ static int check_planes(const struct fbp_scan *scan, struct check *c)
     free(n);
     free(w);
     if (st != FBP_OK)
-        return *fbp_message() ? cli_fail() : cli_error("out of memory for directions");
+        return *fbp_message()
+                   ? cli_fail()
+                   : cli_error(
+                         "out of memory for the directions of the scan; close other programs");
     /* The needed number of directions: n rings, with 2 n^2 / pi directions in total, suffice for a
      * volume of the radius n spacing / (pi cutoff). */
     for (int i = 0; i < 3; i++)
@@ -409,6 +412,6 @@ int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff,
         return cli_fail();
     const double *voxel = c->grid.voxel_mm;
     if (c->seen && !flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips))
-        return cli_error("%s: out of memory for its views; close other programs", path);
+        return cli_error("%s: out of memory for the views of the scan; close other programs", path);
     return 0;
 }

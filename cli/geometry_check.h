@@ -16,11 +16,13 @@
  */
 struct flip {
     unsigned flips;  /**< what is reversed: flags of enum fbp_flip */
-    double turn_rad; /**< rotation of the apparent object about the axis, after mirrors [rad] */
-    bool mirrored, upside_down; /**< the apparent object is mirrored left to right, top to bottom */
+    double turn_rad; /**< rotation with which the object appears, about the axis, after mirrors
+                        [rad] */
+    bool mirrored, upside_down; /**< the object appears mirrored left to right, top to bottom */
     double rms_mm, max_mm; /**< distance between points of the object and the rays of the flipped
                               geometry: rms, greatest */
-    bool sharp; /**< max_mm is below a quarter voxel: a reconstruction does not show the error */
+    bool sharp; /**< true if max_mm is below a quarter voxel: a reconstruction does not show the
+                   error */
 };
 
 enum { N_FLIPS = 7 };

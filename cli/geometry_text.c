@@ -6,7 +6,6 @@
 #include "geometry/kind.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct {
     unsigned flag;

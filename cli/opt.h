@@ -115,8 +115,8 @@ bool opt_takes_value(const struct opt *opt);
 /** Permitted value i of an option; "": value i cannot be given; NULL: i is beyond the last value.
  */
 const char *opt_choice(const struct opt *opt, size_t i);
-/** Convert text and store the value in the option's field of the struct args; false: the text is
- * malformed or out of range. */
+/** Convert `text`, and store the value in the option's field of the struct `args`; false: the text
+ * is malformed or out of range. */
 bool opt_set_value(const struct opt *opt, const char *text, void *args);
 /** Write to buf[n] a description of the valid values of an option, such as "a whole number from 1
  * to 16". */
@@ -124,7 +124,7 @@ void opt_describe(const struct opt *opt, char *buf, size_t n);
 
 /** Print the help of a command; all: with the rare options (struct opt_group). */
 void opt_help(FILE *f, const struct command *command, bool all);
-/** True if the list names, whose words are separated by spaces, contains the word name. */
+/** True if the list `names`, whose words are separated by spaces, contains the word `name`. */
 bool opt_is_listed(const char *names, const char *name);
 /** Write to buf[n] the help text of an option with its alias and its permitted values, without the
  * default. Returns buf. */

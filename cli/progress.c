@@ -1,5 +1,6 @@
-/* The progress bar of a reconstruction on standard error, and the callbacks of the library that
- * draw it, print log lines and stop the run after Ctrl-C. */
+/* The progress bar of a reconstruction on standard error, and callbacks of the library that draw
+ * it, print log lines and stop the run after Ctrl-C. Called by cmd_recon.c, cmd_plan.c, sweep.c and
+ * fbp-bench. */
 #include "program.h"
 #include "recon.h"
 #include "say.h"

@@ -264,7 +264,7 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    /* the library computes a box with the same bits as in the whole volume */
+    /* the library computes a box of voxels with the same bits as in the whole volume */
     if (a->slice.given || recon_is_box(a))
         for (int i = 0; i < 3; i++) {
             const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];

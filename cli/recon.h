@@ -30,14 +30,14 @@ struct recon_args {
         pitch[2]; /**< distance between detector pixels along u and v [mm]; 0: that of the scan */
     struct opt_range slice, roi[3]; /**< box of the volume to be computed [voxels]: given by --slice
                                        or --roi, not by both */
-    double adjust[FBP_ADJUSTS]; /**< values of --centre, --offset, --tilt, --sod, --sdd; NaN: those
-                                   of the scan */
+    double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
+                                   NaN: the value in the scan file */
     double mask; /**< value of --mask; NaN: not given; INFINITY: voxels outside become NaN */
     double
         water[4]; /**< water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
     unsigned score;    /**< score of --sweep, an enum fbp_score */
-    double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first value NaN:
-                          those of the scan */
+    double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first number NaN:
+                          the values in the scan file */
     const char
         *bad_pixels;   /**< --bad-pixels: file of an image, or "auto"; NULL: that of the scan */
     const char *rings; /**< --rings: method of ring removal; NULL: that of the scan */
@@ -298,7 +298,7 @@ int recon_choose_part(const struct command *self, struct recon_args *args);
 bool recon_one_slice(const struct recon_args *args);
 /** True if a box of the volume is requested by --roi, or by --slice with a range. */
 bool recon_is_box(const struct recon_args *args);
-/** True if the output is a file, neither null: nor hash:. */
+/** True if the output is a file, not null: (writes nothing) or hash: (prints a hash). */
 bool recon_is_file(const char *output);
 /** True if the output is a PNG picture of one slice. */
 bool recon_is_picture(const struct recon_args *args);

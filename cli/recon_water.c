@@ -1,8 +1,7 @@
-/* --hu-from-roi: the attenuation of water, measured in a sphere that the user declares to be water.
- * Called by recon_prepare_scan(). */
+/* Option --hu-from-roi of fbp recon: measures the attenuation of water in a sphere that the user
+ * declares to be water. Called by recon_prepare_scan() in recon.c. */
 #include "recon.h"
 
-#include "geometry/kind.h"
 #include "scan/file/scan.h"
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "analysis/score.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "geometry/kind.h"
 #include "picture/draw.h"
 #include "scan/adjust.h"
 #include "scan/file/scan.h"
@@ -16,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* State of a running sweep. */
@@ -64,7 +62,8 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
         return false;
     }
     const char *at = equals + 1;
-    for (int i = 0; i < 3; i++) { /* only decimal numbers, although strtod() accepts "inf", too */
+    for (int i = 0; i < 3;
+         i++) { /* the three numbers must be decimal, although strtod() accepts "inf", too */
         char *end = NULL;
         v[i] = *at && strchr("+-.0123456789", *at) ? strtod(at, &end) : NAN;
         if (!end || end == at || *end != (i < 2 ? ':' : '\0') || !isfinite(v[i])) {
@@ -298,7 +297,8 @@ static int prepare(struct sweep *s)
         place_range(s) != 0)
         return 1;
     if (s->scan.filtered)
-        return cli_error("--sweep needs unfiltered views; give the scan before filtering");
+        return cli_error(
+            "--sweep needs unfiltered views; name the scan file of the unfiltered projections");
     for (int i = 0; i < FBP_ADJUSTS; i++)
         if (i != (int)s->range->parameter && !isnan(s->args->adjust[i]) &&
             adjust_check_value("--", &s->scan, (enum fbp_adjust)i, s->args->adjust[i]) != 0)

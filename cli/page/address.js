@@ -1,9 +1,9 @@
 
 "use strict";
-/* What is kept beside the picture: the address of the page, and slices in full from fbp view --serve. */
+/* The address of the page, which stores the state of the viewer, and full slices from fbp view --serve. */
 let resting = 0;
 
-/* When nothing has moved for a moment: the address, and slices in full. */
+/* After 150 ms without a change, write the address and request full slices. */
 function rest() {
     clearTimeout(resting);
     resting = setTimeout(() => {
@@ -23,13 +23,13 @@ function offerFull(i) {
         loadFull(i);
 }
 
-/* Samples come as float32, the lowest row first, in the byte order of all machines that browsers have. */
+/* Request a full slice from the server: float32 in little-endian byte order, the lowest row first. */
 async function loadFull(i) {
     const p = planes[i];
     const key = fullKey(i);
     const [right, up, through] = AXES[i];
     if (p.loading)
-        return; /* rest() comes again when it is there */
+        return; /* rest() is called again when the slice has arrived */
     p.loading = key;
     p.button.hidden = true;
     try {
@@ -40,14 +40,14 @@ async function loadFull(i) {
         $("problem").hidden = true;
         p.full = {key, plane: {w: meta.size[right], h: meta.size[up], join: [1, 1], values}};
     } catch (error) {
-        p.failed = key; /* it is not asked for again and again */
+        p.failed = key; /* the slice is not requested again */
         problem(`A full slice did not come: ${error.message}. Is fbp view --serve still running?`);
     }
     p.loading = null;
     show();
 }
 
-/* The address behind '#': what is shown, in voxels and values. */
+/* Write the state of the viewer behind '#' of the address: positions in voxels, window in values. */
 function writeAddress() {
     const [x, y, z] = state.at;
     const words = [`x=${x}`, `y=${y}`, `z=${z}`, `lo=${short(state.lo)}`, `hi=${short(state.hi)}`];
@@ -61,7 +61,7 @@ function writeAddress() {
     try {
         history.replaceState(null, "", `#${words.join("&")}`);
     } catch (error) {
-        /* a page in a frame without an address of its own */
+        /* a page inside a frame has no address of its own */
     }
 }
 

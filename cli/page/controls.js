@@ -1,7 +1,8 @@
 
 "use strict";
-/* What changes the state: pointers, keys, numbers. */
-/* The voxel under a pointer. */
+/* Controls that change the state of the viewer: pointers, keys, buttons and numbers. */
+
+/* Voxel under the pointer in plane i. */
 function voxelAt(i, event) {
     const box = planes[i].canvas.getBoundingClientRect();
     const [right, up] = AXES[i];
@@ -24,7 +25,7 @@ function point(i, event) {
     sayPointer();
 }
 
-let drag = null; /* {plane, x, y, lo, hi}: of the window; else of the cross-hair */
+let drag = null; /* drag in progress: start {plane, x, y} and window {lo, hi}; ofWindow: it changes the grey window */
 
 function pointerDown(i, event) {
     state.active = i;
@@ -53,7 +54,7 @@ function pointerMove(i, event) {
 
 function wheel(i, event) {
     if (event.ctrlKey || state.mip)
-        return; /* the browser's zoom */
+        return; /* with Ctrl the wheel zooms the browser's page */
     event.preventDefault();
     moveBy(AXES[i][2], event.deltaY > 0 ? -1 : 1);
 }
@@ -84,7 +85,7 @@ function listenToPlane(p, i) {
     p.button.addEventListener("click", () => loadFull(i));
 }
 
-/* Keys that are not a control's own. */
+/* Functions of keys, while no input element has the focus. */
 const keys = {
     ArrowLeft: () => moveBy(AXES[state.active][0], -1),
     ArrowRight: () => moveBy(AXES[state.active][0], 1),
@@ -110,7 +111,7 @@ const keys = {
     "?": () => $("help").showModal(),
 };
 
-/* A window that was not chosen goes with it. */
+/* Switch between slices and greatest values; an unchanged window becomes that of the new mode. */
 function setMip(mip) {
     const [lo, hi] = firstWindow(state.mip);
     if (state.lo === lo && state.hi === hi)
@@ -154,7 +155,7 @@ function onKey(event) {
     event.preventDefault();
 }
 
-/* Windows that have names. */
+/* Fill the list of named grey windows. */
 function listPresets() {
     const list = [["Most values", ...meta.window], ["All values", meta.min, meta.max]];
     if (meta.unit === "HU")
@@ -181,7 +182,7 @@ function listenToNumbers() {
         });
 }
 
-/* The end of the window that is nearer follows the pointer. */
+/* Drag in the histogram: the nearer end of the grey window follows the pointer. */
 function listenToHistogram() {
     const canvas = $("histogram");
     let end = null;
@@ -220,7 +221,7 @@ function listen() {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
 }
 
-/* Facts that do not change. */
+/* Print the facts that do not change: range, mean, counts, unit. */
 function describe() {
     const n = meta.finite + meta.not_finite;
     $("range").textContent = `${short(meta.min)}, ${short(meta.max)}${unit}`;

@@ -1,12 +1,12 @@
 
 "use strict";
-/* Planes on canvases: grey values, the cross-hair, a bar of a round length. */
+/* Drawing of planes on canvases: grey values, cross-hair, scale bar, axes; and of the histogram. */
 const ink = document.createElement("canvas");
 
-const LARGEST = 4096; /* pixels of a side: browsers refuse larger pictures, and screens do not show more */
+const LARGEST = 4096; /* greatest side of a canvas [pixels]: browsers refuse larger ones */
 
-/* Grey values of a plane, as a picture of its own size, the top row first; of very large ones every
- * so many samples. */
+/* Draw the grey values of a plane on the canvas `ink`, one pixel per sample, the top row first; planes
+ * larger than LARGEST are drawn with every second, third … sample. */
 function paint(plane, lo, hi, invert) {
     const context = ink.getContext("2d");
     const every = [plane.w, plane.h].map((n) => Math.ceil(n / LARGEST));
@@ -27,7 +27,7 @@ function paint(plane, lo, hi, invert) {
     return ink;
 }
 
-/* A round length of about a fifth of `most`: 1, 2 or 5 times a power of ten. */
+/* Length of a scale bar, about a fifth of `most`: 1, 2 or 5 times a power of ten. */
 function roundLength(most) {
     const ten = 10 ** Math.floor(Math.log10(most / 4));
     const part = most / 4 / ten;
@@ -47,7 +47,7 @@ function drawBar(context, perUnit, w, h, ratio) {
     context.fillRect(8 * ratio, h - 10 * ratio, length * perUnit, 2 * ratio);
 }
 
-/* Which way the axes run, in the upper left corner. */
+/* Draw the names and directions of the axes in the upper left corner. */
 function drawAxes(context, plane, ratio) {
     const [right, up] = AXES[plane].map((a) => "xyz"[a]);
     const unit = ratio * 4;
@@ -73,7 +73,8 @@ function drawCross(context, x, y, w, h, ratio) {
     context.stroke();
 }
 
-/* A plane into a canvas of css[0] x css[1]; cross: voxels to the right and up, null: none. */
+/* Draw a plane on a canvas of css[0] x css[1] CSS pixels; cross: position of the cross-hair [voxels to the
+ * right, up], null: none. */
 function drawPlane(canvas, index, plane, css, window_, cross) {
     const ratio = devicePixelRatio || 1;
     const [right, up] = AXES[index];
@@ -82,7 +83,7 @@ function drawPlane(canvas, index, plane, css, window_, cross) {
     const context = canvas.getContext("2d");
     canvas.style.width = `${css[0]}px`;
     canvas.style.height = `${css[1]}px`;
-    /* the last bin may hold fewer voxels: what is beyond them is cut off */
+    /* the last bin may have fewer voxels than the others: the part beyond the volume is cut off */
     const all = [plane.w * plane.join[0], plane.h * plane.join[1]];
     const part = [all[0] / meta.size[right], all[1] / meta.size[up]];
     context.imageSmoothingEnabled = w < plane.w || h < plane.h;
@@ -96,7 +97,7 @@ function drawPlane(canvas, index, plane, css, window_, cross) {
     drawAxes(context, index, ratio);
 }
 
-/* Counts of all voxels, and the window in them. */
+/* Draw the histogram of all voxels, with the grey window. */
 function drawHistogram(canvas, window_, logarithm) {
     const ratio = devicePixelRatio || 1;
     const w = canvas.width = Math.max(1, Math.round(canvas.clientWidth * ratio));

@@ -1,5 +1,6 @@
-/* Reduces a volume to the size of a page: chooses how many voxels are joined, then reads the volume
- * once for means, greatest values and histogram.  viewer.c calls reduced_make(). */
+/* Implementation of reduced.h: reduces a volume to the size of an HTML page. Chooses how many
+ * voxels are joined, then reads the volume once for means, greatest values and histogram. viewer.c
+ * calls reduced_make(). */
 #include "page/reduced.h"
 #include "cli.h"
 #include "say.h"

@@ -35,8 +35,8 @@ size_t histogram_tell(const struct histogram *h, size_t most, double *lo, double
 
 /** Request to reduced_make(): the part of a volume, and the size of the page. */
 struct reduced_wish {
-    const char *name;    /**< name of the volume in messages */
-    size_t frame;        /**< frame of a volume with several frames; SIZE_MAX: all frames */
+    const char *name; /**< name of the volume in messages */
+    size_t frame; /**< index of the frame, if the volume has several frames; SIZE_MAX: all frames */
     uint64_t bytes;      /**< greatest size of the samples as base64, before compression [bytes] */
     const size_t *slice; /**< voxel x, y, z that must lie inside the volume; NULL: not checked */
     bool quiet;          /**< true: no progress is printed */
@@ -55,8 +55,9 @@ struct reduced {
     bool down; /**< true: the first row of the file is the top row, so y counts from the last row */
     double mm[3],
         origin[3];  /**< position of voxel (x, y, z): origin + (x, y, z) * mm; mm can be negative */
-    size_t k[3];    /**< voxels per bin along x, y, z */
-    size_t bins[3]; /**< number of bins along x, y, z; the last bin may have fewer voxels */
+    size_t k[3];    /**< voxels per bin (block of joined voxels) along x, y, z */
+    size_t bins[3]; /**< number of bins (blocks of joined voxels) along x, y, z; the last bin may
+                       have fewer voxels */
     float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
                        NaN: none */
     float *greatest[3]; /**< greatest values of bins along z: [frames][y][x], along y:

@@ -1,11 +1,11 @@
 
 "use strict";
-/* What the page was told of the volume, and its samples: a frame is [z][y][x] of bins, and bin b along
- * an axis is the mean of voxels b * join to (b + 1) * join - 1. */
+/* Facts about the volume (meta, JSON written by viewer.c), and its samples: a frame is [z][y][x] of bins,
+ * and bin b along an axis is the mean of voxels b * join to (b + 1) * join - 1. */
 const meta = JSON.parse(document.getElementById("meta").textContent);
-const AXES = [[0, 1, 2], [0, 2, 1], [1, 2, 0]]; /* of a plane: to the right, up, through it */
-const samples = []; /* of a frame: an array of numbers */
-const greatest = []; /* of a frame: three of them */
+const AXES = [[0, 1, 2], [0, 2, 1], [1, 2, 0]]; /* axes of each plane: to the right, up, normal to the plane */
+const samples = []; /* one array of numbers per frame */
+const greatest = []; /* per frame three planes (xy, xz, yz) of greatest values */
 
 async function inflate(text) {
     const letters = atob(text);
@@ -16,7 +16,7 @@ async function inflate(text) {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* Numbers from planes of bytes; those of 16 bits are differences along rows. */
+/* Decode numbers whose bytes are stored in planes; numbers of 16 bits are stored as differences along rows. */
 function unpack(bytes, type, row) {
     const n = bytes.length / {u8: 1, u16: 2, f32: 4}[type];
     if (type === "u8")
@@ -33,7 +33,7 @@ function unpack(bytes, type, row) {
     return new Float32Array(out.buffer);
 }
 
-/* An element's numbers; its text is not needed any more. */
+/* Decode the numbers of a <script> element, and remove the element, whose text is not needed any more. */
 async function take(element, type, row) {
     const text = element.textContent;
     element.remove();
@@ -64,13 +64,13 @@ function valueOf(number, scale) {
     return number === scale.none ? NaN : number * scale.scale + scale.offset;
 }
 
-/* The value of the bin that voxel at[] lies in. */
+/* Value of the bin that contains the voxel at[]. */
 function sampleAt(frame, at) {
     const b = at.map((v, a) => Math.floor(v / meta.join[a]));
     return valueOf(samples[frame][(b[2] * meta.bins[1] + b[1]) * meta.bins[0] + b[0]], meta);
 }
 
-/* A plane of bins through voxel at[]: {w, h, join, values}, row 0 at the bottom. */
+/* Plane of bins through the voxel at[]: {w, h, join, values}, row 0 at the bottom. */
 function slicePlane(frame, plane, at) {
     const [right, up, through] = AXES[plane];
     const step = [1, meta.bins[0], meta.bins[0] * meta.bins[1]];
@@ -91,13 +91,13 @@ function greatestPlane(frame, plane) {
     return {w: meta.bins[right], h: meta.bins[up], join: [meta.join[right], meta.join[up]], values};
 }
 
-/* The first and the last voxel of the bin that voxel v lies in, along an axis. */
+/* First and last voxel, along an axis, of the bin that contains voxel v. */
 function binOf(v, axis) {
     const first = Math.floor(v / meta.join[axis]) * meta.join[axis];
     return [first, Math.min(first + meta.join[axis], meta.size[axis]) - 1];
 }
 
-/* Where the middle of voxels first to last lies [mm, or voxels]. */
+/* Position of the centre of voxels first to last [mm; voxels if the spacing is not known]. */
 function placeOf(first, last, axis) {
     return meta.origin[axis] + meta.mm[axis] * (first + last) / 2;
 }

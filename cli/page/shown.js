@@ -1,6 +1,6 @@
 
 "use strict";
-/* What is shown: the state, and all that is drawn and said of it. */
+/* State of the viewer (cross-hair, frame, grey window, mode), and functions that draw and print it. */
 const $ = (id) => document.getElementById(id);
 const figures = [...document.querySelectorAll(".plane")];
 const planes = figures.map((figure) => ({
@@ -9,14 +9,14 @@ const planes = figures.map((figure) => ({
     where: figure.querySelector(".where"),
     button: figure.querySelector(".full"),
     slider: figure.querySelector("input"),
-    full: null, /* {key, plane} of the server */
+    full: null, /* {key, plane}: full slice from the server */
 }));
 const served = Array.isArray(meta.slice_cost);
-const flat = meta.size[2] === 1; /* lines of one slice are no pictures */
+const flat = meta.size[2] === 1; /* a volume of one slice has only the plane xy */
 const firstWindow = (mip) => mip ? meta.window_mip : meta.window;
 const state = {at: [...meta.start], frame: 0, lo: firstWindow(meta.mip)[0], hi: firstWindow(meta.mip)[1],
     mip: meta.mip, invert: false, only: false, active: 0, pointer: null};
-const EAGER = 256 * 2 ** 20; /* bytes that a full slice may cost to read without being asked for */
+const EAGER = 256 * 2 ** 20; /* greatest cost of a full slice that is requested without a click [bytes read] */
 
 const clamp = (v, lo, hi) => Math.min(Math.max(v, lo), hi);
 const short = (v) => Number.isFinite(v) ? String(+v.toPrecision(6)) : "not a number";
@@ -24,7 +24,7 @@ const unit = meta.unit ? ` ${meta.unit}` : "";
 const isReduced = meta.join.some((k) => k > 1);
 const stepOf = (axis) => served ? 1 : meta.join[axis];
 
-/* The full slice that a plane has at this place, or null. */
+/* Full slice of plane i for the current cross-hair and frame; null: not loaded. */
 function fullPlane(i) {
     const full = planes[i].full;
     return !state.mip && full && full.key === fullKey(i) ? full.plane : null;
@@ -39,7 +39,7 @@ function planeOf(i) {
         : fullPlane(i) || slicePlane(state.frame, i, state.at);
 }
 
-/* The value at voxel at[], and what it is: of a full slice the voxel's own. */
+/* Value at the voxel at[]; exact: the value of the voxel itself, not of a mean over a bin. */
 function valueAt(at) {
     for (let i = 0; i < 3; i++) {
         const [right, up, through] = AXES[i];
@@ -80,7 +80,7 @@ function sayPointer() {
     sayPlace(cells[2], cells[1], p.at, exact);
 }
 
-/* What stands over a plane. */
+/* Caption of plane i: position and index of its slice. */
 function captionOf(i) {
     const through = AXES[i][2];
     if (state.mip)
@@ -91,7 +91,7 @@ function captionOf(i) {
     return `${"xyz"[through]} = ${index} of 0\u2013${meta.size[through] - 1}${mm}${fullPlane(i) ? ", full" : ""}`;
 }
 
-/* All planes have one scale: the largest at which each fits its column. */
+/* Sizes of the planes [CSS pixels]: all have one scale, the largest at which each fits its column. */
 function sizesOf() {
     const shown = [0, 1, 2].filter((i) => !planes[i].figure.hidden);
     const most = Math.max(200, innerHeight * (state.only || flat ? 0.75 : 0.58));

@@ -1,5 +1,5 @@
-/* The viewer of a page: samples of the volume as deflated base64 text, its facts as JSON for the
- * scripts and as text for readers. cmd_view.c and report.c call page_view(). */
+/* The viewer of an HTML page: samples of the volume as deflated base64 text, facts about the volume
+ * as JSON for the scripts and as text for readers. cmd_view.c and report.c call page_view(). */
 #include "cli.h"
 #include "page/page.h"
 

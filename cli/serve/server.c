@@ -202,8 +202,8 @@ static const char *reason_of(int status)
 }
 
 enum { CONNECTIONS = 16, TICK_MS = 100 };
-static const double REQUEST_S = 10, STALL_S = 30; /* time limits: for receiving a request, and for a
-                                                     client that takes no byte [s] */
+/* Time limits: for receiving a request, and for a client that takes no byte [s]. */
+static const double REQUEST_S = 10, STALL_S = 30;
 
 /* A connection to a client, and its thread. */
 struct connection {
@@ -240,7 +240,7 @@ int server_open(struct server *s, unsigned port)
 
     s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->socket < 0)
-        return cli_error("cannot open a socket: %s", strerror(errno));
+        return cli_error("--serve: cannot open a socket: %s", strerror(errno));
     setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(s->socket, (struct sockaddr *)&here, sizeof here) != 0 ||
         listen(s->socket, CONNECTIONS) != 0 ||
@@ -252,7 +252,7 @@ int server_open(struct server *s, unsigned port)
         got = getrandom(bytes, sizeof bytes, 0);
     while (got < 0 && errno == EINTR && !signals_status());
     if (got != (ssize_t)sizeof bytes)
-        return cli_error("cannot get random numbers from the system: %s", strerror(errno));
+        return cli_error("--serve: cannot get random numbers from the system: %s", strerror(errno));
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(s->token + 2 * i, 3, "%02x", bytes[i]);
     return 0;
@@ -270,9 +270,9 @@ static void find_answer(const struct server *s, int status, struct http_request 
      * first difference. */
     for (size_t i = 0; has_slashes && i < n; i++)
         difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
-    for (int i = 0; i < 2; i++)
-        snprintf(host[i], sizeof host[i], s->port == 80 ? "%s" : "%s:%u",
-                 i ? "localhost" : "127.0.0.1", s->port);
+    const bool omits_port = s->port == 80 && !strchr(request->host, ':');
+    snprintf(host[0], sizeof host[0], omits_port ? "127.0.0.1" : "127.0.0.1:%u", s->port);
+    snprintf(host[1], sizeof host[1], omits_port ? "localhost" : "localhost:%u", s->port);
     if (status != 200)
         answer_text(out, status, "%s\n", reason_of(status));
     else if (strcasecmp(request->host, host[0]) != 0 && strcasecmp(request->host, host[1]) != 0)
@@ -352,7 +352,7 @@ static void send_answer(const struct server *s, int fd, const struct answer *a)
 static void *serve_connection(void *user)
 {
     struct connection *c = user;
-    struct http_request request;
+    struct http_request request = {0};
     struct answer answer = {0};
     const int status =
         read_request(c->fd, c->server->request_s > 0 ? c->server->request_s : REQUEST_S, &request);

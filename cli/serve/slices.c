@@ -23,16 +23,6 @@ void slices_close(struct slices *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-void slices_cost(const struct fbp_array_info *i, uint64_t cost[3])
-{
-    const size_t frames = i->time_points > 1 ? i->time_points : 1;
-    const uint64_t row = i->n[0] * fbp_type_size(i->type), nz = i->n[2] / frames;
-
-    cost[0] = row * i->n[1];
-    cost[1] = row * nz;
-    cost[2] = row * i->n[1] * nz;
-}
-
 static size_t samples_of(const struct reduced *r, int plane)
 {
     return r->n[reduced_axes[plane][0]] * r->n[reduced_axes[plane][1]];

@@ -27,9 +27,6 @@ struct slices {
 void slices_open(struct slices *s, const struct reduced *r);
 void slices_close(struct slices *s);
 
-/** Bytes that are read from the file for one slice of plane xy, xz, yz that is not cached. */
-void slices_cost(const struct fbp_array_info *info, uint64_t cost[3]);
-
 /**
  * Read one slice, float32 in this machine's byte order: [rows][columns] of reduced_axes[plane].
  * Waits while more than 256 MiB would be unreleased.  Safe to call from several threads.
