@@ -392,6 +392,7 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
 fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
                            struct fbp_geometry_facts *out)
 {
+    fbp_message_clear();
     *out = (struct fbp_geometry_facts){.struct_size = sizeof *out};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
@@ -413,6 +414,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1)
 {
+    fbp_message_clear();
     *r0 = *r1 = 0;
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
@@ -423,6 +425,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
 
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
 {
+    fbp_message_clear();
     *out = (struct fbp_grid){.n = {0}};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);

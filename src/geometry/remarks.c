@@ -22,6 +22,7 @@ static const double WIDE_FAN = 120;
 
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
 {
+    fbp_message_clear();
     if (f->n_angles < 2)
         return fbp_fail(FBP_ERR_INVALID,
                         "all views have the same angle, %.6g degrees%s, but a volume needs views "

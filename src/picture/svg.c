@@ -563,6 +563,7 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
                               .grid = grid && grid->n[0] ? grid : NULL,
                               .facts = facts};
 
+    fbp_message_clear();
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views to draw");
@@ -680,6 +681,7 @@ fbp_status fbp_curve_svg(const struct fbp_curve *c, const char *path)
 {
     struct chart d = {c, {INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
 
+    fbp_message_clear();
     for (size_t i = 0; i < c->n; i++)
         if (isfinite(c->x[i]) && isfinite(c->y[i])) {
             d.x[0] = fmin(d.x[0], c->x[i]);

@@ -368,6 +368,7 @@ fbp_status fbp_geometry_errors(struct fbp_views views, const struct fbp_grid *gr
     double centre[3];
     fbp_status st;
 
+    fbp_message_clear();
     FBP_TRY(fbp_check_lines("geometry", views.kind));
     FBP_TRY(fbp_check_views(&views));
     FBP_TRY(fbp_views_centre(fbp_kind_of(views.kind), &views, centre, &at_axis));
