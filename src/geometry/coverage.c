@@ -50,35 +50,6 @@ static double wrapped(double angle, double period)
     return angle - period * floor(angle / period);
 }
 
-/* Sort the views by angle, begin after the largest gap, and group the views of one angle. */
-static void group_items(struct work *w)
-{
-    size_t best = 0;
-
-    qsort(w->items, w->n, sizeof *w->items, by_angle);
-    double largest = w->items[0].angle + w->period - w->items[w->n - 1].angle;
-    for (size_t i = 1; i < w->n; i++)
-        if (w->items[i].angle - w->items[i - 1].angle > largest + SAME) {
-            largest = w->items[i].angle - w->items[i - 1].angle;
-            best = i;
-        }
-    const double start = w->items[best].angle;
-    for (size_t i = 0; i < w->n; i++)
-        if ((w->items[i].angle -= start) < 0)
-            w->items[i].angle += w->period;
-    qsort(w->items, w->n, sizeof *w->items, by_angle);
-    w->m = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        if (w->m == 0 || w->items[i].angle - w->groups[w->m - 1].angle > SAME)
-            w->groups[w->m++] = (struct group){w->items[i].angle, i, i};
-        w->groups[w->m - 1].end = i + 1;
-    }
-    for (size_t g = 0; g < w->m; g++) {
-        const double next = g + 1 < w->m ? w->groups[g + 1].angle : w->period;
-        w->gaps[g] = w->sorted[g] = next - w->groups[g].angle;
-    }
-}
-
 /* Get the least, median and greatest of the first n gaps. */
 static void gap_range(struct work *w, size_t n, double out[3])
 {
@@ -122,41 +93,13 @@ static double largest_step(const double *gaps, size_t m)
     return fmax(fmax(drawn_gap(gaps, m), 1.5 * median), fmin(2.5 * median, 90 * DEGREE));
 }
 
-static void measure(struct work *w, bool closed, struct fbp_arc *out)
-{
-    double all[3];
-
-    gap_range(w, w->m, all);
-    const double last = w->gaps[w->m - 1], drawn = drawn_gap(w->sorted, w->m);
-    const double most = largest_step(w->sorted, w->m);
-    out->n_angles = w->m;
-    out->usual_gap_rad =
-        fmax(1.5 * all[1], fmin(45 * DEGREE, fmax(2 * DEGREE, fmax(4 * all[1], drawn))));
-    out->full =
-        closed || (w->m >= FEWEST && last <= (w->period == TURN ? most : out->usual_gap_rad));
-    for (size_t g = 0; g < w->m; g++)
-        out->n_gaps += w->gaps[g] > most;
-    out->gap_rad = last - all[1];
-    gap_range(w, out->full || w->m == 1 ? w->m : w->m - 1, out->step_rad);
-    out->arc_rad = w->period;
-    if (out->full || w->m == 1)
-        return;
-    /* The first and last steps are as long outwards as inwards; modulo pi they end half way to the
-     * neighbour beyond the gap, if the gap is not larger than expected of random angles. */
-    for (int i = 0; i < 2; i++) {
-        const double inwards = w->gaps[i ? w->m - 2 : 0] / 2;
-        w->reach[i] = w->period == TURN ? inwards : fmax(inwards, fmin(last, drawn) / 2);
-    }
-    out->arc_rad = fmin(w->period, w->groups[w->m - 1].angle + w->reach[0] + w->reach[1]);
-}
-
 fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n,
                           const double axis[3], double period_rad, double fan_rad, bool closed)
 {
     static const char what[] = "angles of the views";
     struct work w = {.period = period_rad, .n = n};
-    double sum = 0;
-    size_t up = 0, down = 0;
+    double all[3], sum = 0;
+    size_t best = 0, up = 0, down = 0;
     fbp_status st;
 
     *out = (struct fbp_arc){0};
@@ -170,9 +113,50 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     FBP_TRY_GOTO(fbp_calloc((void **)&out->cell, n, 2 * sizeof *out->cell, "angular positions"));
     for (size_t k = 0; k < n; k++)
         w.items[k] = (struct item){wrapped(fbp_view_angle(&views[k], axis), period_rad), k};
-    group_items(&w);
-    measure(&w, closed, out);
+    /* Sort the views by angle, begin after the largest gap, and group the views of one angle. */
+    qsort(w.items, n, sizeof *w.items, by_angle);
+    double largest = w.items[0].angle + w.period - w.items[n - 1].angle;
+    for (size_t i = 1; i < n; i++)
+        if (w.items[i].angle - w.items[i - 1].angle > largest + SAME) {
+            largest = w.items[i].angle - w.items[i - 1].angle;
+            best = i;
+        }
+    const double start = w.items[best].angle;
+    for (size_t i = 0; i < n; i++)
+        if ((w.items[i].angle -= start) < 0)
+            w.items[i].angle += w.period;
+    qsort(w.items, n, sizeof *w.items, by_angle);
+    for (size_t i = 0; i < n; i++) {
+        if (w.m == 0 || w.items[i].angle - w.groups[w.m - 1].angle > SAME)
+            w.groups[w.m++] = (struct group){w.items[i].angle, i, i};
+        w.groups[w.m - 1].end = i + 1;
+    }
+    for (size_t g = 0; g < w.m; g++) {
+        const double next = g + 1 < w.m ? w.groups[g + 1].angle : w.period;
+        w.gaps[g] = w.sorted[g] = next - w.groups[g].angle;
+    }
+
+    gap_range(&w, w.m, all);
+    const double last_gap = w.gaps[w.m - 1], drawn = drawn_gap(w.sorted, w.m);
+    const double most = largest_step(w.sorted, w.m);
+    out->n_angles = w.m;
+    out->usual_gap_rad =
+        fmax(1.5 * all[1], fmin(45 * DEGREE, fmax(2 * DEGREE, fmax(4 * all[1], drawn))));
+    out->full =
+        closed || (w.m >= FEWEST && last_gap <= (w.period == TURN ? most : out->usual_gap_rad));
+    for (size_t g = 0; g < w.m; g++)
+        out->n_gaps += w.gaps[g] > most;
+    out->gap_rad = last_gap - all[1];
     const bool ends = !out->full && w.m > 1;
+    gap_range(&w, ends ? w.m - 1 : w.m, out->step_rad);
+    /* The first and last steps are as long outwards as inwards; modulo pi they end half way to the
+     * neighbour beyond the gap, if the gap is not larger than expected of random angles. */
+    for (int i = 0; ends && i < 2; i++) {
+        const double inwards = w.gaps[i ? w.m - 2 : 0] / 2;
+        w.reach[i] = w.period == TURN ? inwards : fmax(inwards, fmin(last_gap, drawn) / 2);
+    }
+    out->arc_rad =
+        ends ? fmin(w.period, w.groups[w.m - 1].angle + w.reach[0] + w.reach[1]) : w.period;
     /* A step extends half way to both neighbours; at an end of the arc, as far as w.reach. */
     for (size_t g = 0; g < w.m; g++) {
         const bool first = ends && g == 0, last = ends && g == w.m - 1;
@@ -206,10 +190,10 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
             w.sorted[2 * g + 1] = wrapped(w.groups[g].angle + FBP_PI - gamma, TURN);
         }
         fbp_sort(w.sorted, 2 * w.m);
-        double largest = w.sorted[0] + TURN - w.sorted[2 * w.m - 1];
+        double widest = w.sorted[0] + TURN - w.sorted[2 * w.m - 1];
         for (size_t j = 1; j < 2 * w.m; j++)
-            largest = fmax(largest, w.sorted[j] - w.sorted[j - 1]);
-        out->direction_gap_rad = fmax(out->direction_gap_rad, largest);
+            widest = fmax(widest, w.sorted[j] - w.sorted[j - 1]);
+        out->direction_gap_rad = fmax(out->direction_gap_rad, widest);
     }
 fail:
     free(w.items);

@@ -122,28 +122,6 @@ static size_t circles_through(const struct work *w, size_t seed, double out[CIRC
     return found;
 }
 
-/* Directions of one meridian plane lie on a great circle, and the normals of such circles through
- * different directions cross in the axis. */
-static fbp_status try_crossings(struct work *w)
-{
-    double circle[SEEDS][CIRCLES][3], axis[3];
-    size_t n[SEEDS];
-
-    for (size_t s = 0; s < SEEDS; s++) {
-        n[s] = circles_through(w, s * (w->n - 1) / (SEEDS - 1), circle[s]);
-        FBP_TRY(fbp_check_cancelled());
-    }
-    for (size_t s = 1; s < SEEDS; s++)
-        for (size_t t = 0; t < s; t++)
-            for (size_t i = 0; i < n[s] * n[t]; i++) {
-                fbp_cross(circle[s][i / n[t]], circle[t][i % n[t]], axis);
-                if (w->most > 1 && fbp_normalise(axis) > OFF)
-                    try_axis(w, axis);
-                FBP_TRY(fbp_check_cancelled());
-            }
-    return FBP_OK;
-}
-
 struct turned {
     double angle;
     size_t plane;
@@ -159,6 +137,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     double other[3] = {0};
     fbp_status st;
 
+    fbp_message_clear();
     *out = (struct fbp_meridian_planes){0};
     FBP_TRY_GOTO(fbp_calloc((void **)&w.order, n, sizeof *w.order, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.plane, n, sizeof *w.plane, what));
@@ -166,8 +145,24 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     FBP_TRY_GOTO(fbp_calloc((void **)&w.of, n, sizeof *w.of, what));
     for (int i = 0; i < 3; i++)
         try_axis(&w, poles[i]);
-    if (w.most * LEAST > n)
-        FBP_TRY_GOTO(try_crossings(&w));
+    if (w.most * LEAST > n) {
+        /* Directions of one meridian plane lie on a great circle, and the normals of such circles
+         * through different directions cross in the axis. */
+        double circle[SEEDS][CIRCLES][3], axis[3];
+        size_t found[SEEDS];
+        for (size_t s = 0; s < SEEDS; s++) {
+            found[s] = circles_through(&w, s * (n - 1) / (SEEDS - 1), circle[s]);
+            FBP_TRY_GOTO(fbp_check_cancelled());
+        }
+        for (size_t s = 1; s < SEEDS; s++)
+            for (size_t t = 0; t < s; t++)
+                for (size_t i = 0; i < found[s] * found[t]; i++) {
+                    fbp_cross(circle[s][i / found[t]], circle[t][i % found[t]], axis);
+                    if (w.most > 1 && fbp_normalise(axis) > OFF)
+                        try_axis(&w, axis);
+                    FBP_TRY_GOTO(fbp_check_cancelled());
+                }
+    }
     if (w.most * LEAST > n)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "geometry: two stages need directions in planes through one axis, at "

@@ -110,32 +110,12 @@ static double value_of(const double *values, size_t n, size_t k)
     return values[n == 1 ? 0 : k];
 }
 
-static fbp_status fill_planes(struct fbp_scan *own, const struct fbp_planes *p)
-{
-    for (size_t k = 0; k < p->n_views; k++) {
-        const double *given = p->direction[k], length = fbp_norm(given);
-        const double spacing = value_of(p->spacing_mm, p->n_spacing, k);
-        const double usual = -((double)p->n_samples - 1) / 2 * spacing;
-        double n[3];
-
-        if (!(length > 0) || !isfinite(length))
-            return FBP_INVALID("planes: direction %zu has length %g, expected a number above 0", k,
-                               length);
-        FBP_TRY(fbp_check_range(&fbp_range_pitch, "planes: spacing_mm", spacing));
-        /* unit vectors keep their bits, also if they are given with few digits */
-        for (int i = 0; i < 3; i++)
-            n[i] = fabs(length - 1) > UNIT ? given[i] / length : given[i];
-        fbp_plane_view(n, spacing, p->first_mm ? value_of(p->first_mm, p->n_first, k) : usual,
-                       p->n_samples, &own->views[k]);
-    }
-    return FBP_OK;
-}
-
 fbp_status fbp_scan_planes(struct fbp_scan *out, const struct fbp_planes *planes)
 {
     FBP_REQUIRE(out, planes);
     struct fbp_planes p;
     struct fbp_scan own;
+    fbp_status st = FBP_OK;
 
     fbp_message_clear();
     FBP_TRY(FBP_COPY_IN(planes, &p, planes));
@@ -146,5 +126,22 @@ fbp_status fbp_scan_planes(struct fbp_scan *out, const struct fbp_planes *planes
                            p.n_spacing, p.n_first, p.n_views);
     FBP_TRY(begin(&own, out, FBP_PLANES, p.n_views,
                   (struct fbp_panel){p.n_samples, p.n_time_points ? p.n_time_points : 1}));
-    return end(&own, out, fill_planes(&own, &p));
+    for (size_t k = 0; st == FBP_OK && k < p.n_views; k++) {
+        const double *given = p.direction[k], length = fbp_norm(given);
+        const double spacing = value_of(p.spacing_mm, p.n_spacing, k);
+        const double usual = -((double)p.n_samples - 1) / 2 * spacing;
+        double n[3];
+
+        st = !(length > 0) || !isfinite(length)
+                 ? FBP_INVALID("planes: direction %zu has length %g, expected a number above 0", k,
+                               length)
+                 : fbp_check_range(&fbp_range_pitch, "planes: spacing_mm", spacing);
+        /* unit vectors keep their bits, also if they are given with few digits */
+        for (int i = 0; i < 3; i++)
+            n[i] = fabs(length - 1) > UNIT ? given[i] / length : given[i];
+        if (st == FBP_OK)
+            fbp_plane_view(n, spacing, p.first_mm ? value_of(p.first_mm, p.n_first, k) : usual,
+                           p.n_samples, &own.views[k]);
+    }
+    return end(&own, out, st);
 }
