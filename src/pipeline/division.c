@@ -377,7 +377,7 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
     const struct fbp_rates rates = fbp_work_rates(rq);
     struct fbp_predicted p;
 
-    FBP_TRY(fbp_predict(rq->machine, &rates, rq->job, w, &p));
+    FBP_TRY(fbp_predict(rq->machine, &rates, rq->job, w, &p, NULL));
     if (best->seconds == 0 || p.total < best->seconds) {
         *best = *w;
         best->seconds = p.total;

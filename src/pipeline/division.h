@@ -284,16 +284,12 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_jo
  * machine: rates that devices share; NULL: none
  * rates: rates of one device
  * out: busy time of each stage on the device that needs most, and the total [s]; gups is 0
+ * sums: gets the time in which a process that shares views (machine->sharers) receives partial
+ *       volumes [s]; may be NULL
  */
 fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
                        const struct fbp_job *job, const struct fbp_work *w,
-                       struct fbp_predicted *out);
-
-/** fbp_predict() for a process that may share the views of its slab with others
- *  (machine->sharers).  *sums: time in which it receives their partial volumes [s]. */
-fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fbp_rates *rates,
-                              const struct fbp_job *job, const struct fbp_work *w,
-                              struct fbp_predicted *out, double *sums);
+                       struct fbp_predicted *out, double *sums);
 
 /* predict.c: time of a run, estimated from a measurement of a few milliseconds */
 
@@ -373,7 +369,7 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, st
 
 /* ranks.c: predicted time of a job that several ranks share
  *
- * The time of the slowest rank of a grid is predicted by fbp_predict_sharer().  Each rank gets a
+ * The time of the slowest rank of a grid is predicted by fbp_predict().  Each rank gets a
  * part of the rates that the ranks of its node share, of the network, and of the file system that
  * all ranks share.  A run (team_plan.c) and bench/predict choose a grid by these times.
  */

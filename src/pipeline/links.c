@@ -90,15 +90,9 @@ static bool recall(const char *key, size_t n, struct fbp_links *out)
     return *at == '\0' && out->together.up > 0;
 }
 
-/* A measurement in progress. */
-struct session {
-    const struct fbp_link_meter *meter;
-    void *own;
-    struct fbp_links *out;
-};
-
 /* Measure rates to and from the host of devices [i, end) at once, in bytes per second. */
-static fbp_status measure_host(const struct session *s, size_t i, size_t end, struct fbp_link *out)
+static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, size_t i, size_t end,
+                               struct fbp_link *out)
 {
     struct fbp_flow flows[2 * FBP_MOST_LINKED];
     const size_t n = end - i;
@@ -107,48 +101,49 @@ static fbp_status measure_host(const struct session *s, size_t i, size_t end, st
         flows[k] = (struct fbp_flow){FBP_HOST, (int)(i + k)};
         flows[n + k] = (struct fbp_flow){(int)(i + k), FBP_HOST};
     }
-    FBP_TRY(s->meter->rate(s->own, flows, n, &out->up));
-    FBP_TRY(s->meter->rate(s->own, flows + n, n, &out->down));
-    FBP_TRY(s->meter->rate(s->own, flows, 2 * n, &out->both));
+    FBP_TRY(meter->rate(own, flows, n, &out->up));
+    FBP_TRY(meter->rate(own, flows + n, n, &out->down));
+    FBP_TRY(meter->rate(own, flows, 2 * n, &out->both));
     out->both /= 2;
     return FBP_OK;
 }
 
-static fbp_status measure_all(const struct session *s)
+/* Measure the rates of the links of all devices that `own`, the state of the meter, has opened. */
+static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, struct fbp_links *out)
 {
     struct fbp_flow flows[FBP_MOST_LINKED];
-    const size_t n = s->out->n;
+    const size_t n = out->n;
 
     for (size_t i = 0; i < n; i++)
-        FBP_TRY(measure_host(s, i, i + 1, &s->out->alone[i]));
+        FBP_TRY(measure_host(meter, own, i, i + 1, &out->alone[i]));
     if (n == 1)
-        s->out->together = s->out->alone[0];
+        out->together = out->alone[0];
     else
-        FBP_TRY(measure_host(s, 0, n, &s->out->together));
+        FBP_TRY(measure_host(meter, own, 0, n, &out->together));
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) { /* pairs of devices; 0 without a connection */
             const struct fbp_flow pair[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
-            const bool there = i == j || s->meter->connect(s->own, i, j);
-            const bool back = i != j && s->meter->connect(s->own, j, i);
+            const bool there = i == j || meter->connect(own, i, j);
+            const bool back = i != j && meter->connect(own, j, i);
             if (there)
-                FBP_TRY(s->meter->rate(s->own, pair, 1, &s->out->peer[i][j]));
+                FBP_TRY(meter->rate(own, pair, 1, &out->peer[i][j]));
             if (back)
-                FBP_TRY(s->meter->rate(s->own, pair + 1, 1, &s->out->peer[j][i]));
+                FBP_TRY(meter->rate(own, pair + 1, 1, &out->peer[j][i]));
             if (!there || !back)
                 continue;
-            FBP_TRY(s->meter->rate(s->own, pair, 2, &s->out->peer_both[i][j]));
-            s->out->peer_both[j][i] = s->out->peer_both[i][j] /= 2;
+            FBP_TRY(meter->rate(own, pair, 2, &out->peer_both[i][j]));
+            out->peer_both[j][i] = out->peer_both[i][j] /= 2;
         }
 
     /* Measure the ring: all devices copy to the next one at once.  The rate stays 0 if a pair of
      * devices is not connected. */
     for (size_t i = 0; i < n; i++) {
         const size_t next = (i + 1) % n;
-        if (n < 2 || s->out->peer[i][next] == 0)
+        if (n < 2 || out->peer[i][next] == 0)
             return FBP_OK;
         flows[i] = (struct fbp_flow){(int)i, (int)next};
     }
-    return s->meter->rate(s->own, flows, n, &s->out->ring);
+    return meter->rate(own, flows, n, &out->ring);
 }
 
 /* The last measured set of devices and its rates, for programs without a cache file.  The lock also
@@ -163,15 +158,16 @@ static struct {
 static fbp_status measure(const struct fbp_backend *backend, const int *set, size_t n,
                           struct fbp_links *out)
 {
-    struct session s = {.meter = backend->links, .out = out};
+    const struct fbp_link_meter *meter = backend->links;
+    void *own = NULL;
     char key[MOST_KEY], text[MOST_TEXT + A_NUMBER];
     int used = 0;
 
     *out = (struct fbp_links){.n = n};
-    fbp_status st = s.meter->open(&s.own, set, n);
+    fbp_status st = meter->open(&own, set, n);
     if (st == FBP_OK)
-        st = measure_all(&s);
-    s.meter->close(&s.own);
+        st = measure_all(meter, own, out);
+    meter->close(&own);
     if (st == FBP_OK && make_key(backend, set, n, key)) {
         memcpy(last.key, key, sizeof key);
         last.links = *out;

@@ -282,8 +282,6 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
 /** Progress callback of a team's run, in place of the caller's: sums the progress of all ranks
  * (user: struct fbp_plan_run_team). */
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
-/** The fbp_log_fn for the same `user`. */
-void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
 /** Barrier after computing, or after a failure.  Rank 0 joins the results of all ranks into its
  *  report and its check.
  *  status: that of this process.  ahead: fbp_plan_count_steps() of this process

@@ -188,7 +188,7 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     const struct fbp_rates rates = fbp_work_rates(&request);
     p->info.predicted = (struct fbp_predicted){0};
     if (rates.update > 0)
-        FBP_TRY(fbp_predict(request.machine, &rates, request.job, work, &p->info.predicted));
+        FBP_TRY(fbp_predict(request.machine, &rates, request.job, work, &p->info.predicted, NULL));
 
     /* Child processes that open the scan's files (base/sandbox.h): a run opens the files before it
      * allocates its buffers, so only the larger of the two amounts counts. */
@@ -540,7 +540,7 @@ static fbp_status take(fbp_plan *p)
     if (rates.update <= 0)
         return FBP_OK; /* the device has no rates */
     rates.filter = 0;  /* rows from the file are already filtered */
-    FBP_TRY(fbp_predict(request.machine, &rates, &r->job, &r->work, t));
+    FBP_TRY(fbp_predict(request.machine, &rates, &r->job, &r->work, t, NULL));
     const double read = samples * read_seconds(job), filter = samples * filter_seconds(p);
     const double upload = samples * (double)fbp_raw_size(job) * rates.upload;
     const double all = read + upload + filter, write = samples * WRITE;

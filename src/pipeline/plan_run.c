@@ -90,12 +90,12 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .stop = fbp_cancel_flag(),
                                   .progress = p->params.callbacks.progress,
                                   .log = p->params.callbacks.log,
-                                  .user = p->params.callbacks.user};
+                                  .progress_user = p->params.callbacks.user,
+                                  .log_user = p->params.callbacks.user};
 
     if (r->team) {
         out.progress = fbp_plan_team_progress;
-        out.log = fbp_plan_team_log;
-        out.user = r->team;
+        out.progress_user = r->team;
     }
     return out;
 }

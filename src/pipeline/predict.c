@@ -311,16 +311,7 @@ static bool go_on(struct course *c)
 
 fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
                        const struct fbp_job *job, const struct fbp_work *w,
-                       struct fbp_predicted *out)
-{
-    double sums;
-
-    return fbp_predict_sharer(machine, rates, job, w, out, &sums);
-}
-
-fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fbp_rates *rates,
-                              const struct fbp_job *job, const struct fbp_work *w,
-                              struct fbp_predicted *out, double *sums)
+                       struct fbp_predicted *out, double *sums)
 {
     static const struct fbp_machine nothing_shared = {0};
     struct course c = {
@@ -329,7 +320,6 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_predicted){0};
-    *sums = 0;
     fbp_job_slices(job, &c.first_slice, &c.n_slices);
     FBP_TRY_GOTO(
         fbp_calloc((void **)&c.lanes, w->n_workers, sizeof *c.lanes, "what devices would do"));
@@ -346,7 +336,8 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
     for (size_t i = 0; i < w->n_workers; i++)
         for (enum stage s = READ; s < STAGES; s++)
             most[s] = fmax(most[s], c.lanes[i].busy[s]);
-    *sums = most[SUM];
+    if (sums)
+        *sums = most[SUM];
     *out = (struct fbp_predicted){.read = most[READ],
                                   .upload = most[UP],
                                   .filter = most[FILTER],

@@ -201,7 +201,7 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     if (m->rates)
         m->rates(m, &job, &rq.rates);
     FBP_TRY(fbp_work_divide(&rq, &out->work));
-    return fbp_predict_sharer(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
+    return fbp_predict(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
 /* The slowest rank of a grid has the middle slab or the first slab, because outer slabs have more

@@ -360,7 +360,7 @@ static bool report_progress(struct run_state *s)
                                    .seconds = fbp_seconds() - s->started,
                                    .waiting_for = s->waiting_for};
 
-    return s->rq->progress && s->rq->progress(s->rq->user, &p);
+    return s->rq->progress && s->rq->progress(s->rq->progress_user, &p);
 }
 
 struct stage_start {
@@ -596,7 +596,7 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
         snprintf(line, sizeof line,
                  "device %s:%d is no longer used, and the other devices do its work: %s",
                  rq->backend->name, rq->devices[i], w->why);
-        rq->log(rq->user, FBP_LOG_WARNING, line);
+        rq->log(rq->log_user, FBP_LOG_WARNING, line);
         w->said = true;
     }
 

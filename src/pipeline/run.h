@@ -167,8 +167,9 @@ struct fbp_run_request {
     /** Flag whose setting ends the run; NULL: the run is not stopped. */
     const struct fbp_cancel_flag *stop;
     int (*progress)(void *user, const struct fbp_progress *p);
-    fbp_log_fn *log; /**< NULL: none */
-    void *user;
+    void *progress_user; /**< argument of progress() */
+    fbp_log_fn *log;     /**< NULL: none */
+    void *log_user;      /**< argument of log() */
 };
 
 /** Return whether the host completes slices after they are fetched (mask, sum).  Statistics must

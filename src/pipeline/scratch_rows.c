@@ -163,7 +163,7 @@ static bool pass_stops(void *user)
                                       .views_read = p->views_read,
                                       .seconds = fbp_seconds() - p->started};
 
-    return fbp_cancel_flagged(rq->stop) || (rq->progress && rq->progress(rq->user, &none));
+    return fbp_cancel_flagged(rq->stop) || (rq->progress && rq->progress(rq->progress_user, &none));
 }
 
 fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,

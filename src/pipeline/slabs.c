@@ -167,16 +167,6 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     return st;
 }
 
-bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone)
-{
-    pthread_mutex_lock(&s->lock);
-    while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(gone))
-        pthread_cond_wait(&s->changed, &s->lock);
-    const bool there = s->n_drawn < s->n && !s->aborted && !atomic_load(gone);
-    pthread_mutex_unlock(&s->lock);
-    return there;
-}
-
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
 {
     pthread_mutex_lock(&s->lock);

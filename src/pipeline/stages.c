@@ -79,9 +79,19 @@ fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_
 
 fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out)
 {
+    struct fbp_slabs *s = &w->run->slabs;
+    bool found = true;
+
     *out = NULL;
-    while (!*out && fbp_slabs_await(&w->run->slabs, &w->gone))
-        FBP_TRY(fbp_worker_draw(w, out));
+    while (!*out && found) { /* until this worker has taken a slab, or there will be none */
+        pthread_mutex_lock(&s->lock);
+        while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(&w->gone))
+            pthread_cond_wait(&s->changed, &s->lock);
+        found = s->n_drawn < s->n && !s->aborted && !atomic_load(&w->gone);
+        pthread_mutex_unlock(&s->lock);
+        if (found)
+            FBP_TRY(fbp_worker_draw(w, out));
+    }
     return FBP_OK;
 }
 

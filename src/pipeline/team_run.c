@@ -239,14 +239,6 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
     return p->callbacks.progress ? p->callbacks.progress(p->callbacks.user, &sum) : 0;
 }
 
-void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line)
-{
-    const struct fbp_plan_run_team *t = user;
-
-    if (t->plan->params.callbacks.log)
-        t->plan->params.callbacks.log(t->plan->params.callbacks.user, level, line);
-}
-
 /* End this process's part of the slices.  Rank 0 reports the progress of the other ranks until all
  * slices have arrived; the other ranks send a message that no more slices follow.  Slices that the
  * output had before the run are not part of the progress. */

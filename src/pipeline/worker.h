@@ -56,10 +56,6 @@ void fbp_slabs_destroy(struct fbp_slabs *s);
  * no slab yet, and thus no views.  Thread-safe, like all functions below. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out);
 
-/** Wait until the work list has a slab, which another worker may still take first.
- *  @return false if the list will have none: all slabs are done, *gone is set, or the run ends. */
-bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
-
 /** Record that a taken slab is done, or that its worker has failed: put the missing slices of the
  * slab back into the list (nz 0: no slice is missing). */
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);

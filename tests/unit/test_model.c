@@ -180,7 +180,7 @@ static struct fbp_predicted predicted(const struct work_case *c, const char *mod
                                         .rates = rates,
                                         .machine = &m.nodes.machine};
     OK(fbp_work_divide(&rq, &w));
-    OK(fbp_predict(&m.nodes.machine, &rates, job, &w, &out));
+    OK(fbp_predict(&m.nodes.machine, &rates, job, &w, &out, NULL));
     assert_true(out.total == w.seconds); /* it is what was decided by */
     return out;
 }
