@@ -19,18 +19,18 @@
  * struct S, a double[FBP_ADJUSTS]. more: end of the help of --centre. */
 #define ADJUST_OPTIONS(S, f, centre_arg, more) \
     OPT(S, f[FBP_ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "detector column of the rotation axis; the first column is 0" more), \
     OPT(S, f[FBP_ADJUST_OFFSET], .name = "offset", .arg = "MM", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "shift of the detector's centre along its rows; another way to give --centre"), \
     OPT(S, f[FBP_ADJUST_TILT], .name = "tilt", .arg = "DEG", .min = -FBP_TURN_DEG_MAX, .max = FBP_TURN_DEG_MAX, \
         .fallback = "0", .help = "rotate the detector about its normal, in addition to the scan's angle"), \
     OPT(S, f[FBP_ADJUST_SOD], .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "distance from source to rotation axis; --sdd stays as it is"), \
     OPT(S, f[FBP_ADJUST_SDD], .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX, \
-        .fallback = "the scan's", .help = "distance from source to detector")
+        .fallback = "from the scan file", .help = "distance from source to detector")
 // clang-format on
 
 /** Check that --centre and --offset are not both given.  @return OPT_GO_ON, or OPT_USAGE after an

@@ -72,13 +72,13 @@ struct recon_args {
  * recon, fbp plan and fbp-bench. */
 #define RECON_OPTIONS \
     OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX, \
-        .fallback = "the scan's", .help = "number of voxels along x, y, z"), \
+        .fallback = "from the scan file", .help = "number of voxels along x, y, z"), \
     OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
-        .fallback = "the scan's", .help = "size of a voxel along x, y, z [mm]"), \
+        .fallback = "from the scan file", .help = "size of a voxel along x, y, z [mm]"), \
     OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
-        .fallback = "the scan's", .help = "position of the volume's centre [mm]"), \
+        .fallback = "from the scan file", .help = "position of the volume's centre [mm]"), \
     OPT(R, pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
-        .fallback = "the scan's", .help = "distance between detector pixels [mm]"), \
+        .fallback = "from the scan file", .help = "distance between detector pixels [mm]"), \
     OPT(R, flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"), \
     OPT(R, flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"), \
     OPT(R, reverse, .name = "reverse", .help = "reverse the direction of rotation"), \
@@ -128,7 +128,7 @@ struct recon_args {
                 "images to the volume. Several times as fast; the directions must lie in planes " \
                 "through one axis (plane integrals only)"), \
     OPT(R, p.epr.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "resample the views to N angles per half turn, the same in all rings, which makes " \
                 "--stages 2 possible. The directions must lie in evenly spaced rings, such as those " \
                 "of equal solid angle (plane integrals only)"), \
@@ -139,31 +139,31 @@ struct recon_args {
     OPT(R, p.epr.image_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
         .fallback = "2", \
         .help = "with --stages 2: number of columns of the intermediate images per voxel"), \
-    OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's", \
+    OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "from the scan file", \
         .help = "steps that compute plane integrals from rows of a spectrometer, such as " \
                 "baseline=1,phase=all: baseline=ORDER, baseline_samples=A:B:C:D, resample, fft=N, " \
                 "zero_sample=I, dwell_us=T, phase=all|view|DEG, profile=FILE, profile_threshold=F " \
                 "(EPR imaging; docs/epr.md)"), \
     OPT(R, correct.beam_hardening, .name = "beam-hardening", .arg = "A1,A2,...", .min = -1e9, .max = 1e9, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "replace line integrals p by A1 p + A2 p^2 + A3 p^3 ..., with up to eight " \
                 "coefficients; with A1 = 1 the values of thin objects do not change " \
                 "(docs/corrections.md)"), \
-    OPT(R, bad_pixels, .name = "bad-pixels", .arg = "FILE", .fallback = "the scan's", \
+    OPT(R, bad_pixels, .name = "bad-pixels", .arg = "FILE", .fallback = "from the scan file", \
         .help = "image that marks bad pixels with nonzero values; bad pixels are interpolated. auto: " \
                 "search the views for dead, stuck, hot and saturated pixels, in addition to those " \
                 "listed in the scan (docs/corrections.md)"), \
-    OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "the scan's", \
+    OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "from the scan file", \
         .help = "remove ring artefacts: sorting[:COLUMNS] (median over this number of sorted columns," \
                 " default 21), wavelet[:LEVELS[,SIGMA[,dbN]]] (wavelet and Fourier filter, default " \
                 "5,1,db9) or none. This is an additional pass over the sinograms; the line integrals " \
                 "are kept in memory or, with --scratch, in a file (docs/corrections.md)"), \
     OPT(R, paganin, .name = "paganin", .arg = "RATIO,KEV,...", .min = 0, .max = 1e9, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "phase retrieval for an object of one material: RATIO is its delta / beta, KEV the " \
                 "energy of the photons; for parallel beams a third number is the distance from object " \
                 "to detector [mm]. 0,0: none (docs/corrections.md)"), \
-    OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's", \
+    OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "from the scan file", \
         .help = "spectrum that was measured without a field gradient at the same fields. The spectra " \
                 "of a field sweep are divided by this spectrum, up to the cut-off frequency (plane " \
                 "integrals only)"), \
@@ -188,12 +188,12 @@ struct recon_args {
     OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none", \
         .help = "value of voxels outside the field of view, which some views do not see"), \
     OPT(R, quadrature, .name = "quadrature", .arg = "NAME", .list = choices_quadrature, \
-        .fallback = "the scan's", \
+        .fallback = "from the scan file", \
         .help = "integration weights of the directions: bands is exact for evenly spaced rings, " \
                 "voronoi uses the cells around the directions, harmonics is exact for low spherical " \
                 "harmonics; auto: bands for rings, otherwise voronoi (plane integrals only)"), \
     OPT(R, p.filtering.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights, \
-        .fallback = "the scan's, or auto", \
+        .fallback = "from the scan file, or auto", \
         .help = "weights of the views: auto uses the angles between neighbours, equal gives all views " \
                 "the same weight"), \
     OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX, \
