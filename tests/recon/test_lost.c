@@ -15,6 +15,15 @@ struct right {
     struct fbp_report report;
 };
 
+static void check_report(const struct fbp_report *r, const struct right *right)
+{
+    assert_true(r->hash == right->hash);
+    assert_true(r->min == right->report.min && r->max == right->report.max);
+    assert_true(fabs(r->mean - right->report.mean) < 1e-12 * fabs(right->report.max));
+    assert_int_equal(r->not_finite, right->report.not_finite);
+    assert_int_equal(r->clipped, right->report.clipped);
+}
+
 /* As a plan of its own. */
 static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                            const char *output, struct fbp_report *r)
@@ -37,11 +46,7 @@ static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon
     OK(fbp_plan_open(plan));
     for (int time = 0; time < 2; time++) {
         OK(fbp_plan_run(plan, "hash:", &r));
-        assert_true(r.hash == right->hash);
-        assert_true(r.min == right->report.min && r.max == right->report.max);
-        assert_true(fabs(r.mean - right->report.mean) < 1e-12 * fabs(right->report.max));
-        assert_int_equal(r.not_finite, right->report.not_finite);
-        assert_int_equal(r.clipped, right->report.clipped);
+        check_report(&r, right);
         /* What fails when all is done drops nothing. */
         assert_true(r.devices_dropped <= (atomic_load(&fbp_mock_failures) > before));
         assert_int_equal(lines, r.devices_dropped);
