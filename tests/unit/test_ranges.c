@@ -284,7 +284,7 @@ TEST(feeds)
     FEED(volume.voxel_mm[0], 1e-17, "volume.voxel_mm[0]")
     FEED(volume.centre_mm[0], NAN, "volume.centre_mm[0]")
     FEED(n_views, SIZE_MAX, "n_views")
-    FEED(batch_views, SIZE_MAX, "batches")
+    FEED(batch_views, SIZE_MAX, "batch_views")
 }
 
 TEST(sinks_and_sources)
