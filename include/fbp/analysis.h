@@ -10,22 +10,28 @@ FBP_BEGIN
 /** Result of fbp_centre_find().  Detector columns are counted from 0. */
 struct fbp_centre {
     size_t struct_size;
-    double column;  /**< detector column of the rotation axis: mean of the projected iso-centre */
+    double column;  /**< mean over the views of the detector column of the projected iso-centre */
     double by_rays; /**< detector column for which conjugate rays (the same line, measured from both
                        ends) agree best */
-    double by_slice; /**< detector column for which slices are sharpest; NaN: not computed */
-    double spread;   /**< greatest difference between the results of by_rays for four parts of the
-                        views [columns] */
-    double misfit;  /**< misfit of conjugate rays: sum of squared differences, divided by the sum of
-                       squares; 0: the rays agree */
-    double rival;   /**< another detector column that is nearly as likely as `column`; NaN: none */
-    bool sure;      /**< true: the methods agree, and `column` is reliable */
-    char why[300];  /**< reason why `column` is not reliable, one sentence; "" if it is reliable */
-    double by_turn; /**< half a turn of parallel beams: detector column for which all views are
-                       consistent; NaN: not computed, or the views do not determine the column */
-    double uncertainty; /**< about one standard deviation of `column` [columns], from the scatter
-                           between parts of the data; INFINITY: the data do not determine the
-                           column, and `column` is that of the scan file */
+    /** Detector column for which reconstructed slices are sharpest; NaN: not computed. */
+    double by_slice;
+    /** Greatest difference between the columns that conjugate rays give in four parts of the views
+     * [columns]. */
+    double spread;
+    double misfit; /**< misfit of conjugate rays: sum of squared differences, divided by the sum of
+                      squares; 0: the rays agree */
+    /** Another detector column that is nearly as likely as the column found; NaN: none. */
+    double rival;
+    bool sure; /**< true: the methods that find the column agree, and the column is reliable */
+    /** Reason why the column found is not reliable, one sentence; "": it is reliable. */
+    char why[300];
+    /** For half a turn of parallel beams: detector column for which all views are consistent; NaN:
+     * not computed, or the views do not determine the column. */
+    double by_turn;
+    /** About one standard deviation of the column found [columns], from the scatter between parts
+     * of the data; INFINITY: the data do not determine the column, and that of the scan file is
+     * returned. */
+    double uncertainty;
 };
 
 /**

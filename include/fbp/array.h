@@ -10,8 +10,8 @@
 
 FBP_BEGIN
 
-/** Types of stored elements.  Sources return float or double, and sinks take float or double, for
- *  every stored type. */
+/** Types of the elements of a stored array.  For every type, reading returns float or double, and
+ * writing takes float or double. */
 enum fbp_type {
     FBP_TYPE_NONE = 0,
     FBP_U8,
@@ -34,7 +34,7 @@ enum fbp_row_order {
     FBP_ROWS_TOP_DOWN,  /**< row 0 is the top of the image */
 };
 
-/** Layout of a file without a header.  type FBP_TYPE_NONE: the file has a header. */
+/** Layout of the samples in a file without a header.  type FBP_TYPE_NONE: the file has a header. */
 struct fbp_raw {
     enum fbp_type type;
     size_t n[3]; /**< number of columns, rows and slices; 0 slices: as many as the file contains */
@@ -48,7 +48,7 @@ struct fbp_array_info {
     size_t n[3]; /**< volume: elements along x, y, z; projections: columns, rows, views */
     enum fbp_type type;
     bool big_endian;
-    bool has_spacing; /**< true: the file contains spacing_mm and origin_mm */
+    bool has_spacing; /**< true: the file contains the spacing and the origin of the elements */
     double spacing_mm[3];
     double origin_mm[3];          /**< centre of element (0,0,0) */
     enum fbp_row_order row_order; /**< order in the format; never AUTO */
@@ -81,12 +81,15 @@ struct fbp_array_format {
     const char *read;    /**< extensions of files that are read; files with other extensions are
                             recognized by content */
     const char *written; /**< extensions of written files: one file, or a header and samples */
-    const char *compressed; /**< extensions in `written` whose files are compressed, always or on
-                               request (fbp_sink_params.compress) */
-    /** Extensions of stacks with one file per slice, such as "out/slice_%04d.png".  If an extension
-     * is not in `written`, a name without a number is a single slice. */
+    /** Extensions of written files that are compressed, always or on request
+     * (fbp_sink_params.compress). */
+    const char *compressed;
+    /** Extensions of files that are written as a stack, one file per slice, such as
+     * "out/slice_%04d.png"; a name without a number is a single slice, unless the format can store
+     * a whole array in one file (member `written`). */
     const char *slices;
-    bool headerless;    /**< true: no header, a file can only be read with a struct fbp_raw */
+    /** True: files have no header, and are read only with a struct fbp_raw, their layout. */
+    bool headerless;
     bool has_members;   /**< true: a file contains several arrays, named by "FILE:ARRAY" */
     bool integers_only; /**< true: the format can only be written as FBP_U8 or FBP_U16 */
     bool folders;       /**< true: an array is a folder of files; an existing folder is replaced */
@@ -157,13 +160,15 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0
 /** Close a source and set the caller's pointer to NULL.  A pointer to NULL is accepted. */
 FBP_API void fbp_source_close(fbp_source **src);
 
-/** Parameters of a sink (fbp_sink_open()).  0 means the default. */
+/** Parameters for writing an array (fbp_sink_open()).  0 means the default. */
 struct fbp_sink_params {
     size_t struct_size;
-    bool resume;   /**< true: continue an interrupted run that has the same fingerprint */
+    /** True: continue the output of an interrupted run that has the same fingerprint. */
+    bool resume;
     bool compress; /**< true: compress the file, if the format supports it
                       (fbp_array_format.compressed) */
-    bool force;    /**< true: files in `keep` may be replaced, after everything was written */
+    /** True: the output may replace input files (`keep`), after everything was written. */
+    bool force;
     uint64_t fingerprint; /**< hash of all parameters and inputs that the values depend on; 0: an
                              interrupted run cannot be resumed */
     /** Paths of input files, which the output must not replace; entries may be NULL. */
@@ -175,7 +180,7 @@ struct fbp_sink_params {
     enum fbp_type type;
     double range[2];
     /** Memory for computing and compressing the coarser resolution levels of an OME-Zarr output
-     * [bytes], at least that of one thread; 0: that of eight threads. */
+     * [bytes]; 0: that of eight threads.  The memory of one thread is the least. */
     uint64_t level_bytes;
 };
 
@@ -224,7 +229,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
 
 /** Return the number of written values that were NaN or outside of fbp_sink_params.range; in a
- * resumed run, since it was resumed. */
+ * resumed run, without those that were written before the interruption. */
 FBP_API uint64_t fbp_sink_clipped(const fbp_sink *sink);
 
 /**
@@ -237,7 +242,9 @@ FBP_API void fbp_sink_close(fbp_sink **sink);
 /** Result of fbp_array_compare() for arrays a and b. */
 struct fbp_comparison {
     size_t struct_size;
-    size_t count;   /**< number of compared elements; elements counted in not_finite are excluded */
+    /** Number of compared elements; elements that are NaN, or the same infinity, in both arrays are
+     * excluded. */
+    size_t count;
     double rmse;    /**< sqrt(mean (a-b)^2) */
     double nrmse;   /**< rmse / rms(b) */
     double max;     /**< max |a-b| */

@@ -24,7 +24,7 @@ struct fbp_source_functions {
     size_t struct_size;
     fbp_read_fn *read;
     void *user;        /**< passed to the functions */
-    size_t at_once;    /**< greatest number of slices per call of read(); 0: 1 */
+    size_t at_once;    /**< greatest number of slices (views) per call of read(); 0: one */
     size_t concurrent; /**< 1: several threads may call read() at the same time; 0: only one */
     /** Returns the number of views, counted from the first, that are available while views are
      * still being measured; NULL: all views are available.  A separate thread calls this function
@@ -51,19 +51,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_callback(fbp_source **out,
 /** The functions of a sink. */
 struct fbp_sink_functions {
     size_t struct_size;
-    /** Called once, before the first slice is written; NULL: not called.  n: size of the volume,
-     * n[2] slices of n[1] rows of n[0] voxels. */
+    /** Function that is called once, before the first slice is written; NULL: not called.  n: size
+     * of the volume, n[2] slices of n[1] rows of n[0] voxels. */
     int (*begin)(void *user, const size_t n[3], char *why, size_t n_why);
-    /** Receives slices [z0, z0 + nz) of the volume, [nz][n[1]][n[0]].  Each slice is passed once,
-     * in any order, because several devices compute at the same time. */
+    /** Function that receives slices [z0, z0 + nz) of the volume, [nz][n[1]][n[0]].  Each slice is
+     * passed once, in any order, because several devices compute at the same time. */
     int (*write)(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why);
-    /** Called once at the end, if begin() succeeded.  complete 1: all slices were written; 0: the
-     * sink is closed before all slices were written.  NULL: not called. */
+    /** Function that is called once at the end, if begin() succeeded.  complete 1: all slices were
+     * written; 0: the sink is closed before all slices were written.  NULL: not called. */
     int (*end)(void *user, int complete, char *why, size_t n_why);
     void *user;        /**< passed to the functions */
-    size_t at_once;    /**< greatest number of slices per call of write(); 0: 1 */
+    size_t at_once;    /**< greatest number of slices per call of write(); 0: one */
     size_t concurrent; /**< 1: several threads may call write() at the same time; 0: only one */
-    /** Receives slices of doubles in place of write(), which is then NULL. */
+    /** Function that receives slices in double precision; if set, write() must be NULL. */
     int (*write_double)(void *user, size_t z0, size_t nz, const double *slices, char *why,
                         size_t n_why);
 };

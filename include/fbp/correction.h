@@ -14,8 +14,11 @@ enum { FBP_HARDENING_TERMS = 8 };
 /** Method of ring removal.  Rings of a slice are stripes along the angles of a sinogram. */
 enum fbp_ring_removal {
     FBP_RINGS_NONE = 0,
-    FBP_RINGS_SORTING, /**< sorting: Vo et al., Opt. Express 26, 28396 (2018), algorithm 3 */
-    FBP_RINGS_WAVELET, /**< wavelets: Muench et al., Opt. Express 17, 8567 (2009) */
+    /** Sorting the values of each sinogram column: Vo et al., Opt. Express 26, 28396 (2018),
+       algorithm 3. */
+    FBP_RINGS_SORTING,
+    /** Damping of stripes in wavelet bands: Muench et al., Opt. Express 17, 8567 (2009). */
+    FBP_RINGS_WAVELET,
 };
 
 /**
@@ -37,11 +40,12 @@ struct fbp_corrections {
     enum fbp_ring_removal rings;
     /** Ring removal by wavelets: N of Daubechies' wavelet dbN, up to 20; 0: 9. */
     unsigned ring_wavelet;
-    /** Ring removal by sorting: width of the median filter [columns]; 0: 21, or the greatest odd
-     * number of columns. */
+    /** Ring removal by sorting: width of the median filter [columns]; 0: 21, or, on a narrower
+     * detector, the greatest odd number of columns. */
     size_t ring_size;
     size_t ring_levels; /**< ring removal by wavelets: greatest number of levels; 0: 5 */
-    /** Ring removal by wavelets: width of the damped band, in periods over all angles; 0: 1. */
+    /** Ring removal by wavelets: width (sigma) of the range of low frequencies along the angles
+     * that is damped, in periods over all angles; 0: 1. */
     double ring_sigma;
     double paganin_delta_beta; /**< ratio delta / beta of the material for phase retrieval; 0: no
                                   phase retrieval */

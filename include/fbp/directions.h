@@ -33,7 +33,8 @@ enum fbp_direction_order {
     FBP_ORDER_MSPS,
 };
 
-/** Axis of the rings, with the unit vector of the direction (theta, phi). */
+/** Axis about which rings of directions lie; the comment of each gives the unit vector of direction
+ * (theta, phi). */
 enum fbp_pole {
     FBP_POLE_Z = 0, /**< pole z: (sin theta cos phi, sin theta sin phi, cos theta) */
     FBP_POLE_X,     /**< pole x: (cos theta, sin theta sin phi, sin theta cos phi) */
@@ -46,8 +47,8 @@ struct fbp_directions {
     enum fbp_direction_set set;
     enum fbp_direction_order order;
     enum fbp_pole pole;
-    /** First number: rings, or directions of a spiral.  Second number, only for
-     * FBP_SET_LINEAR_ANGLE: directions per ring; 0: n[0]. */
+    /** n[0]: number of rings, or of directions of a Fibonacci spiral.  n[1], only for
+     * FBP_SET_LINEAR_ANGLE: number of directions per ring; 0: n[0]. */
     size_t n[2];
 };
 
@@ -62,7 +63,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_direction
 
 /** Method for the weights of directions, which are solid angles with the sum 2 pi. */
 enum fbp_quadrature {
-    /** Bands of rings if the directions lie in evenly spaced rings, else Voronoi cells. */
+    /** Areas of bands on the sphere if the directions lie in evenly spaced rings, else areas of
+       Voronoi cells. */
     FBP_QUADRATURE_AUTO = 0,
     /** Bands of rings: each direction gets the area of its ring's band on the sphere, divided by
        the number of directions in the ring.  Requires rings about x, y or z, with even steps in
@@ -71,7 +73,7 @@ enum fbp_quadrature {
     /** Voronoi cells: each direction gets the area of the points that are nearer to the direction
        or its antipode than to any other direction. */
     FBP_QUADRATURE_VORONOI,
-    /** Voronoi cells with the least correction of their areas that makes the sum over the
+    /** Voronoi cells with the least correction of their areas that makes the weighted sum over the
        directions exact for even spherical harmonics, up to about the degree that the number of
        directions determines. */
     FBP_QUADRATURE_HARMONICS,

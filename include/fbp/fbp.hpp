@@ -91,8 +91,8 @@ using comparison = sized<fbp_comparison>;
 class callbacks
 {
   public:
-    /** Run f().  Returns 0, or 1 after storing the exception; its message is written to
-     *  why[n_why]. */
+    /** Run f(), a function of the caller.  Returns 0; or 1 if f() throws: the exception is stored,
+     * and its message is written to why[n_why]. */
     template <class F> int guard(char *why, std::size_t n_why, F &&f) noexcept
     {
         try {
@@ -105,8 +105,9 @@ class callbacks
         }
         return 1;
     }
-    /** Return the stored exception and forget it.  Returns nullptr if the call succeeded, or if it
-     *  was cancelled, because then the function has failed only because of fbp_stopped(). */
+    /** Return the exception that a function of the caller threw during a call of the library, and
+     * forget it.  Returns nullptr if the call succeeded or was cancelled: a function that checks
+     * fbp_stopped() throws only because of the cancellation. */
     std::exception_ptr take(fbp_status status) noexcept
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -163,7 +164,8 @@ template <class T, void (*Free)(T **)> class handle
     {
         return p_ != nullptr;
     }
-    /** Return the functions of the caller that the handle calls; nullptr: none. */
+    /** Return the stored exceptions of the caller's functions that the object calls; nullptr: it
+     * calls none. */
     const std::shared_ptr<callbacks> &functions() const noexcept
     {
         return callbacks_;
@@ -179,7 +181,8 @@ template <class T, void (*Free)(T **)> class handle
     }
 
     T *p_ = nullptr;
-    /* Kept alive until p_ is freed, because freeing p_ may call these functions. */
+    /* State of the caller's functions; kept until the C object is freed, because freeing may call
+     * these functions. */
     std::shared_ptr<callbacks> callbacks_;
 };
 
@@ -195,7 +198,7 @@ class stopper
     {
         fbp_stopper_stop(&s_);
     }
-    /** Attaches a stopper to this thread, until the object is destroyed. */
+    /** Attaches a stopper (which cancels calls) to this thread, until this object is destroyed. */
     class attached
     {
       public:
@@ -215,7 +218,7 @@ class stopper
     fbp_stopper s_{};
 };
 
-/** Options of the functions of a source or a sink. */
+/** Options for functions of the caller that read slices (source) or receive slices (sink). */
 struct call_options {
     std::size_t at_once = 1; /**< greatest number of slices per call of the function */
     bool concurrent = false; /**< true: several threads may call the function at the same time */
@@ -316,10 +319,10 @@ class source : public handle<fbp_source, fbp_source_close>
 /** Functions of a sink, like struct fbp_sink_functions.  If a function throws, the call that writes
  *  fails and throws the same exception. */
 struct sink_functions {
-    /** Called before the first slice; n: size of the array, [3]; may be empty. */
+    /** Called before the first slice is written; n: size of the array, [3].  Empty: not called. */
     std::function<void(const std::size_t *n)> begin;
     std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
-    /** Called at the end; complete: all slices were written.  May be empty. */
+    /** Called at the end; complete: true if all slices were written.  Empty: not called. */
     std::function<void(bool complete)> end;
 };
 
@@ -453,7 +456,7 @@ class scan
         check(fbp_scan_parallel(&out.s_, &of, panel));
         return out;
     }
-    /** Create cone beams with a 3x4 matrix each, 12 numbers one after another. */
+    /** Create a scan of cone-beam views from 3x4 matrices: 12 numbers per view, row by row. */
     static scan matrices(const std::vector<double> &numbers, double pitch_u_mm,
                          const fbp_panel &panel)
     {
@@ -617,7 +620,7 @@ class plan
               from.functions());
         return out;
     }
-    /** Reconstruct into memory, [z][y][x] of info().volume.n. */
+    /** Reconstruct into memory: an array [z][y][x] of the size info().volume.n. */
     std::vector<float> run()
     {
         const std::size_t(&n)[3] = info().volume.n;
@@ -721,8 +724,8 @@ class accumulator
     std::size_t time_points_ = 1;
 };
 
-/** Reconstruct from memory into memory: views [n_views][n_rows][n_columns] of the stored views;
- *  returns [z][y][x] of *grid. */
+/** Reconstruct from memory into memory.  views: [n_views][n_rows][n_columns], as stored before a
+ * reduction.  Returns the volume [z][y][x], whose grid is written to *grid. */
 inline std::vector<float> reconstruct(const scan &scan, const float *views,
                                       const recon_params &params = {}, fbp_grid *grid = nullptr)
 {
@@ -740,7 +743,7 @@ inline std::vector<float> reconstruct(const scan &scan, const float *views,
     return made.run();
 }
 
-/** Ellipsoids and other shapes with exact line and plane integrals. */
+/** A phantom: ellipsoids and other shapes with exact line and plane integrals. */
 class phantom
 {
   public:
@@ -772,7 +775,7 @@ class phantom
         const double place[3] = {x, y, z};
         return fbp_phantom_at(&p_, place);
     }
-    /** Simulate the projections of a scan's views and write them to any path of a sink. */
+    /** Simulate the projections of a scan's views and write them as an array to `path`. */
     void project(const scan &scan, const std::string &path, double noise_i0 = 0,
                  std::uint64_t seed = 0, int n_threads = 0) const
     {
@@ -786,7 +789,8 @@ class phantom
     {
         check(fbp_phantom_volume(&p_, &grid, FBP_CONE, FBP_UNIT_MM, path.c_str(), n_threads));
     }
-    /** Write the ideal result of a reconstruction of the scan. */
+    /** Write the volume that an ideal reconstruction of the scan would give: voxel means of the
+     * phantom. */
     void truth(const scan &scan, const std::string &path, fbp_unit unit = FBP_UNIT_MM,
                int n_threads = 0) const
     {

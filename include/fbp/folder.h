@@ -11,13 +11,14 @@ FBP_BEGIN
 /** Facts about the scan in a folder that the caller knows; 0 or NULL: unknown. */
 struct fbp_folder_known {
     size_t struct_size;
-    size_t kind; /**< type of the integrals: 1 + enum fbp_kind; 0: unknown */
+    size_t kind; /**< 1 + the type of the measured integrals (enum fbp_kind); 0: unknown */
     double pitch_mm, sod_mm, sdd_mm;
     double arc_deg; /**< angle that all views together cover [degrees]; 0: unknown */
-    /** Folder in which the guessed scan file will be stored; its paths are relative to this folder.
-     *  NULL: the current directory. */
+    /** Folder in which the guessed scan file will be stored; paths in the scan file are relative to
+     * this folder.  NULL: the current directory. */
     const char *base;
-    /** Receives each guess as a note, and each unreadable file as a warning; NULL: none. */
+    /** Function that receives each guess as a note, and each unreadable file as a warning; NULL:
+     * none. */
     fbp_log_fn *log;
     void *user;
 };

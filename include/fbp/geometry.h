@@ -33,14 +33,16 @@ enum fbp_unit { FBP_UNIT_MM = 0, FBP_UNIT_CM };
  *            Sample c is the integral over the plane x . n = t, t = d . n + (c - (nc-1)/2) tau.
  */
 struct fbp_view {
-    /** Position of the source [mm]; parallel: direction towards the source; planes: 0. */
+    /** Cone beam: position of the source [mm]; parallel beam: direction towards the source; plane
+     * integrals: 0. */
     double s[3];
-    double d[3]; /**< centre of the panel; planes: centre of the row of samples [mm] */
+    double d[3]; /**< centre of the panel; plane integrals: centre of the row of samples [mm] */
     double u[3]; /**< step from column c to c+1 [mm] */
     double v[3]; /**< step from row r to r+1 [mm]; planes: 0 */
 };
 
-/** Size of the detector [pixels].  Plane integrals: samples per view, time points. */
+/** Size of the detector [pixels].  Plane integrals: columns are samples of a view, rows are time
+ * points. */
 struct fbp_panel {
     size_t n_columns, n_rows;
 };
@@ -102,24 +104,27 @@ struct fbp_circle {
 enum fbp_flip {
     FBP_FLIP_U = 1 << 0,         /**< columns in reverse order */
     FBP_FLIP_V = 1 << 1,         /**< rows in reverse order */
-    FBP_FLIP_DIRECTION = 1 << 2, /**< opposite direction of rotation; view 0 does not move */
+    FBP_FLIP_DIRECTION = 1 << 2, /**< opposite direction of rotation; view 0 keeps its angle */
 };
 
 /** Part of the circle that the views cover. */
 enum fbp_coverage {
-    FBP_COVERAGE_FULL = 0, /**< full turn: every ray is measured twice; offset panel: complete */
-    /** Less than a full turn, but every ray is measured: at least 180 degrees + fan.  Parallel
-     *  beam: the views cover 180 degrees, in any order. */
+    /** Full turn: every ray is measured twice; with an offset panel, at least once. */
+    FBP_COVERAGE_FULL = 0,
+    /** Less than a full turn, but every ray is measured: at least 180 degrees + fan angle. Parallel
+       beam: the views cover 180 degrees, in any order. */
     FBP_COVERAGE_SHORT,
     FBP_COVERAGE_PARTIAL, /**< some rays are missing: the data do not determine the volume */
 };
 
 /** Symmetries that scan and volume have in common; flags. */
 enum fbp_symmetry {
-    /** Column and depth w of a voxel are the same for all z, in every view. */
+    /** In every view, detector column and depth (w of the matrix) of a voxel do not depend on z. */
     FBP_SYM_COLUMN = 1 << 0,
-    FBP_SYM_ROT180 = 1 << 1, /**< view k + K/2 is view k rotated by 180 degrees; centred grid */
-    /** View k + K/4 is view k rotated by 90 or -90 degrees; centred square grid. */
+    /** Of K views, view k + K/2 is view k rotated by 180 degrees about z; grid centred on z. */
+    FBP_SYM_ROT180 = 1 << 1,
+    /** Of K views, view k + K/4 is view k rotated by 90 or -90 degrees about z; the grid is square
+       and centred on z. */
     FBP_SYM_ROT90 = 1 << 2,
 };
 
@@ -133,19 +138,22 @@ struct fbp_geometry_facts {
     /** Least and greatest distance from source to panel along its normal; 0: parallel beam. */
     double sdd_mm[2];
     double magnification; /**< mean magnification at the iso-centre, sdd / sod; parallel beam: 1 */
-    int direction;    /**< rotation: +1 counter-clockwise seen from +axis, -1 clockwise, 0 none */
-    double start_rad; /**< angle at which the arc begins; the arc continues counter-clockwise */
-    /** Arc that the views cover, including half a step at both ends; 2 pi for a full turn, 0 if all
-     * views are at one angle. */
+    /** Direction of rotation: +1 counter-clockwise seen from +axis, -1 clockwise, 0 no rotation. */
+    int direction;
+    /** Angle at which the arc of the views begins; it continues counter-clockwise [radians]. */
+    double start_rad;
+    /** Arc that the views cover, including half an angular step at both ends; 2 pi for a full turn,
+     * 0 if all views are at one angle [radians]. */
     double arc_rad;
-    /** Largest gap between neighbouring views, minus one median step.  Parallel beam, unless the
-     * turn is full: gap_rad and step_rad are modulo pi. */
+    /** Largest angle between neighbouring views, minus the median angle [radians].  Parallel beams,
+     * unless the views cover a full turn: angles that differ by pi count as equal. */
     double gap_rad;
-    double step_rad[3]; /**< least, median and greatest step between views inside the arc */
+    /** Least, median and greatest angle between neighbouring views inside the arc [radians]. */
+    double step_rad[3];
     /** Least and greatest fan angle, to the panel's outer edges; positive in the direction in which
      *  the source moves in a counter-clockwise turn (+u for the views of a circle). */
     double fan_rad[2];
-    /** Signed distances of the rays to the panel's outer edges from the axis. */
+    /** Signed distances from the axis of the rays to the panel's two outer edges [mm]. */
     double edge_mm[2];
     enum fbp_coverage coverage;
     double needed_rad; /**< least arc that determines the volume: pi + fan angle; parallel: pi;
@@ -162,16 +170,17 @@ struct fbp_geometry_facts {
     double fov_half_height_mm[2];
     double tilt_rad[3]; /**< greatest magnitude of the panel's rotation about u, v and its normal */
     double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle */
-    unsigned symmetry;  /**< enum fbp_symmetry flags that scan and grid have in common */
+    unsigned symmetry;  /**< symmetries of scan and grid together: flags of enum fbp_symmetry */
     bool volume_inside; /**< all corners of the grid lie inside the field of view */
     double volume_radius_mm; /**< greatest distance of a voxel centre from the axis */
-    /** Number of different view angles (parallel beam, unless full: modulo pi).  With fewer than 3
-     *  the coverage is partial. */
+    /** Number of different view angles; parallel beams, unless the views cover a full turn: angles
+     * that differ by pi count as one.  With fewer than 3 angles, the coverage is partial. */
     size_t n_angles;
-    /** Largest gap between the directions of rays, over all columns of the fan.  If the gap is
-     *  larger than a few steps, the coverage is partial. */
+    /** Largest gap between the directions of rays, over all columns of the fan [radians].  If the
+     * gap is larger than a few steps between views, the coverage is partial. */
     double direction_gap_rad;
-    /** Axial drift: range along the axis of the middle of the part of the axis that a view sees. */
+    /** Axial drift over the scan: each view sees a part of the axis; range of the middle of this
+     * part [mm]. */
     double axial_drift_mm;
     double seen_mm; /**< mean length of the part of the axis that a view sees */
     /** Helix: axial drift per turn, positive along +axis for counter-clockwise turns; 0 if the
@@ -209,7 +218,8 @@ struct fbp_geometry_facts {
      * worse of axis and rim).  Set by fbp_scan_facts() with a grid, and by plans; else 0. */
     double method_error[4];
     /** Line integrals: expected relative error of values (rms) because values between neighbouring
-     * views are interpolated over direction_gap_rad; 0: the gap is not much larger than a step. */
+     * views are interpolated over the largest gap between ray directions; 0: the gap is not much
+     * larger than the step between views. */
     double gap_error;
 };
 

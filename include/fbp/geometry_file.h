@@ -7,13 +7,14 @@
 FBP_BEGIN
 
 /** Values that the caller adds to a geometry file that lacks them.  0: unknown, the file must
- * contain the value.  If both contain a value, it must be the same. */
+ * contain the value.  A value that is given here and in the file must be the same in both. */
 struct fbp_geometry_known {
     size_t struct_size;
     struct fbp_panel panel; /**< size of the projections */
     double pitch_mm[2];     /**< distance between pixels, along u and v */
     size_t n_views;
-    /** 3x4 matrices.  True: (0, 0) is the corner of the first pixel; false: its centre. */
+    /** For 3x4 matrices.  True: pixel position (0, 0) is the corner of the first pixel; false: its
+     * centre. */
     bool corner;
     /** Spacing and origin in the header of the projections [mm]; 0: none.  Used for RTK files if
      *  pitch_mm is 0. */
@@ -26,7 +27,7 @@ struct fbp_geometry_known {
 struct fbp_geometry_format_info {
     size_t struct_size;
     bool reads, writes;
-    /** True: the format is not recognized by content, and must be named by `format`. */
+    /** True: files of the format are not recognized by content; the caller must name the format. */
     bool by_name_only;
     const char *name;  /**< name in options and messages, such as "rtk" */
     const char *about; /**< description of about 50 characters */
@@ -35,7 +36,8 @@ struct fbp_geometry_format_info {
 };
 
 /** Fill out[n] with the first n formats; the caller sets out[0].struct_size to the size of one
- * element.  Returns the number of all formats; 0, with a message, if the size is wrong. */
+ * element.  Returns the number of all formats; 0, with a message, if the size of an element is
+ * wrong. */
 FBP_API size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n);
 
 /**

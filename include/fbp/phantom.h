@@ -13,17 +13,20 @@ FBP_BEGIN
 struct fbp_ellipsoid {
     double centre_mm[3];
     double axes_mm[3]; /**< lengths of the three half axes */
-    double turn_deg;   /**< angle of the rotation R about z, right-handed */
+    double turn_deg;   /**< rotation of the ellipsoid about z, right-handed (matrix R) [degrees] */
     double density;
 };
 
 enum fbp_shape_kind {
     FBP_SHAPE_ELLIPSOID = 0, /**< ellipsoid: |y| <= 1 */
     FBP_SHAPE_BOX,           /**< box: |y0|, |y1|, |y2| <= 1 */
-    FBP_SHAPE_CYLINDER,      /**< cylinder: y0^2 + y1^2 <= 1, range[0] <= y2 <= range[1] */
-    FBP_SHAPE_CONE,          /**< cone: y0^2 + y1^2 <= y2^2, 0 <= range[0] <= y2 <= range[1] */
-    /** Soft ellipsoid: its density is (1 - |y|^2)^m times `density`, with m = range[0], a whole
-     *  number from 0 to 100. */
+    /** Cylinder in its own coordinates y: y0^2 + y1^2 <= 1, range[0] <= y2 <= range[1]. */
+    FBP_SHAPE_CYLINDER,
+    /** Cone in its own coordinates y, with the tip at 0: y0^2 + y1^2 <= y2^2, 0 <= range[0] <= y2
+       <= range[1]. */
+    FBP_SHAPE_CONE,
+    /** Soft ellipsoid |y| <= 1 in its own coordinates y: its density is (1 - |y|^2)^m times
+       `density`, with m = range[0], a whole number from 0 to 100. */
     FBP_SHAPE_SOFT,
 };
 
@@ -41,8 +44,10 @@ struct fbp_shape {
     enum fbp_shape_kind kind;
     double centre_mm[3]; /**< centre; cone: tip */
     double axes[3][3];   /**< three orthogonal unit vectors, one per row */
-    double half_mm[3];   /**< half axes; cone: half axes of its section at y2 = 1 */
-    /** Range of y2 of cylinder and cone, may be infinite.  Soft ellipsoid: range[0] = m. */
+    /** Half axes [mm]; cone: half axes of its section at y2 = 1 in its own coordinates. */
+    double half_mm[3];
+    /** Cylinder and cone: ends along their own axis, in units of the half axis; may be infinite.
+     * Soft ellipsoid: range[0] is the exponent m of its density. */
     double range[2];
     struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
@@ -98,8 +103,8 @@ FBP_API double fbp_phantom_plane(const struct fbp_phantom *phantom, const double
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
 /** Compute voxel means of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 89 lines
- *  along x, each with its exact overlap, which is more accurate than 6^3 points.  Voxels entirely
- *  inside or outside a shape are exact.  @return FBP_ERR_NOMEM. */
+ * along x, each with its exact overlap, which is more accurate than 6^3 points per voxel. Voxels
+ * entirely inside or outside a shape are exact.  @return FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom,
                                                      const struct fbp_grid *grid, size_t z0,
                                                      size_t z1, float *out);

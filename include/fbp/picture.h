@@ -19,13 +19,13 @@ struct fbp_picture_params {
     bool at_slice;
     size_t slice[3];
     double *shown; /**< [2], output: grey window of the picture; may be NULL */
-    /** Rotation of the volume about the axis z through its middle before the projection,
-     *  counter-clockwise seen from +z; only with mip. */
+    /** Rotation of the volume before a maximum intensity projection, about the axis z through its
+     * middle, counter-clockwise seen from +z [degrees]; only with mip. */
     double turn_deg;
     /** Device that projects, only with mip: NULL, "auto" or "cpu": the host; "gl", or "gl:1" as
      *  listed by fbp_devices().  All devices produce the same bytes. */
     const char *device;
-    /** Index of the volume in a file of several (fbp_array_info.time_points). */
+    /** Index of the volume to draw in a file of several (fbp_array_info.time_points). */
     size_t time_point;
     /** Open volume in place of the file; `volume_path` is its name in messages.  NULL: none. */
     fbp_source *source;

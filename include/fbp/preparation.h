@@ -31,21 +31,24 @@ enum fbp_phase {
  */
 struct fbp_preparation {
     size_t struct_size;
-    size_t baseline_terms; /**< terms of the polynomial: 0: no baseline; 1: a constant; 2: a
-                              straight line */
+    /** Number of terms of the baseline polynomial: 0: no baseline; 1: a constant; 2: a straight
+     * line. */
+    size_t baseline_terms;
     /** Ranges [first, end) of samples to which the baseline is fitted; the second may be empty. All
      * 0: an eighth of a row at each end. */
     size_t baseline_samples[2][2];
-    bool resample;      /**< true: resample, if the file contains positions with unequal steps */
-    size_t fft;         /**< number of samples of a spectrum, at least those of a row; 0: no FFT */
+    /** True: resample rows to equal steps, if the file contains positions with unequal steps. */
+    bool resample;
+    /** Number of samples of a spectrum, at least the number of samples of a row; 0: no FFT. */
+    size_t fft;
     double zero_sample; /**< index of time 0 in a trace, from 0; may be fractional */
     double dwell_us;    /**< time between two samples of a trace [us]; 0: from the file */
     enum fbp_phase phase;
     double phase_deg;
-    char *profile;            /**< path of a file with the resonator's profile, owned; NULL: none */
-    double profile_threshold; /**< least number of the profile, relative to its greatest number,
-                                 from 0 to 1; 0: 0.1 */
-    /* fbp_scan_load() sets the following members. */
+    char *profile; /**< path of a file with the resonator's profile, owned; NULL: none */
+    /** Least usable value of the resonator's profile, a fraction of its greatest value; 0: 0.1. */
+    double profile_threshold;
+    /* The following members are set by fbp_scan_load(). */
     size_t n_samples; /**< number of samples of a stored row */
     /** [n_samples] positions of the samples of a row [mm], or times [us] if an FFT follows; NULL:
      * equally spaced. */

@@ -11,23 +11,24 @@
 /** Pitch of pixels, side of a voxel [mm]. */
 #define FBP_PITCH_MM_MIN 1e-9
 #define FBP_PITCH_MM_MAX 1e6
-/** Distance from source to axis, from source to detector [mm]. */
+/** Distance from source to axis, or from source to detector [mm]. */
 #define FBP_DISTANCE_MM_MIN 1e-6
 #define FBP_DISTANCE_MM_MAX 1e12
-/** Magnitude of a coordinate, offset or centre [mm]. */
+/** Greatest magnitude of a coordinate, offset or centre [mm]. */
 #define FBP_PLACE_MM_MAX 1e12
-/** Magnitude of an angle, or of a step between angles; several turns are valid [degrees]. */
+/** Greatest angle, or step between angles, in magnitude [degrees]; several turns are valid. */
 #define FBP_ANGLE_DEG_MAX 1e9
-/** Magnitude of a panel's rotation and of its skew [degrees]; the ends are excluded. */
+/** Limits of the magnitude of a panel's rotation and of its skew [degrees]; the limit itself is not
+ * valid. */
 #define FBP_TURN_DEG_MAX 90.
 #define FBP_SKEW_DEG_MAX 45.
-/** Number of columns or rows of a panel, or of voxels along one side. */
+/** Greatest number of columns or rows of a panel, or of voxels along one side of a volume. */
 #define FBP_SIDE_MAX 1e9
 /** Number of views of a scan. */
 #define FBP_VIEWS_MAX 1e7
-/** Number of samples of all views together, or of voxels of a volume. */
+/** Greatest number of samples of all views together, or of voxels of a volume. */
 #define FBP_SAMPLES_MAX 4e15
-/** Bytes of a memory limit, or of a header before the samples of a headerless file. */
+/** Greatest memory limit, and greatest number of bytes before the samples of a raw file. */
 #define FBP_BYTES_MAX 9e15
 /** Intensity without an object. */
 #define FBP_I0_MIN 1e-30
@@ -38,14 +39,14 @@
 /** Attenuation of water [1/mm]. */
 #define FBP_MU_MIN 1e-9
 #define FBP_MU_MAX 1e9
-/** Magnitude of a value of a volume: grey windows, ranges of output. */
+/** Greatest magnitude of a value of a volume: grey windows, ranges of output. */
 #define FBP_VALUE_MAX 1e30
 /** Magnitude of a factor of densities. */
 #define FBP_SCALE_MAX 1e12
 /** Simulated noise: number of photons per pixel without an object. */
 #define FBP_NOISE_MIN 1.
 #define FBP_NOISE_MAX 1e15
-/** Simulated noise: standard deviation, in the unit of the projections. */
+/** Simulated noise: greatest standard deviation, in the unit of the projections. */
 #define FBP_NOISE_SD_MAX 1e12
 /** Gradient of an EPR image [G/cm]. */
 #define FBP_GRADIENT_MIN 1e-6

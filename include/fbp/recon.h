@@ -24,12 +24,13 @@ FBP_BEGIN
  * cut off at f_cut.  Filters without a window are an error for line integrals.
  */
 enum fbp_filter {
-    FBP_FILTER_RAM_LAK = 0,       /**< window W = 1 */
-    FBP_FILTER_SHEPP_LOGAN,       /**< window W = sinc(f / 2 f_cut) */
-    FBP_FILTER_COSINE,            /**< window W = cos(pi f / 2 f_cut) */
-    FBP_FILTER_HAMMING,           /**< window W = .54 + .46 cos(pi f / f_cut) */
-    FBP_FILTER_HANN,              /**< window W = .5 + .5 cos(pi f / f_cut) */
-    FBP_FILTER_SECOND_DIFFERENCE, /**< no window: kernel (-1, 2, -1) / 4 pi^2, f^2 sinc^2(f) */
+    FBP_FILTER_RAM_LAK = 0, /**< window W = 1 */
+    FBP_FILTER_SHEPP_LOGAN, /**< window W = sinc(f / 2 f_cut) */
+    FBP_FILTER_COSINE,      /**< window W = cos(pi f / 2 f_cut) */
+    FBP_FILTER_HAMMING,     /**< window W = .54 + .46 cos(pi f / f_cut) */
+    FBP_FILTER_HANN,        /**< window W = .5 + .5 cos(pi f / f_cut) */
+    /** No window: kernel (-1, 2, -1) / 4 pi^2, response f^2 sinc^2(f). */
+    FBP_FILTER_SECOND_DIFFERENCE,
     /** No window: kernel (-1, 0, 1) / 2, applied twice; response (sin(2 pi f) / 2 pi)^2. */
     FBP_FILTER_3_POINT_DERIVATIVE,
     FBP_FILTER_5_POINT_DERIVATIVE, /**< no window: kernel (1, -8, 0, 8, -1) / 12, applied twice */
@@ -55,7 +56,8 @@ enum fbp_pad_kind {
  *  integrals support only FBP_INTERPOLATION_LINEAR. */
 enum fbp_interpolation {
     FBP_INTERPOLATION_LINEAR = 0,
-    FBP_INTERPOLATION_NEAREST, /**< nearest sample; halfway: the one at greater t */
+    /** Nearest sample; halfway between two samples: the one at the greater position t. */
+    FBP_INTERPOLATION_NEAREST,
     /** Cubic spline through the samples: the filter computes the coefficients, and each voxel reads
        four of them. */
     FBP_INTERPOLATION_CUBIC,
@@ -81,14 +83,15 @@ enum fbp_precision {
 };
 
 /** Progress of a run.  An update is the contribution of one view to one voxel.  If a device fails,
- * its unfinished slabs are computed again, and `done` decreases. */
+ * its unfinished slabs (blocks of slices) are computed again, and `done` decreases. */
 struct fbp_progress {
     size_t struct_size;
     uint64_t done, total; /**< number of finished updates, and of all updates of the run */
     size_t views_read;    /**< number of views read in the present pass over the views */
     size_t slabs_done, n_slabs;
     double seconds; /**< time since the start [s] */
-    /** Followed scan: number, from 1, of the view that the run waits for; 0: it does not wait. */
+    /** If the scan is still being measured: number, from 1, of the view that the run waits for; 0:
+     * the run does not wait. */
     size_t waiting_for;
 };
 
@@ -118,7 +121,7 @@ struct fbp_region_params {
     fbp_source *mask; /**< the mask as an open source, read while the plan is made; NULL: none */
 };
 
-/** Input of the views, if it is not all files of the scan. */
+/** Source of the views, if the plan does not read the finished files of the scan. */
 struct fbp_input_params {
     /** Source of the views in place of the scan's projections; NULL: the projections.  The source
      * contains the stored views, before fbp_scan_reduce(), and must outlive the plan. */
@@ -128,16 +131,17 @@ struct fbp_input_params {
      * order of the scan.  Therefore kernels that need distant views together are not used, and the
      * run cannot be resumed. */
     bool follow;
-    /** For `follow`: time after which the run fails if no view was written [s]; 0: no limit. */
+    /** If the scan is still being measured: time after which the run fails if no view was written
+     * [s]; 0: no limit. */
     double follow_timeout_s;
 };
 
 /** The stored volume.  0 means the default. */
 struct fbp_output_params {
-    /** Output of the later fbp_plan_run(), if it is known; NULL: not known, any output works.  If
-     * it is an OME-Zarr store, memory_bytes includes the memory of writing, and parts and processes
-     * begin at borders of chunks, unless a part would become much larger.  All parts must give the
-     * path, or none. */
+    /** Output of the later fbp_plan_run(), if it is known; NULL: not known, any output works.  For
+     * an OME-Zarr store, memory_bytes includes the memory of writing, and the slices of parts and
+     * processes begin at borders of chunks, unless a part would become much larger.  All parts must
+     * give the path, or none. */
     const char *path;
     /** Type of the stored volume.  FBP_TYPE_NONE: FBP_F32, or FBP_F64 with FBP_PRECISION_DOUBLE,
      * which FBP_F64 requires.  FBP_U8 and FBP_U16: values from range[0] to range[1] are mapped to
@@ -157,12 +161,13 @@ struct fbp_output_params {
     /** True: voxels that some views do not see (outside the radius of the field of view, or above
      *  or below the panel's rows) get fill_value.  The report's min, max and mean exclude them. */
     bool fill;
-    /** Value of voxels that are not computed or not seen, in the unit of the output; NaN only for
-     * floating-point outputs. */
+    /** Value of voxels that are not computed or not seen by some views, in the unit of the output;
+     * NaN only for floating-point outputs. */
     double fill_value;
     bool compress; /**< true: compress the output with zlib, if the format supports it */
-    bool resume;   /**< true: continue an interrupted run at its first missing slab */
-    bool force;    /**< true: the output may replace an input file */
+    /** True: continue an interrupted run at its first missing slab (block of slices). */
+    bool resume;
+    bool force; /**< true: the output may replace an input file */
 };
 
 /** Plane integrals (EPR imaging, kind planes).  0 means the default. */
@@ -189,13 +194,14 @@ struct fbp_epr_params {
      * fraction of the updates and one more interpolation.  The directions must lie in planes
      * through one axis, or be resampled to such planes (`angles`).  0 and 1: one stage. */
     int stages;
-    /** Two stages: columns per voxel in the sinogram images, 1 to 4; 0: 2. */
+    /** Backprojection in two stages: number of columns per voxel in the intermediate sinogram
+     * images, 1 to 4; 0: 2 columns. */
     size_t image_oversampling;
     /** Resampling of plane integrals in evenly spaced rings about x, y or z (such as equal solid
      * angles): number of angles per half turn, the same in all rings.  The new views lie in
      * meridian planes.  0: no resampling. */
     size_t angles;
-    /** Interpolation over the angle for `angles`. */
+    /** Method of interpolation over the angle when rings are resampled (`angles`). */
     enum fbp_ring_interpolation ring_interpolation;
 };
 
@@ -207,9 +213,9 @@ struct fbp_cluster_params {
      * bits as without a team.  In other calls only rank 0 has the sink or memory.  memory_bytes is
      * per process; 0: the process's part of 80 % of its host's free memory. */
     fbp_team *team;
-    /** Number of processes of the team that share the views of each slab; 0: the number with the
-     * least predicted time, mostly 1.  Their partial volumes are added in a fixed order, and values
-     * agree with those of one process to 1e-6 of the greatest value. */
+    /** Number of processes of the team that share the views of each slab (block of slices); 0: the
+     * number with the least predicted time, mostly 1.  Their partial volumes are added in a fixed
+     * order, and values agree with those of one process to 1e-6 of the volume's greatest value. */
     size_t view_ranks;
     /** Part of the volume that this process computes: part `part`, from 1, of n_parts parts of
      * consecutive slices.  0, 0: the whole volume.  The processes of the parts do not communicate.
@@ -221,8 +227,8 @@ struct fbp_cluster_params {
     size_t part, n_parts;
 };
 
-/** Decisions that the plan makes if they are 0.  They change the speed, not the values, except that
- * a kernel changes the last bits. */
+/** Settings that determine the speed; 0: chosen by the plan.  They do not change the values, except
+ * that the choice of the kernel changes the last bits. */
 struct fbp_tuning_params {
     /** Kernel of the backprojection: "matrix", "column" …; NULL: the fastest possible. */
     const char *kernel;
@@ -237,15 +243,16 @@ struct fbp_tuning_params {
      *  filter, backprojection and fetch by the device's clock, reading and writing by the host's
      *  clock.  The string must outlive the plan.  NULL: none. */
     const char *timeline;
-    /** True: the stages do not overlap, to measure the time of each stage.  Batches then have one
-     *  size, and each slab is finished before the next one starts. */
+    /** True: the stages of the run do not overlap, to measure the time of each stage.  Batches then
+     * have one size, and each slab (block of slices) is finished before the next one starts. */
     bool no_overlap;
 };
 
 /** Functions of the caller. */
 struct fbp_callbacks {
-    /** Called several times per second, from one thread at a time, while a plan is made (`total` is
-     * then 1) and during a run.  A nonzero result cancels the call.  NULL: not called. */
+    /** Function that is called several times per second, from one thread at a time, while a plan is
+     * made (p->total is then 1) and during a run.  A nonzero result cancels the call.  NULL: not
+     * called. */
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< function that receives notes and warnings; NULL: none */
     void *user;      /**< passed to progress() and log() */
@@ -253,7 +260,7 @@ struct fbp_callbacks {
 
 /** Parameters of a reconstruction.  0 or NULL means the default. */
 struct fbp_recon_params {
-    size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro */
+    size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro fbp_recon_params() */
     const char *device; /**< name of the device or devices: "auto", "ref", "cpu", "cuda:0,1" …;
                            NULL: "auto" */
     int n_threads; /**< number of threads for computing; 0: one per core of the affinity mask */
@@ -270,9 +277,10 @@ struct fbp_recon_params {
     /** Attenuation of water [1/mm].  Positive: the output is in Hounsfield units,
      *  HU = 1000 (mu - mu_water) / mu_water; only for line integrals. */
     double mu_water;
-    /** Grid of the volume.  If n or voxel_mm is 0, the extent of the scan's volume is kept.  If
-     * voxel_mm is given, all three numbers are > 0, voxel_mm[2] also for one slice.  centre_mm (0,
-     * 0, 0): centre of the scan's volume; for a volume about the iso-centre, set scan.volume. */
+    /** Grid of the volume.  If the number or the size of voxels is 0, the extent of the scan's
+     * volume is kept.  If voxel_mm is given, all three numbers are > 0, voxel_mm[2] also for one
+     * slice.  centre_mm (0, 0, 0): centre of the scan's volume; for a volume about the iso-centre,
+     * set scan.volume. */
     struct fbp_grid volume;
     /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
      *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
@@ -314,9 +322,11 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted
  * of the busiest device; stages overlap. */
 struct fbp_predicted {
     double read, upload, filter, backproject, fetch, write;
-    double share; /**< copying filtered views to other devices; 0: each device filters all views */
-    double total; /**< from the start of a run of an open plan to the last slice */
-    double gups;  /**< updates / total / 1e9 */
+    /** Time of copying filtered views to other devices [s]; 0: each device filters all views. */
+    double share;
+    /** Time from the start of a run, with devices already open, to the last slice [s]. */
+    double total;
+    double gups; /**< updates / total / 1e9 */
 };
 
 /** Decisions of a plan, before it runs. */
@@ -328,7 +338,8 @@ struct fbp_plan_summary {
     const char *isa;
     size_t n_devices;
     int n_threads;
-    struct fbp_grid volume; /**< grid of the computed volume; with params.box, of the box */
+    /** Grid of the computed volume; if a box of it was requested, grid of the box. */
+    struct fbp_grid volume;
     /** Geometry facts of the scan and of the whole volume. */
     const struct fbp_geometry_facts *facts;
     char weights[256]; /**< description in one line: scan type, weights, filter, steps */
@@ -337,17 +348,17 @@ struct fbp_plan_summary {
     double view_reads; /**< mean number of times that a detector row is read from the input */
     /** Length of the filter's FFT [samples]; 0: spatial filter, or no filter. */
     size_t fft_length;
-    /** Predicted peak resident set [bytes], with child processes that inspect HDF5 and MAT files.
-     */
+    /** Predicted peak memory (resident set) [bytes], with that of child processes that inspect HDF5
+     * and MAT files. */
     uint64_t memory_bytes;
     uint64_t memory_limit; /**< limit of the plan's memory [bytes]; 0: no limit */
-    /** Memory on each device without the driver's context [bytes]; 0: it uses host memory. */
+    /** Memory on each device without the driver's context [bytes]; 0: devices use host memory. */
     uint64_t device_bytes;
-    /** Bytes that a run reads (each time it reads them) and the size of the output [bytes]. */
+    /** Bytes that a run reads, repeated reads included, and size of the output [bytes]. */
     uint64_t input_bytes, output_bytes;
-    /** Number of updates: computed voxels (of box and region) times views, at all time points. */
+    /** Number of updates: computed voxels (in box and region) times views, for all time points. */
     uint64_t updates;
-    bool filtered; /**< true: the views of the scan were filtered before */
+    bool filtered; /**< true: the stored views of the scan are already filtered */
     /** True: the run follows a scan whose views are still being written.  n_batches then counts
      * batches of the smallest size; if the computation falls behind, batches are joined, up to
      * batch_views views. */
@@ -361,31 +372,35 @@ struct fbp_plan_summary {
     bool keeps_views, shares_views;
     /** Size of the temporary file in params.tuning.scratch [bytes]; 0: no file. */
     uint64_t scratch_bytes;
-    double scratch_reads; /**< mean number of times that a row is read from the temporary file */
+    /** Mean number of times that a filtered row is read from the temporary file. */
+    double scratch_reads;
     struct fbp_predicted predicted;
-    /** Number of voxels of `volume` that are inside params.region; 0: no region. */
+    /** Number of computed voxels inside the requested region; 0: no region. */
     uint64_t region_voxels;
-    size_t region_slices[2]; /**< slices [first, end) of the region in `whole` */
-    /** Fractions of the updates and of the detector rows that the region saves. */
+    /** Slices [first, end) of the whole volume that contain the requested region. */
+    size_t region_slices[2];
+    /** Fractions of all updates and of all detector rows that the requested region saves. */
     double region_saves_updates, region_saves_rows;
     /** Unit of the values: "1/mm", "1/cm", "HU"; for plane integrals "1/mm^3" …. */
     char unit[16];
-    /** Two stages: number of sinogram images, and their size [columns, rows].  0: one stage. */
+    /** Backprojection in two stages: number of intermediate sinogram images, and their size
+     * [columns, rows].  0: one stage. */
     size_t n_pictures, picture[2];
-    /** Two stages: number of updates of the first stage (views x samples of an image); `updates` is
-     * that of the second stage. */
+    /** Backprojection in two stages: number of updates of the first stage (views x samples of a
+     * sinogram image); `updates` is that of the second stage. */
     uint64_t picture_updates;
     /** Number of volumes; 1 for line integrals.  For plane integrals, row f of each view belongs to
      * time point f (delay), and the output is [time point][z][y][x]: a sink of time_points *
      * volume.n[2] slices. */
     size_t time_points;
-    char prepared[256]; /**< steps of scan.preparation, corrections, and the resampling of a rolled
-                           detector, in words; "": none */
+    /** Processing of the stored rows, in words: preparation steps, corrections, resampling of a
+     * rolled detector; "": none. */
+    char prepared[256];
     /** Size of the line integrals that are stored by a pass of corrections before the run (ring
      * removal; phase retrieval, if views would be read more than once) [bytes].  0: no such pass;
      * ahead_rows, ahead_bands and ahead_in_file are then 0. */
     uint64_t ahead_bytes;
-    /** Pass of corrections before the run: number of detector rows; number of bands of rows that
+    /** Pass of corrections before the run: number of detector rows; number of blocks of rows that
      * are processed one after another; 1 if the line integrals are stored in a file, 0 in memory.
      */
     size_t ahead_rows, ahead_bands, ahead_in_file;
@@ -417,15 +432,16 @@ struct fbp_report {
     size_t slabs_resumed; /**< number of slabs that an interrupted run had finished */
     uint64_t hash;        /**< hash of the volume, only if the output is "hash:" */
     double finish;        /**< time from the last slice to the finished file on disk [s] */
-    /** For a followed scan: time from the end of the last view to the last voxel in host memory,
-     *  and to the finished output [s].  Else 0. */
+    /** For a scan that was measured during the run: time from the end of the last view to the last
+     * voxel in host memory, and to the finished output [s].  Else 0. */
     double volume_after_last_view, output_after_last_view;
-    /** For a followed scan: number of batches, and number of views in the last batch.  Else 0. */
+    /** For a scan that was measured during the run: number of batches, and number of views in the
+     * last batch.  Else 0. */
     size_t n_batches, last_batch;
     /** Time of copies to a device with its own memory (part of `filter`) and from the device (part
      * of `write`) [s]; only with params.tuning.no_overlap. */
     double upload, fetch;
-    /** Truncated views (the object is wider than the panel): number, first and last view. */
+    /** Truncated views (object wider than the panel): their number, the first and the last. */
     size_t truncated_views, truncated_first, truncated_last;
     /** Truncated views: greatest value in the first and in the last columns, as a fraction of the
      * greatest value of the row (0 to 1). */
@@ -439,25 +455,28 @@ struct fbp_report {
      * brighter, air included): their number, the first and the last.  Such views are not counted as
      * truncated. */
     size_t exposure_views, exposure_first, exposure_last;
-    /** Least and greatest exposure of the views in exposure_views, relative to the others. */
+    /** Least and greatest exposure of the views that differ in exposure, relative to the other
+     * views. */
     double exposure[2];
-    /** Number of devices that failed during the run; the others did their work; see the log. */
+    /** Number of devices that failed during the run; other devices did their work (see the log). */
     size_t devices_dropped;
     /** Time of the pass of corrections before the run (rings, phases) [s]; part of `read`. */
     double ahead;
-    /** For one of several parts: number of slices that are missing in the output; 0: the output has
-     * its final name.  min, max and mean are then those of the slices of this run. */
+    /** If this run computed one of several parts: number of slices that are missing in the output;
+     * 0: the output has its final name.  min, max and mean are then those of this run's slices. */
     size_t slices_missing;
-    /** Pixels in the rows of the volume: bad_pixels: number of pixels that are dead, stuck, hot or
-     * saturated in 8 views spread over the scan, but not listed as bad; repaired_pixels: number of
-     * pixels that were interpolated. */
+    /** Pixels in the detector rows that the volume needs: bad_pixels: number of pixels that are
+     * dead, stuck, hot or saturated in 8 views spread over the scan, but not listed as bad;
+     * repaired_pixels: number of pixels that were interpolated. */
     size_t bad_pixels, repaired_pixels;
     /** Saturated intensities: greatest sample of 8 views spread over the scan, if it is below the
      * unattenuated intensity and at least 1 % of the samples have this value (saturated air, or i0
      * too large).  Else 0. */
     double saturated_value;
-    size_t saturated;       /**< number of samples with the value saturated_value */
-    double saturated_share; /**< part of the samples with that value, 0 to 1 */
+    /** Saturated intensities: number of samples with the value saturated_value. */
+    size_t saturated;
+    /** Saturated intensities: fraction of the samples with the value saturated_value. */
+    double saturated_share;
 };
 
 /** A plan: the decisions and tables for one reconstruction.  A plan belongs to the process that
@@ -484,13 +503,12 @@ FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 /** Estimate the time of a run [s] from a measurement of some milliseconds on the first device. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
-/**
- * Reconstruct into `output` (any path that fbp_sink_open() accepts).  A plan can run more than
+/** Reconstruct into `output` (any path that fbp_sink_open() accepts).  A plan can run more than
  * once.
  *
  * report  times and results; NULL: none
  * @return as fbp_plan_create(), and FBP_ERR_CANCELLED after fbp_stopper_stop() or a nonzero result
- * of progress(); then no file has the final name.
+ *         of progress().  After a failure no file has the final name.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run(fbp_plan *plan, const char *output,
                                                struct fbp_report *report);
@@ -607,11 +625,10 @@ struct fbp_device_info {
     int numa_node;         /**< NUMA node of the nearest host memory; -1: not known */
 };
 
-/**
- * Describe the devices.
+/** Describe the devices.
  *
- * out  filled with at most n entries; out[0].struct_size is the size of each entry
- * @return number of devices; 0, with a message, if that size is wrong.
+ * out  filled with at most n entries; the caller sets out[0].struct_size to the size of one entry
+ * @return number of devices; 0, with a message, if the size of an entry is wrong.
  */
 FBP_API size_t fbp_devices(struct fbp_device_info *out, size_t n);
 

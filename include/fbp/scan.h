@@ -14,9 +14,10 @@ FBP_BEGIN
 
 /** Method for the angular weights of the views. */
 enum fbp_angular_weights {
-    /** In parameters: the method of the scan; in a scan: FBP_ANGULAR_AUTO. */
+    /** Default.  In parameters of a reconstruction: the method of the scan; in a scan:
+       FBP_ANGULAR_AUTO. */
     FBP_ANGULAR_DEFAULT = 0,
-    FBP_ANGULAR_AUTO,  /**< half the angle between the two neighbouring views */
+    FBP_ANGULAR_AUTO,  /**< weight of a view: half the angle between its two neighbours */
     FBP_ANGULAR_EQUAL, /**< arc of the scan / K for each of K views */
 };
 
@@ -30,7 +31,7 @@ enum fbp_image {
 
 /** A fact in a scan file that is a guess and has not been confirmed. */
 struct fbp_assumed {
-    char *key;   /**< key in the scan file, such as "detector.pitch_mm" */
+    char *key;   /**< key in the scan file whose value is a guess, such as "detector.pitch_mm" */
     char *value; /**< value of the key as text; may be NULL */
     char *why;   /**< reason for the guess, from the comment in the file */
     char *file;  /**< file that contains the guess */
@@ -42,7 +43,8 @@ struct fbp_scan_known {
     bool growing; /**< true: the projections are still being written (fbp_source_follow()) */
     /** Distance between pixels along u and v [mm], in place of the file's value. */
     double pitch_mm[2];
-    /** Preparation steps that are added to the steps of the file, or replace them; NULL: none. */
+    /** Preparation steps of EPR spectra; each replaces the same step of the scan file, and the
+     * other steps of the file are kept.  NULL: none. */
     const struct fbp_preparation *preparation;
     /** Preparation steps as text, such as "baseline=1,phase=all" (docs/epr.md); NULL: none. */
     const char *prepare;
@@ -68,7 +70,8 @@ struct fbp_scan {
     char *path; /**< path of the scan file, for messages; may be NULL */
     /** Projections [view][row][column]: path of a file, or a pattern (fbp_source_open()). */
     char *projections;
-    struct fbp_raw raw; /**< layout of projections, darks and flats without a header */
+    /** Layout of the files of projections, darks and flats that have no header. */
+    struct fbp_raw raw;
     enum fbp_row_order row_order;
     enum fbp_angular_weights angular_weights;
     /** Paths of dark and flat images, one image each, or several that are averaged; NULL: none. */
@@ -81,12 +84,14 @@ struct fbp_scan {
      */
     bool filtered;
     double *depths;
-    /** Sentence about values that are missing in the file, and their defaults; NULL: none. */
+    /** Sentence about values that are missing in the scan's files, and their defaults, and about
+     * values that are not applied; NULL: none. */
     char *note;
-    char **files; /**< [n_files] paths of geometry files, in addition to `path` */
+    /** [n_files] paths of the geometry files that were read, in addition to `path`. */
+    char **files;
     size_t n_files;
-    /** Reduction by fbp_scan_reduce(): one view of `every`, means of bin x bin pixels; n_views and
-     * panel are those of the reduced views.  0: not reduced. */
+    /** Reduction by fbp_scan_reduce(): one of `every` views is used, and pixels are means of bin x
+     * bin stored pixels; n_views and panel are those of the reduced views.  0: not reduced. */
     size_t every, bin;
     size_t stored_views;         /**< reduced scan: number of views in the files */
     struct fbp_panel stored;     /**< reduced scan: panel of the views in the files */
@@ -94,7 +99,8 @@ struct fbp_scan {
     size_t n_assumed;
     /** Plane integrals: method for the weights of the directions. */
     enum fbp_quadrature quadrature;
-    double *plane_weights; /**< [n_views] solid angles, for FBP_QUADRATURE_GIVEN */
+    /** [n_views] solid angles of the directions, for FBP_QUADRATURE_GIVEN. */
+    double *plane_weights;
     /** Plane integrals from a field sweep: file of the spectrum without a gradient, at the field
      *  values of the views, for deconvolution; NULL: none. */
     char *reference;
@@ -103,7 +109,8 @@ struct fbp_scan {
     struct fbp_preparation *preparation;
     /** Corrections in addition to dark, flat and -log (fbp_scan_correct()); NULL: none. */
     struct fbp_corrections *corrections;
-    /** Dark, flat and bad pixels in memory, not files (fbp_scan_use_image()); NULL: none. */
+    /** Dark, flat and bad pixels that are in memory, not in files (fbp_scan_use_image()); NULL:
+     * none. */
     struct fbp_images *images;
     /** 1: search the views for dead, stuck, hot and saturated pixels and interpolate them like the
      * pixels of `bad_pixels` ("bad_pixels": "auto" in a scan file); 0: no search. */
@@ -115,12 +122,13 @@ struct fbp_planes {
     size_t struct_size;
     size_t n_views;
     const double (*direction)[3]; /**< [n_views] normals of the planes, of any length above 0 */
-    /** Distance of the samples [mm], and position t of the first sample [mm]: one value per view,
+    /** Distance between samples [mm], and position t of the first sample [mm]: one value per view,
      * or one for all views.  first_mm NULL: the samples are centred on t = 0. */
     const double *spacing_mm, *first_mm;
     size_t n_spacing, n_first; /**< number of values in spacing_mm and in first_mm: 1 or n_views */
     size_t n_samples;          /**< number of samples per view */
-    size_t n_time_points;      /**< number of rows per view, such as delays; 0: 1 */
+    /** Number of time points (such as delays), one row of each view per time point; 0: one. */
+    size_t n_time_points;
 };
 
 /**
@@ -236,8 +244,9 @@ enum fbp_adjust {
 
 enum { FBP_ADJUSTS = 5 };
 
-/** Set the mean over the views of a value, for example of one found by fbp_centre_find().  A guess
- * of the scan file for this value counts as confirmed (fbp_scan_confirm()).
+/** Set the mean over all views of one value of the geometry, such as a column found by
+ * fbp_centre_find().  A guess of the scan file for this value counts as confirmed
+ * (fbp_scan_confirm()).
  *  @return FBP_ERR_INVALID if a scan of this kind and panel cannot have the value. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_adjust(struct fbp_scan *scan, enum fbp_adjust which,
                                                   double value);

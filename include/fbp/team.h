@@ -10,7 +10,7 @@
 
 FBP_BEGIN
 
-/** Handle of a team in one of its processes. */
+/** Handle of a team (processes that compute one volume together) in one of its processes. */
 typedef struct fbp_team fbp_team;
 
 /** Greatest size of a message [bytes]. */

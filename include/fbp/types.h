@@ -92,8 +92,8 @@ struct fbp_stopper {
     bool stopped;
 };
 
-/** Attach a stopper to this thread, in place of its present one; NULL: none.  The stopper must
- * exist until another one is attached. */
+/** Attach a stopper (which cancels calls) to this thread, in place of its present one; NULL: none.
+ * The stopper must exist until another one is attached. */
 FBP_API void fbp_stopper_attach(struct fbp_stopper *stopper);
 
 /** Cancel the calls of all threads that have attached the stopper.  NULL: all running and all later
@@ -102,9 +102,9 @@ FBP_API void fbp_stopper_attach(struct fbp_stopper *stopper);
 FBP_API void fbp_stopper_stop(struct fbp_stopper *stopper);
 
 /** True if the current call has been cancelled, if this thread's stopper was stopped, or if
- *  fbp_stopper_stop(NULL) was called; also between calls, therefore a program can check it in its
- *  own loops.  Callbacks that run long check this a few times per second, and fail if it is true.
- */
+ * fbp_stopper_stop(NULL) was called; also between calls, therefore a program can check it in its
+ * own loops.  Callbacks that run long call fbp_stopped() a few times per second, and fail if it
+ * returns true. */
 FBP_API bool fbp_stopped(void);
 
 /** Lists of names, for fbp_name().  Scan files, options of the command and keywords in Python use
@@ -129,13 +129,14 @@ enum fbp_list {
     /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
      *  on this machine or not. */
     FBP_LIST_DEVICES,
-    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; a device has some. */
+    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; each device supports some.
+     */
     FBP_LIST_KERNELS,
     FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
 };
 
-/** Name i, from 0, of a list: for a list of an enum, the name of the value i.  "": no name for this
- *  number; NULL: beyond the last. */
+/** Name number i, from 0, of a list; in a list of an enum, the name of the value i.  "": the value
+ * has no name; NULL: i is beyond the end of the list. */
 FBP_API const char *fbp_name(enum fbp_list list, size_t i);
 
 /** Inverse of fbp_name(): number of a name in a list; -1: the list does not contain the name. */
