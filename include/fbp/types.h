@@ -129,8 +129,7 @@ enum fbp_list {
     /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
      *  on this machine or not. */
     FBP_LIST_DEVICES,
-    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; each device supports some.
-     */
+    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; each device has some. */
     FBP_LIST_KERNELS,
     FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
 };

@@ -63,7 +63,8 @@ static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double a
         axis[i] = known ? f.axis[i] : i == 2;
 }
 
-/* Compute the mean of the quantity over all views; 0 for the tilt, which is relative. */
+/* Compute the present value: mean of the quantity over all views; 0 for the tilt, which is set
+ * relative to the present tilt. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
     double axis[3], direction[3], P[12];

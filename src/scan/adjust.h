@@ -1,5 +1,5 @@
 /** @file adjust.h  Adjustment of geometry values (fbp_scan_adjust()) in steps: present value,
- * check, several values at once (internal).  Sweeps of the command call it.
+ *  check, several values at once (internal).  The command calls it for geometry options and sweeps.
  */
 #ifndef FBP_SRC_SCAN_ADJUST_H
 #define FBP_SRC_SCAN_ADJUST_H
@@ -10,16 +10,19 @@
 const char *fbp_adjust_name(size_t i);
 /** Unit of an adjustment: "column", "deg" or "mm". */
 const char *fbp_adjust_unit(enum fbp_adjust which);
-/** Equivalent key of a scan file, for fbp_scan_confirm(), such as "detector.offset_mm". */
+/** Key of the scan file with the value that the adjustment replaces, for fbp_scan_confirm(), such
+ * as "detector.offset_mm". */
 const char *fbp_adjust_key(enum fbp_adjust which);
 
-/** Compute the present value: mean over the views; 0 for the tilt.  @return FBP_ERR_INVALID. */
+/** Compute the present value of an adjustable quantity: mean over the views; 0 for the tilt.
+ * @return FBP_ERR_INVALID. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out);
 
-/** Check whether a scan of this kind and panel can have the value.  @return FBP_ERR_INVALID. */
+/** Check whether a scan of this kind and panel can have the value of an adjustable quantity.
+ * @return FBP_ERR_INVALID. */
 fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value);
 
-/** Set one value in the views of a scan.  @return as fbp_adjust_check(). */
+/** Set one adjustable quantity in all views of a scan.  @return as fbp_adjust_check(). */
 fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value);
 
 /** Set all values that are not NaN, indexed by enum fbp_adjust.  Distances are set first, then the

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest coefficient of beam hardening; larger ones are typing errors, and would overflow. */
+/* Greatest coefficient of beam hardening; a larger one is a typing error, and would overflow. */
 static const double MOST_COEFFICIENT = 1e9;
 
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
@@ -189,7 +189,8 @@ double fbp_corrections_turn(const struct fbp_corrections *c, double most)
     return 0;
 }
 
-/* Read a number up to a comma or the end, and move *text behind it; false: no number. */
+/* Read a number that ends at a comma or at the end of the text, and move *text behind the comma;
+ * false: no number. */
 static bool number(const char **text, double *out)
 {
     char *end;
@@ -214,7 +215,8 @@ static bool whole(const char **text, size_t *out)
     return true;
 }
 
-/* none, sorting[:COLUMNS], wavelet[:LEVELS[,SIGMA[,dbN]]] */
+/* Parse a method of ring removal: none, sorting[:COLUMNS], wavelet[:LEVELS[,SIGMA[,dbN]]]; false:
+ * other text. */
 static bool parse_rings(const char *text, struct fbp_corrections *c)
 {
     const size_t length = strcspn(text, ":");

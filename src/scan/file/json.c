@@ -34,7 +34,7 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
         return st;
     }
 
-    /* cJSON reports the position after a character that should have been the quote of a key. */
+    /* For a key without quotes, cJSON reports the position after its first character: step back. */
     const char *at = end ? end : text, *start = text;
     if (at - text >= 2 && !strchr("\"{[-0123456789 \t\r\n", at[-1])) {
         const char *before = at - 2;
@@ -171,7 +171,8 @@ fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char 
     return fbp_json_keys(out, keys, n);
 }
 
-/* Get one number of the value of `key`; index < 0: the value is a single number. */
+/* Check and get one number; index: its position in the list at `key`, for messages; below 0: the
+ * number is the value of `key` itself. */
 static fbp_status number(const struct fbp_json *o, const char *key, const cJSON *v, long index,
                          const struct fbp_range *range, double *out)
 {

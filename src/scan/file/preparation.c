@@ -135,7 +135,8 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out)
 {
-    const double most = 1e-3; /* greatest relative difference of equal steps */
+    /* Steps count as equal if none differs from their mean by more than this fraction. */
+    const double most = 1e-3;
     const double step = n > 1 ? (v[n - 1] - v[0]) / (double)(n - 1) : 0;
     bool even = true;
 
@@ -199,7 +200,8 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
         fbp_text_add(buf, n, ", ", "divided by profile %.60s above %g",
                      name ? name + 1 : p->profile,
                      p->profile_threshold > 0 ? p->profile_threshold : 0.1);
-    for (char *c = buf; *c; c++) /* the text is also written to headers and JSON */
+    /* The text is also written to headers and JSON: replace their special characters. */
+    for (char *c = buf; *c; c++)
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';
 }
@@ -269,7 +271,7 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
             break;
         }
 
-        /* n: number of numbers; -1: the value is something else */
+        /* n: how many numbers the value of the step consists of; -1: the value is other text */
         double v[4] = {0};
         const int n = numbers(value, v, i == SAMPLES ? 4 : 1);
         bool right = n == 1;

@@ -94,7 +94,8 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     scan->n_views = (scan->n_views - 1) / every + 1;
     fbp_reduction_of(scan, &r);
 
-    /* The panel's centre moves by less than a block if columns are omitted at both edges. */
+    /* Move the panel's centre: the numbers of columns, or of rows, omitted at the two edges may
+     * differ by one. */
     const double columns = (double)(r.stored.n_columns - r.bin[0] * r.panel.n_columns);
     const double rows = (double)(r.stored.n_rows - r.bin[1] * r.panel.n_rows);
     const double along_u = (double)r.first[0] - columns / 2;
@@ -120,7 +121,8 @@ struct reduced {
     const unsigned char *bad;
 };
 
-/* Memory of one reader: stored rows, then sums and numbers of good pixels of one row of blocks. */
+/* Memory that a reading thread needs: stored rows, then, for one row of reduced pixels, sums and
+ * numbers of good pixels. */
 struct band {
     size_t at_once;    /* rows of blocks that are read together */
     size_t rows_bytes; /* of these, aligned */
@@ -137,7 +139,8 @@ static struct band band_of(const struct fbp_reduction *r)
     return b;
 }
 
-/* Compute the means of a row of blocks, whose stored rows begin with row `row` of the file. */
+/* Compute one row of reduced pixels: means over blocks of stored pixels, whose first row is row
+ * `row` of the file. */
 static void join_row(const struct reduced *s, size_t row, const float *x, double *sums,
                      size_t *counts, float *out)
 {
@@ -202,7 +205,8 @@ static void close_reduced(fbp_source *src)
     free(src->state);
 }
 
-/* Fill in the members of a source of reduced views; what: its struct reduced. */
+/* Set up a source that reads stored views from `below` and returns reduced views; what: its
+ * parameters, a struct reduced. */
 static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *below)
 {
     const struct fbp_reduction *r = &((const struct reduced *)what)->r;
@@ -252,14 +256,15 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
     return fbp_source_wrap(out, set_up_reduced, &reduced, below, false);
 }
 
-/* Index of pixel k of the block of pixel (row, column) in the stored image. */
+/* Index, in the stored image, of the k-th of the pixels whose mean is the reduced pixel (row,
+ * column). */
 static size_t place(const struct fbp_reduction *r, size_t row, size_t column, size_t k)
 {
     return (r->first[1] + row * r->bin[1] + k / r->bin[0]) * r->stored.n_columns + r->first[0] +
            column * r->bin[0] + k % r->bin[0];
 }
 
-/* Blocks can be averaged in place: no pixel of a block has a smaller index than its mean. */
+/* An image can be reduced in place: each mean is written over a pixel that is no longer needed. */
 void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, double *image)
 {
     for (size_t row = 0, to = 0; row < r->panel.n_rows; row++)

@@ -15,7 +15,7 @@
 
 enum { N_TEXTS = 7 };
 
-/* Members of a scan that are paths or texts. */
+/* Members of struct fbp_scan that are strings, which the scan owns. */
 static void texts_of(struct fbp_scan *scan, char **out[N_TEXTS])
 {
     char **const texts[N_TEXTS] = {&scan->path,       &scan->projections, &scan->dark, &scan->flat,
@@ -177,8 +177,8 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* Guesses in a scan file can be edited: their entries are short, and one remedy follows them all.
- * For files of other programs, each entry contains the reason. */
+/* A guess in a scan file can be edited: its entry is short, and one remedy follows the entries of
+ * the file.  For a file of another program, each entry contains the reason of the guess. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;
@@ -456,7 +456,8 @@ static double side_reach(const struct fbp_grid *g, const double axis[3])
     return reach;
 }
 
-/* Write remark 0 (width of the volume), 1 (its height) or 2 (given weights); "": none. */
+/* Write a warning about the width (which 0) or the height (1) of a volume beyond the field of view,
+ * or about the sum of given plane weights (2); "": no warning. */
 static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                    const struct fbp_grid *g, int which, char *buf, size_t n)
 {

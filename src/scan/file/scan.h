@@ -16,8 +16,8 @@ struct fbp_inputs;
 
 /* scan.c: texts, paths, notes and files */
 
-/** Append to the text in buf[n]; the separator precedes it if buf is not empty. The text is cut
- * off at the end of buf. */
+/** Append to the text in buf[n]; if the text is not empty, the separator precedes the new part. The
+ * text is cut off at the end of buf. */
 void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -26,24 +26,24 @@ void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, .
 fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Add an assumption: a value that `file` does not contain; value may be NULL. */
+/** Add an assumption to the scan: a value that `file` does not contain; value may be NULL. */
 fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
                            const char *value, const char *why);
 /** Append one note. */
 fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/** Append a note: a key of a file changes the result, but is not applied. */
+/** Append the note that a key of a file changes the result, but is not applied. */
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);
 
-/** fbp_scan_clear() and fbp_scan_confirm() for structs of the library's own size. */
+/** fbp_scan_clear() and fbp_scan_confirm() for structs that have the size of this release. */
 void fbp_scan_free(struct fbp_scan *scan);
 void fbp_scan_settle(struct fbp_scan *scan, const char *key);
 
 /** Append a file to the list of files from which the scan was read. */
 fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path);
 
-/** Get all files from which a scan is read. projections: the open source, or NULL. */
+/** Get all files from which a scan is read. projections: the scan's open projections, or NULL. */
 fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
                            const struct fbp_source *projections);
 
@@ -53,7 +53,7 @@ enum { FBP_IMAGES = FBP_IMAGE_LAST + 1 };
 
 struct fbp_images {
     /** Image of each kind [enum fbp_image], [row][column] of the stored panel, rows in the order of
-     * the stored views; NULL: the image is in its file. */
+     * the stored views; NULL: no such image in memory. */
     double *pixels[FBP_IMAGES];
     struct fbp_panel panel; /**< size of all images */
 };
@@ -76,8 +76,8 @@ void fbp_images_free(struct fbp_images *images);
 enum {
     FBP_RING_VIEWS_LEAST = 16,  /**< Least number of views for sorting. */
     FBP_RING_COLUMNS_LEAST = 8, /**< Least number of columns for sorting. */
-    /** Least number of views and of columns for wavelets: with its margin, such a sinogram can be
-     *  halved down to 16 samples. */
+    /** Least number of views and of columns for ring removal by wavelets: with its margin, a
+       sinogram of this size can be halved down to 16 samples. */
     FBP_RING_WAVELET_LEAST = 28,
     FBP_RING_LEVELS_MOST = 24, /**< Greatest number of wavelet levels. */
     FBP_RING_WAVELETS = 20     /**< Wavelets db1 to db20. */
@@ -102,10 +102,11 @@ size_t fbp_corrections_terms(const struct fbp_corrections *c);
 /** Describe the beam hardening: "beam hardening 1 p + 0.05 p^2"; "": no correction. */
 void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t n);
 
-/** Get the least line integral in [0, most] at which corrected values decrease; 0: none. */
+/** Get the least line integral in [0, most] at which the polynomial of beam hardening begins to
+ * decrease; 0: none. */
 double fbp_corrections_turn(const struct fbp_corrections *c, double most);
 
-/* preparation.c: preparation of rows of spectra, before they are plane integrals */
+/* preparation.c: steps that convert stored spectra to plane integrals (EPR imaging) */
 
 /** Precession frequency of an electron [MHz/G]. */
 static const double FBP_MHZ_PER_GAUSS = 2.8025;
@@ -123,17 +124,18 @@ void fbp_preparation_free(struct fbp_preparation *p);
 /** Check preparation steps for rows of n samples.  Messages begin with `file`. */
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
-/** Get the axis of samples at positions v[n].  The steps must be equal, unless p (which may be
- * NULL) contains resampling; p->places is then a copy of v.  name: name of the list v, for
- * messages. */
+/** Get the axis of samples at the positions v[n], called `name` in messages.  The steps must be
+ * equal, unless p (which may be NULL) contains resampling; p->places is then a copy of v. */
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out);
 
-/** Replace the axis of stored rows by that of prepared rows: mm, or MHz after an FFT. */
+/** Replace the axis of stored rows by that of rows after the preparation steps: mm, or MHz after an
+ * FFT. */
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis);
 
-/** Hash all preparation steps, without the contents of the profile; h itself if p is NULL. */
+/** Add all preparation steps to the hash h, without the contents of the profile's file; returns h
+ * if p is NULL. */
 uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p);
 
 /** Describe preparation steps: "baseline of order 1, FFT to 1024 samples, phase of each view"; ""
@@ -144,18 +146,19 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
 
 /** Reduction of a scan: each pixel is the mean of bin[0] x bin[1] stored pixels. */
 struct fbp_reduction {
-    size_t every;    /**< Every n-th view is read. */
-    size_t bin[2];   /**< Stored columns and rows per pixel. */
-    size_t first[2]; /**< first used column, and row from the bottom, of stored views */
+    size_t every;  /**< Every n-th view is read. */
+    size_t bin[2]; /**< Stored columns and rows per pixel. */
+    /** First stored column, and first stored row from the bottom, that are used. */
+    size_t first[2];
     struct fbp_panel stored, panel;
 };
 
 /** Get the reduction of a scan; a scan that is not reduced has a reduction that changes nothing. */
 void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out);
 
-/** True if views are left out or pixels are joined. */
+/** True if a reduction leaves out views or averages pixels. */
 bool fbp_reduces(const struct fbp_reduction *r);
-/** True if pixels are joined. */
+/** True if a reduction averages pixels. */
 bool fbp_reduction_joins(const struct fbp_reduction *r);
 
 /** Describe a reduction in one sentence, with the parts omitted at the edges of the panel. */

@@ -19,7 +19,7 @@
  * then absent. */
 struct fbp_json {
     const char *file;
-    const char *prefix; /**< prefix of the object's keys in messages: "" or "detector." */
+    const char *prefix; /**< prefix of the object's keys in messages: "", or such as "detector." */
     const cJSON *object;
 };
 
@@ -44,12 +44,12 @@ fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const cha
         ((void)fbp_json_missing(o, key, remedy), FBP_ERR_INVALID)
 #endif
 
-/** Prepend "FILE: KEY: " to the message of a failure; returns st. */
+/** If st is a failure, prepend "FILE: KEY: " to its message.  Returns st. */
 fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_status st);
 
 /* If the key is absent, the functions below leave *out unchanged and set *n to 0. */
 
-/** Get the object `key` of o, with its keys checked; out->object is NULL if it is absent. */
+/** Get the object at `key` of o and check its keys; out->object is NULL if the key is absent. */
 fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char *prefix,
                           const char *const *keys, size_t n, struct fbp_json *out);
 
@@ -81,7 +81,8 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
 
 /* writer.c: writing */
 
-/** A text file that gets its name when it is complete.  Numbers have decimal points. */
+/** A text file that is being written; it gets its name when it is complete.  Numbers have decimal
+ * points in every locale. */
 struct fbp_writer {
     FILE *f;          /**< stream of `out` */
     const char *path; /**< name as given */
@@ -92,16 +93,16 @@ struct fbp_writer {
     bool not_finite; /**< true: a number was written that JSON cannot represent */
 };
 
-/** Open a plain text file, or a file with a JSON object, for writing. */
+/** Open a text file for writing: plain text, or one JSON object. */
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
-/** If st is FBP_OK, finish the object and publish the file, else remove it. Returns st, or the
- *  status of publication. */
+/** If st is FBP_OK, finish the JSON object and give the file its final name, else remove the file.
+ * Returns st, or the status of renaming. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
-/** Finish the file like fbp_writer_close(), but without publication: the caller publishes and
- * clears `settled`. */
+/** Finish the file like fbp_writer_close(), but keep its temporary name: the caller publishes
+ * (renames) the files `settled`, and clears the struct. */
 fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);
@@ -109,7 +110,7 @@ void fbp_put_text(struct fbp_writer *w, const char *text);
 void fbp_put_number(struct fbp_writer *w, double x);
 /** Write "[a, b, c]". */
 void fbp_put_numbers(struct fbp_writer *w, const double *v, size_t n);
-/** Write numbers v[i] * scale: a single number, or a list over several lines. */
+/** Write numbers v[i] * scale: one number alone, or several as a list over several lines. */
 void fbp_put_list(struct fbp_writer *w, const double *v, size_t n, double scale);
 /** Write a key with a text, a number, or n numbers in brackets. */
 void fbp_put_key_text(struct fbp_writer *w, const char *key, const char *text);

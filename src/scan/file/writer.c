@@ -80,7 +80,8 @@ void fbp_put_text(struct fbp_writer *w, const char *text)
     fputc('"', w->f);
 }
 
-/* Smallest number of digits, from 15 to 17, from which strtod() returns the same number. */
+/* Write a number with the fewest digits, from 15 to 17, from which strtod() returns the same
+ * number. */
 void fbp_put_number(struct fbp_writer *w, double x)
 {
     char text[40] = "0";

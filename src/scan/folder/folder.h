@@ -1,5 +1,7 @@
 /** @file folder.h  Discovery of scans: the files of a folder, their roles, and the scan file that
- *  fbp init writes for them (internal). The files of scan/folder share these functions. */
+ * `fbp init` writes for them (internal).  The files of scan/folder share these functions; the
+ * command calls fbp_folder_scan() and fbp_folder_guess().
+ */
 #ifndef FBP_SRC_SCAN_FOLDER_FOLDER_H
 #define FBP_SRC_SCAN_FOLDER_FOLDER_H
 
@@ -12,16 +14,17 @@
 
 /** A single file, or a series of files whose names differ by a number. */
 struct fbp_init_series {
-    char *path;         /**< path of the first file */
-    char *before;       /**< part of the path before the number */
-    char *after;        /**< part of the path after the number; "": a single file */
-    int digits;         /**< number of digits of a number with leading zeros; 0: no leading zeros */
-    size_t first, last; /**< first and last number of the series; single file: both 0 */
-    size_t missing;     /**< number of omitted files, after a gap in the numbers */
-    char *glob;         /**< pattern of all names, "p_[0-9]*.tif"; NULL: before and after */
+    char *path;   /**< path of the first file */
+    char *before; /**< part of the path before the number */
+    char *after;  /**< part of the path after the number; "": no number */
+    /** Number of digits that all numbers of the series have; 0: not the same, or no number. */
+    int digits;
+    size_t first, last; /**< first and last number of the series; equal: a single file */
+    size_t missing;     /**< number of files after a gap in the numbers, which are left out */
+    char *glob; /**< pattern of all names, "p_[0-9]*.tif"; NULL: names are before, number, after */
     struct fbp_numbering order; /**< order of the files of the glob */
     uint64_t bytes;             /**< size of the first file */
-    /** Description of the array of the whole series; n[2] == 0: not a readable array. */
+    /** Description of the array of all files of the series; n[2] == 0: not a readable array. */
     struct fbp_array_info info;
     bool volume; /**< true: the values are in 1/mm or HU: a reconstructed volume */
     /** Reason why a file with an array's extension cannot be read; NULL: none. */
@@ -50,13 +53,12 @@ struct fbp_init_found {
     const struct fbp_init_series *of[FBP_INIT_ROLES];
 };
 
-/** Log and failures of one search, one struct per thread. */
+/** State of one search of a folder, in one thread: the caller's log, and failures. */
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
-    /** A file that may be a scan of fbp, of another program, or its projections, is unreadable: it
-     *  may be the requested scan. If there is a scan of fbp, those of other programs do not count.
-     */
+    /** An unreadable file may be the requested scan: a scan file of fbp (lost_own), or one of
+     * another program (lost_foreign), which matters only if no scan file of fbp is found. */
     bool lost_own, lost_foreign;
     bool lost_memory;  /**< true: a file was skipped because memory was insufficient */
     char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */
@@ -67,18 +69,21 @@ struct fbp_init_state {
 /** State of the search in this thread. */
 extern _Thread_local struct fbp_init_state *fbp_init_now;
 
-/** Write a note or a warning to the log of this thread's state. */
+/** Write a note or a warning to the log of the search in this thread. */
 void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** List the series of a folder and open their arrays. Free *out by fbp_init_clear(). */
+/** List the files of a folder as series (numbered files, or single files), and read the headers of
+ * their arrays.  Free *out by fbp_init_clear(). */
 fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out);
 void fbp_init_clear(struct fbp_init_folder *folder);
 
-/** Record that a file could not be opened, with a warning if it is not readable. */
+/** Record why a file could not be opened: too little memory is remembered, and a failure of reading
+ * is logged as a warning; other files are simply not of the expected kind. */
 void fbp_init_failed(fbp_status st);
 
-/** Record a failure to open a file of unknown contents; true: it is open.  Inline for analysers. */
+/** Return true if st is FBP_OK; else record the failure by fbp_init_failed().  Inline, because
+ * static analyzers then see the result. */
 static inline bool fbp_init_tried(fbp_status st)
 {
     if (st != FBP_OK)
@@ -89,27 +94,30 @@ static inline bool fbp_init_tried(fbp_status st)
 /** Record that a file that may be a scan, or its projections, could not be read. */
 void fbp_init_lost_scan(const char *path);
 
-/** Get the name of a series for fbp_source_open(): the path of one file, the pattern
- * "before%04dafter first last", or the glob.  Free it with free(). */
+/** Get the name of a series for fbp_source_open(): the path of one file, a pattern such as
+ * "p_%04d.tif 1 360", or a glob.  Free the name with free(). */
 char *fbp_init_pattern(const struct fbp_init_series *series);
 
 /* folder_scan.c: roles and whole scans */
 
-/** True if the text contains the word.  alone: neighbouring characters must not be letters. */
+/** True if the text contains the word; alone: not next to another letter. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
 /** Part of the path after the folder. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path);
 
-/** Get the role that a name suggests: files or folders called flats, white_0001, df … */
+/** Get the role of a series (projections, darks, flats …) from words in the names of its files and
+ * folder, such as flats, white_0001, df. */
 enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
                                     const struct fbp_init_series *s);
 
-/** Assign roles to the series of a folder.  The projections are the largest array whose name
- * suggests no other role; arrays with the same panel get roles by their names. */
+/** Assign roles (projections, darks, flats …) to the series of a folder.  The projections are the
+ * largest array whose name suggests no other role; arrays with the same panel get roles by their
+ * names. */
 void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found *out);
 
-/** True if the file of a series is a whole scan, of fbp or of another program. */
+/** True if the file of a series describes a whole scan, of fbp or of another program, whose
+ * projections can be opened. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections);
 
@@ -118,7 +126,7 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder);
 
 /* folder_guess.c: the scan file */
 
-/** Make the JSON of a scan file from a folder; free *out by cJSON_Delete(). */
+/** Make the JSON of a scan file for a folder; free *out by cJSON_Delete(). */
 fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
                           const struct fbp_folder_known *known);
 

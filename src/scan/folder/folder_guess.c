@@ -26,8 +26,9 @@ struct guess {
     const struct fbp_folder_known *known;
     struct fbp_init_found found;
     const char *geometry; /* file of a geometry that fits; NULL: none */
-    double pitch, i0; /* pitch that the geometry file needs, 0: none; intensity i0 of the geometry
-                         file, 0: none */
+    /* Pitch that must be added to the geometry file, 0: none; intensity without an object (i0) in
+     * the geometry file, 0: none. */
+    double pitch, i0;
     char base[PATH_MAX]; /* folder that the scan file will be in */
     cJSON *root;
     cJSON *at;      /* object that is being written */
@@ -37,7 +38,8 @@ struct guess {
 
 enum origin { FOUND, ASSUMED };
 
-/* Add to the scan file a comment about a value, or an assumed fact; and a line to the log. */
+/* Write the origin of a value to the scan file, as a comment (FOUND) or as an entry of "assumed"
+ * (ASSUMED), and to the log. */
 static void say(struct guess *g, enum origin origin, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static void say(struct guess *g, enum origin origin, const char *key, const char *fmt, ...)
@@ -54,7 +56,7 @@ static void say(struct guess *g, enum origin origin, const char *key, const char
     fbp_init_log(FBP_LOG_NOTE, "%s: %s%s", key, assumed ? "ASSUMED: " : "", text);
 }
 
-/* Get the name of a file of the folder, relative to the scan file. */
+/* Write the path of a file or pattern to the scan file, relative to the scan file's folder. */
 static void put_path(struct guess *g, const char *key, const char *pattern)
 {
     char *scan = fbp_format("%s/scan.json", g->base);
@@ -68,8 +70,8 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
 
 /* Plane integrals (EPR). */
 
-/* Add the spectrum without a gradient, found by its name: fusillo-h.npy, reference.txt …  Returns
- * true if the folder contains one. */
+/* Add the spectrum without a gradient as "reference", if a file has such a name: fusillo-h.npy,
+ * reference.txt …  Returns true if there is one. */
 static bool put_reference(struct guess *g, const char *projections)
 {
     static const char *const words[] = {"h", "ref", "reference", "spectrum", "zerogradient"};
@@ -102,7 +104,8 @@ static void put_list(struct guess *g, const char *key, const double *v, size_t n
         cJSON_AddItemToObject(g->root, key, cJSON_CreateDoubleArray(v, (int)n));
 }
 
-/* Use a file of a spectrometer or laboratory that contains a whole scan. */
+/* Fill the scan file from a .dsc or .mat file that contains a whole EPR scan; false: the file does
+ * not. */
 static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
 {
     const char *name = fbp_init_inside(g->folder, s->path);
@@ -159,8 +162,8 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
     return true;
 }
 
-/* Use an array whose views have one row, or one image whose rows are the views, with a file that
- * contains as many vectors as there are views. */
+/* Fill the scan file from an EPR array (views of one row, or one image whose rows are the views)
+ * and a file with one direction or gradient vector per view; false: there are no such files. */
 static bool from_array(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS], *s = NULL;
@@ -225,7 +228,7 @@ static void put_series(struct guess *g, const char *key, enum fbp_init_role role
     free(pattern);
 }
 
-/* Add darks and flats, and decide whether the views are counts or line integrals. */
+/* Add darks and flats; without flats, decide whether the views are counts or line integrals. */
 static void put_intensity(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
@@ -277,7 +280,8 @@ static void put_intensity(struct guess *g)
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
-/* Read n numbers from a text file or an array; free().  NULL: there are not n numbers. */
+/* Read one number per view, n in all, from a text file or an array; the caller frees them.  NULL:
+ * the file does not contain n numbers. */
 static double *read_numbers(const char *path, size_t n)
 {
     double *v = NULL;
@@ -334,7 +338,8 @@ static void put_angles(struct guess *g)
     cJSON_AddNumberToObject(angles, "step", step);
 }
 
-/* Add a number that the caller gave (above 0), or an assumed number. */
+/* Write a number to the scan file: that of the caller if it is above 0, else an assumed number,
+ * which is listed in "assumed". */
 static void put_number(struct guess *g, cJSON *to, const char *name, double given, double assumed,
                        const char *remedy)
 {
@@ -345,7 +350,8 @@ static void put_number(struct guess *g, cJSON *to, const char *name, double give
     cJSON_AddNumberToObject(to, key, given > 0 ? given : assumed);
 }
 
-/* Use a geometry file that describes the views; if it lacks the pitch, with a pitch. */
+/* Find a geometry file that fits the views: each file is loaded without a pixel pitch first, then
+ * with one, because some formats contain none. */
 static void find_geometry(struct guess *g)
 {
     enum { MOST = 64 };
@@ -416,7 +422,7 @@ static void put_geometry(struct guess *g)
     put_angles(g);
 }
 
-/* Fail if the folder holds a whole scan, or no projections. */
+/* Fail if the folder contains a complete scan, which needs no guess, or no projections. */
 static fbp_status check_need(const struct guess *g)
 {
     const struct fbp_init_folder *folder = g->folder;
@@ -469,8 +475,9 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
     g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
 
-    /* Decide whether the folder contains an EPR image.  No if the caller has stated a kind; if a
-     * whole scan exists, check_need() fails with its name. */
+    /* Decide whether the folder contains an EPR image: not if the caller has stated the kind of
+     * scan, or if a JSON file describes a complete scan (check_need() then fails and names this
+     * file). */
     bool planes = false, other = known->kind;
     for (size_t i = 0; i < folder->n && !other; i++)
         other = fbp_has_extension(folder->series[i].path, ".json") &&

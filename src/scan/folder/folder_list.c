@@ -1,5 +1,6 @@
-/* Listing a folder: single files, and series of files whose names differ by numbers; and opening
- * their arrays.  Also the log and the failures of a search.  Called by folder_scan.c. */
+/* Listing a folder: single files, and series of files whose names differ by numbers; and reading
+ * the headers of their arrays.  Also the log and the failures of a search.  Called by folder_scan.c
+ * and folder_guess.c. */
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"
 
@@ -30,10 +31,11 @@ struct files {
     size_t n, room;
 };
 
-/* Add a path to the list.  The list owns the path, also after a failure. */
+/* Add a path to the list, which owns the path; after a failure the path has been freed. */
 static fbp_status add_file(struct files *files, char *path)
 {
-    /* Find the last digits of a name without its extension: [at, end). */
+    /* Find the last digits of the file name without its extension: characters [at, end) of the
+     * path. */
     const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
     const size_t start = (size_t)(name - path);
     size_t end = dot ? (size_t)(dot - path) : strlen(path);
@@ -107,7 +109,7 @@ void fbp_init_failed(fbp_status st)
         fbp_init_log(FBP_LOG_WARNING, "%s: ignored", fbp_message());
 }
 
-/* True if the name ends like names of arrays that fbp writes. */
+/* True if the file name has an extension of array files that fbp writes. */
 static bool is_array_name(const char *path)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
@@ -192,7 +194,8 @@ static bool start_series(const struct file *file, struct fbp_init_series *s)
     return s->path && s->before && s->after;
 }
 
-/* Add a file to a series if its name fits.  8, 9, 10 have no leading zeros; 08, 09, 10 have. */
+/* True if the file belongs to the series: its name differs only by the number.  The next number (8,
+ * 9, 10, or 08, 09, 10) extends the series; files after a gap are only counted. */
 static bool continues(struct fbp_init_series *s, const struct file *file)
 {
     char plain[24];
@@ -221,9 +224,9 @@ static void clear_series(struct fbp_init_series *s)
     *s = (struct fbp_init_series){.path = NULL};
 }
 
-/* Make one series of files of one kind whose names contain several changing numbers, decimals or
- * gaps.  Its path is NULL if the files are not one series, such as those of two scans, which make
- * few runs. */
+/* Join n files whose names have several changing numbers, decimals or gaps to one series s. s->path
+ * is NULL if they are not one series: n files in at most n/2 runs of consecutive numbers are rather
+ * several scans. */
 static fbp_status join_files(const struct file *files, size_t n, size_t runs,
                              struct fbp_init_series *s)
 {
@@ -239,7 +242,8 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     for (size_t i = 0; i < n; i++)
         paths[i] = files[i].path;
     st = fbp_number_files(paths, n, files[0].kind, &s->order);
-    if (st == FBP_ERR_INVALID) { /* two possible orders: an error if these are the projections */
+    /* The names allow two orders: an error only if these files are the projections. */
+    if (st == FBP_ERR_INVALID) {
         s->why = strdup(fbp_message());
         if (runs <= n / 2)
             clear_series(s);

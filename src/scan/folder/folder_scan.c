@@ -1,5 +1,6 @@
-/* Roles of the arrays of a folder (projections, darks, flats …), the scan file that lies in it, and
- * the public functions of fbp/folder.h: commands accept a folder in place of a scan. */
+/* Roles of the arrays of a folder (projections, darks, flats …) and the choice of its scan file.
+ * Commands accept a folder in place of a scan by fbp_folder_scan(), `fbp init` calls
+ * fbp_folder_guess(), and programs call fbp_folder_load(). */
 #include "scan/folder/folder.h"
 
 #include "array/file/bytes.h"
@@ -23,7 +24,7 @@ bool fbp_init_has_word(const char *text, const char *word, bool alone)
     return false;
 }
 
-/* Roles are searched in the path below the folder, not in the folder's own name. */
+/* Part of the path below the folder: the folder's own name does not determine a role. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path)
 {
     const char *rest = path + strlen(folder->path);
@@ -46,7 +47,8 @@ enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
         {"vol", FBP_INIT_VOLUME}};
     const char *path = fbp_init_inside(folder, s->path), *slash = strrchr(path, '/');
 
-    /* The name of the file is decisive, then the name of its folder: flats/dark_1 is a dark. */
+    /* A word in the file's name determines its role, else a word in the name of its folder:
+     * flats/dark_1 is a dark. */
     for (int whole = 0; whole < 2; whole++) {
         const char *text = !whole && slash ? slash + 1 : path;
         for (size_t i = 0; i < N_OF(words); i++)
@@ -61,7 +63,7 @@ static uint64_t samples(const struct fbp_init_series *s)
     return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
 }
 
-/* Find the largest array, or the largest whose name suggests only projections. */
+/* Find the largest array; projections: the largest whose name suggests no other role. */
 static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
 {
     const struct fbp_init_series *best = NULL;
@@ -92,8 +94,9 @@ void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found
     }
 }
 
-/* If the folder contains arrays, only files that may describe them are loaded, else all files.  A
- * scan whose projections are missing is not whole, but may still provide the geometry. */
+/* If the folder contains projections, only files with extensions of descriptions of scans are
+ * loaded, else all files.  A scan whose projections cannot be opened is not whole, but its file may
+ * still be used as the geometry. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections)
 {
@@ -213,7 +216,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
     return FBP_OK;
 }
 
-/* One search: the caller's facts, the log and failures, and the list of files. */
+/* One search of a folder: the caller's facts, the log and failures, and the list of files. */
 struct search {
     struct fbp_folder_known known;
     struct fbp_init_state state, *before;
