@@ -123,7 +123,8 @@ static fbp_status by_extension(const char *path, bool to_write,
  * if the file cannot be opened. */
 static fbp_status format_of(const char *path, const struct fbp_geometry_format **out)
 {
-    unsigned char head[HEAD_BYTES]; /* first bytes of the (first) file; n 0: a folder */
+    /* First n bytes of the file, or of the first file of a pattern; n 0: a folder. */
+    unsigned char head[HEAD_BYTES];
     const bool pattern = fbp_stack_count(path) > 0;
     char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
     size_t n = 0;
@@ -176,7 +177,7 @@ static fbp_status no_format(const char *what, const char *value, bool to_write)
                            to_write ? "--to-format" : "--from-format");
 }
 
-/* Find the format `name`; NULL: the format of the file. */
+/* Find the format called `name`; name NULL: the format of the file at `path`. */
 static fbp_status find(const char *path, const char *name, bool to_write,
                        const struct fbp_geometry_format **out)
 {
@@ -190,8 +191,8 @@ static fbp_status find(const char *path, const char *name, bool to_write,
     return *out ? FBP_OK : no_format("content and name do not match", path, to_write);
 }
 
-/* Check that the result agrees with the caller's facts, and that each view is a valid geometry:
- * files may contain invalid ones, such as a source in the plane of its panel. */
+/* Check that a loaded scan agrees with the panel and the pitch that the caller knows, and that each
+ * view is a valid geometry: a file may contain, for example, a source in the plane of its panel. */
 static fbp_status check_result(const char *path, const struct fbp_scan *scan,
                                const struct fbp_geometry_known *known)
 {
@@ -203,8 +204,8 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
         return FBP_INVALID("%s: describes a detector of %zu x %zu pixels, but the projections have "
                            "%zu x %zu; give files that belong together",
                            path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
-    /* The pitch along rows is compared, which is sufficient for matrices; tolerance 1e-4, for files
-     * with few digits. */
+    /* Compare the pitch along the rows only: with matrices, the other pitch follows from it.
+     * Tolerance 1e-4, because files may have few digits. */
     const double pitch = fbp_norm(scan->views[0].u);
     if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
         return FBP_INVALID("%s: gives a pixel pitch of %.6g mm along the rows, not %.6g mm as in "
@@ -300,7 +301,8 @@ fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON 
                               .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
 
     *out = (struct fbp_scan){.struct_size = sizeof *out};
-    /* check_result() compares both pitches, unless the pitch of the file is a guess. */
+    /* In a scan file used as a geometry, the caller's pitch replaces the file's pitch only if the
+     * file lists its pitch as a guess.  Else check_result() compares the two pitches. */
     if (geometry_only &&
         !cJSON_GetObjectItemCaseSensitive(fbp_json_get(&f.top, "assumed"), "detector.pitch_mm"))
         f.pitch_mm[0] = f.pitch_mm[1] = 0;
@@ -353,7 +355,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         st = fbp_source_open(&source, path, NULL);
     if (st == FBP_ERR_NOMEM)
         return st;
-    /* Reading the file as a scan file gives a better message. */
+    /* If the array cannot be opened, reading the file as a scan file gives a better message. */
     if (st != FBP_OK)
         fbp_message_clear();
     if (source) {
@@ -373,7 +375,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     return st;
 }
 
-/* Load the geometry of a scan file for another one; it may use the geometry of a third. */
+/* Load the views of a scan file that another scan file names as its geometry, and which may name a
+ * geometry, too; longer chains are refused. */
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {

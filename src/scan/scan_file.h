@@ -13,22 +13,24 @@ struct fbp_scan_file {
     struct fbp_json top, detector; /**< detector.object may be NULL */
     size_t n[3];                   /**< columns, rows, views of the projections */
     struct fbp_array_info info;    /**< header of the projections, if the file names projections */
-    struct fbp_scan *scan;         /**< resulting scan; complete up to the members read so far */
-    bool growing;                  /**< true: the projections may still be written */
-    bool geometry_only;            /**< true: projections may be missing */
-    double pitch_mm[2];            /**< pitch from the caller, replaces that of the file; 0: none */
+    struct fbp_scan *scan; /**< scan that is being read; members that were not read yet are 0 */
+    bool growing;          /**< true: the projections may still be written */
+    bool geometry_only;    /**< true: projections may be missing */
+    /** Pixel pitch from the caller, which replaces the file's pitch; 0: none. */
+    double pitch_mm[2];
     const struct fbp_preparation *preparation; /**< given by the caller; NULL: not given */
-    /** fbp_geometry_read(): a geometry file named in this file may be a scan file itself. */
+    /** Function that loads the geometry file that the scan file names, fbp_geometry_read(); the
+     * geometry file may be a scan file itself. */
     fbp_status (*load_geometry)(struct fbp_scan *out, const char *path, const char *format,
                                 const struct fbp_geometry_known *known);
 };
 
-/** scan_read.c: read a scan file into f->scan; f->top, load_geometry and the caller's values are
- * set. */
+/** scan_read.c: read a scan file into f->scan; before, f->top, load_geometry and the caller's
+ * values must be set. */
 fbp_status fbp_scan_read(struct fbp_scan_file *f);
 
-/** scan_views.c: set scan->views from distances and angles, matrices, views, or a geometry file;
- *  kind and panel are set. */
+/** scan_views.c: set scan->views from distances and angles, matrices, a list of views, or a
+ * geometry file; before, kind and panel of the scan must be set. */
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
 
 /** Fail if the file has one of the keys ("sod sdd", joined by single blanks), because another key
@@ -39,23 +41,23 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
 
 /* scan_planes.c: plane integrals */
 
-/** Set scan->views from directions; set the weights of directions. */
+/** Plane integrals: set scan->views from the directions; set the weights of the directions. */
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f);
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f);
 /** Get the number of directions. */
 fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n);
-/** Read rows of `width` numbers from a list in the object o of the scan file, or from the file that
- *  it names: matrices (width 12) from plain text, others from a table. what: description for
- *  messages. */
+/** Read rows of `width` numbers from the list at `key` of the object o, or from the file that the
+ * key names: matrices (width 12) from plain text, others from a table. what: description for
+ * messages. */
 fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
                               const char *key, size_t width, const char *what, double **out,
                               size_t *n);
 
 /* geometry_file.c: loading */
 
-/** Load a scan like fbp_scan_load(), for a struct of the library's own size; known: complete and
- * checked.  geometry_only: the scan file need not name projections, but must then contain the
- * detector's columns and rows and a list of views. */
+/** Load a scan like fbp_scan_load(), for a struct that has the size of this release; known:
+ * complete and checked.  geometry_only: the scan file need not name projections, but must then
+ * contain the detector's columns and rows and a list of views. */
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only);
 
@@ -64,7 +66,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
 fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON *root,
                             const struct fbp_scan_known *known, bool geometry_only);
 
-/** Load a geometry like fbp_geometry_load(), for a struct of the library's own size. */
+/** Load a geometry like fbp_geometry_load(), for a struct that has the size of this release. */
 fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known);
 

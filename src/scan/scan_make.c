@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Begin a scan with memory for its views; *out is emptied. */
+/* Begin a new scan in *own: check its sizes and allocate its views; *out is emptied. */
 static fbp_status begin(struct fbp_scan *own, struct fbp_scan *out, enum fbp_kind kind,
                         size_t n_views, struct fbp_panel panel)
 {
@@ -26,7 +26,7 @@ static fbp_status begin(struct fbp_scan *own, struct fbp_scan *out, enum fbp_kin
     return fbp_calloc((void **)&own->views, n_views, sizeof *own->views, "views of a scan");
 }
 
-/* Give the scan to the caller, or free it after a failure. */
+/* Copy the finished scan to the caller's *out, or free it after a failure. */
 static fbp_status end(struct fbp_scan *own, struct fbp_scan *out, fbp_status st)
 {
     if (st == FBP_OK)
@@ -101,7 +101,7 @@ fbp_status fbp_scan_vectors(struct fbp_scan *out, enum fbp_kind kind, const stru
     return end(&own, out, FBP_OK);
 }
 
-/* Greatest deviation of a unit vector's length from 1. */
+/* Greatest deviation from 1 of the length of a direction that counts as a unit vector. */
 static const double UNIT = 1e-6;
 
 /* Value k of an array with one value per view, or one for all. */

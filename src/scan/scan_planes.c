@@ -46,8 +46,8 @@ static fbp_status load_list(const struct fbp_scan_file *f, const char *key, doub
 
 /* Preparation. */
 
-/* Set scan->preparation from the file and from the caller; the caller's steps replace those of the
- * file.  Without steps, it remains NULL. */
+/* Set scan->preparation from the scan file and from the caller: each of the caller's steps replaces
+ * the same step of the file.  Without any step, scan->preparation remains NULL. */
 static fbp_status read_preparation(const struct fbp_scan_file *f)
 {
     static const char *const keys[] = {"baseline", "baseline_samples", "resample",
@@ -65,7 +65,7 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "a preparation"));
     p->struct_size = sizeof *p;
     p->n_samples = f->scan->panel.n_columns;
-    f->scan->preparation = p; /* freed with the scan, also after a failure */
+    f->scan->preparation = p; /* scan->preparation is freed with the scan, also after a failure */
     FBP_TRY(fbp_json_numbers(&o, "baseline", &fbp_range_finite, 1, 1, &order, &n));
     if (n == 1 && !(order >= 0 && order <= 1 && (order <= 0 || order >= 1)))
         return fbp_json_wrong(&o, "baseline", "0 (a constant) or 1 (a line)");
@@ -144,7 +144,7 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
 
 /* Directions. */
 
-/* {"set": "solid-angle", "n": 18, "order": "msps", "pole": "z"} */
+/* Read a named set of directions: {"set": "solid-angle", "n": 18, "order": "msps", "pole": "z"} */
 static fbp_status read_set(const struct fbp_scan_file *f, struct fbp_directions *out)
 {
     static const char *const keys[] = {"set", "n", "order", "pole"};
@@ -182,7 +182,8 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
         FBP_TRY(fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n)));
-        if (f->scan->n_views > 0) /* before the allocation: a wrong number may be huge */
+        /* Check the number of directions before memory is allocated: it may be wrong and huge. */
+        if (f->scan->n_views > 0)
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
         return fbp_error_context(f->top.file,
@@ -211,11 +212,12 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
     return st;
 }
 
-/* Normalise the vectors, and set lengths to magnitudes of the gradients; none: 1. */
+/* Normalise the vectors to directions, and set lengths[k] to the magnitude of the gradient of view
+ * k, or to 1 if the file contains no gradients. */
 static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *vectors, double *lengths)
 {
     const bool given = fbp_json_get(&f->top, "directions");
-    /* samples of a field sweep are ordered against the gradient */
+    /* in a field sweep, positions along the gradient decrease from sample to sample */
     const bool against = !given && fbp_json_get(&f->top, "reference");
     double *list = NULL;
     size_t n = 0;
@@ -300,7 +302,8 @@ fail:
     return st;
 }
 
-/* Read "weights": a word, a list or a file. */
+/* Read the weights of the directions ("weights"): the name of a method, or solid angles as a list
+ * or a file. */
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
 {
     const cJSON *value = fbp_json_get(&f->top, "weights");
@@ -362,8 +365,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
     FBP_TRY_GOTO(read_magnitudes(f, direction, lengths));
     FBP_TRY_GOTO(read_spacing(f, moves, direction, lengths, &moved));
 
-    /* Position of sample 0: first_mm; or of the prepared axis; or symmetric about 0; or as in
-     * eprit, with position 0 at sample S/2 (S: samples per view). */
+    /* Position of sample 0 of a view: first_mm; else that of the prepared axis; else all samples
+     * are centred on 0, or, as in the program eprit, position 0 is at sample S/2 of S samples. */
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n_first));
     const double samples = (double)scan->panel.n_columns;

@@ -56,7 +56,8 @@ static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm",
 static const char *const raw_keys[] = {"type", "shape", "big_endian", "header_bytes"};
 static const char *const volume_keys[] = {"size", "voxel_mm", "centre_mm"};
 
-/* Read a path, which is relative to the scan file, as a path from the current directory. */
+/* Read a path that the scan file contains relative to itself; *out is relative to the current
+ * directory. */
 static fbp_status read_path(const struct fbp_json *top, const char *key, char **out)
 {
     const char *text = NULL;
@@ -65,7 +66,7 @@ static fbp_status read_path(const struct fbp_json *top, const char *key, char **
     return text ? fbp_scan_path(out, top->file, "%s", text) : FBP_OK;
 }
 
-/* Read the header of an array; error messages name the key. */
+/* Read the header of an array, which must not have four dimensions; error messages name the key. */
 static fbp_status array_size(const struct fbp_json *top, const char *key, const char *path,
                              const struct fbp_raw *raw, bool growing, struct fbp_array_info *info)
 {
@@ -142,8 +143,8 @@ static fbp_status one_or_three(const struct fbp_json *o, const char *key,
     return FBP_OK;
 }
 
-/* Read the volume; missing values come from the field of view.  If only the size or only the voxel
- * is given, the default extent is kept. */
+/* Read the grid of the volume; missing values are those of the default volume, the field of view.
+ * If only the number or only the size of voxels is given, the default extent is kept. */
 static fbp_status read_volume(const struct fbp_scan_file *f)
 {
     struct fbp_scan *scan = f->scan;
@@ -181,14 +182,15 @@ static fbp_status read_volume(const struct fbp_scan_file *f)
     for (int i = 0; i < 3; i++) {
         if (n_centre || (n_size && n_voxel))
             g->centre_mm[i] = centre[i];
-        if (eprit && !n_centre) /* voxel m at (m + 1 - N/2) d; d: voxel size */
+        /* In eprit's grid, voxel m of N, from 0, is at (m + 1 - N/2) times the voxel size. */
+        if (eprit && !n_centre)
             g->centre_mm[i] = g->voxel_mm[i] / 2;
     }
     return FBP_OK;
 }
 
-/* Read the path of an image of the panel: dark, flat or bad pixels.  Its size is compared with the
- * panel; headerless files must only be readable. */
+/* Read the path of an image of the panel: dark, flat or bad pixels.  The size of the image must be
+ * that of the panel; a headerless file is only checked for permission to read. */
 static fbp_status read_image(const struct fbp_scan_file *f, const char *key, char **out)
 {
     const cJSON *given = fbp_json_get(&f->top, key);
@@ -247,7 +249,8 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
     return fbp_scan_correct(f->scan, &c);
 }
 
-/* Read the facts that the file assumes: a key such as "detector.pitch_mm", and the reason. */
+/* Read "assumed": keys of the file whose values are guesses, such as "detector.pitch_mm", each with
+ * the reason. */
 static fbp_status read_assumed(const struct fbp_scan_file *f)
 {
     static const struct {
@@ -274,7 +277,7 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
             return FBP_INVALID("%s: assumed.%.60s: expected text, the reason of the assumption",
                                f->top.file, key);
 
-        /* Text of the assumed value, if it is short. */
+        /* Get the assumed value as text, if it is a number or a string. */
         const cJSON *v = f->top.object;
         if (dot) {
             snprintf(parent, sizeof parent, "%.*s", (int)(dot - key), key);

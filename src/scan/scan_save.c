@@ -1,6 +1,6 @@
 /* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
  * arrays relative to the file.  Implements fbp_scan_save(), and fbp_geometry_save() for the format
- * fbp; folder/ calls fbp_scan_relative() for fbp init. */
+ * fbp; folder_guess.c calls fbp_scan_relative() for `fbp init`. */
 #include "array/file/bytes.h"
 #include "geometry/directions.h"
 #include "scan/scan_file.h"
@@ -30,7 +30,7 @@ static const char *below(const char *folder, size_t n, const char *path)
 }
 
 /* Absolute folder of a path, with links resolved and a final slash; *out NULL: the folder does not
- * exist.  Returns false without memory. */
+ * exist.  Returns false if there is not enough memory. */
 static bool folder_of(const char *path, char **out)
 {
     char resolved[PATH_MAX], *folder;
@@ -55,7 +55,7 @@ char *fbp_scan_relative(const char *scan_path, const char *path)
 
     if (fbp_member_split(path, &file, &member) != FBP_OK)
         return NULL;
-    /* Compare the paths as text first: links inside the folder are not resolved. */
+    /* Compare the paths as text first: links inside the scan's folder must not be resolved. */
     if (slash || file[0] != '/')
         rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, file);
     if (!rest && folder_of(scan_path, &to) && folder_of(file, &from)) {
@@ -79,7 +79,7 @@ char *fbp_scan_relative(const char *scan_path, const char *path)
     return out;
 }
 
-/* Write a path relative to the scan file; path NULL: nothing. */
+/* Write a path relative to the scan file; if the path is NULL, write nothing. */
 static fbp_status put_path(struct fbp_writer *w, const char *key, const char *path)
 {
     if (!path)
@@ -92,7 +92,7 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     return FBP_OK;
 }
 
-/* Write numbers times scale as a list, also if n = 1. */
+/* Write n numbers, each multiplied by `scale`, as a list; also a single number is a list. */
 static void put_full_list(struct fbp_writer *w, const char *key, const double *v, size_t n,
                           double scale)
 {
@@ -133,7 +133,8 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
         fbp_put_key(w, "source_to_detector_mm");
         fbp_put_list(w, c->sdd_mm, c->n_sdd, 1);
     }
-    if (c->n_views > 1) { /* even angles, with 9 decimals if these are exact */
+    /* Evenly spaced angles: start and step, with 9 decimals if all angles then fit to 1e-12 rad. */
+    if (c->n_views > 1) {
         const double first = c->angles_rad[0] * 180 / FBP_PI;
         const double last = c->angles_rad[c->n_views - 1] * 180 / FBP_PI;
         const double exact = (last - first) / (double)(c->n_views - 1);
@@ -157,7 +158,7 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
     fputc('}', w->f);
 }
 
-/* Write n numbers; one number if all are equal up to rounding. */
+/* Write n numbers as a list; if all are equal up to rounding, write one number. */
 static void put_common(struct fbp_writer *w, const char *key, const double *v, size_t n)
 {
     bool same = true;
@@ -196,8 +197,8 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
     return put_path(w, "reference", scan->reference);
 }
 
-/* True if matrices can represent the views: a source, and one pitch for all views, which fixes the
- * scale of the matrices. */
+/* True if matrices can represent the views: a cone beam, and one column pitch for all views,
+ * because matrices contain no length and a scan file has one pitch. */
 static bool has_matrices(const struct fbp_scan *scan)
 {
     const double pitch = fbp_norm(scan->views[0].u);
@@ -208,7 +209,8 @@ static bool has_matrices(const struct fbp_scan *scan)
     return fbp_kind_has_source(scan->kind);
 }
 
-/* Write one matrix per view, or s, d, u, v. */
+/* Write all views: one 3x4 matrix per view, or the vectors s, d, u, v (source, panel's centre,
+ * steps to the next column and row). */
 static fbp_status put_views(struct fbp_writer *w, const struct fbp_scan *scan, bool matrices)
 {
     fbp_put_key(w, matrices ? "matrices" : "views");
@@ -249,7 +251,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
                 raw->big_endian ? "true" : "false", (unsigned long long)raw->header_bytes);
     }
 
-    /* the pitch: that of the circle, or the one that matrices need */
+    /* "detector": its pitch is that of the circle; without a circle, the pitch for matrices */
     fbp_put_key(w, "detector");
     fprintf(w->f, "{\"columns\": %zu, \"rows\": %zu", scan->panel.n_columns, scan->panel.n_rows);
     if (circle) {

@@ -107,7 +107,7 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
     if (files.n_columns && n_files != scan->n_views)
         fbp_numbering_clear(&files);
     if (cJSON_IsObject(angles)) {
-        /* numbers that are missing in the file names leave gaps in the angles */
+        /* evenly spaced angles: a number that is missing in the file names leaves a gap */
         FBP_TRY_GOTO(fbp_json_child(&f->top, "angles_deg", "angles_deg.", keys, N_OF(keys), &o));
         for (int i = 0; i < 2; i++)
             FBP_TRY_GOTO(
@@ -137,7 +137,8 @@ fail:
     return st;
 }
 
-/* Read one or two values of the pitch; the caller's pitch takes precedence.  *n 0: no pitch. */
+/* Read the pixel pitch, one or two numbers; the caller's pitch takes precedence.  *n 0: neither the
+ * file nor the caller gives a pitch. */
 static fbp_status read_pitch(const struct fbp_scan_file *f, double pitch[2], size_t *n)
 {
     FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, pitch, n));
@@ -225,7 +226,8 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
         FBP_TRY_GOTO(fbp_json_context(
             &f->top, where, fbp_view_from_matrix(P, pitch[0], &scan->panel, &scan->views[k])));
     }
-    if (scan->filtered) { /* filtered views depend on the scale of their matrices */
+    /* Filtered views: keep the scale of each matrix, on which the values of the volume depend. */
+    if (scan->filtered) {
         FBP_TRY_GOTO(fbp_calloc((void **)&scan->depths, n, sizeof *scan->depths, "depths"));
         for (size_t k = 0; k < n; k++)
             scan->depths[k] = fabs(matrices[12 * k + 11]); /* w at the iso-centre */
@@ -235,7 +237,8 @@ fail:
     return st;
 }
 
-/* Read the list of views: s, d, u, v per view. */
+/* Read the list of views: vectors s, d, u, v per view (source, panel's centre, steps to the next
+ * column and row). */
 static fbp_status listed_views(const struct fbp_scan_file *f)
 {
     const char *const said = "the views already determine this value";

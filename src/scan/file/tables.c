@@ -73,7 +73,8 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n)
                                line);
         if (newline)
             *newline = '\0';
-        if (line == 1 && a->heading) { /* a column name begins with a letter or a quotation mark */
+        /* Column names begin with a letter or a quotation mark. */
+        if (line == 1 && a->heading) {
             const char *first = text;
             while (is_gap(*first))
                 first++;

@@ -19,7 +19,8 @@
 enum { WIDTH = 12 };
 _Static_assert(sizeof(struct fbp_view) == WIDTH * sizeof(double), "s, d, u, v of a view");
 
-/* Make views from vectors[n][12]; out->kind is set.  Directions of rays have any length. */
+/* Make views from ASTRA's vectors[n][12]: source or ray direction (of any length), panel's centre,
+ * steps to the next column and row; out->kind must be set before. */
 static fbp_status make_views(struct fbp_scan *out, const char *path,
                              const struct fbp_geometry_known *known, const double *vectors,
                              size_t n)
@@ -99,8 +100,8 @@ static fbp_status vector_views(const struct fbp_json *o, bool flat, struct fbp_s
     fbp_status st;
 
     FBP_TRY(fbp_json_table(o, "Vectors", width, &list, &n));
-    /* fan and flat parallel beams: x and y of source or ray, panel, step from column to column;
-     * rows are as high as columns are wide */
+    /* Fan and flat parallel beams have 6 numbers per view: x and y of source or ray, of the panel's
+     * centre, and of the step to the next column; pixels are taken as square. */
     FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
     for (size_t k = 0; k < n; k++) {
         const double *from = list + width * k;
@@ -150,7 +151,8 @@ fail:
     return st;
 }
 
-/* True if the scan is one of ASTRA's circles, for which alone its FDK works. */
+/* True if ASTRA can store the scan as distances and angles, not as vectors; ASTRA's FDK supports
+ * only such scans. */
 static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -241,7 +243,8 @@ static fbp_status save_vectors(const struct fbp_scan *scan, const char *path)
     double v[WIDTH];
 
     FBP_TRY(fbp_writer_open(&w, path));
-    if (npy) { /* 10 bytes, and a header up to byte 128, which aligns the samples */
+    /* An NPY file starts with 10 bytes and a header up to byte 128, which aligns the samples. */
+    if (npy) {
         char header[128];
         memset(header, ' ', sizeof header);
         const int n = snprintf(header, sizeof header,

@@ -25,7 +25,8 @@ struct image {
     double step;                    /* G */
 };
 
-/* Get the step of the field axis [G]: equal steps from XMIN over XWID, or positions in a file. */
+/* Get the step of the magnetic field axis [G]: equal steps over the width XWID, or positions in a
+ * separate file. */
 static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
                              const struct fbp_bes3t_samples *s, double *step)
 {
@@ -104,7 +105,8 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
             "%s: %s: found a gradient of %g G/cm, expected one above 0; correct the file", d->path,
             spl ? "GRAD" : "AnglePsi", out->gradient);
 
-    /* Read angles in degrees; for the slower one, the file usually contains only the number. */
+    /* Read the gradient angles alpha and beta in degrees.  For beta, which changes more slowly, the
+     * file usually contains only the number of angles. */
     FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfAlpha", &out->n_alpha));
     FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfBeta", &out->n_beta));
     FBP_TRY(fbp_bes3t_number(d, gradients, "FirstAlpha", &out->first_alpha, NULL));
@@ -158,7 +160,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
     }
 
-    /* Get the cube that the image was measured for, if the file contains it in mm or cm. */
+    /* Get the volume that the image was measured for, a cube, if the file contains its side in mm
+     * or cm. */
     if (fbp_bes3t_text(&d, gradients, "NPixel") && fbp_bes3t_text(&d, gradients, "FieldOfView")) {
         const char *unit = "";
         double side = 0;

@@ -25,7 +25,8 @@ static const char system_section[] = "System", acquisition[] = "Acquisition";
 /* Least source distance for which the scanner's program assumes a parallel beam [mm]. */
 static const double PARALLEL_MM = 10000;
 
-/* Keys that NRecon applies and this importer ignores. */
+/* Keys of the log that NRecon, the scanner's reconstruction program, applies and this importer
+ * ignores. */
 static const char shifts_axis[] =
     "use --centre or --offset to shift the axis; the sign of this value is not documented";
 static const struct fbp_ini_ignored ignored[] = {
@@ -54,7 +55,8 @@ static bool says(const struct fbp_ini *ini, const char *key, const char *start)
 }
 
 /* Read distances and pitch.  A log without the camera's distance contains the pixel size at the
- * object, which gives the same rays with the panel at twice the source's distance. */
+ * object: a panel at twice the source's distance, with pixels of twice the size, gives the same
+ * rays. */
 static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
 {
     const char *text = fbp_ini_text(ini, acquisition, "Camera binning"); /* "2x2" */
@@ -115,7 +117,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY_GOTO(fbp_ini_load(&ini));
 
-    /* Refuse a table of shifts of the images, one per view, whose sign is not known. */
+    /* Refuse a table of shifts of the images, one per view, because the sign of the shifts is not
+     * known. */
     const size_t length = strlen(path);
     if (says(&ini, "Random Movement", "ON") && length >= 4) {
         FBP_TRY_GOTO(fbp_scan_path(&table, NULL, "%.*s.csv", (int)(length - 4), path));
@@ -208,7 +211,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
-    /* The log also contains the pixel size at the object: note a contradiction. */
+    /* If the pixel size at the object in the log contradicts camera and distances, add a note. */
     const double ours = d.pitch[0] * 1000 * (parallel ? 1 : d.sod / d.sdd);
     FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Image Pixel Size (um)", &stated));
     if (stated > 0 && !(fabs(ours - stated) <= 0.01 * stated))

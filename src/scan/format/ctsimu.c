@@ -23,7 +23,7 @@
 
 /* Values: numbers with a unit, which may drift during the scan. */
 
-/* A part of a document; `at` is NULL if the document does not contain it. */
+/* A part of a JSON document; `at` is NULL if the document does not contain the part. */
 struct part_of {
     const char *file;
     const char *name; /* for messages */
@@ -78,8 +78,9 @@ static fbp_status wrong(const struct part_of *in, const char *key, const char *w
     return FBP_INVALID("%s: %s%s%s: %s", in->file, in->name, *key ? "." : "", key, what);
 }
 
-/* Read a number, or {"value", "unit", "drifts"}, in mm or radians.  *found false: absent.  Drifts
- * that the reconstruction knows are refused, others are ignored. */
+/* Read a number, or {"value", "unit", "drifts"}, in mm or radians.  *found false: the key is
+ * absent.  Drifts (changes during the scan) are ignored if the file marks them as not known to the
+ * reconstruction; other drifts are refused. */
 static fbp_status read_number(const struct part_of *in, const char *key, enum unit unit,
                               double *out, bool *found)
 {
@@ -94,7 +95,7 @@ static fbp_status read_number(const struct part_of *in, const char *key, enum un
     const cJSON *item = get(in->at, key), *drifts = NULL;
     const cJSON *value = cJSON_IsObject(item) ? get(item, "value") : item;
     const cJSON *unit_name = cJSON_IsObject(item) ? get(item, "unit") : NULL;
-    /* the unit that the toolbox assumes for a number without one */
+    /* For a number without a unit, CTSimU's toolbox assumes deg or mm. */
     const char *name = unit == RAD ? "deg" : "mm";
     double scale = unit == NUMBER ? 1 : 0;
 
@@ -137,7 +138,7 @@ static fbp_status read_count(const struct part_of *in, const char *key, size_t *
     return FBP_OK;
 }
 
-/* Read the numbers of three members: all of them, or none (*found false). */
+/* Read a vector from three members: all of them must be present, or none (*found false). */
 static fbp_status read_vector(const struct part_of *in, const char *const axes[3], enum unit unit,
                               double out[3], bool *found)
 {
@@ -152,7 +153,7 @@ static fbp_status read_vector(const struct part_of *in, const char *const axes[3
     return n == 0 || n == 3 ? FBP_OK : wrong(in, "", "one of three coordinates is missing");
 }
 
-/* Scenarios: the frames of stage, source and detector in every view. */
+/* Scenarios: positions and axes (frames) of stage, source and detector in every view. */
 
 enum { MAX_DEVIATIONS = 32 };
 
@@ -161,7 +162,8 @@ struct frame {
     double c[3], axis[3][3]; /* centre; unit u, v, w */
 };
 
-/* A movement of a part, along or about the part's axes after the previous movements. */
+/* A deviation of a part from its nominal position: a translation along, or a rotation about, an
+ * axis, applied after the part's previous deviations. */
 struct deviation {
     bool turns;
     bool axis_is_local, pivot_is_local;
@@ -174,7 +176,7 @@ struct part {
     struct deviation deviations[MAX_DEVIATIONS];
 };
 
-/* Convert a vector of the part's own axes to the world. */
+/* Convert a vector from the axes of a frame to world coordinates. */
 static void to_world(const struct frame *f, const double a[3], double out[3])
 {
     const double in[3] = {a[0], a[1], a[2]};
@@ -195,7 +197,8 @@ static void turn_frame(struct frame *f, const double axis[3], double angle, cons
         fbp_turned(R, f->axis[i], f->axis[i]);
 }
 
-/* Compute the frame of a part in one view; `angle` of the stage, 0 for the other parts. */
+/* Compute position and axes of a part (stage, source or detector) in one view; angle: rotation of
+ * the stage, 0 for the other parts. */
 static struct frame place(const struct part *p, double angle)
 {
     struct frame f = p->at;
@@ -223,7 +226,7 @@ static struct frame place(const struct part *p, double angle)
     return f;
 }
 
-/* Get member `key` of a part; name: buffer for the full name, for messages. */
+/* Get member `key` of a JSON object; name: buffer for the member's full name in messages. */
 static struct part_of member(const struct part_of *in, const char *key, char name[120])
 {
     snprintf(name, 120, "%.90s.%.28s", in->name, key);
@@ -280,7 +283,8 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
         const cJSON *type = get(one.at, "type"), *axis = get(one.at, "axis");
         struct deviation *d = &out->deviations[out->n_deviations];
         char inner[120];
-        /* A fault of the simulated scan, which the reconstruction must not use. */
+        /* Skip a deviation that the file marks as not known to the reconstruction: a simulated
+         * fault. */
         if (cJSON_IsFalse(get(one.at, "known_to_reconstruction")))
             continue;
         if (!is_either(type, "translation", "rotation"))
@@ -315,7 +319,7 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
     return FBP_OK;
 }
 
-/* Convert a vector of the world to the axes of a frame. */
+/* Convert a vector from world coordinates to the axes of a frame, and multiply it by `scale`. */
 static void in_frame(const struct frame *f, const double a[3], double scale, double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -334,7 +338,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
     const cJSON *type = get(source.at, "type"), *direction = get(in.at, "direction");
     size_t *const sizes[2] = {&out->panel.n_columns, &out->panel.n_rows}, n = 0;
     struct part parts[3] = {{.n_deviations = 0}}; /* stage, source, detector */
-    double pitch[2], start = 0, stop = 0; /* mm; rad, counter-clockwise about the stage's w */
+    /* Pixel pitch [mm]; first and last angle of the stage, counter-clockwise about its w [rad]. */
+    double pitch[2], start = 0, stop = 0;
     bool found, has_stop;
 
     FBP_TRY(read_part(file, root, "geometry.stage", &parts[0]));
@@ -392,8 +397,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         in_frame(&stage, panel.axis[1], pitch[1], view->v);
     }
 
-    /* Images start at the beginning of v, usually at the top: reverse rows that run down, as for
-     * other formats. */
+    /* Images start at the beginning of v, usually at the top.  If v points down, reverse v and
+     * declare the rows as top-down, as the importers of other formats do. */
     const bool down = out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v);
     out->row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
     for (size_t k = 0; down && k < n; k++)
@@ -406,7 +411,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
 
 static const char tiff[] = ".tif .tiff";
 
-/* Path of file k of a pattern such as "flat_%04d.raw". */
+/* Check whether file k of a pattern such as "flat_%04d.raw" exists; *there is false for a name
+ * without a number. */
 static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 {
     const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
@@ -425,8 +431,9 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
     return st;
 }
 
-/* Get the path of n files.  Names with a %d count from 0, or from 1 if there is no file 0.  there:
- * number of files present without a gap, which are used; NULL: all files must be present. */
+/* Get the path of n files: a name without %d as it is; else a pattern whose numbers start at 0, or
+ * at 1 if there is no file 0.  there: output, number of files up to the last that exists; NULL: all
+ * n files are required. */
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {
@@ -461,7 +468,8 @@ fail:
     return st;
 }
 
-/* Read present darks or flats, if they were not applied to the projections (*corrected). */
+/* Get the dark or flat images that exist, unless the projections are already corrected by them
+ * (*corrected true). */
 static fbp_status read_images(const struct part_of *in, const char *field, const char *projections,
                               struct fbp_scan *scan, char **out, bool *corrected)
 {
@@ -487,7 +495,7 @@ static fbp_status read_images(const struct part_of *in, const char *field, const
     return fbp_scan_note(scan, "only %zu of the %zu files %s exist", there, n, name);
 }
 
-/* Read projections, darks, flats and volume from metadata, which must fit the scenario in *out. */
+/* Read projections, darks, flats and volume from metadata, which must fit the geometry in *out. */
 static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJSON *root)
 {
     static const char *const n_keys[3] = {"dimensions.x", "dimensions.y", "dimensions.z"};
@@ -509,7 +517,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
                            "files that belong together",
                            file, in.name, n, out->n_views);
 
-    /* layout of the images; a TIFF has a header */
+    /* layout of raw images; TIFF files have a header */
     FBP_TRY(read_count(&in, "dimensions.x", &panel.n_columns));
     FBP_TRY(read_count(&in, "dimensions.y", &panel.n_rows));
     if (!fbp_has_extension(name, tiff)) {
@@ -552,7 +560,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
     if (bad && !cJSON_IsTrue(get(in.at, "bad_pixel_map.projections_corrected")))
         FBP_TRY(name_files(file, bad, 1, NULL, &out->bad_pixels));
 
-    /* Read the requested volume, about the iso-centre. */
+    /* Read the grid of the requested volume, which is centred on the iso-centre. */
     FBP_TRY(read_vector(&volume, n_keys, NUMBER, size, &has_n));
     FBP_TRY(read_vector(&volume, v_keys, MM, voxel, &found));
     if (!has_n || !found)
@@ -569,7 +577,8 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
 
 /* The pair of files. */
 
-/* Get the path of a file beside another one; *out is NULL if the file does not exist. */
+/* Get the path of the file `name` in the folder of the file `base`; *out is NULL if the file does
+ * not exist. */
 static fbp_status find(const char *base, const char *name, char **out)
 {
     bool there = false;
@@ -602,8 +611,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY(fbp_json_read(path, &root));
     if (is_type(root, SCENARIO_TYPE)) {
-        /* Find the metadata of "tetra.json": "tetra_metadata.json", in its folder or in
-         * projections/. */
+        /* Find the metadata that belong to the scenario "tetra.json": "tetra_metadata.json", in the
+         * scenario's folder or in projections/. */
         const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
         const int length = (int)(dot ? (size_t)(dot - name) : strlen(name));
         FBP_TRY_GOTO(read_scenario(out, path, root, known));
@@ -618,8 +627,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_TRY_GOTO(read_metadata(out, found, other));
         }
     } else if (is_type(root, METADATA_TYPE)) {
-        /* Find the scenario that metadata name: at the path in the metadata, or under that name in
-         * their folder, or embedded. */
+        /* Find the scenario that the metadata name: at the path in the metadata, or under its file
+         * name in the folder of the metadata, or embedded in them. */
         const cJSON *name = get(root, "acquisition_geometry.path_to_CTSimU_JSON");
         const cJSON *embedded = get(root, "simulation.ctsimu_scenario");
         const char *text = cJSON_IsString(name) ? name->valuestring : NULL;
