@@ -103,7 +103,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (p)
         p->n_samples = f.n_samples;
     FBP_TRY_GOTO(fbp_preparation_places(path, "B", p, b, n_b, &axis));
-    if (p) /* an FFT takes B for times [us] and makes frequencies */
+    if (p) /* with an FFT, B contains times [us], and the axis is replaced by frequencies */
         FBP_TRY_GOTO(fbp_preparation_axis(path, p, &axis));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
     out->kind = FBP_PLANES;
@@ -121,7 +121,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_scan_path(&out->projections, NULL, "%s:P?spectra", path));
 
-    /* volume, if the file contains one that is possible */
+    /* take the volume's grid from the file, if it is valid */
     struct fbp_grid grid = {.n = {0}};
     for (int i = 0; i < 3 && has_volume; i++) {
         has_volume = volume[0][i] >= 1 && volume[0][i] <= FBP_SIDE_MAX;
@@ -152,7 +152,7 @@ fail:
     return st;
 }
 
-/* Other programs also store geometries in MAT files: only the arrays identify the format. */
+/* Other programs also store geometries in MAT files: the arrays P, B and G identify this format. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct fbp_mat *mat;
@@ -181,7 +181,8 @@ struct content {
     double gradient; /* of the first view [G/cm] */
 };
 
-/* Get direction, distance of samples, and position of the first sample in units of the distance. */
+/* Get, for view k, the direction n and the position of the first sample, in units of the distance
+ * between samples.  Returns this distance [mm]. */
 static double axis_of(const struct fbp_scan *scan, size_t k, double n[3], double *first)
 {
     const struct fbp_view *view = &scan->views[k];
@@ -244,7 +245,8 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
                              double gradient, const struct fbp_sink_params *params)
 {
     static const struct fbp_sink_format prj = {.extensions = ".mat", .layout_with = layout};
-    /* Greatest difference of the first samples' positions, in distances of samples. */
+    /* Tolerance of the first sample's position, which must be equal in all views, in units of the
+     * distance between samples. */
     static const double same = 1e-6;
 
     FBP_REQUIRE(out, path);

@@ -18,12 +18,13 @@
 
 static const size_t MAX_VIEWS = 1 << 22;
 
-/* Result of find_scan(); n_angles doubles follow, in radians. */
+/* Description of a scan, which the child process returns; n_angles doubles follow, the angles
+ * [rad]. */
 struct found {
     char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
     double pitch_mm[2];                                                 /* 0: not known */
     size_t n_angles;
-    bool keyed; /* true: image_key marks projections, flats and darks in `data` */
+    bool keyed; /* true: in the data set `data`, image_key marks projections, flats and darks */
     bool has_dark, has_flat;
     char note[900]; /* sentence about keys that change the result and are not applied; "": none */
 };
@@ -35,8 +36,8 @@ struct search {
     struct found found;
 };
 
-/* Find the data set of a name, such as "control/data", that is nearest to path `to` in the tree; n
- * 0: of any length, else a list of n. */
+/* Find the data set called `name`, such as "control/data", whose path has the longest beginning in
+ * common with the path `to`; n > 0: only a list of n numbers. */
 static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
                                             const char *to, hsize_t n)
 {
@@ -72,7 +73,7 @@ static void units_of(const struct search *s, const char *path, char *out, size_t
     H5Dclose(data);
 }
 
-/* A unit and its names, each of which may be followed by an s. */
+/* A unit: its names, each also with an s at its end, and its value. */
 struct unit {
     const char *names;
     double value;
@@ -95,7 +96,7 @@ static const struct unit angles_rad[] = {
     {"grad gradian gon", FBP_PI / 200},   {"", 0},
 };
 
-/* Get the value of a unit; 0 if the table does not contain it. */
+/* Get the value of a unit from a table; 0 if the table does not contain the unit. */
 static double value_of(const struct unit *table, const char *unit)
 {
     const size_t length = strlen(unit);
@@ -113,7 +114,7 @@ static double value_of(const struct unit *table, const char *unit)
 
 static const char half[] = "the axis is near an edge of the panel, so give --centre";
 
-/* Note a rotation of the panel about one of its axes. */
+/* Add a note if the file contains a rotation of the panel, which is not applied. */
 static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
     static const char *const remedies[] = {"use --flip-v to reverse the rows",
@@ -140,14 +141,16 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
     return FBP_OK;
 }
 
-/* Note facts that other programs apply and this importer does not. */
+/* Add notes about values in the file that other programs apply and this importer does not. */
 static fbp_status note_ignored(struct search *s)
 {
     static const char axis[] = "use --centre for the position of the axis";
     static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
-        double moves; /* least relative change that is reported; 0: all but 0 */
+        /* Above 0: report a value that changes during the scan by more than this fraction; 0:
+         * report a value that is not 0. */
+        double moves;
         const char *remedy;
     } list[] = {{"x_translation", 1e-9, still},
                 {"y_translation", 1e-9, still},
@@ -184,7 +187,8 @@ static fbp_status note_ignored(struct search *s)
         free(value);
     }
 
-    /* NXtomo's facts about the panel: rotations, and a field of view of one half. */
+    /* NXtomo's facts about the panel: add notes about rotations, and about a field of view of one
+     * half of the object. */
     fbp_status st = FBP_OK;
     for (size_t i = 0; i < s->list.n && st == FBP_OK; i++) {
         const struct fbp_hdf5_entry *e = &s->list.entries[i];
@@ -206,7 +210,7 @@ static fbp_status note_ignored(struct search *s)
     return st;
 }
 
-/* Read the width and height of pixels [mm]; 0 if one is absent or its unit is not known. */
+/* Read the width and height of pixels [mm]; both 0 if one is absent or has an unknown unit. */
 static fbp_status read_pitch(struct search *s, const char *x, const char *y)
 {
     const char *const names[] = {x, y};
@@ -282,7 +286,8 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
     return read_angles(s, "/exchange/theta", angles, &f->n_angles);
 }
 
-/* Find images with as many rotation angles in one entry; *is_one false: there are none. */
+/* NXtomo: find a data set of images and, near it, the list of one rotation angle per image; *is_one
+ * false: the file has none. */
 static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
 {
     struct found *f = &s->found;
@@ -360,8 +365,8 @@ fail:
     return st;
 }
 
-/* Name and open FILE:DATASET, or the images of FILE:DATASET whose image_key is `key`; they must
- * have the size of the panel. */
+/* Set the path of the projections (key 0), flats (1) or darks (2): a data set, or the images in
+ * `data` with this image_key.  They must be readable and have the size of the panel. */
 static fbp_status take_array(struct fbp_scan *out, const char *path, const struct found *f, int key,
                              size_t *n_slices)
 {
@@ -422,7 +427,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (f.note[0])
         FBP_TRY_GOTO(fbp_scan_note(out, "%s: %s", path, f.note));
 
-    /* The files do not contain the axis, and may not contain the pixel size. */
+    /* The files do not contain the position of the rotation axis, and may not contain the pixel
+     * size. */
     const bool has_pitch = f.pitch_mm[0] > 0;
     struct fbp_circle c = {
         .struct_size = sizeof c, .kind = FBP_PARALLEL, .n_views = f.n_angles, .angles_rad = angles};

@@ -13,7 +13,7 @@
 
 static const double QUARTER_TURN_DEG = 90;
 
-/* Contents of a file; free(angles_deg), which load() changes to radians. */
+/* Parameters of a scan in a file; load() converts angles_deg to radians and frees the list. */
 struct parameters {
     double sod_mm, sdd_mm, pitch_mm;
     double columns; /* 0: not stated */
@@ -21,7 +21,7 @@ struct parameters {
     size_t n_angles;
 };
 
-/* Find the first struct of a scan among the variables of a file; NULL: there is none. */
+/* Find the first struct of a scan among the variables of a MAT file; NULL: there is none. */
 static const struct fbp_mat_array *find_struct(const struct fbp_mat *mat)
 {
     size_t n;
@@ -54,7 +54,7 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
     /* Check that lengths are in mm, angles in degrees, and that the beam has a source. */
     static const struct {
         const char *name, *starts, *needed;
-        bool excluded; /* true: the text must not begin with this; false: it must */
+        bool excluded; /* true: the text must not begin with `starts`; false: it must */
     } words[] = {
         {"distanceUnit", "mm", "mm", false},
         {"pixelSizeUnit", "mm", "mm", false},
@@ -74,7 +74,7 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
     }
     FBP_TRY(positive(path, p, "distanceSourceOrigin", &f->sod_mm));
     FBP_TRY(positive(path, p, "distanceSourceDetector", &f->sdd_mm));
-    /* pixelSizePost: the size after binning, as in the sinogram */
+    /* pixelSizePost is the pixel size after binning, as in the sinogram */
     FBP_TRY(positive(path, p, fbp_mat_field(p, "pixelSizePost") ? "pixelSizePost" : "pixelSize",
                      &f->pitch_mm));
     if (fbp_mat_field(p, "numDetectorsPost"))
@@ -125,7 +125,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_INVALID("%s: has %zu angles, but the sinogram has %zu views; correct the file",
                         path, f.n_angles, n_views));
 
-    /* Angles in the file are those of the ray, a quarter turn ahead of the source. */
+    /* Angles in the file are those of the central ray, a quarter turn ahead of the source. */
     for (size_t i = 0; i < f.n_angles; i++)
         f.angles_deg[i] = (f.angles_deg[i] - QUARTER_TURN_DEG) * FBP_PI / 180;
     const struct fbp_circle c = {.struct_size = sizeof c,
@@ -146,7 +146,8 @@ fail:
     return st;
 }
 
-/* Other programs also store geometries in MAT files: only the struct identifies the format. */
+/* Other programs also store geometries in MAT files: a struct with .sinogram and .parameters
+ * identifies this format. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct fbp_mat *mat;

@@ -7,7 +7,7 @@
 #include "geometry/ranges.h"
 
 static const double SAME = 1e-13;
-static const double EQUAL = 1e-10; /* relative tolerance of pitches and right angles */
+static const double EQUAL = 1e-10; /* relative tolerance of equal pitches and right angles */
 
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
                                    struct fbp_panel *out)
@@ -119,7 +119,7 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     out->tilt_rad = atan2(view->u[2], fbp_dot(view->u, a.t));
     axes_of(out, &a);
 
-    /* q: d without its component along e; with a source, minus s without its component along e */
+    /* q: component perpendicular to e (direction to the source) of d; with a source, of d - s */
     fbp_axpy(view->d, -fbp_dot(view->d, a.e), a.e, q);
     if (source) {
         fbp_axpy(q, -1, view->s, q);
@@ -135,7 +135,7 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     }
 
     fbp_upright_view(out, kind, &again);
-    if (!source) /* the panel's position along the rays does not matter */
+    if (!source) /* for parallel beams, the panel's position along the rays does not matter */
         fbp_axpy(again.d, fbp_dot(view->d, a.e), a.e, again.d);
     const double size = fbp_norm(view->s) + fbp_norm(view->d);
     const double *const pairs[4][2] = {

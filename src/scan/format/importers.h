@@ -14,13 +14,14 @@
 #include "geometry/kind.h"
 #include "scan/file/scan.h"
 
-/** A kind as a bit, and the bits of all kinds of line integrals. */
+/** A kind of scan (enum fbp_kind) as a bit, and the bits of all kinds with line integrals. */
 #define FBP_KIND_BIT(kind) (1u << (kind))
 #define FBP_KINDS_OF_LINES (FBP_KIND_BIT(FBP_CONE) | FBP_KIND_BIT(FBP_PARALLEL))
 
 struct fbp_geometry_format {
     const char *name, *about, *extensions;
-    bool by_name_only;  /**< true: neither content nor extension identifies the format */
+    /** True: neither content nor extension identifies the format; the user must name it. */
+    bool by_name_only;
     enum fbp_kind kind; /**< kind of the views before load(), which may set another kind */
     bool file_a_view;   /**< true: the path may be a pattern, one file per view (array/names.h) */
     /** Words for detection: each file of this format contains one of them in its first 4096 bytes,
@@ -52,15 +53,17 @@ extern const struct fbp_geometry_format fbp_geometry_matrices, fbp_geometry_rabb
 
 /* importers.c: facts that a file may not contain */
 
-/** Get the known panel; fails with a message that names the option if it is not known. */
+/** Get the panel that the caller knows; fails, with a message that names the option for the panel,
+ * if the caller does not know it. */
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
                                    struct fbp_panel *out);
 
-/** Get the known pitch; fails with a message that names the option if it is not known. */
+/** Get the pitch that the caller knows; fails, with a message that names the option for the pitch,
+ * if the caller does not know it. */
 fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
                                    double out[2]);
 
-/** Allocate n views in out; fails if n is 0, or differs from the known number. */
+/** Allocate n views in out; fails if n is 0, or differs from the number that the caller knows. */
 fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n);
 
@@ -69,7 +72,7 @@ fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
 void fbp_matrix_from_corner(double P[12]);
 
 /** Refuse view k if its pitch differs from that of view 0, or if rows and columns are not
- *  orthogonal; program: name of the program that cannot represent it, for the message. */
+ * orthogonal; program: name, for the message, of the program whose files cannot store them. */
 fbp_status fbp_geometry_check_square(const struct fbp_scan *scan, const char *path, size_t k,
                                      const char *program);
 
@@ -90,17 +93,17 @@ struct fbp_upright {
 
 void fbp_upright_view(const struct fbp_upright *p, enum fbp_kind kind, struct fbp_view *out);
 
-/** Get the parameters of a view; false if its panel is not upright (to 1e-13 of its size). For a
- *  parallel beam, the component of d along the rays is ignored. */
+/** Get the parameters of a view; false if the panel's normal is not horizontal (to 1e-13 of its
+ * size). For a parallel beam, the component of d along the rays is ignored. */
 bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_upright *out);
 
 /** True if a and b agree to 1e-13 of `size`. */
 bool fbp_is_close(double a, double b, double size);
 
-/** True if all parameters except angle and height agree. */
+/** True if the parameters of two views agree, except angle and height. */
 bool fbp_upright_same(const struct fbp_upright *a, const struct fbp_upright *b);
 
-/** The angle plus the number of full turns that brings it nearest to `before` [rad]. */
+/** Add to an angle the number of full turns that brings it nearest to `before` [rad]. */
 double fbp_near_angle(double angle, double before);
 
 /**
@@ -111,7 +114,7 @@ double fbp_near_angle(double angle, double before);
  */
 struct fbp_ini {
     const char *path; /**< for messages; not copied */
-    /** Contents of the file; the caller frees it, and the items, also after a failure. */
+    /** Contents of the file; the caller frees text and items, also after a failure. */
     char *text;
     struct fbp_ini_item {
         const char *section, *key, *value; /**< trimmed; value may be empty */
@@ -125,20 +128,21 @@ fbp_status fbp_ini_load(struct fbp_ini *ini);
 /** Get the value of a key; NULL if the key is absent or its value empty. */
 const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key);
 
-/** Get a finite number; *out is unchanged if the key is absent. Any other text is an error. */
+/** Get a finite number; *out is unchanged if the key is absent. A text that is no number is an
+ * error. */
 fbp_status fbp_ini_number(const struct fbp_ini *ini, const char *section, const char *key,
                           double *out);
 
-/** Get a number above 0; a missing key is an error. */
+/** Get a number above 0; it is an error if the key is missing. */
 fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, const char *key,
                             double *out);
 
-/** Get an integer from 1 to 1e6; a missing key is an error. */
+/** Get an integer from 1 to 1e6; it is an error if the key is missing. */
 fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const char *key,
                          size_t *out);
 
-/** Get columns and rows from their keys; if a key is missing, from `known`, or from the first
- *  projection. projections: a pattern, or NULL. */
+/** Get columns and rows of the panel from their keys; if a key is missing, from `known`, or from
+ * the first projection. projections: a pattern of files, or NULL. */
 fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const char *columns,
                          const char *rows, const char *projections,
                          const struct fbp_geometry_known *known, struct fbp_panel *out);
@@ -148,7 +152,7 @@ struct fbp_ini_ignored {
     /** Section and name of the key; blanks, "-" and "_" in names are ignored in comparisons. */
     const char *section, *key;
     double neutral; /**< number that has no effect */
-    /** Beginning of a text value without effect; NULL: the value is a number. */
+    /** Beginning of texts without effect, such as "OFF"; NULL: the value is a number. */
     const char *neutral_text;
     const char *remedy;
 };
@@ -173,13 +177,13 @@ struct fbp_rtk {
     double source_mm[2], projection_mm[2]; /**< offsets along u, v [mm] */
 };
 
-/** Compute the view from the parameters: a panel of this pitch [mm], centred at the point `centre`
- *  of the image [mm]. */
+/** Compute a view from RTK's parameters: the panel has this pitch [mm], and its centre is the point
+ * `centre` of the projection image [mm]. */
 void fbp_rtk_view(const struct fbp_rtk *p, const double pitch[2], const double centre[2],
                   struct fbp_view *out);
 
-/** Compute the parameters of a view whose panel is centred at the point (0, 0) of the image. u, v
- *  and, for a parallel beam, s must be orthogonal, with u x v towards the source. */
+/** Compute RTK's parameters of a view whose panel is centred at the point (0, 0) of the projection
+ * image. u, v and, for a parallel beam, s must be orthogonal, with u x v towards the source. */
 void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk *out);
 
 /** Compute RTK's matrix, row by row: (U, V, 1) w = M (x, y, z, 1) in RTK's axes; w is -sid at the

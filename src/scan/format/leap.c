@@ -14,7 +14,7 @@
 
 static const double DEGREE = FBP_PI / 180;
 
-/* A fan beam has horizontal rays, a modular one has vectors for each view. */
+/* LEAP's types of beams: a fan beam has horizontal rays, a modular beam vectors for each view. */
 enum beam_type { PARALLEL, FAN, CONE, MODULAR };
 static const char *const beam_names[] = {"parallel", "fan", "cone", "modular"};
 
@@ -60,7 +60,7 @@ static fbp_status missing(const struct fbp_ini *ini, const char *key)
     return FBP_INVALID("%s: %s is missing; add it", ini->path, key);
 }
 
-/* Read exactly n numbers with commas or blanks between them. */
+/* Read exactly n numbers of a key, with commas or blanks between them. */
 static fbp_status numbers(const struct fbp_ini *ini, const char *key, double *out, size_t n)
 {
     const char *text = fbp_ini_text(ini, "", key);
@@ -93,7 +93,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
     FBP_TRY(fbp_calloc((void **)&phis, n, sizeof *phis, "angles"));
     if (fbp_ini_text(ini, "", "phis")) {
         FBP_TRY_GOTO(numbers(ini, "phis", phis, n));
-    } else { /* LEAP stores only the range of evenly spaced angles */
+    } else { /* for evenly spaced angles, LEAP stores only their range */
         if (!fbp_ini_text(ini, "", "angularRange"))
             FBP_TRY_GOTO(missing(ini, "phis"));
         FBP_TRY_GOTO(numbers(ini, "angularRange", &range, 1));
@@ -113,7 +113,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
         FBP_TRY_GOTO(fbp_ini_positive(ini, "", "sdd", &p.sdd));
         FBP_TRY_GOTO(fbp_ini_number(ini, "", "tau", &p.tau));
     }
-    if (beam == FAN) { /* fan beam: its rays are horizontal, and the source is as high as the row */
+    if (beam == FAN) { /* its rays are horizontal: the source is as high as the detector row */
         p.height = p.shift[1];
         p.shift[1] = 0;
     }
@@ -133,7 +133,8 @@ fail:
     return st;
 }
 
-/* Read the lists of vectors: rowVectors from row to row, colVectors from column to column. */
+/* Read a modular beam: positions of sources and panels, rowVectors (direction from row to row) and
+ * colVectors (direction from column to column). */
 static fbp_status modular_views(const struct fbp_ini *ini, struct fbp_scan *out)
 {
     double width = 0, height = 0, *list = NULL;
@@ -175,7 +176,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_ini_load(&ini));
-    for (size_t i = 0; i < ini.n; i++) /* if a key occurs twice, LEAP uses the last value */
+    /* Replace old names of keys, and reverse the order of the keys: fbp_ini_text() finds the first
+     * of equal keys, but LEAP uses the last one. */
+    for (size_t i = 0; i < ini.n; i++)
         for (size_t k = 0; k < N_OF(keys); k++)
             if (strcmp(ini.items[i].key, keys[k].old) == 0)
                 ini.items[i].key = keys[k].name;
@@ -224,7 +227,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
     FBP_TRY_GOTO(beam == MODULAR ? modular_views(&ini, out) : circle_views(&ini, beam, out));
 
-    /* Numbers that LEAP applies only to other beams, as far as is known. */
+    /* Add notes about numbers that LEAP, as far as known, does not apply to this type of beam. */
     const bool flat = beam == PARALLEL || beam == FAN;
     const struct {
         const char *key;
@@ -241,7 +244,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                                "it applies to other beams"));
     }
 
-    /* The volume is centred on the offsets; for parallel and fan beams slice k is row k. */
+    /* The volume is centred on the offsets; for parallel and fan beams, slice k is at detector row
+     * k. */
     if (fbp_ini_text(&ini, "", "numX")) {
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numX", &grid->n[0]));
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numY", &grid->n[1]));
@@ -291,7 +295,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
 
 /* Writing: the simplest beam and the fewest parameters that describe the scan. */
 
-/* Relative tolerance of lengths of the volume. */
+/* Relative tolerance of the sizes and positions of voxels. */
 static const double EQUAL = 1e-10;
 /* LEAP's limit of tiltAngle. */
 static const double MOST_TILT = 5 * FBP_PI / 180;
@@ -299,11 +303,11 @@ static const double MOST_TILT = 5 * FBP_PI / 180;
 struct beam {
     enum beam_type type;
     struct fbp_upright first;
-    double *phis; /* angles [rad] without jumps; not for modular beams */
+    double *phis; /* angles of the views without jumps of 2 pi [rad]; not for modular beams */
     double pitch; /* of a helix, mm/rad */
 };
 
-/* Find the simplest beam that contains all views; fills b. */
+/* Find the simplest type of beam that describes all views, and write its parameters to *b. */
 static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
 {
     const size_t n = scan->n_views;
@@ -329,8 +333,8 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     if (!source)
         return fbp_is_close(b->first.tilt_rad, 0, 1) ? PARALLEL : MODULAR;
 
-    /* fan: one row in one plane with its source; cone: heights of LEAP's helix, with the middle at
-     * 0 */
+    /* A fan beam has one row, in one plane with the source.  In a cone beam, heights of the source
+     * follow LEAP's helix, which is at height 0 in the middle of the angles. */
     const double size = b->first.sod + b->first.sdd, middle = (phis[0] + phis[n - 1]) / 2;
     bool fan = scan->panel.n_rows == 1 && fbp_is_close(b->first.shift[1], 0, size) &&
                fbp_is_close(b->first.tilt_rad, 0, 1);
@@ -435,7 +439,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     for (size_t k = 0; b.type == MODULAR && k < scan->n_views; k++)
         FBP_TRY_GOTO(fbp_geometry_check_square(scan, path, k, "LEAP"));
 
-    /* Slice k of a parallel or fan beam is row k: the detector determines the slices. */
+    /* In parallel and fan beams, the detector determines the slices: slice k is at row k. */
     const bool rows = b.type <= FAN;
     const double voxel = p->pitch[0] * (source ? p->sod / p->sdd : 1);
     const struct fbp_grid slices = {

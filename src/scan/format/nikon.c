@@ -114,7 +114,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_INVALID("%s: SrcToDetector (%g) must exceed SrcToObject (%g); correct one of them",
                         path, m.sdd, m.sod));
 
-    /* Read the axis: newer files have it in the plane of the object, older ones on the panel. */
+    /* Read the position of the rotation axis: newer files have it in the plane of the object, older
+     * ones on the panel. */
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectOffsetX", &x));
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectRoll", &roll));
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectTilt", &tilt));
@@ -130,7 +131,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     view_at_rest(&m, &rest);
     for (size_t k = 0; k < n; k++) {
         struct fbp_view *view = &out->views[k];
-        /* CIL's angle is 180 - initial - k step and turns the object */
+        /* CIL rotates the object by 180 - initial - k step; rotate the view the other way */
         fbp_turn_about(z, ((double)k * step + initial - 180) * FBP_PI / 180, R);
         fbp_turned(R, rest.s, view->s);
         fbp_turned(R, rest.d, view->d);
@@ -139,7 +140,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
-    /* Files of measured angles in the folder are not used, as in CIL. */
+    /* Files of measured angles beside the scan file are not used, as in the program CIL. */
     FBP_TRY_GOTO(fbp_scan_path(&folder, path, "."));
     dir = opendir(strchr(path, '/') ? folder : ".");
     for (const struct dirent *e; dir && (e = readdir(dir));)

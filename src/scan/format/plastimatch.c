@@ -98,7 +98,7 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* List the n files of a pattern; n = 0: the file `path`. */
+/* List the n files of a pattern; n = 0: list only the file `path`. */
 static fbp_status list_pattern(const char *path, size_t n, struct files *out)
 {
     const size_t n_files = n ? n : 1;
@@ -143,8 +143,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                      "be positive; correct it",
                                      files.names[k], v[SID]));
 
-        /* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along
-         * the normal, scales it so.  A view computed with any pitch is right up to that scale. */
+        /* The matrix of a file determines the view up to the size of its panel: compute the view
+         * for pitch 1, then scale the panel until its distance from the source is SID. */
         struct fbp_view *view = &out->views[k];
         double P[12], normal[3], arm[3];
         for (int i = 0; i < 12; i++)
@@ -211,7 +211,8 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return parse(text, v);
 }
 
-/* All files are written before the first one is renamed, which may replace an older file. */
+/* All files are written under temporary names before the first one is renamed: if writing
+ * fails, older files remain unchanged. */
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
     static const int ends[] = {1, 5, 9, 13, 14, 15, 18};

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* SID of parallel projections, which nothing depends on: RTK's own choice. */
+/* SID of parallel projections [mm]; RTK writes the same value, and no result depends on it. */
 static const double PARALLEL_SID = 1000;
 /* Relative tolerance of right angles. */
 static const double EQUAL = 1e-10;
@@ -107,7 +107,8 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
     out->sdd_mm = out->sid_mm - fbp_dot(d, R[2]);
 }
 
-/* A point q in the panel's axes is at source + sdd / (sid - q_z) (q - source) - projection. */
+/* A point q in the panel's axes is projected to
+ * source + sdd / (sid - q_z) (q - source) - projection. */
 void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
 {
     const bool cone = fabs(p->sdd_mm) > 0;
@@ -127,7 +128,8 @@ void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
     M[11] = cone ? -p->sid_mm : 1;
 }
 
-/* Elements of a projection.  A parameter keeps its value until an element changes it. */
+/* XML elements of a projection, and the parameters that they set.  A parameter keeps its value in
+ * the next projections until an element changes it. */
 static const struct {
     const char *name;
     size_t offset; /* in struct fbp_rtk */
@@ -148,22 +150,23 @@ static const struct {
 
 enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
 
-/* RTK's own tolerance, in the unit of the matrix. */
+/* Greatest difference between a matrix in the file and the matrix of the parameters, as in RTK. */
 static const double MATRIX_TOLERANCE = 1e-3;
 
 static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
                                          "CollimationVSup"};
 
-/* State of the parser; the first failure ends the parsing. */
+/* State of the XML parser; the first failure ends the parsing. */
 struct reader {
     const char *path;
     XML_Parser parser;
     fbp_status status;
     char text[MAX_TEXT + 1]; /* of the element being read */
     size_t n_text;
-    bool root;       /* true: the root element was read, and is that of RTK */
-    double jaws[4];  /* positions of the collimator's jaws, each the nearest to the middle; RTK's
-                        default: no jaws */
+    bool root; /* true: the root element was read, and is that of RTK's geometry files */
+    /* Per jaw of the collimator: least distance from the middle in all projections [mm]; more than
+     * 1e9: no jaw. */
+    double jaws[4];
     bool has_matrix; /* since the last projection */
     double matrix[12];
     struct fbp_rtk now; /* the latest parameters */
@@ -218,7 +221,7 @@ static void XMLCALL on_text(void *user, const char *text, int n)
         r->text[0] = '?';
 }
 
-/* Entities are refused: numbers need none, and they can expand without limit. */
+/* XML entities are refused: numbers need none, and entities can expand without limit. */
 static void XMLCALL on_entity(void *user, const char *name, int is_parameter, const char *value,
                               int n, const char *base, const char *system, const char *public_id,
                               const char *notation)
@@ -231,7 +234,7 @@ static void XMLCALL on_entity(void *user, const char *name, int is_parameter, co
                         r->path, line_of(r)));
 }
 
-/* Read the n numbers of the element's text, which contains nothing else. */
+/* Read n numbers from the text of an XML element, which must contain nothing else. */
 static fbp_status numbers(const struct reader *r, const char *name, double *out, size_t n)
 {
     const char *text = r->text;
@@ -302,8 +305,8 @@ static fbp_status take_element(struct reader *r, const char *name)
             elements[i].degrees ? x * DEGREE : x;
         return FBP_OK;
     }
-    /* RTK can set pixels behind a jaw to 0; absent jaws are at the greatest double.  Other elements
-     * are ignored. */
+    /* Position of a collimator jaw: RTK can set pixels behind the jaw to 0, and writes the greatest
+     * double if there is no jaw.  Other elements are ignored. */
     for (int i = 0; i < 4; i++) {
         if (strcasecmp(name, jaw_names[i]) != 0)
             continue;
@@ -348,8 +351,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     const size_t sides[2] = {out->panel.n_columns, out->panel.n_rows};
-    /* Take the panel from the array's header, which contains RTK's spacing and origin; if a pitch
-     * is given, the panel is centred. */
+    /* If the caller gives a pitch, the panel is centred.  Else take its pitch and centre from the
+     * header of the projections, which contains RTK's spacing and origin. */
     if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
         FBP_TRY_GOTO(fbp_geometry_need_pitch(path, known, pitch));
     else

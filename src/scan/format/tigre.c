@@ -21,12 +21,13 @@ enum { MAX_VALUES = 3 << 20 };
 
 /* Smaller angles count as 0 [rad]. */
 static const double NO_TURN = 1e-12;
-/* Greatest relative difference of numbers that count as one number for all views. */
+/* Greatest relative difference between values of views that are written only once, for all views.
+ */
 static const double SAME = 1e-13;
-/* Tolerance of right angles [rad] and of pitches, relative. */
+/* Tolerance of right angles [rad], and relative tolerance of pitches. */
 static const double SQUARE = 1e-9;
 
-/* n rows of `width` numbers: one row for all views, or one per view.  v NULL: zeros. */
+/* n rows of `width` numbers: one row for all views, or one row per view.  v NULL: all zeros. */
 struct list {
     double *v;
     size_t n, width;
@@ -39,7 +40,7 @@ struct tigre {
     bool parallel;
     double sizes[N_SIZES][3]; /* 0: not given */
     struct list lists[N_LISTS];
-    struct list angles; /* angles [rad] of width 1, or 3 (rotations about z, y, z) */
+    struct list angles; /* angles [rad]: per view one, or three (rotations about z, y, z) */
 };
 
 /* Members that JSON and MAT files contain: name in the file, numbers per row. */
@@ -59,7 +60,7 @@ static void row_of(const struct list *list, size_t k, double out[3])
         out[i] = list->v[(list->n == 1 ? 0 : k) * list->width + i];
 }
 
-/* One of n (count), d (pitch) and s (their product) may be missing; all must agree. */
+/* Check n (number), d (pitch) and s = n d (size) of pixels or voxels; d or s may be missing. */
 static fbp_status complete(const char *path, const struct tigre *t, size_t first, double *pitch)
 {
     const double *n = t->sizes[first], *d = t->sizes[first + 1], *s = t->sizes[first + 2];
@@ -80,7 +81,8 @@ static fbp_status complete(const char *path, const struct tigre *t, size_t first
     return FBP_OK;
 }
 
-/* Rotate about axes[2] by angles[2], then about axes[1] and axes[0]; axes 0: x, 1: y, 2: z. */
+/* R: rotation about axes[2] by angles[2], then about axes[1] by angles[1], then about axes[0] by
+ * angles[0]; axis 0: x, 1: y, 2: z. */
 static void turn(const int axes[3], const double angles[3], double R[9])
 {
     double one[3][9], AB[9];
@@ -148,7 +150,7 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
 
 /* JSON. */
 
-/* Read a number, a list of numbers, or a list of lists of `width`. */
+/* Read one number, a list of numbers, or a list of lists of `width` numbers each. */
 static fbp_status read_json_list(const struct fbp_json *o, const char *key, size_t width,
                                  struct list *out)
 {
@@ -203,8 +205,8 @@ static fbp_status read_json(struct tigre *t, const struct fbp_json *o)
     return read_json_list(o, "angles", three ? 3 : 1, &t->angles);
 }
 
-/* MAT files: a struct `geo` as MATLAB has it (columns, x before y) or as Python saves it (rows, in
- * the order of its class), and `angles`. */
+/* MAT files: a struct `geo` as MATLAB saves it (column vectors, x before y), or as Python saves it
+ * (row vectors, in the order of TIGRE's Python class), and `angles`. */
 
 struct mat {
     const char *path;
@@ -217,7 +219,7 @@ static fbp_status damaged(const char *path, const char *name, const char *expect
     return FBP_INVALID("%s: geo.%s: expected %s", path, name, expected);
 }
 
-/* Get a matrix of real numbers; false: the variable is something else. */
+/* True if the variable is a matrix of real numbers. */
 static bool is_matrix(const struct fbp_mat_array *v)
 {
     return v && v->class >= FBP_MX_DOUBLE && v->class <= FBP_MX_UINT64 && v->rank == 2 && v->real &&
@@ -225,7 +227,8 @@ static bool is_matrix(const struct fbp_mat_array *v)
 }
 
 /* Read n rows of `width` numbers, one row per view: from a matrix with `width` rows (one column per
- * view), or with `width` columns as Python saves it.  reverse: reverse MATLAB's order. */
+ * view), or with `width` columns as Python saves it.  reverse: in MATLAB's files, the numbers of a
+ * view are in reverse order (x, y, z). */
 static fbp_status read_matrix(const struct mat *m, const char *name, const struct fbp_mat_array *v,
                               size_t width, bool reverse, struct list *out)
 {
@@ -261,7 +264,7 @@ static fbp_status read_mat_list(const struct mat *m, const char *name, size_t wi
     return none ? FBP_OK : read_matrix(m, name, v, width, reverse, out);
 }
 
-/* Find the first struct with a member geo; NULL: there is none. */
+/* Find the first struct in a MAT file with a member geo; NULL: there is none. */
 static const struct fbp_mat_array *holder_of_geo(const struct fbp_mat *file)
 {
     size_t n;
@@ -348,8 +351,8 @@ fail:
     return st;
 }
 
-/* True if the file is a MAT file with a struct `geo`.  A geo inside another struct counts, too:
- * read_mat() refuses it with a remedy. */
+/* True if the file is a MAT file with a struct `geo`, also inside another struct: read_mat() then
+ * refuses the file and says what to do. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     static const char magic[] = "MATLAB ";
@@ -421,7 +424,8 @@ fail:
     return st;
 }
 
-/* Writing: a source at (DSO, 0, 0) in a frame E of three angles, and a panel rotated in E. */
+/* Writing: three angles define the axes E of a view; in E the source is at (DSO, 0, 0), and
+ * rotDetector rotates the panel. */
 
 struct pose {
     double dso[1], dsd[1], off[2], rot[3], angle[3];
@@ -464,7 +468,8 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     fbp_cross(u, v, n);
 
     if (!fbp_kind_has_source(scan->kind)) {
-        /* Without rotation of the panel, E has its axes: E = Rz(a) Ry(b) Rz(c). */
+        /* Parallel beam: the panel is not rotated in E, so E = Rz(a) Ry(b) Rz(c) has the panel's
+         * axes. */
         if (!(fbp_dot(n, s) > 1 - SQUARE * SQUARE - 1e-15))
             return cannot(path, k, "a parallel beam on a panel that is turned or mirrored");
         from_columns(s, u, v, E);
@@ -497,7 +502,7 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     if (across > 1e-14) {
         out->rot[0] = atan2(R[7], R[8]);
         out->rot[2] = atan2(R[3], R[0]);
-    } else { /* two rotations about the same line: one is enough */
+    } else { /* two of the three rotations are about the same line: one is enough */
         out->rot[0] = 0;
         out->rot[2] = atan2(-R[1], R[4]);
     }
@@ -508,8 +513,8 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     return out->dsd[0] > 0 ? FBP_OK : cannot(path, k, "a panel behind the source");
 }
 
-/* Write `width` numbers of all poses, `at` bytes into each pose: one row if all poses have the same
- * numbers and `once`, else a list. */
+/* Write one member of all poses (TIGRE's parameters of a view), `width` numbers at byte `at` of
+ * each pose: one row for all, if `once` and all poses agree, else one row per pose. */
 static void put_member(struct fbp_writer *w, const char *key, const struct pose *poses, size_t n,
                        size_t at, size_t width, bool once)
 {
@@ -537,7 +542,7 @@ static void put_member(struct fbp_writer *w, const char *key, const struct pose 
         fputc(']', w->f);
 }
 
-/* Write numbers and sizes of pixels or voxels, and their products, in the order z, y, x. */
+/* Write numbers, sizes and extents (their product) of pixels or voxels, in the order z, y, x. */
 static void put_sizes(struct fbp_writer *w, const char *name, const size_t *n, const double *d,
                       size_t count)
 {
