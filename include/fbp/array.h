@@ -157,13 +157,15 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0
                                                   size_t row0, size_t n_rows, enum fbp_type type,
                                                   void *out);
 
-/** Close a source and set the caller's pointer to NULL.  A pointer to NULL is accepted. */
+/** Close a source (an array open for reading) and set the caller's pointer to NULL.  The pointer
+ * may be NULL already. */
 FBP_API void fbp_source_close(fbp_source **src);
 
 /** Parameters for writing an array (fbp_sink_open()).  0 means the default. */
 struct fbp_sink_params {
     size_t struct_size;
-    /** True: continue the output of an interrupted run that has the same fingerprint. */
+    /** True: continue the output of an interrupted run with the same fingerprint (hash of
+     * parameters and inputs). */
     bool resume;
     bool compress; /**< true: compress the file, if the format supports it
                       (fbp_array_format.compressed) */
@@ -180,7 +182,7 @@ struct fbp_sink_params {
     enum fbp_type type;
     double range[2];
     /** Memory for computing and compressing the coarser resolution levels of an OME-Zarr output
-     * [bytes]; 0: that of eight threads.  The memory of one thread is the least. */
+     * [bytes]; 0: that of eight threads; less than that of one thread counts as that of one. */
     uint64_t level_bytes;
 };
 
@@ -206,7 +208,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path
                                                 const struct fbp_array_info *info,
                                                 const struct fbp_sink_params *params);
 
-/** Create a sink into memory of the caller, [n[2]][n[1]][n[0]] of `type`: FBP_F32 or FBP_F64. */
+/** Create a sink that writes into memory of the caller, [n[2]][n[1]][n[0]] of `type`: FBP_F32 or
+ * FBP_F64. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type,
                                                   const size_t n[3]);
 

@@ -63,7 +63,7 @@ struct fbp_sink_functions {
     void *user;        /**< passed to the functions */
     size_t at_once;    /**< greatest number of slices per call of write(); 0: one */
     size_t concurrent; /**< 1: several threads may call write() at the same time; 0: only one */
-    /** Function that receives slices in double precision; if set, write() must be NULL. */
+    /** Function that receives slices of doubles, in place of write(), which must then be NULL. */
     int (*write_double)(void *user, size_t z0, size_t nz, const double *slices, char *why,
                         size_t n_why);
 };

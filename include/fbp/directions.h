@@ -36,9 +36,9 @@ enum fbp_direction_order {
 /** Axis about which rings of directions lie; the comment of each gives the unit vector of direction
  * (theta, phi). */
 enum fbp_pole {
-    FBP_POLE_Z = 0, /**< pole z: (sin theta cos phi, sin theta sin phi, cos theta) */
-    FBP_POLE_X,     /**< pole x: (cos theta, sin theta sin phi, sin theta cos phi) */
-    FBP_POLE_Y,     /**< pole y: (sin theta cos phi, cos theta, sin theta sin phi) */
+    FBP_POLE_Z = 0, /**< pole z: unit vector (sin theta cos phi, sin theta sin phi, cos theta) */
+    FBP_POLE_X,     /**< pole x: unit vector (cos theta, sin theta sin phi, sin theta cos phi) */
+    FBP_POLE_Y,     /**< pole y: unit vector (sin theta cos phi, cos theta, sin theta sin phi) */
 };
 
 /** Parameters of a set of directions. */

@@ -164,8 +164,8 @@ template <class T, void (*Free)(T **)> class handle
     {
         return p_ != nullptr;
     }
-    /** Return the stored exceptions of the caller's functions that the object calls; nullptr: it
-     * calls none. */
+    /** Return the object that stores exceptions of the caller's functions; nullptr: this handle
+     * calls no functions of the caller. */
     const std::shared_ptr<callbacks> &functions() const noexcept
     {
         return callbacks_;
@@ -181,8 +181,8 @@ template <class T, void (*Free)(T **)> class handle
     }
 
     T *p_ = nullptr;
-    /* State of the caller's functions; kept until the C object is freed, because freeing may call
-     * these functions. */
+    /* Stores exceptions of the caller's functions; kept until the C object is freed, because
+     * freeing may call these functions. */
     std::shared_ptr<callbacks> callbacks_;
 };
 
@@ -220,8 +220,8 @@ class stopper
 
 /** Options for functions of the caller that read slices (source) or receive slices (sink). */
 struct call_options {
-    std::size_t at_once = 1; /**< greatest number of slices per call of the function */
-    bool concurrent = false; /**< true: several threads may call the function at the same time */
+    std::size_t at_once = 1; /**< greatest number of slices per call of the caller's function */
+    bool concurrent = false; /**< true: several threads may call the caller's function at once */
 };
 
 /** An array from which slices are read. */
@@ -319,10 +319,10 @@ class source : public handle<fbp_source, fbp_source_close>
 /** Functions of a sink, like struct fbp_sink_functions.  If a function throws, the call that writes
  *  fails and throws the same exception. */
 struct sink_functions {
-    /** Called before the first slice is written; n: size of the array, [3].  Empty: not called. */
+    /** Function called before the first slice is written; n[3]: size of the array; may be empty. */
     std::function<void(const std::size_t *n)> begin;
     std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
-    /** Called at the end; complete: true if all slices were written.  Empty: not called. */
+    /** Function called at the end; complete: true if all slices were written.  May be empty. */
     std::function<void(bool complete)> end;
 };
 

@@ -160,15 +160,16 @@ struct fbp_geometry_facts {
                           offset panel: 2 pi */
     /** True: the panel is off centre; rays on one side are measured only once (Wang's weights). */
     bool offset;
-    /** Offset panel: half width of the part of the fan that is measured twice, > 0. */
+    /** Offset panel: half width of the part of the fan that is measured twice, > 0 [radians]. */
     double overlap_rad;
-    /** Offset panel: greatest distance from the axis of rays that are measured twice. */
+    /** Offset panel: greatest distance from the axis of rays that are measured twice [mm]. */
     double overlap_mm;
     /** Radius of the field of view, which is seen from all required directions. */
     double fov_radius_mm;
     /** Height of the field of view: least and greatest z on the axis that every view sees. */
     double fov_half_height_mm[2];
-    double tilt_rad[3]; /**< greatest magnitude of the panel's rotation about u, v and its normal */
+    /** Greatest magnitude of the panel's rotation about u, v and its normal [radians]. */
+    double tilt_rad[3];
     double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle */
     unsigned symmetry;  /**< symmetries of scan and grid together: flags of enum fbp_symmetry */
     bool volume_inside; /**< all corners of the grid lie inside the field of view */
@@ -179,8 +180,8 @@ struct fbp_geometry_facts {
     /** Largest gap between the directions of rays, over all columns of the fan [radians].  If the
      * gap is larger than a few steps between views, the coverage is partial. */
     double direction_gap_rad;
-    /** Axial drift over the scan: each view sees a part of the axis; range of the middle of this
-     * part [mm]. */
+    /** Axial drift over the scan: each view sees a part of the axis, whose middle moves along the
+     * axis by this distance [mm]. */
     double axial_drift_mm;
     double seen_mm; /**< mean length of the part of the axis that a view sees */
     /** Helix: axial drift per turn, positive along +axis for counter-clockwise turns; 0 if the

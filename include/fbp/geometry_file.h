@@ -29,7 +29,7 @@ struct fbp_geometry_format_info {
     bool reads, writes;
     /** True: files of the format are not recognized by content; the caller must name the format. */
     bool by_name_only;
-    const char *name;  /**< name in options and messages, such as "rtk" */
+    const char *name;  /**< name of the format in options and messages, such as "rtk" */
     const char *about; /**< description of about 50 characters */
     /** Extensions of written files, separated by blanks, such as ".xml". */
     const char *extensions;

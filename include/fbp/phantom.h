@@ -43,7 +43,7 @@ enum { FBP_SHAPE_PLANES = 8 };
 struct fbp_shape {
     enum fbp_shape_kind kind;
     double centre_mm[3]; /**< centre; cone: tip */
-    double axes[3][3];   /**< three orthogonal unit vectors, one per row */
+    double axes[3][3];   /**< axes of the shape: three orthogonal unit vectors, one per row */
     /** Half axes [mm]; cone: half axes of its section at y2 = 1 in its own coordinates. */
     double half_mm[3];
     /** Cylinder and cone: ends along their own axis, in units of the half axis; may be infinite.
@@ -51,7 +51,7 @@ struct fbp_shape {
     double range[2];
     struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
-    double density; /**< density inside [1/mm]; plane integrals: [1/mm^3] */
+    double density; /**< density inside the shape [1/mm]; plane integrals: [1/mm^3] */
 };
 
 /** A phantom: ellipsoids and shapes, whose densities add up, unless `replace` is set. */

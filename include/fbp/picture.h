@@ -18,12 +18,12 @@ struct fbp_picture_params {
     /** True: draw the slices through voxel slice[] (x, y, z); false: through the middle, n/2. */
     bool at_slice;
     size_t slice[3];
-    double *shown; /**< [2], output: grey window of the picture; may be NULL */
+    double *shown; /**< [2], output: values drawn black and white; may be NULL */
     /** Rotation of the volume before a maximum intensity projection, about the axis z through its
      * middle, counter-clockwise seen from +z [degrees]; only with mip. */
     double turn_deg;
-    /** Device that projects, only with mip: NULL, "auto" or "cpu": the host; "gl", or "gl:1" as
-     *  listed by fbp_devices().  All devices produce the same bytes. */
+    /** Device that computes maximum intensity projections, only with mip: NULL, "auto" or "cpu":
+     * the host; "gl", or "gl:1" as listed by fbp_devices().  All devices produce the same bytes. */
     const char *device;
     /** Index of the volume to draw in a file of several (fbp_array_info.time_points). */
     size_t time_point;

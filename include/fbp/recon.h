@@ -102,7 +102,7 @@ struct fbp_filtering_params {
     double cutoff_v;
     /** True: the filter is a convolution in space; false: a multiplication after an FFT. */
     bool spatial;
-    /** Samples on each side of the kernel of a spatial filter; 0: the whole row. */
+    /** Number of samples on each side of the kernel of a spatial filter; 0: the whole row. */
     size_t half_width;
     enum fbp_angular_weights angular_weights;
 };
@@ -118,7 +118,9 @@ struct fbp_region_params {
      * centre is inside), or the path of a mask: an array on the grid of the whole volume, nonzero
      * inside.  NULL: no region. */
     const char *shape;
-    fbp_source *mask; /**< the mask as an open source, read while the plan is made; NULL: none */
+    /** Mask of the region as an array that is open for reading; read while the plan is made; NULL:
+     * none. */
+    fbp_source *mask;
 };
 
 /** Source of the views, if the plan does not read the finished files of the scan. */
@@ -366,13 +368,13 @@ struct fbp_plan_summary {
     struct fbp_grid whole; /**< grid of the whole volume, of which params.box is a part */
     /** Computed box of the whole volume: voxels [first, end) along x, y, z. */
     size_t box[3][2];
-    /** keeps_views: true: filtered views stay in device memory, for any number of slabs.
+    /** keeps_views: true: filtered views stay in device memory for all slabs (blocks of slices).
      * shares_views: true: each view is read and filtered by one device, and copied to the other
      * devices. */
     bool keeps_views, shares_views;
     /** Size of the temporary file in params.tuning.scratch [bytes]; 0: no file. */
     uint64_t scratch_bytes;
-    /** Mean number of times that a filtered row is read from the temporary file. */
+    /** Mean number of times that a row is read from the temporary file of filtered views. */
     double scratch_reads;
     struct fbp_predicted predicted;
     /** Number of computed voxels inside the requested region; 0: no region. */
@@ -419,7 +421,8 @@ struct fbp_report {
     double waiting_read;  /**< time that the computation waited for input [s] */
     double waiting_write; /**< time that the computation waited for output [s] */
     double gups;          /**< updates / total / 1e9 */
-    /** Least, greatest and mean value of the volume, without masked voxels. */
+    /** Least, greatest and mean value of the volume, without voxels that are masked (outside of the
+     * region, or not seen by some views). */
     double min, max, mean;
     /** Number of input samples that were NaN or infinite; they were interpolated. */
     size_t not_finite;
@@ -429,9 +432,10 @@ struct fbp_report {
     /** For a volume of integers: number of voxels outside the range that this run clipped, not
      * counting the run that was resumed.  Else 0. */
     uint64_t output_clipped;
-    size_t slabs_resumed; /**< number of slabs that an interrupted run had finished */
-    uint64_t hash;        /**< hash of the volume, only if the output is "hash:" */
-    double finish;        /**< time from the last slice to the finished file on disk [s] */
+    /** Resumed run: number of slabs (blocks of slices) that the interrupted run had finished. */
+    size_t slabs_resumed;
+    uint64_t hash; /**< hash of the volume, only if the output is "hash:" */
+    double finish; /**< time from the last slice to the finished file on disk [s] */
     /** For a scan that was measured during the run: time from the end of the last view to the last
      * voxel in host memory, and to the finished output [s].  Else 0. */
     double volume_after_last_view, output_after_last_view;
@@ -460,7 +464,8 @@ struct fbp_report {
     double exposure[2];
     /** Number of devices that failed during the run; other devices did their work (see the log). */
     size_t devices_dropped;
-    /** Time of the pass of corrections before the run (rings, phases) [s]; part of `read`. */
+    /** Time of the pass of corrections before the run (ring removal, phase retrieval) [s]; part of
+     * `read`. */
     double ahead;
     /** If this run computed one of several parts: number of slices that are missing in the output;
      * 0: the output has its final name.  min, max and mean are then those of this run's slices. */

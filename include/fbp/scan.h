@@ -117,7 +117,7 @@ struct fbp_scan {
     size_t find_bad_pixels;
 };
 
-/** Plane integrals along directions (EPR imaging). */
+/** Description of a scan of plane integrals along directions (EPR imaging). */
 struct fbp_planes {
     size_t struct_size;
     size_t n_views;

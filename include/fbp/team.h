@@ -59,7 +59,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_team_create(fbp_team **out,
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_join(fbp_team **out);
 
-/** Rank of this process, from 0; 0 if team is NULL. */
+/** Rank of this process in the team, from 0; 0 if team is NULL. */
 FBP_API size_t fbp_team_rank(const fbp_team *team);
 
 /**

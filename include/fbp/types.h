@@ -134,8 +134,8 @@ enum fbp_list {
     FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
 };
 
-/** Name number i, from 0, of a list; in a list of an enum, the name of the value i.  "": the value
- * has no name; NULL: i is beyond the end of the list. */
+/** Return the name with the number i, from 0, of a list; in a list of an enum, i is the value of
+ * the enum.  "": the value has no name; NULL: i is beyond the end of the list. */
 FBP_API const char *fbp_name(enum fbp_list list, size_t i);
 
 /** Inverse of fbp_name(): number of a name in a list; -1: the list does not contain the name. */

@@ -10,8 +10,8 @@
 const char *fbp_adjust_name(size_t i);
 /** Unit of an adjustment: "column", "deg" or "mm". */
 const char *fbp_adjust_unit(enum fbp_adjust which);
-/** Key of the scan file with the value that the adjustment replaces, for fbp_scan_confirm(), such
- * as "detector.offset_mm". */
+/** Key of the scan file whose value an adjustment replaces, such as "detector.offset_mm", for
+ * fbp_scan_confirm(). */
 const char *fbp_adjust_key(enum fbp_adjust which);
 
 /** Compute the present value of an adjustable quantity: mean over the views; 0 for the tilt.

@@ -104,7 +104,7 @@ fbp_status fbp_scan_vectors(struct fbp_scan *out, enum fbp_kind kind, const stru
 /* Greatest deviation from 1 of the length of a direction that counts as a unit vector. */
 static const double UNIT = 1e-6;
 
-/* Value k of an array with one value per view, or one for all. */
+/* Value for view k, from an array with one value per view, or one for all. */
 static double value_of(const double *values, size_t n, size_t k)
 {
     return values[n == 1 ? 0 : k];

@@ -288,7 +288,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     }
     if (c && fbp_corrections_terms(c) > 0)
         fbp_put_key_numbers(w, "beam_hardening", c->beam_hardening, fbp_corrections_terms(c));
-    if (c && c->rings) { /* in the form that fbp_corrections_rings() reads */
+    if (c && c->rings) { /* method of ring removal, as text that fbp_corrections_rings() reads */
         fbp_put_key(w, "rings");
         if (c->rings == FBP_RINGS_SORTING && c->ring_size)
             fprintf(w->f, "\"sorting:%zu\"", c->ring_size);

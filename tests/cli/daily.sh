@@ -118,7 +118,7 @@ done
 # Fewer views, larger pixels; columns are those of the files.
 run 0 recon scan.json --every 4 --bin 2 -o few.mha --json
 is "$(json size.0) == 48 && $(json min) < 0 && $(json max) > 0.01"
-has err 'every view of 4: 23 of 90; means of 2 x 2 pixels: 36 columns and 36 rows of them$'
+has err 'one of every 4 views: 23 of 90; means of 2 x 2 pixels: 36 columns and 36 rows$'
 run 0 recon scan.json --bin 5 -o few.mha
 has err 'unused at the edges: 2 of 72 columns, 2 of 72 rows$'
 run 0 recon scan.json --bin 2 --centre 30 -o few.mha -q

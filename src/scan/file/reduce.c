@@ -46,11 +46,11 @@ void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, 
 
     buf[0] = '\0';
     if (r->every > 1)
-        fbp_text_add(buf, n, "", "every view of %zu: %zu of %zu", r->every,
+        fbp_text_add(buf, n, "", "one of every %zu views: %zu of %zu", r->every,
                      (stored_views - 1) / r->every + 1, stored_views);
     if (fbp_reduction_joins(r))
-        fbp_text_add(buf, n, "; ", "means of %zu x %zu pixels: %zu columns and %zu rows of them",
-                     r->bin[0], r->bin[1], r->panel.n_columns, r->panel.n_rows);
+        fbp_text_add(buf, n, "; ", "means of %zu x %zu pixels: %zu columns and %zu rows", r->bin[0],
+                     r->bin[1], r->panel.n_columns, r->panel.n_rows);
     if (columns + rows > 0)
         fbp_text_add(buf, n, "", "; unused at the edges: %zu of %zu columns, %zu of %zu rows",
                      columns, r->stored.n_columns, rows, r->stored.n_rows);

@@ -177,8 +177,8 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* A guess in a scan file can be edited: its entry is short, and one remedy follows the entries of
- * the file.  For a file of another program, each entry contains the reason of the guess. */
+/* Guesses in a scan file have short entries, and one remedy after the last entry, because the file
+ * can be edited.  Guesses for a file of another program have entries with their reasons. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;

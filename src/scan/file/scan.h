@@ -36,7 +36,7 @@ fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);
 
-/** fbp_scan_clear() and fbp_scan_confirm() for structs that have the size of this release. */
+/** fbp_scan_clear() and fbp_scan_confirm() for structs of this release, with no check of size. */
 void fbp_scan_free(struct fbp_scan *scan);
 void fbp_scan_settle(struct fbp_scan *scan, const char *key);
 

@@ -101,8 +101,8 @@ fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
  * Returns st, or the status of renaming. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
-/** Finish the file like fbp_writer_close(), but keep its temporary name: the caller publishes
- * (renames) the files `settled`, and clears the struct. */
+/** Finish the file like fbp_writer_close(), but under its temporary name, in `settled`: the caller
+ * renames the file and clears `settled`. */
 fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);

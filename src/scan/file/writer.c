@@ -91,7 +91,7 @@ void fbp_put_number(struct fbp_writer *w, double x)
     for (int digits = 15; isfinite(x) && digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         const double again = strtod(text, NULL);
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): -0 is not 0 here */
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): compare bits, -0 is not 0 */
         if (memcmp(&again, &x, sizeof x) == 0)
             break;
     }

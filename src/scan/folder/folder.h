@@ -100,7 +100,7 @@ char *fbp_init_pattern(const struct fbp_init_series *series);
 
 /* folder_scan.c: roles and whole scans */
 
-/** True if the text contains the word; alone: not next to another letter. */
+/** True if the text contains the word; alone: only if no letter precedes or follows the word. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
 /** Part of the path after the folder. */

@@ -104,8 +104,8 @@ static void put_list(struct guess *g, const char *key, const double *v, size_t n
         cJSON_AddItemToObject(g->root, key, cJSON_CreateDoubleArray(v, (int)n));
 }
 
-/* Fill the scan file from a .dsc or .mat file that contains a whole EPR scan; false: the file does
- * not. */
+/* Fill the scan file from a .dsc or .mat file that contains a whole EPR scan; false: the file
+ * contains none. */
 static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
 {
     const char *name = fbp_init_inside(g->folder, s->path);
@@ -351,7 +351,7 @@ static void put_number(struct guess *g, cJSON *to, const char *name, double give
 }
 
 /* Find a geometry file that fits the views: each file is loaded without a pixel pitch first, then
- * with one, because some formats contain none. */
+ * with one, because files of some formats contain no pitch. */
 static void find_geometry(struct guess *g)
 {
     enum { MOST = 64 };

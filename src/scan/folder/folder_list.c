@@ -162,7 +162,8 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
     return st;
 }
 
-/* Sort the files: files of a series follow one another, in the order of their numbers. */
+/* Compare two files for sorting: files of one series follow one another, in the order of their
+ * numbers. */
 static int compare_files(const void *a, const void *b)
 {
     const struct file *x = a, *y = b;

@@ -233,7 +233,8 @@ static struct part_of member(const struct part_of *in, const char *key, char nam
     return (struct part_of){in->file, name, get(in->at, key)};
 }
 
-/* Read a direction or point in x, y, z of the world or u, v, w of the part. */
+/* Read a direction or a point: coordinates x, y, z of the world, or u, v, w of the part (*is_local
+ * true). */
 static fbp_status read_free_vector(const struct part_of *in, enum unit unit, double out[3],
                                    bool *is_local)
 {

@@ -73,7 +73,7 @@ static void units_of(const struct search *s, const char *path, char *out, size_t
     H5Dclose(data);
 }
 
-/* A unit: its names, each also with an s at its end, and its value. */
+/* A unit: its names (each also in the plural, with an s), and its value in mm or radians. */
 struct unit {
     const char *names;
     double value;
@@ -96,7 +96,8 @@ static const struct unit angles_rad[] = {
     {"grad gradian gon", FBP_PI / 200},   {"", 0},
 };
 
-/* Get the value of a unit from a table; 0 if the table does not contain the unit. */
+/* Get the value of a unit, in mm or radians, from a table; 0 if the table does not contain the
+ * unit. */
 static double value_of(const struct unit *table, const char *unit)
 {
     const size_t length = strlen(unit);

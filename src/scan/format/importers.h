@@ -31,8 +31,8 @@ struct fbp_geometry_format {
      * bytes (at most 4096; 0 for a folder).  NULL: only the name identifies the format. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Function that is called if the head is not sufficient: sets *is if the file, or the folder
-     * (n is 0), has the format.  Fails only if this cannot be determined; a damaged file is not an
-     * error here.  NULL: not needed. */
+     * (n is 0), has the format.  Fails only if the format cannot be determined, not if the file is
+     * damaged.  NULL: not needed. */
     fbp_status (*probe)(const char *path, const unsigned char *head, size_t n, bool *is);
     /** Function that loads a whole scan into *out, which is zeroed; after a failure the caller
      * clears it.  NULL: the format cannot be read. */
@@ -122,7 +122,7 @@ struct fbp_ini {
     size_t n;
 };
 
-/** Read the file ini->path; the other members of *ini are 0 before the call. */
+/** Read the INI file ini->path; the other members of *ini are 0 before the call. */
 fbp_status fbp_ini_load(struct fbp_ini *ini);
 
 /** Get the value of a key; NULL if the key is absent or its value empty. */
@@ -152,7 +152,8 @@ struct fbp_ini_ignored {
     /** Section and name of the key; blanks, "-" and "_" in names are ignored in comparisons. */
     const char *section, *key;
     double neutral; /**< number that has no effect */
-    /** Beginning of texts without effect, such as "OFF"; NULL: the value is a number. */
+    /** Beginning of the texts with which the key has no effect, such as "OFF"; NULL: the value is a
+     * number. */
     const char *neutral_text;
     const char *remedy;
 };

@@ -15,7 +15,7 @@
 
 enum { MAX_BYTES = 1 << 28 };
 
-/* Remove blanks and carriage returns at both ends. */
+/* Remove blanks and carriage returns at both ends of a text. */
 static char *trim(char *text)
 {
     while (isspace((unsigned char)*text))

@@ -113,7 +113,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
         FBP_TRY_GOTO(fbp_ini_positive(ini, "", "sdd", &p.sdd));
         FBP_TRY_GOTO(fbp_ini_number(ini, "", "tau", &p.tau));
     }
-    if (beam == FAN) { /* its rays are horizontal: the source is as high as the detector row */
+    if (beam == FAN) { /* horizontal rays: the source is as high as the detector row */
         p.height = p.shift[1];
         p.shift[1] = 0;
     }

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* Width of the panel of RabbitCT's scanner, also assumed for other panels.  The file does not
- * contain it, and no value depends on it. */
+/* Width of the panel of RabbitCT's scanner, which files do not contain; also assumed for other
+ * panels, because no value depends on the width. */
 static const double RABBITCT_WIDTH_MM = 1248 * 0.308;
 
 enum { RABBITCT_SIDE_MM = 256, RABBITCT_SIZE = 512 };

@@ -21,8 +21,7 @@ enum { MAX_VALUES = 3 << 20 };
 
 /* Smaller angles count as 0 [rad]. */
 static const double NO_TURN = 1e-12;
-/* Greatest relative difference between values of views that are written only once, for all views.
- */
+/* Greatest relative difference between values of views that are written as one value. */
 static const double SAME = 1e-13;
 /* Tolerance of right angles [rad], and relative tolerance of pitches. */
 static const double SQUARE = 1e-9;
