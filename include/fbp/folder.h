@@ -1,5 +1,5 @@
 /** @file folder.h  fbp_folder_load(): the scan of a folder, from its scan file or guessed from its
- * files.  `fbp recon FOLDER` and programs call it.
+ * files.  Programs and the Python binding call it; `fbp recon FOLDER` requires a scan file.
  */
 #ifndef FBP_FOLDER_H
 #define FBP_FOLDER_H

@@ -1,5 +1,6 @@
 /* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips:
- * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h, which sweeps call. */
+ * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h, which the command calls for
+ * its geometry options and sweeps. */
 #include "scan/adjust.h"
 
 #include "base/math.h"

@@ -1,6 +1,6 @@
 /* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002): their
  * checks and descriptions, and ring removal from a text such as "wavelet:5,1,db9".  Called by the
- * scan file, the plan and preprocessing. */
+ * scan file, the plan, preprocessing, and the command. */
 #include "scan/file/scan.h"
 
 #include "array/file/bytes.h"

@@ -1,6 +1,6 @@
 /* Preparation of stored rows to plane integrals (EPR): checks, the axis of prepared rows, a
  * description, and parsing of "baseline=1,phase=all" (--prepare).  Called by the scan file,
- * importers of EPR images, and src/prep, which prepares the rows. */
+ * importers of EPR images, the plan and the command; src/prep prepares the rows. */
 #include "scan/file/scan.h"
 
 #include "base/base.h"

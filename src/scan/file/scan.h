@@ -1,5 +1,6 @@
 /** @file scan.h  A scan in memory: its files, notes, images, corrections, preparation, reduction
- *  (internal). Readers and writers of scans, the plan and preprocessing call it. */
+ * (internal).  Called by readers and writers of scans, the plan, preprocessing and the command.
+ */
 #ifndef FBP_SRC_SCAN_FILE_SCAN_H
 #define FBP_SRC_SCAN_FILE_SCAN_H
 

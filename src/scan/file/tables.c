@@ -1,6 +1,7 @@
 /* Tables of numbers: plain text (blanks, commas or semicolons between numbers, comments after #),
- * CSV with a line of column names, and arrays of any format.  Called by the scan file for matrices,
- * directions, gradients, angles, weights, and by importers. */
+ * CSV with a line of column names, and arrays of any format.  Called by the scan file (matrices,
+ * directions, gradients, angles, weights), importers, src/prep and src/pipeline (profiles,
+ * responses, reference spectra), and `fbp simulate`. */
 #include "scan/file/text.h"
 
 #include "array/array.h"

@@ -1,5 +1,7 @@
 /** @file text.h  Text files of scans: reading JSON with messages that contain file and key, tables
- *  of numbers, and a writer (internal). The readers of the scan file and all importers call it. */
+ * of numbers, and a writer (internal).  Called by the scan file, by importers and exporters of text
+ * files, and by the SVG pictures; tables also by preprocessing, the plan and the command.
+ */
 #ifndef FBP_SRC_SCAN_FILE_TEXT_H
 #define FBP_SRC_SCAN_FILE_TEXT_H
 
