@@ -46,8 +46,8 @@ struct fbp_shape {
     double axes[3][3];   /**< axes of the shape: three orthogonal unit vectors, one per row */
     /** Half axes [mm]; cone: half axes of its section at y2 = 1 in its own coordinates. */
     double half_mm[3];
-    /** Cylinder and cone: ends along their own axis, in units of the half axis; may be infinite.
-     * Soft ellipsoid: range[0] is the exponent m of its density. */
+    /** Cylinder and cone: positions of the two ends along their own axis, in units of the half
+     * axis; may be infinite.  Soft ellipsoid: range[0] is the exponent m of its density. */
     double range[2];
     struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;

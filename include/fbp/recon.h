@@ -95,7 +95,7 @@ struct fbp_progress {
     size_t waiting_for;
 };
 
-/** Details of filter and weights.  0 means the default. */
+/** Parameters of filter and weights that are rarely changed.  0 means the default. */
 struct fbp_filtering_params {
     /** Cut-off of a Hann window along detector columns, a fraction of the Nyquist frequency, (0,
      * 1]; 0: no such window. */
@@ -172,7 +172,7 @@ struct fbp_output_params {
     bool force; /**< true: the output may replace an input file */
 };
 
-/** Plane integrals (EPR imaging, kind planes).  0 means the default. */
+/** Parameters of plane integrals (EPR imaging, kind planes).  0 means the default. */
 struct fbp_epr_params {
     enum fbp_interpolation interpolation; /**< interpolation between filtered samples */
     /** Oversampling of filtered plane integrals.  2: they are computed at the measured samples and
@@ -207,7 +207,7 @@ struct fbp_epr_params {
     enum fbp_ring_interpolation ring_interpolation;
 };
 
-/** Computation of one volume by several processes.  0 means the default. */
+/** Parameters for computing one volume by several processes.  0 means the default. */
 struct fbp_cluster_params {
     /** Team of processes that compute this volume together (fbp/team.h), each with its own plan;
      * NULL: only this process.  All processes make the same calls with the same parameters.  Each
@@ -266,8 +266,8 @@ struct fbp_recon_params {
     const char *device; /**< name of the device or devices: "auto", "ref", "cpu", "cuda:0,1" …;
                            NULL: "auto" */
     int n_threads; /**< number of threads for computing; 0: one per core of the affinity mask */
-    /** Memory that the plan and its runs may add to the process's memory at the time of planning
-     *  [bytes]; 0: 80 % of the free memory. */
+    /** Greatest memory of the plan and its runs, in addition to the memory that the process uses
+     * when the plan is made [bytes]; 0: 80 % of the free memory. */
     size_t memory_bytes;
     /** Memory of the plan on each device [bytes]; 0: 90 % of the free memory.  The driver's
      * context, about 300 MiB on a GPU, is not counted. */

@@ -27,8 +27,9 @@ struct fbp_geometry_format {
     /** Words for detection: each file of this format contains one of them in its first 4096 bytes,
      *  and no file of another format does; none: detect() or probe() decides. */
     const char *words[5];
-    /** True if the file (of a pattern, the first file) begins like this format.  head: its first n
-     * bytes (at most 4096; 0 for a folder).  NULL: only the name identifies the format. */
+    /** Function that returns true if the file, or the first file of a pattern, begins as files of
+     * this format do.  head: first n bytes of the file (at most 4096; 0 for a folder).  NULL: only
+     * the name identifies the format. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Function that is called if the head is not sufficient: sets *is if the file, or the folder
      * (n is 0), has the format.  Fails only if the format cannot be determined, not if the file is
