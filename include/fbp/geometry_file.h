@@ -1,4 +1,6 @@
-/** @file geometry_file.h  Geometry files of other programs: list the formats, load and save. */
+/** @file geometry_file.h  Geometry files of other programs: list of formats, loading, saving.
+ * Called by `fbp geometry`, `fbp info`, `fbp init`, and programs.
+ */
 #ifndef FBP_GEOMETRY_FILE_H
 #define FBP_GEOMETRY_FILE_H
 

@@ -110,22 +110,24 @@ FBP_API bool fbp_stopped(void);
 /** Lists of names, for fbp_name().  Scan files, options of the command and keywords in Python use
  * these names. */
 enum fbp_list {
-    FBP_LIST_TYPES = 0, /**< enum fbp_type: "none", "uint8" … "float64" */
-    FBP_LIST_KINDS,     /**< enum fbp_kind: "cone", "parallel", "planes" */
-    FBP_LIST_UNITS,     /**< enum fbp_unit: "mm", "cm" */
-    FBP_LIST_FILTERS,   /**< enum fbp_filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann",
-                           "second-difference", "3-point-derivative", "5-point-derivative",
-                           "two-ramps", "two-ramps-unpadded" */
-    FBP_LIST_PADS,      /**< enum fbp_pad_kind: "none", "cosine", "ellipse" */
-    FBP_LIST_INTERPOLATIONS,      /**< enum fbp_interpolation: "linear", "nearest", "cubic" */
-    FBP_LIST_RING_INTERPOLATIONS, /**< enum fbp_ring_interpolation: "fft", "spline", "linear" */
-    FBP_LIST_QUADRATURES,         /**< enum fbp_quadrature: "auto", "bands", "voronoi", "harmonics",
-                                     "given" */
-    FBP_LIST_DIRECTION_SETS,      /**< enum fbp_direction_set: "solid-angle", "linear-angle",
-                                     "fibonacci" */
-    FBP_LIST_DIRECTION_ORDERS,    /**< enum fbp_direction_order: "plain", "flip", "msps" */
-    FBP_LIST_POLES,               /**< enum fbp_pole: "z", "x", "y" */
-    FBP_LIST_ADJUSTMENTS,         /**< enum fbp_adjust: "centre", "tilt", "offset", "sod", "sdd" */
+    FBP_LIST_TYPES = 0, /**< names of enum fbp_type: "none", "uint8" … "float64" */
+    FBP_LIST_KINDS,     /**< names of enum fbp_kind: "cone", "parallel", "planes" */
+    FBP_LIST_UNITS,     /**< names of enum fbp_unit: "mm", "cm" */
+    /** Names of enum fbp_filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann",
+       "second-difference", "3-point-derivative", "5-point-derivative", "two-ramps",
+       "two-ramps-unpadded". */
+    FBP_LIST_FILTERS,
+    FBP_LIST_PADS,           /**< names of enum fbp_pad_kind: "none", "cosine", "ellipse" */
+    FBP_LIST_INTERPOLATIONS, /**< names of enum fbp_interpolation: "linear", "nearest", "cubic" */
+    /** Names of enum fbp_ring_interpolation: "fft", "spline", "linear". */
+    FBP_LIST_RING_INTERPOLATIONS,
+    /** Names of enum fbp_quadrature: "auto", "bands", "voronoi", "harmonics", "given". */
+    FBP_LIST_QUADRATURES,
+    /** Names of enum fbp_direction_set: "solid-angle", "linear-angle", "fibonacci". */
+    FBP_LIST_DIRECTION_SETS,
+    FBP_LIST_DIRECTION_ORDERS, /**< names of enum fbp_direction_order: "plain", "flip", "msps" */
+    FBP_LIST_POLES,            /**< names of enum fbp_pole: "z", "x", "y" */
+    FBP_LIST_ADJUSTMENTS, /**< names of enum fbp_adjust: "centre", "tilt", "offset", "sod", "sdd" */
     /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
      *  on this machine or not. */
     FBP_LIST_DEVICES,

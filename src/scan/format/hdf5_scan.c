@@ -149,8 +149,8 @@ static fbp_status note_ignored(struct search *s)
     static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
-        /* Above 0: report a value that changes during the scan by more than this fraction; 0:
-         * report a value that is not 0. */
+        /* Above 0: note a value that changes during the scan by more than this fraction; 0: note a
+         * value that is not 0. */
         double moves;
         const char *remedy;
     } list[] = {{"x_translation", 1e-9, still},

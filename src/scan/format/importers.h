@@ -64,7 +64,8 @@ fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_k
 fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
                                    double out[2]);
 
-/** Allocate n views in out; fails if n is 0, or differs from the number that the caller knows. */
+/** Allocate n views in the scan `out`; fails if n is 0, or differs from the number that the caller
+ * knows. */
 fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n);
 
