@@ -17,10 +17,12 @@ struct fbp_init_series {
     char *path;   /**< path of the first file */
     char *before; /**< part of the path before the number */
     char *after;  /**< part of the path after the number; "": no number */
-    /** Number of digits that all numbers of the series have; 0: not the same, or no number. */
+    /** Number of digits of the numbers in the file names; 0: not the same in all names, or no
+     * number. */
     int digits;
-    size_t first, last; /**< first and last number of the series; equal: a single file */
-    size_t missing;     /**< number of files after a gap in the numbers, which are left out */
+    size_t first,
+        last;       /**< first and last number in the names of the files; equal: a single file */
+    size_t missing; /**< number of files after a gap in the numbers, which are left out */
     char *glob; /**< pattern of all names, "p_[0-9]*.tif"; NULL: names are before, number, after */
     struct fbp_numbering order; /**< order of the files of the glob */
     uint64_t bytes;             /**< size of the first file */
@@ -41,7 +43,7 @@ enum fbp_init_role {
     FBP_INIT_ROLES
 };
 
-/** All series of a folder and of the folders in it. */
+/** All files of a folder and of the folders in it, as series of numbered files or single files. */
 struct fbp_init_folder {
     const char *path;
     size_t n;
@@ -94,7 +96,7 @@ static inline bool fbp_init_tried(fbp_status st)
 /** Record that a file that may be a scan, or its projections, could not be read. */
 void fbp_init_lost_scan(const char *path);
 
-/** Get the name of a series for fbp_source_open(): the path of one file, a pattern such as
+/** Get the name of a series of files for fbp_source_open(): the path of one file, a pattern such as
  * "p_%04d.tif 1 360", or a glob.  Free the name with free(). */
 char *fbp_init_pattern(const struct fbp_init_series *series);
 

@@ -243,7 +243,7 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     for (size_t i = 0; i < n; i++)
         paths[i] = files[i].path;
     st = fbp_number_files(paths, n, files[0].kind, &s->order);
-    /* The names allow two orders: an error only if these files are the projections. */
+    /* The names allow two orders of the files: an error only if these are the projections. */
     if (st == FBP_ERR_INVALID) {
         s->why = strdup(fbp_message());
         if (runs <= n / 2)

@@ -39,7 +39,7 @@ struct tigre {
     bool parallel;
     double sizes[N_SIZES][3]; /* 0: not given */
     struct list lists[N_LISTS];
-    struct list angles; /* angles [rad]: per view one, or three (rotations about z, y, z) */
+    struct list angles; /* angles [rad]: one per view, or three (rotations about z, y, z) */
 };
 
 /* Members that JSON and MAT files contain: name in the file, numbers per row. */
