@@ -20,8 +20,8 @@ struct fbp_init_series {
     /** Number of digits of the numbers in the file names; 0: not the same in all names, or no
      * number. */
     int digits;
-    size_t first,
-        last;       /**< first and last number in the names of the files; equal: a single file */
+    /** First and last number in the names of the files; equal: a single file. */
+    size_t first, last;
     size_t missing; /**< number of files after a gap in the numbers, which are left out */
     char *glob; /**< pattern of all names, "p_[0-9]*.tif"; NULL: names are before, number, after */
     struct fbp_numbering order; /**< order of the files of the glob */
@@ -108,8 +108,8 @@ bool fbp_init_has_word(const char *text, const char *word, bool alone);
 /** Part of the path after the folder. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path);
 
-/** Get the role of a series (projections, darks, flats …) from words in the names of its files and
- * folder, such as flats, white_0001, df. */
+/** Get the role of a series of files (projections, darks, flats …) from words in the names of files
+ * and folder, such as flats, white_0001, df. */
 enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
                                     const struct fbp_init_series *s);
 
