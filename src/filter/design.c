@@ -1,6 +1,6 @@
-/* Filters of rows: design of the band-limited ramp and its windows (Kak & Slaney 1988), a window
- * along columns, interpolation on rings, and rows through a filter in double.  Plans design
- * filters; backends "ref" and "cpu" filter rows in double. */
+/* Filters of detector rows: design of the band-limited ramp and its windows (Kak & Slaney 1988), a
+ * window along columns, weights of interpolation around a circle, and filtering of a row in double.
+ * Plans (src/pipeline) design filters; the backends "ref" and "cpu" filter rows. */
 #include "filter/filter.h"
 
 #include "fft/fft.h"
@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All filters.  A window is a sum of cosines, except that of Shepp and Logan; filters without terms
- * are for plane integrals only (parabola.c). */
+/* All filters, with the cosines of their windows.  Entries without cosines: shepp-logan, whose
+ * window is a sinc, and the filters of plane integrals (parabola.c). */
 static const struct {
     const char *name;
     struct fbp_window_term terms[FBP_WINDOW_TERMS];
@@ -82,7 +82,7 @@ double fbp_filter_window(enum fbp_filter filter, double x)
     return sum;
 }
 
-/* Write "ram-lak, shepp-logan … or hann", all windows, to buf[n]. */
+/* Write the names of all windows, "ram-lak, shepp-logan … or hann", to buf[n]. */
 static const char *list_windows(char *buf, size_t n)
 {
     size_t left = 0, used = 0;
@@ -161,7 +161,7 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
     const size_t n = out->n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&even, n, sizeof *even, "the filter"));
-    /* The kernel is even: a cosine transform of half the circle is sufficient. */
+    /* The kernel is even: a cosine transform of its samples n >= 0 is sufficient. */
     for (size_t i = 0; i < n; i++)
         out->response[i] = fbp_ramp_kernel(i);
     FBP_TRY_GOTO(fbp_fft_even(out->response, n));
@@ -240,7 +240,7 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
         g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
                (double)n_fft;
     FBP_TRY_GOTO(fbp_fft_even(g, n));
-    /* least half-width beyond which twice the sum of |g(n)| is small */
+    /* least half-width for which twice the sum of |g(n)| beyond it is below FBP_COLUMN_ERROR */
     size_t s = n_rows - 1;
     for (double left = 2 * fabs(g[s]); s > 0 && left < FBP_COLUMN_ERROR; left += 2 * fabs(g[s]))
         s--;
@@ -260,7 +260,8 @@ void fbp_column_filter_clear(struct fbp_column_filter *f)
     *f = (struct fbp_column_filter){0};
 }
 
-/* Kernel for coefficients of periodic splines: the inverse of (1, 4, 1) / 6 on a circle. */
+/* Compute the kernel that converts samples to coefficients of a periodic cubic spline: the inverse
+ * of (1, 4, 1) / 6 on a circle. */
 void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch)
 {
     const double turn = 2 * FBP_PI / (double)n;
@@ -295,14 +296,14 @@ void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, con
         return;
     case FBP_RINGS_SPLINE:
         fbp_spline_weights(part, w);
-        for (int i = 0; i < 4; i++) { /* every sample contributes to every coefficient */
+        for (int i = 0; i < 4; i++) { /* every sample contributes to every spline coefficient */
             const size_t k = around(first + i - 1, n);
             for (size_t j = 0; j < n; j++)
                 weights[j] += w[i] * scratch[(k + n - j) % n];
         }
         return;
-    default: /* Fourier series: a sum of cosines; for an even number of samples, the highest term
-                has half weight */
+    default: /* Fourier series: a sum of cosines; for an even number of samples, the term of the
+                highest frequency has half weight */
         for (size_t i = 0; i < n; i++) {
             const double a = FBP_PI * (x - (double)i), b = a / (double)n;
             const double below = (double)n * (n % 2 ? sin(b) : tan(b));

@@ -1,6 +1,6 @@
-/** @file filter.h  Design of the filters of rows (ramp, windows, column window, padding), and their
- *  application in double (internal; double, pure functions). Plans design filters, backends apply
- *  them. */
+/** @file filter.h  Design of filters for detector rows (ramp, windows, window along columns,
+ * padding), and their application in double (internal; pure functions). Plans (src/pipeline) design
+ * the filters, the backends "ref" and "cpu" apply them; the command uses their names. */
 #ifndef FBP_SRC_FILTER_H
 #define FBP_SRC_FILTER_H
 
@@ -21,19 +21,23 @@
 struct fbp_filter_design {
     size_t n_columns;
     size_t n_fft;      /**< 2^a 3^b 5^c */
-    double *response;  /**< [n_fft/2 + 1] factors, including the 1/n_fft of the inverse transform */
-    size_t half_width; /**< S, the greatest |n| of the kernel; at most n_columns - 1 */
-    double *kernel;    /**< [S + 1] kernel[n], n = 0 … S; symmetric, unless kernel_back is set */
-    /** Second halves of a real kernel that is not symmetric (fbp_deconvolution_design()): imaginary
-     * parts of the response, and kernel[-n], n = 0 … S.  NULL: the kernel is symmetric. */
+    double *response;  /**< [n_fft/2 + 1] factors of frequencies, including the 1/n_fft of the
+                          inverse transform */
+    size_t half_width; /**< number of kernel samples on either side of sample 0; at most n_columns -
+                          1 */
+    double *kernel; /**< [half_width + 1] kernel[n], n >= 0; symmetric unless kernel_back is set */
+    /** For a real kernel that is not symmetric (fbp_deconvolution_design()): imaginary parts of the
+     * response, and kernel_back[n] = kernel[-n], n = 0 … half_width.  NULL: symmetric kernel. */
     double *imaginary, *kernel_back;
-    bool periodic; /**< true: n_fft is n_columns, rows are periodic, and the kernel is NULL */
-    /** Passes of rows through the filter, 1 or 2; rows are cut to n_columns in between. */
+    bool periodic; /**< true: rows are periodic, n_fft is n_columns, and kernel is NULL */
+    /** Number of passes of a row through the filter, 1 or 2; before the second pass, the row is cut
+     * to n_columns samples. */
     unsigned passes;
 };
 
 /**
- * Design a filter of line integrals. half_width 0: n_columns - 1.
+ * Design a filter of line integrals, ramp times window. half_width: number of kernel samples on
+ * either side of sample 0; 0: n_columns - 1.
  * @return FBP_ERR_INVALID for a cutoff outside (0, 1], FBP_ERR_UNSUPPORTED for a filter of plane
  *         integrals
  */
@@ -42,19 +46,19 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
 void fbp_filter_design_clear(struct fbp_filter_design *design);
 
 /**
- * Check the arguments that all designs share.
+ * Check the filter, the cutoff and the row length of any design.
  * @return FBP_ERR_INVALID for an unknown filter, a cutoff outside (0, 1], and rows that are too
  *         long or empty
  */
 fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_columns);
 
-/** Allocate the arrays of a design, zeroed, for its n_columns and half_width (0: n_columns - 1),
- * with passes 1.  asymmetric: also the second halves of the kernel. */
+/** Allocate the zeroed arrays of a design for its n_columns and half_width (0: n_columns - 1), and
+ * set passes to 1.  asymmetric: also imaginary and kernel_back. */
 fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymmetric);
 
 /**
- * Fill an allocated design: the kernel, truncated after the half-width, and the response of the
- * whole kernel on the circle.
+ * Fill an allocated design from a kernel: copy its samples up to half_width, and compute the
+ * response of all its samples on a circle of n_fft points.
  *
  * ahead   kernel[n], n = 0 … n_columns - 1
  * behind  kernel[-n]; NULL: symmetric
@@ -65,10 +69,10 @@ fbp_status fbp_filter_from_kernel(struct fbp_filter_design *design, const double
 /** Ramp kernel h(n) of unit pitch. */
 double fbp_ramp_kernel(size_t n);
 
-/** True if the filter is a window for line integrals. */
+/** True if the filter is the ramp times a window (ram-lak, shepp-logan, cosine, hamming, hann). */
 bool fbp_filter_is_window(enum fbp_filter filter);
 
-/** A term of a window W(x) = sum of amplitude cos(pi frequency x), x = f / f_cut. */
+/** One cosine of a window W(x) = sum of amplitude cos(pi frequency x), x = f / f_cut. */
 struct fbp_window_term {
     double amplitude, frequency;
 };
@@ -76,11 +80,11 @@ struct fbp_window_term {
 /** Greatest number of terms of a window. */
 enum { FBP_WINDOW_TERMS = 4 };
 
-/** Get the terms of a window [FBP_WINDOW_TERMS], the first with an amplitude above 0; NULL: the
- * filter is not a sum of cosines. */
+/** Get the cosines of a filter's window, [FBP_WINDOW_TERMS], with zeros after the last; NULL: the
+ * window is not a sum of cosines. */
 const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter);
 
-/** Compute a window W(x), x = f / f_cut in [0, 1]; 0 for greater x. */
+/** Compute the window W(x) of a filter at x = f / f_cut; 0 outside [0, 1]. */
 double fbp_filter_window(enum fbp_filter filter, double x);
 
 /**
@@ -100,23 +104,23 @@ struct fbp_column_filter {
 static const double FBP_COLUMN_ERROR = 1e-4;
 
 /**
- * Design a window along columns.
+ * Design a Hann window along detector columns.
  * @return FBP_ERR_INVALID for a cutoff outside (0, 1], or a single row, whose only frequency is 0
  */
 fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff, size_t n_rows);
 void fbp_column_filter_clear(struct fbp_column_filter *filter);
 
 /**
- * Interpolation of a periodic function: get the weights of all samples i < n in the value at x (in
- * samples); their sum is 1.
+ * Interpolate a periodic function: get the weights of samples i = 0 … n - 1 in the value at x
+ * (in samples); their sum is 1.
  *
- * scratch  [n], written by fbp_cyclic_prepare(); used by splines only
+ * scratch  [n], written by fbp_cyclic_prepare(); read for splines only
  */
 void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, const double *scratch,
                         double *weights);
 void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch);
 
-/** A filter of rows in double, one row per call; any number of threads may apply it. */
+/** A filter that is applied to one row per call, in double; any number of threads may use it. */
 struct fbp_row_filter {
     const struct fbp_filter_design *design;
     bool spatial; /**< convolution in space instead of by FFT */
@@ -135,7 +139,8 @@ size_t fbp_row_work_doubles(const struct fbp_filter_design *f);
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f);
 void fbp_row_work_free(struct fbp_row_work *work);
 
-/** Prepare a filter; design must outlive it. spatial: see the struct. */
+/** Prepare a row filter; `design` must outlive it. spatial: convolution in space instead of by FFT.
+ * */
 fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
                                bool spatial);
 void fbp_row_filter_close(struct fbp_row_filter *filter);
@@ -143,13 +148,13 @@ void fbp_row_filter_close(struct fbp_row_filter *filter);
 /**
  * Filter one row: y(c) = sum_c' h(c - c') x(c'), in all passes of the design.
  *
- * work  work->line contains x, followed by zeros; overwritten
+ * work  buffers of this thread; work->line contains x, then zeros up to n_fft; overwritten
  * out   n_columns samples
  */
 void fbp_row_filter(const struct fbp_row_filter *filter, const struct fbp_row_work *work,
                     double *out);
 
-/** Padding of rows beyond the panel (pad.h), for all rows of a scan. */
+/** Tables that continue rows beyond the panel (pad.h); the same for all rows of a scan. */
 struct fbp_pad {
     struct fbp_pad_rule rule;
     size_t n_columns; /**< columns of filtered rows */
@@ -160,19 +165,21 @@ struct fbp_pad_request {
     enum fbp_pad_kind kind; /**< COSINE or ELLIPSE */
     enum fbp_filter filter;
     double cutoff;
-    size_t half_width;    /**< half-width of a spatial filter; 0: the whole row */
-    size_t n_columns;     /**< columns of the panel */
-    size_t before, after; /**< number of additional columns of filtered rows, at either end */
+    size_t half_width; /**< greatest distance of the kernel's samples from its centre; 0: the whole
+                          row */
+    size_t n_columns;  /**< columns of the panel */
+    size_t before,
+        after; /**< columns that filtered rows have before the panel's first and after its last */
 };
 
 /**
- * Compute the tables.
+ * Compute the tables that continue rows beyond the panel.
  * @return FBP_ERR_INVALID for rows of fewer than 8 columns
  */
 fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq);
 void fbp_pad_destroy(struct fbp_pad **pad);
 
-/** Get table `at` of an end (0, 1): [n_columns]. */
+/** Get table number `at`, [n_columns], of the row's first (0) or last (1) end. */
 static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_t at)
 {
     return p->tables + ((size_t)end * p->rule.n_lengths + at) * p->n_columns;
@@ -181,12 +188,12 @@ static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_
 /** Size of all tables [floats]. */
 size_t fbp_pad_floats(const struct fbp_pad *pad);
 
-/** Compute the continuation of a row at both ends from its weighted samples `line` (of the panel)
- *  and their weights. */
+/** Compute how a row continues beyond both of its ends. line: weighted samples of the panel;
+ * weights: the weights of these samples. */
 void fbp_pad_ends(const struct fbp_pad_rule *rule, const float *line, const float *weights,
                   struct fbp_pad_end out[2]);
 
-/** Add the contribution of the columns beyond the ends to a filtered row. */
+/** Add to a filtered row the contribution of the columns beyond the panel's ends. */
 void fbp_pad_apply(const struct fbp_pad *pad, const struct fbp_pad_end ends[2], float *row);
 
 /** Name of a filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann", "second-difference",

@@ -1,12 +1,12 @@
-/* Tables of the filtered continuation of rows beyond the panel (pad.h), and its use on the CPU.
- * Called by plans (tables) and by the backends "ref" and "cpu" (rows). */
+/* Continues detector rows beyond the panel (pad.h): tables of the filtered continuation, and their
+ * use on the CPU.  Plans create the tables; the backends "ref" and "cpu" add them to rows. */
 #include "filter/filter.h"
 
 #include "base/base.h"
 #include "base/math.h"
 
 static const double COSINE_PART = 0.15; /* length of a cosine, as part of the row */
-static const double MOST_PART = 0.4;    /* greatest length of an ellipse, as in fbp_pad_reach() */
+static const double MOST_PART = 0.4;    /* greatest length of an ellipse, as part of the row */
 static const double LENGTHS_AN_OCTAVE = 4;
 
 const char *fbp_pad_name(size_t i)
@@ -49,7 +49,8 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
     const size_t reach = rq->half_width ? rq->half_width : whole;
     FBP_TRY_GOTO(fbp_alloc((void **)&p->tables, fbp_pad_floats(p) * sizeof(float), "the padding"));
     FBP_TRY_GOTO(fbp_filter_design(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0));
-    /* sum over t > 0 of h(c - c(t)) phi(t / length), where c(t) is t columns beyond the end */
+    /* table[c]: sum over t > 0 of h(c - c(t)) phi(t / length), where c(t) is the column at distance
+     * t beyond the panel's end */
     for (int end = 0; end < 2; end++)
         for (size_t i = 0; i < r->n_lengths; i++) {
             float *table = p->tables + ((size_t)end * r->n_lengths + i) * p->n_columns;
@@ -92,7 +93,7 @@ size_t fbp_pad_floats(const struct fbp_pad *p)
     return 2 * (size_t)p->rule.n_lengths * p->n_columns;
 }
 
-/* Get the measured row from the weighted one; a column with weight 0 counts as 0. */
+/* Get the measured value of column c from its weighted value; 0 if the weight is 0. */
 static float measured(const float *line, const float *weights, unsigned c)
 {
     return weights[c] > 0 ? line[c] / weights[c] : 0;

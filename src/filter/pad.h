@@ -27,26 +27,30 @@
 #    define FBP_PAD_FN static inline
 #endif
 
-/** Number of samples in a row's outer half for the fit of an ellipse; greatest number of tables. */
+/** FBP_PAD_POINTS: number of samples in a row's outer half to which an ellipse is fitted.
+ * FBP_PAD_LENGTHS: greatest number of tables per end of the row. */
 enum { FBP_PAD_POINTS = 32, FBP_PAD_LENGTHS = 64 };
 
-/** Parameters of the padding, equal for all rows. */
+/** Parameters of the continuation of rows beyond the panel, equal for all rows. */
 struct fbp_pad_rule {
     unsigned n_columns; /**< columns of the panel */
-    unsigned edge;      /**< number of columns at an end that determine its value */
-    bool fit;           /**< true: E from a fitted parabola; false: E = lengths[0] */
-    bool ends[2]; /**< true: the end is continued; false: end towards the axis of an offset panel */
+    unsigned edge; /**< number of columns at an end of the row that determine its value there */
+    bool fit;      /**< true: length E of a continuation by fit to the row; false: E = lengths[0] */
+    bool ends[2];  /**< true: the row is continued at this end; false: end towards the axis of an
+                      offset panel */
     unsigned n_lengths;
     float lengths[FBP_PAD_LENGTHS]; /**< E of each table [columns], ascending */
 };
 
-/** Continuation of a row at one end: amount * ((1 - part) * tables[at] + part * tables[at + 1]). */
+/** Continuation of a row at one of its ends: amount * ((1 - part) * tables[at] + part * tables[at +
+ * 1]). */
 struct fbp_pad_end {
     float amount, part;
     unsigned at;
 };
 
-/** Sums for the fit over the outer half of a row, x in [-1, 0), y = p(x)^2 - p(0)^2. */
+/** Sums for the fit of y = p(x)^2 - p(0)^2 by b x + c x^2 over the outer half of a row p, x in [-1,
+ * 0). */
 struct fbp_pad_sums {
     float xx, xxx, xxxx, xy, xxy;
 };
@@ -58,21 +62,22 @@ FBP_PAD_FN unsigned fbp_pad_point(const struct fbp_pad_rule *r, int end, unsigne
     return end ? r->n_columns - 1 - off : off;
 }
 
-/** Get column i counted from an end; 0 is the outermost. */
+/** Get the column that is number i from an end of the row; 0 is the outermost. */
 FBP_PAD_FN unsigned fbp_pad_column(const struct fbp_pad_rule *r, int end, unsigned i)
 {
     return end ? r->n_columns - 1 - i : i;
 }
 
-/** Get the coefficient of sample i from the end in the value at the end, which is that of a line
- * fitted to `edge` samples. */
+/** Get the weight of the i-th sample from an end of the row in the row's value at this end. The
+ * value is that of a line fitted to the outermost r->edge samples. */
 FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
 {
     const float n = (float)r->edge, mean = (n - 1) / 2, spread = n * (n * n - 1) / 12;
     return 1 / n + (r->edge > 1 ? mean * (mean - (float)i) / spread : 0);
 }
 
-/** Add fit point i to the sums: p: measured value; p0: value at the end. */
+/** Add sample i of the fit of an ellipse to the sums. p: measured value; p0: value at the row's
+ * end. */
 FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, float p0,
                             struct fbp_pad_sums *s)
 {
@@ -87,9 +92,9 @@ FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, f
     s->xxy += x * x * y;
 }
 
-/** Get the distance from the end to the point where y = b x + c x^2 is -p0^2 [columns].  Limited to
- * 0.4 of the row if the row clearly falls towards its end, as for an ellipse, and to 0.1 if it does
- * not. */
+/** Get the distance [columns] from the end of the row to the zero of the fitted parabola, b x + c
+ * x^2 = -p0^2.  At most 0.4 of the row if the row clearly falls towards its end, as for an ellipse,
+ * and at most 0.1 if it does not fall. */
 FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const struct fbp_pad_sums *s)
 {
     const float least = 0.1f, most = 0.4f, n = (float)r->n_columns;

@@ -1,5 +1,6 @@
-/* Filters of plane integrals: f^2 in place of the ramp (Natterer 1986), deconvolution of the line
- * shape, filters around a circle, splines (Unser 1993).  pipeline/job.c designs them. */
+/* Design of filters of plane integrals (EPR): f^2 in place of the ramp (Natterer 1986),
+ * deconvolution of the line shape, filters of periodic rows, cubic splines (Unser 1993).  Called by
+ * plans (src/pipeline) and by backend/cpu/convolve.c. */
 #include "filter/parabola.h"
 
 #include "fft/fft.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Differences as taps 0 … 4 of an even kernel, times 4 pi^2. */
+/* Kernels that approximate minus the second derivative by differences of samples: values at 0 … 4,
+ * the kernel is even; to be divided by 4 pi^2. */
 enum { N_TAPS = 5 };
 
 static const double *taps_of(enum fbp_filter filter)
@@ -41,8 +43,8 @@ static double cos_pi(double x)
     return sin_pi(remainder(x, 2) + .5);
 }
 
-/* Compute the integral of v^k (-1)^i (a v)^j / j! over [0, 1/2], summed over i; j = 2 i + odd: for
- * sums whose terms cancel if a is small. */
+/* Compute the integral of v^k cos(a v), or of v^k sin(a v) if odd is 1, over [0, 1/2] by a power
+ * series: terms of the closed form cancel if a is small. */
 static double series(double a, int k, int odd)
 {
     double term = odd ? a : 1, half = ldexp(1, -(k + odd + 1)), sum = 0;
@@ -82,14 +84,16 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
     double sum = 0;
 
     for (int i = 1 - N_TAPS; taps && i < N_TAPS; i++) {
-        const double d = x - i; /* integral of cos(2 pi d f) over |f| <= cutoff / 2 */
+        const double d =
+            x -
+            i; /* kernel value i contributes the integral of cos(2 pi d f) over |f| <= cutoff / 2 */
         sum += taps[abs(i)] * (d == 0 ? cutoff : sin_pi(cutoff * d) / (FBP_PI * d));
     }
     if (taps)
         return sum / (4 * FBP_PI * FBP_PI);
     if (filter == FBP_FILTER_SHEPP_LOGAN) /* f^2 sinc(f) = f sin(pi f) / pi */
         return cube * ((sine_half(1 + 2 * y) + sine_half(1 - 2 * y)) / FBP_PI);
-    /* A cosine of the window shifts the kernel to both sides; ramps have no terms. */
+    /* A cosine in the window yields two kernels of f^2, shifted to either side. */
     for (size_t i = 0; terms && i < FBP_WINDOW_TERMS; i++) {
         const double shift = terms[i].frequency;
         if (shift > 0)
@@ -116,9 +120,9 @@ double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f)
 }
 
 /*
- * even[n]: the kernel of two ramps, one behind the other, on a row with zeros to three times its
- * length: one sampled ramp's response squared on that circle, cut off, and transformed back.
- * Samples between are zeros in the upper half of the spectrum.
+ * even[n]: the kernel of the filter "two-ramps" for rows with zeros to three times their length:
+ * the response of one sampled ramp on this circle, squared, set to 0 above the cutoff, and
+ * transformed back. With oversampling 2, the upper half of the spectrum is 0.
  */
 static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling, size_t n,
                             double *even)
@@ -136,10 +140,10 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
     if (oversampling > 1)
-        ramp[last] /= 2; /* the highest frequency now occurs at both ends */
+        ramp[last] /= 2; /* in the longer spectrum, this frequency occurs twice, at +f and at -f */
     FBP_TRY_GOTO(fbp_fft_even(ramp, room));
     for (size_t i = 0; i < n; i++)
-        /* The distance of two samples of a row is never greater. */
+        /* two samples of a row are at most n_columns - 1 apart */
         even[i] = i < n_columns ? ramp[i] : 0;
 fail:
     free(ramp);
@@ -181,8 +185,8 @@ fail:
     return st;
 }
 
-/* A frequency of a band [cycles per sample], its weight in the integral, and h^ at it, later the
- * factor of rows. */
+/* A point of the integral over frequencies: frequency f [cycles per sample], weight w, and h^(f) of
+ * the reference spectrum, which is replaced by the filter's factor. */
 struct point {
     double f, w;
     double complex h;
@@ -193,14 +197,15 @@ struct band {
     struct point *at; /* [n] */
 };
 
-/* Number of frequencies between two checks for cancellation. */
+/* Number of frequencies between two checks whether the run is cancelled. */
 enum { A_WHILE = 8 };
 
-/* Least part of the greatest value of |h^|: at frequencies above that of the greatest value,
+/* Least |h^(f)|, as a part of the greatest |h^|: at frequencies above that of the greatest value,
  * smaller values are only noise. */
 static const double LEAST = 1e-5;
 
-/* Compute the response's factor at f, in cycles per sample. */
+/* Compute the factor of a table of factors at frequency f [cycles per sample]; 1 without a table.
+ * */
 static double factor_at(const struct fbp_response *r, double f)
 {
     const double *at = r->table, x = 2 * f;
@@ -216,7 +221,8 @@ static double factor_at(const struct fbp_response *r, double f)
     return at[-1] + (x - at[-2]) / (at[0] - at[-2]) * (at[1] - at[-1]);
 }
 
-/* Compute the sum of h[m] exp(-2 pi i f (m - centre)); 1 without a reference. */
+/* Compute the reference's spectrum h^(f), the sum of h[m] exp(-2 pi i f (m - centre)); 1 without a
+ * reference. */
 static double complex spectrum_at(const struct fbp_reference *r, double f)
 {
     const double complex step = cexp(-2 * FBP_PI * I * f);
@@ -231,7 +237,8 @@ static double complex spectrum_at(const struct fbp_reference *r, double f)
     return sum;
 }
 
-/* Set the factors of a band: R / h^ times the weights of both halves of the band. */
+/* Replace h^ of all points by R / h^, or by its Wiener form, times twice the weight: once for f,
+ * once for -f. */
 static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
 {
     const struct fbp_reference *r = &s->reference;
@@ -316,7 +323,8 @@ static fbp_status check(const struct fbp_spectral_filter *s, size_t n_columns)
     return fbp_response_check(&s->response);
 }
 
-/* Number of points of Gauss and Legendre in a part of the band, for frequencies above 0. */
+/* Number of points of the Gauss-Legendre rule in each part of the frequencies from 0 to the cutoff.
+ * */
 enum { N_GAUSS = 8 };
 static const double at_gauss[N_GAUSS] = {
     -.96028985649753623168, -.79666647741362673959, -.52553240991632898582, -.18343464249564980494,
@@ -325,9 +333,9 @@ static const double gauss[N_GAUSS] = {
     .10122853629037625915, .22238103445337447054, .31370664587788728734, .36268378337836198297,
     .36268378337836198297, .31370664587788728734, .22238103445337447054, .10122853629037625915};
 
-/* Get the points of all parts of the band.  Parts end at the corners of the response, and are so
- * short that the phases of the longest kernel and spectrum change by less than a third of a turn in
- * each. */
+/* Compute the points of the integral over frequencies, in parts.  Parts end at the corners of the
+ * table of factors, and are so short that the phases of the longest kernel and spectrum change by
+ * less than a third of a turn in each. */
 static fbp_status integration_band(const struct fbp_spectral_filter *s, double longest,
                                    struct band *b)
 {
@@ -372,7 +380,8 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
     FBP_TRY_GOTO(fbp_calloc((void **)&ahead, n_columns, sizeof *ahead, "the filter"));
     FBP_TRY_GOTO(fbp_calloc((void **)&behind, n_columns, sizeof *behind, "the filter"));
     for (size_t n = 0; n < n_columns; n++) {
-        /* kernel[+-n]: the real part of the sum of h exp(+-2 pi i f x) */
+        /* kernel[n] and kernel[-n]: the real parts of the sums of h exp(2 pi i f x) and h exp(-2 pi
+         * i f x) */
         const double x = (double)n / (double)oversampling;
         double even = 0, odd = 0;
         FBP_TRY_GOTO(fbp_check_cancelled());
@@ -408,7 +417,7 @@ fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_s
     FBP_TRY_GOTO(fbp_calloc((void **)&out->imaginary, n, sizeof *out->imaginary, "the filter"));
     b.n = (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9);
     FBP_TRY_GOTO(fbp_calloc((void **)&b.at, b.n, sizeof *b.at, "the filter"));
-    for (size_t i = 0; i < b.n; i++) { /* above the frequency 0, at which the response stays 0 */
+    for (size_t i = 0; i < b.n; i++) { /* without frequency 0, at which the response stays 0 */
         b.at[i].f = (double)(i + 1) / (double)n_columns;
         b.at[i].w = .5; /* for both halves of the band */
     }
@@ -441,7 +450,8 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
     for (size_t i = 0; i <= n / 2; i++)
         work.spectrum[i] = f->response[i] + I * f->imaginary[i];
     fbp_fft_real_back(filter.fft, work.spectrum, work.line, work.scratch);
-    for (size_t i = 0; i < n; i++) /* one period of the kernel, and the period before it */
+    for (size_t i = 0; i < n;
+         i++) /* kernel[-i], which is kernel[n - i], because the kernel has period n */
         behind[i] = work.line[(n - i) % n];
     FBP_TRY_GOTO(fbp_filter_design_alloc(straight, true));
     FBP_TRY_GOTO(fbp_filter_from_kernel(straight, work.line, behind));
@@ -459,7 +469,8 @@ static double tap(const struct fbp_filter_design *d, ptrdiff_t n)
     return n < 0 && d->kernel_back ? d->kernel_back[-n] : d->kernel[n < 0 ? -n : n];
 }
 
-/* Compute the kernel at n, convolved with that of the coefficients. */
+/* Compute value n of the filter's kernel, convolved with the kernel that yields spline
+ * coefficients. */
 static double coefficient(const struct fbp_filter_design *d, ptrdiff_t n)
 {
     const double z = sqrt(3) - 2;

@@ -13,16 +13,19 @@
 #include "filter/filter.h"
 
 /**
+ * Kernel of a filter of plane integrals at distance x [samples]:
  * h(x) = integral of R(f) cos(2 pi f x) over |f| <= cutoff / 2.
  *
- * R(f) is f^2 W(2 f / cutoff) for a window, or the response of a difference. For integer x and
- * cutoff 1, a difference has only a few nonzero values.
+ * R(f) is f^2 W(2 f / cutoff) for a window W. "second-difference", "3-point-derivative" and
+ * "5-point-derivative" are differences of samples instead, and R is their response; with cutoff 1,
+ * their h is nonzero at a few integers x only.
  *
- * filter  any except ramps, which have no closed form here
+ * filter  any except "two-ramps" and "two-ramps-unpadded", which have no closed form
  */
 double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x);
 
-/** Compute the response R(f) without the cutoff; f^2 for ramps. */
+/** Compute the response R(f) of fbp_parabola_kernel() for f from 0 to cutoff / 2 [cycles per
+ * sample]. */
 double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f);
 
 /**
@@ -54,26 +57,28 @@ fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter fi
  * of a view is that of the negative gradient, or t = -s.
  */
 struct fbp_reference {
-    const double *h; /**< [n] spectrum without a gradient, sampled with the step of the rows */
+    const double *h; /**< [n] spectrum of a point without a gradient; field step as in the rows */
     size_t n;        /**< 0: no spectrum, no deconvolution */
-    double centre;   /**< sample at the centre of the line; rows have their own centre */
-    double wiener;   /**< regularisation; > 0: h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */
+    double centre;   /**< position of the line's centre in h [samples]; that of rows may differ */
+    double wiener; /**< Wiener term; > 0: conj h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */
 };
 
-/** Additional factors of a filter's response at fractions of the Nyquist frequency: linear between
- *  two entries, constant before the first and after the last. */
+/** Table of factors for a filter's response, by fractions of the Nyquist frequency: linear between
+ * two entries, constant before the first and after the last. */
 struct fbp_response {
-    size_t n;            /**< 0: the response is not changed */
-    const double *table; /**< [n][2] fraction, factor; fractions in [0, 1], ascending */
+    size_t n; /**< 0: the response is not changed */
+    const double
+        *table; /**< [n][2]: fraction of the Nyquist frequency, in [0, 1] and ascending; factor */
 };
 
 /**
- * Check a table of factors.
- * @return FBP_ERR_INVALID for fractions that do not ascend, or factors that are not finite
+ * Check a table of factors for a filter's response.
+ * @return FBP_ERR_INVALID for fractions outside [0, 1] or that do not ascend, or factors that are
+ *         not finite
  */
 fbp_status fbp_response_check(const struct fbp_response *response);
 
-/** Parameters of a filter, without its length. */
+/** Parameters of a filter of plane integrals that do not depend on the length of rows. */
 struct fbp_spectral_filter {
     enum fbp_filter filter;
     double cutoff;
@@ -97,15 +102,15 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
                                     size_t half_width, size_t oversampling);
 
 /**
- * Design the deconvolution filter on a circle of n_columns points, with the last sample of a row
- * next to its first: the response is R / h^ at the frequencies of a discrete transform of h. For
- * comparison with programs that filter in this way; only for FFTs, and for rows of this length.
+ * Design the deconvolution filter for periodic rows, in which the first of n_columns samples
+ * follows the last: the response is R / h^ at the frequencies k / n_columns. For comparison with
+ * programs that filter in this way. Applied by FFT only, to rows of n_columns samples only.
  */
 fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
                                size_t n_columns);
 
-/** Convert a periodic design f to a design `straight` on a circle of twice the rows' length; its
- *  n_columns outputs are equal to those of f. */
+/** Convert design f for periodic rows to `straight`, a design for rows followed by zeros; its
+ * n_columns outputs are equal to those of f. */
 fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
                                const struct fbp_filter_design *f);
 
@@ -118,7 +123,7 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
  * column, and a row with one more column at either end defines the whole spline between its
  * samples.
  */
-/** Number of terms after which the coefficients' kernel is below 1e-18. */
+/** Number of terms after which the kernel of spline coefficients is below 1e-18. */
 enum { FBP_SPLINE_REACH = 32 };
 
 /**
@@ -131,12 +136,13 @@ enum { FBP_SPLINE_REACH = 32 };
  */
 fbp_status fbp_filter_spline(struct fbp_filter_design *design, size_t n_columns, size_t half_width);
 
-/** Number that is added before floor() selects the nearest sample: exactly between two samples,
- * which is frequent in symmetric scans, all devices select the upper one despite different
- * rounding. */
+/** Number, slightly above 1/2, that is added before floor() selects the nearest sample: positions
+ * exactly between two samples, frequent in symmetric scans, are rounded up on all devices, despite
+ * different rounding errors. */
 static const double FBP_NEAREST = .5 + 1. / 4096;
 
-/** Get the weights B(u - i), i = floor(u) - 1 … floor(u) + 2, for the fraction of u. */
+/** Get the weights B(u - i), i = floor(u) - 1 … floor(u) + 2, of the cubic B-spline B, from the
+ * fraction of u. */
 static inline void fbp_spline_weights(double fraction, double w[4])
 {
     const double t = fraction, s = 1 - t;
