@@ -1,6 +1,6 @@
 /* fbp_centre_find(): the detector column of the rotation axis, from rays that are measured twice
  * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). Called
- * by programs and by `fbp recon --centre auto`. */
+ * by programs and by the command (`fbp recon --centre auto`, cli/recon.c). */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"
@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum {
-    COARSE_COLUMNS = 256, /* sufficient to find the axis to within a few detector columns */
+    COARSE_COLUMNS = 256, /* columns of reduced rows, sufficient to find the axis to within a few
+                             detector columns */
     COARSE_VIEWS = 90,
     FINE_VIEWS = 400,
     WIDTH = 4, /* of means of columns */
@@ -28,15 +29,18 @@ enum {
     MOST_VOXELS = 640, /* per side of a slice */
 };
 
-/* Distance of columns for which slices are computed, and greatest distance from by_rays. */
+/* Slices are computed for columns slice_step apart, up to slice_range from the column that rays
+ * measured twice yield (by_rays). */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
-/* Limits of a reliable result: misfit of rays; distances of results [columns]; likelihood of
- * another column, in parts of the best. */
+/* Limits of a reliable result: misfit of rays measured twice; spread of results from parts of the
+ * views, and distance of results of two methods [columns]; likelihood of another column, as a part
+ * of the best one's. */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
 
-/* Half turns [columns]: error of all views below which no slices are computed; greatest uncertainty
- * of a reliable result; uncertainty above which a result is worthless. */
+/* Half turns [columns]: error of the result of all views (wedge.c) below which no slices are
+ * computed; greatest uncertainty of a reliable result; uncertainty above which a result is
+ * worthless. */
 static const double enough = 0.04, most_uncertain = 0.05, no_guess = 1;
 
 struct search {
@@ -48,8 +52,8 @@ struct search {
     struct fbp_view *views; /* those of the scan, shifted */
     float *slice;
     double slices_apart; /* greatest distance of the slices' columns */
-    bool at_end;         /* true: a slice is sharpest for the first or the last column */
-    bool at_edge;        /* true: near the panel's edge, without slices on both sides */
+    bool at_end;         /* true: a slice is sharpest for the first or the last column tried */
+    bool at_edge; /* true: the axis is too near the panel's edge to try columns on both sides */
     struct fbp_centre *out;
 };
 
@@ -68,8 +72,8 @@ static size_t stride_of(const struct fbp_match *m, size_t views)
     return m->joins ? 1 : (m->s->n_views + views - 1) / views;
 }
 
-/* Find the most likely of all columns, in steps of half a coarse column, and the most likely one
- * far from it. */
+/* Find the most likely column of the axis, in steps of half a reduced column, and a rival: the most
+ * likely column far from the best, if nearly as likely. */
 static fbp_status search_coarsely(struct search *s, size_t bin, double *column)
 {
     const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
@@ -110,7 +114,7 @@ static double misfit_at(const struct search *s, double c, size_t part, size_t pa
     return a.misfit;
 }
 
-/* Find the least misfit near c on the panel, by parabolas of decreasing steps. */
+/* Find the column of least misfit on the panel, starting at c, by parabolas of decreasing steps. */
 static double descend(const struct search *s, double c, size_t part, size_t parts)
 {
     const double last = (double)s->sinogram.n_columns - 1;
@@ -158,7 +162,7 @@ static fbp_status compare_rays(struct search *s)
     return FBP_OK;
 }
 
-/* Reconstruct a slice with the axis on a column, and score it. */
+/* Reconstruct a slice with the axis at a detector column, and compute its sharpness. */
 static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, double column,
                               double *score)
 {
@@ -189,7 +193,7 @@ fail:
     return st;
 }
 
-/* Find by_slice, the mean of the columns for which some slices are sharpest. */
+/* Find by_slice, the mean over some slices of the column for which a slice is sharpest. */
 static fbp_status compare_slices(struct search *s)
 {
     struct fbp_grid all, grid;
@@ -226,7 +230,7 @@ static fbp_status compare_slices(struct search *s)
     return FBP_OK;
 }
 
-/* Append a reason why the result is not reliable. */
+/* Mark the result as not reliable, and append a reason to c->why. */
 static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
 {
     const size_t used = strlen(c->why);
@@ -237,7 +241,7 @@ static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
     snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a, b);
 }
 
-/* Combine the results to column, uncertainty, sure and why. */
+/* Combine the results of all methods to column, uncertainty, sure and why. */
 static void decide(struct search *s)
 {
     struct fbp_centre *c = s->out;
@@ -261,14 +265,16 @@ static void decide(struct search *s)
         c->uncertainty = w->error;
     } else {
         c->column = c->by_rays;
-        c->uncertainty = c->spread / PARTS; /* the deviation of 4 parts is half of their spread */
+        c->uncertainty =
+            c->spread /
+            PARTS; /* standard error of the mean of 4 values: half their spread over sqrt(4) */
         if (!isnan(c->by_slice)) {
             c->uncertainty = fmax(c->uncertainty, fmax(apart, s->slices_apart) / 2);
             if (s->at_end || !(apart <= most_apart))
                 doubt(c,
                       "slices are sharpest for column %.6g, but opposite rays agree best for %.6g",
                       c->by_slice, c->by_rays);
-            else /* half a turn: few rays are measured twice, but slices use all views */
+            else /* slices use all views, but only few rays of half a turn are measured twice */
                 c->column = (c->by_rays + 2 * c->by_slice) / 3;
             if (s->slices_apart > most_apart)
                 doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,
@@ -286,7 +292,8 @@ static void decide(struct search *s)
             doubt(c, "the uncertainty is %.2g columns", c->uncertainty, 0);
     }
 
-    /* A result that no method supports is not better than the scan's own column. */
+    /* An unreliable result with a large misfit or uncertainty is no better than the column in the
+     * scan file. */
     const bool worthless = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
                            (!joins && c->spread > no_guess);
     if (!c->sure && worthless) {
@@ -309,8 +316,8 @@ static fbp_status find_centre(struct search *s)
             FBP_ERR_UNSUPPORTED,
             "centre: the column of the axis cannot be found in filtered views; give the column");
 
-    /* Get the greatest useful number of detector rows that fits the memory limit, which must also
-     * contain a smoothed copy, and one row for the coarse search. */
+    /* Choose the number of detector rows, and fail if they, a smoothed copy, and one row for the
+     * coarse search exceed the memory limit. */
     const double row = (double)scan->n_views * (double)scan->panel.n_columns;
     const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));
@@ -359,7 +366,7 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
     struct search s = {.scan = &whole, .out = &own};
-    /* Use only parameters that are valid for slices; the others are for the volume. */
+    /* Use only parameters that are valid for slices; all others are for the volume. */
     s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
                                          .device = p.device,
                                          .n_threads = p.n_threads,

@@ -1,7 +1,6 @@
-/** @file centre.h  Methods of fbp_centre_find(): the column of the rotation axis from rays that are
- * measured twice (match.c), and from all views of half a turn (wedge.c); sinogram.c reads rows.
- * centre.c calls them.
- */
+/** @file centre.h  Methods of fbp_centre_find() for the column of the rotation axis (internal):
+ * from rays that are measured twice (match.c), and from all views of half a turn (wedge.c);
+ * sinogram.c reads detector rows. centre.c calls them. */
 #ifndef FBP_SRC_ANALYSIS_CENTRE_H
 #define FBP_SRC_ANALYSIS_CENTRE_H
 
@@ -17,19 +16,20 @@ struct fbp_sinogram {
     size_t n_views, n_columns, n_rows; /**< n_rows: number of rows that were read */
     double *angles; /**< [view] angles of the sources about the axis, ascending [rad] */
     float *values;  /**< [row][view][column] */
-    double tangent; /**< tangent of the fan angle per column; 0 for parallel beams */
-    int along;     /**< sense of columns: +1: they ascend in the direction in which the source moves
-                      counter-clockwise, -1: against it */
-    double step;   /**< median distance of views [rad] */
-    double arc;    /**< from the first view to the last [rad] */
-    bool closed;   /**< true: full circle, the first view follows the last */
-    double centre; /**< column of the projected iso-centre in the scan file, mean over views */
+    double tangent; /**< tangent of the fan angle between two columns; 0 for parallel beams */
+    int along;      /**< direction of ascending columns: +1: that in which the source moves
+                       counter-clockwise; -1: the opposite */
+    double step;    /**< median distance of views [rad] */
+    double arc;     /**< angle from the first view to the last [rad] */
+    bool closed;    /**< true: full circle, the first view follows the last */
+    double centre;  /**< column of the projected iso-centre according to the scan file, mean over
+                       views */
 };
 
 /**
- * Read up to `most_rows` detector rows of values as for backprojection: after dark, flat, logarithm
- * and bad pixels.  For parallel beams they are evenly spread; for a cone they are next to the row
- * of the iso-centre.
+ * Read up to `most_rows` detector rows, corrected as for backprojection (dark, flat, logarithm, bad
+ * pixels).  For parallel beams they are evenly spread; for a cone they are next to the row of the
+ * iso-centre.
  *
  * source  stored views; NULL: the scan's projections
  */
@@ -37,8 +37,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
                              fbp_source *source, size_t most_rows);
 void fbp_sinogram_clear(struct fbp_sinogram *s);
 
-/** Average all rows, and groups of `bin` columns; remaining columns are omitted.  Column c of *out
- * is the middle of columns bin c to bin c + bin - 1. */
+/** Average all rows of s, and groups of `bin` columns; columns after the last whole group are
+ * omitted.  Column c of *out is in the middle of columns bin c to bin c + bin - 1 of s. */
 fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin);
 
 /* match.c
@@ -53,24 +53,29 @@ fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values;   /**< values of s, without the part that all views share, slightly smoothed */
-    double *scratch; /**< [9 n_columns + 1] rows of a view: difference, sum, and their sums */
-    size_t width;    /**< of the means [columns] */
-    double energy;   /**< mean square of differences of means in all views */
-    bool joins;      /**< true: the ends of half a turn are compared, not pairs of rays */
+    float *values;   /**< values of s, smoothed; half turns: without the fine structure of columns
+                        that all views share */
+    double *scratch; /**< [9 n_columns + 1] work memory for one detector row (struct tally in
+                        match.c) */
+    size_t width;    /**< number of columns per mean */
+    double energy;   /**< sum of squares of differences of neighbouring means, per row and view */
+    bool
+        joins; /**< true: the ends of half a turn are compared, instead of pairs of opposite rays */
 };
 
-/** Prepare a comparison; s must outlive *m.  FBP_ERR_UNSUPPORTED: no ray is measured twice. */
+/** Prepare a comparison of opposite rays; s must outlive *m.  width: number of columns per mean.
+ * FBP_ERR_UNSUPPORTED: no ray is measured twice. */
 fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, size_t width);
 void fbp_match_clear(struct fbp_match *m);
 
 struct fbp_agreement {
-    double misfit; /**< squares of differences, over squares: 0: equal, 1: unrelated */
-    double share;  /**< part of the sum of squares of all views that was compared */
+    double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 for opposite rays a and b: 0: equal,
+                      1: unrelated */
+    double share;  /**< sum of squares of the values compared, as a part of that of all values */
 };
 
-/** Compute the agreement for one column c, from every `stride`-th view of part `part` of `parts`:
- * parts of a full circle are sectors, others are interlaced. */
+/** Compute how well opposite rays agree for axis column c, from every `stride`-th view of part
+ * `part` of `parts`: sectors of a full circle, interlaced views of other scans. */
 void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t part, size_t parts,
                   struct fbp_agreement *out);
 
@@ -86,15 +91,15 @@ void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t par
 
 struct fbp_wedge {
     double column; /**< column with the least misfit */
-    double error;  /**< standard deviation of `column`, from the curvature at the minimum and the
-                        scatter of rows and waves [columns] */
+    double error; /**< standard deviation of `column` [columns], from the curvature of the misfit at
+                     its minimum, and from its scatter between rows and waves */
 };
 
-/** Find the axis near the column `near`, which must be right within some columns.
+/** Find the axis near the column `near`, which must be right within 3 columns (wide panels: more).
  * FBP_ERR_UNSUPPORTED: too few views or columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
-/** Memory that it needs [bytes]. */
+/** Get the memory that fbp_wedge_find() needs [bytes]. */
 size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows);
 
 #endif /* FBP_SRC_ANALYSIS_CENTRE_H */

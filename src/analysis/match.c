@@ -1,5 +1,5 @@
-/* Agreement of rays that are measured from both ends, for a given column of the rotation axis
- * (formulas: centre.h).  centre.c compares columns by it. */
+/* Agreement of rays that are measured in both directions, for an assumed column of the rotation
+ * axis (formulas: centre.h).  centre.c compares columns by it. */
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -11,12 +11,12 @@ static float *row_of(float *values, const struct fbp_sinogram *s, size_t row, si
     return values + (row * s->n_views + view) * s->n_columns;
 }
 
-/* Copy a detector row to m->values, smoothed, without the fine structure that all views of the row
- * share (columns of different sensitivity). */
+/* Copy a detector row of all views to m->values, smoothed; for half turns without the fine
+ * structure that all views share (columns of different sensitivity). */
 static void prepare_row(struct fbp_match *m, size_t row)
 {
     enum { HALF_WINDOW = 7 };
-    /* A binomial filter, so that interpolation at half columns changes noise only slightly. */
+    /* Binomial filter: with it, interpolation between columns changes noise only slightly. */
     static const double w[] = {70. / 256, 56. / 256, 28. / 256, 8. / 256, 1. / 256};
     const struct fbp_sinogram *s = m->s;
     const size_t n = s->n_columns;
@@ -52,20 +52,20 @@ static void prepare_row(struct fbp_match *m, size_t row)
     }
 }
 
-/* Sums over views of differences of neighbouring averages, at one column. */
+/* Sum and sum of squares, over views, of differences of neighbouring averages at one column. */
 struct column {
     double sum, squares;
 };
 
-/* Work memory and sums over views of one detector row. */
+/* Work memory, and sums over views, for one detector row. */
 struct tally {
     size_t nc, width;
-    double *difference, *both;          /* [column] of one view: difference and sum of both sides */
-    double *running, *counts;           /* [column + 1], [column] */
+    double *difference, *both; /* [column] of one view: a - b and a + b for opposite rays a and b */
+    double *running, *counts;  /* [column + 1], [column] */
     struct column *differences, *boths; /* [column] */
 };
 
-/* Sums of squares of differences and of values of both sides. */
+/* Sums of squares for opposite rays a and b: (a - b)^2, and a^2 + b^2. */
 struct sums {
     double difference, both;
 };
@@ -83,7 +83,8 @@ static void begin_tally(const struct fbp_match *m, struct tally *t)
     memset(t->differences, 0, 5 * nc * sizeof(double));
 }
 
-/* Add differences of neighbouring averages in columns [x, x + n) of one view. */
+/* Add to the sums, for columns [x, x + n) of one view, the differences between means of `width`
+ * columns and of the next `width` columns. */
 static void add_run(struct tally *t, size_t x, size_t n)
 {
     const size_t width = t->width;
@@ -107,8 +108,9 @@ static void add_run(struct tally *t, size_t x, size_t n)
         t->counts[x + i]++;
 }
 
-/* Compute the sum of squares, of all differences (single pairs) or only of the part that is not the
- * same in all views, because columns may differ in sensitivity. */
+/* Sum the squares of differences of neighbouring means over columns: of all (single pairs of
+ * views), or only of the part that differs between views, because the sensitivity of columns may
+ * differ. */
 static double energy_of(const struct tally *t, const struct column *columns, bool all)
 {
     double energy = 0;
@@ -135,7 +137,7 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     const size_t n = s->n_columns;
     const double last = s->angles[s->n_views - 1] + 1e-6;
     struct sums sums = {0, 0};
-    size_t n_pairs = 0; /* number of views of parallel beams whose opposite is a view, too */
+    size_t n_pairs = 0; /* number of views of parallel beams whose opposite view is measured, too */
     struct tally t;
     fbp_status st = FBP_OK;
 
@@ -185,10 +187,11 @@ struct between {
     double w; /* weight of b */
 };
 
-/* Find the views on both sides of an angle; false: none is near. */
+/* Find the two views on either side of an angle, for interpolation; false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* Greatest distance of neighbouring views, and of rays beyond the last view [steps]. */
+    /* widest: greatest angle between two views; beyond: greatest angle of a ray beyond the first or
+     * the last view [steps]. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -233,7 +236,7 @@ static double between_columns(const float *row, size_t n, double y)
                     w * (2 * before - 5 * a + 4 * b - after + w * (3 * (a - b) + after - before)));
 }
 
-/* Compare the rays of one view with those in the opposite direction. */
+/* Compare the rays of view k with the rays in the opposite direction, for axis column c. */
 static void compare_view(const struct fbp_match *m, size_t row, size_t k, double c, struct tally *t)
 {
     const struct fbp_sinogram *s = m->s;
@@ -263,14 +266,15 @@ static void compare_view(const struct fbp_match *m, size_t row, size_t k, double
     add_run(t, begin, x - begin);
 }
 
-/* A view of the half turn, or the mirror image of one of its first views, which follows it. */
+/* A view of half a turn that is continued: after the last view come mirror images of the first
+ * ones. */
 struct extended {
     size_t view;
     double angle;
     bool mirrored;
 };
 
-/* Get view number `at`; mirror images follow the view `last`. */
+/* Get view number `at` of the continued half turn; mirror images follow the view `last`. */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;
@@ -286,8 +290,8 @@ static double extended_value(const struct fbp_match *m, size_t row, const struct
     return e->mirrored ? between_columns(v, m->s->n_columns, 2 * c - (double)x) : (double)v[x];
 }
 
-/* Compare views at the ends of half a turn with the cubic through two views on either side; returns
- * the number of comparisons. */
+/* Compare each of the four views around the end of half a turn with the cubic through the two views
+ * before and the two after it; returns the number of comparisons. */
 static double compare_ends(const struct fbp_match *m, double c, size_t part, size_t parts,
                            struct sums *out)
 {

@@ -1,12 +1,12 @@
 /* Scores of a slice (sharpness, negativity), and the peak of scores.  Called by centre.c and by
- * sweeps of the command. */
+ * `fbp recon --sweep` (cli/sweep.c). */
 #include "analysis/score.h"
 
 #include "base/base.h"
 
 #include <math.h>
 
-/* Smooth n values at a distance of `step` by (1 2 1) / 4; the ends are repeated. */
+/* Smooth n values, `step` apart in memory, by (1 2 1) / 4 in place; the end values are repeated. */
 static void smooth_line(float *v, size_t n, size_t step)
 {
     float before = v[0];
@@ -46,8 +46,8 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
         return -negative / sum;
     }
 
-    /* Smooth by a binomial filter of variance 1/2 per pass: noise, and its change by interpolation
-     * at whole and half pixels, must not outweigh edges. */
+    /* Smooth by a binomial filter of variance 1/2 per pass: otherwise noise outweighs edges, and it
+     * depends on whether the axis is at a whole or half pixel. */
     for (int pass = 0; pass < SMOOTHING; pass++) {
         for (size_t y = 0; y < ny; y++)
             smooth_line(values + y * nx, nx, 1);
@@ -95,7 +95,7 @@ size_t fbp_score_rival(const double *y, size_t n)
         least = fmin(least, y[i]);
     for (int direction = -1; best < n && direction <= 1; direction += 2) {
         double valley = y[best];
-        /* the index wraps around below 0, which also ends the loop */
+        /* below 0, i wraps around to a large number, which also ends the loop */
         for (size_t i = best; i < n; i += (size_t)direction) {
             valley = fmin(valley, y[i]);
             if (y[i] - valley >= 0.1 * (y[best] - least) &&

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Scores of a slice.  A greater score is better. */
+/** Kinds of scores of a slice.  A greater score is better. */
 enum fbp_score {
     /** Sharpness: root mean square of the gradient of the smoothed slice, divided by the mean
      *  magnitude of the gradient. */

@@ -1,5 +1,5 @@
-/* Reads prepared detector rows, with views in the order of their angles, for fbp_centre_find()
- * (centre.h).  Called by centre.c. */
+/* Reads corrected detector rows of all views, in the order of the views' angles, for
+ * fbp_centre_find() (centre.h).  Called by centre.c. */
 #include "analysis/centre.h"
 
 #include "array/array.h"
@@ -15,7 +15,8 @@ struct order {
     size_t view;
 };
 
-/* Sort the views by their angles counter-clockwise about the axis, from the largest gap on. */
+/* Sort the views by their angles counter-clockwise about the axis, starting after the largest gap.
+ * */
 static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                         struct order *o)
 {
@@ -60,7 +61,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     struct fbp_reduction reduction;
     struct order *order = NULL;
     size_t *place = NULL; /* [view] its row of the sinogram */
-    float *rows = NULL;   /* a row and its neighbours, from which bad pixels are interpolated */
+    float *rows =
+        NULL; /* a detector row and its neighbours, from which bad pixels are interpolated */
     double middle_row = 0, ahead[3], P[12];
     fbp_status st;
 
@@ -116,7 +118,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     FBP_TRY_GOTO(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
     FBP_TRY_GOTO(
         fbp_alloc((void **)&rows, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
-    /* Views are read in the order of the file, which may be a stream. */
+    /* Read views in the order of the file, because it may be a stream. */
     for (size_t k = 0; k < s->n_views; k++)
         for (size_t i = 0; i < n; i++) {
             const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;

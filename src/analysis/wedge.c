@@ -1,4 +1,5 @@
-/* The rotation axis of half a turn of parallel beams, from all views; centre.c calls it. */
+/* Finds the rotation axis of half a turn of parallel beams from all views (method: centre.h);
+ * centre.c calls it. */
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -9,18 +10,18 @@ enum {
     MOST_VIEWS = 512, /* more are averaged, and columns, too */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
-    FIRST_WAVE = 5, /* longer waves depend on the window and on drifts of the beam */
+    FIRST_WAVE = 5, /* longer waves would depend on the window and on drifts of the beam */
     FEWEST_WAVES = 2,
     ROUNDS = 4,
 };
 
-/* Misfit of a wave of a row, for an axis x columns from the centre: a + b cos 2 f x + c sin 2 f x.
- */
+/* Misfit of a wave of a detector row, of frequency f, if the axis is x columns from the assumed
+ * column: a + b cos 2 f x + c sin 2 f x. */
 struct misfit {
     double frequency, a, b, c, freedom;
 };
 
-/* Orthonormal harmonics at all angles; [0] even ones, [1] odd ones. */
+/* Orthonormal harmonics, sampled at the angles of all views; [0] even ones, [1] odd ones. */
 struct basis {
     double *vectors[2]; /* [n][view] */
     size_t n[2], harmonic;
@@ -29,9 +30,9 @@ struct basis {
 struct search {
     size_t n_views, n_columns, n_rows, bin, n_waves;
     double *angles;
-    float *values;          /* [row][view][column], averaged */
-    double *table;          /* [column][2][wave]: windowed cosines and sines */
-    double *waves;          /* [2][wave][row][view] */
+    float *values; /* [row][view][column], averaged */
+    double *table; /* [column][2][wave]: cosines and sines of all waves, times the window */
+    double *waves; /* [2][wave][row][view] */
     struct misfit *misfits; /* [wave][row] */
     struct basis basis;
     double centre, half; /* of the window, in averaged columns */
@@ -52,7 +53,7 @@ size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows)
            MOST_WAVES * n_rows * sizeof(struct misfit);
 }
 
-/* Average groups of neighbouring views and columns, and allocate memory. */
+/* Average groups of neighbouring views and columns of a sinogram, and allocate memory. */
 static fbp_status begin_search(struct search *w, const struct fbp_sinogram *s)
 {
     const size_t group = group_of(s->n_views, MOST_VIEWS), nc = s->n_columns;
@@ -95,7 +96,8 @@ static double frequency_of(const struct search *w, size_t wave)
     return FBP_PI * (double)(FIRST_WAVE + wave) / w->half;
 }
 
-/* Greatest harmonic of a wave: Bessel functions of an order above their argument are nearly 0. */
+/* Get the greatest harmonic of a wave along angles: Bessel functions of an order above their
+ * argument are nearly 0. */
 static double harmonics_of(const struct search *w, size_t wave)
 {
     const double x = w->half * frequency_of(w, wave);
@@ -138,7 +140,8 @@ static void transform(struct search *w)
 
 static double dot(const double *a, const double *b, size_t n)
 {
-    double sums[4] = {0}; /* four sums, because each addition waits for the previous one */
+    double sums[4] = {
+        0}; /* four independent sums, because an addition waits for the previous one of its sum */
     size_t i = 0;
 
     for (; i + 4 <= n; i += 4)
@@ -149,7 +152,8 @@ static double dot(const double *a, const double *b, size_t n)
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-/* Orthonormalise the vector after the last one of the basis; omitted if nearly 0. */
+/* Orthonormalise the vector that follows the last one of the basis, and add it unless it is nearly
+ * 0. */
 static void add_vector(struct basis *b, int odd, size_t n)
 {
     double *v = b->vectors[odd] + b->n[odd] * n;
@@ -169,7 +173,7 @@ static void add_vector(struct basis *b, int odd, size_t n)
     b->n[odd]++;
 }
 
-/* Compute the products of the parts of two vectors outside of the basis. */
+/* Scalar products of vectors x and y, after their components in the basis are removed. */
 struct rest {
     double xx, xy, yy;
 };
@@ -189,15 +193,15 @@ static struct rest rest_of(const struct search *w, int odd, const double *x, con
     return r;
 }
 
-/* Fit all waves.  A shift by d changes a wave x + i y to (x + i y) exp(i f d); its real part has
- * even harmonics, the imaginary part odd ones. */
+/* Fit harmonics to all waves.  A shift of the axis by d multiplies a wave x + i y by exp(i f d);
+ * for the right axis, x has only even harmonics and y only odd ones. */
 static void fit_waves(struct search *w)
 {
     struct basis *b = &w->basis;
     const size_t n = w->n_views;
 
-    /* Remove rings, which are the same in all views, also from the part that changes its sign in
-     * mirror images. */
+    /* Rings, which are the same in all views, do not count: the constant, an even harmonic, is also
+     * part of the odd ones. */
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
@@ -226,7 +230,7 @@ static void fit_waves(struct search *w)
     }
 }
 
-/* Compute half the negative logarithm of the likelihood, for unknown noise. */
+/* Compute the negative logarithm of the likelihood of a shift d of the axis, for unknown noise. */
 static double cost(const struct search *w, double d)
 {
     double sum = 0;
@@ -241,7 +245,7 @@ static double cost(const struct search *w, double d)
     return sum;
 }
 
-/* Find the shift of least cost near 0, and its standard deviation. */
+/* Find the shift of the axis with the least cost, at most 3 columns, and its standard deviation. */
 static double least(const struct search *w, double *error)
 {
     static const double range = 3, fine = 0.125;
@@ -265,7 +269,7 @@ static double least(const struct search *w, double *error)
     return best;
 }
 
-/* Compute the sum of squares of the cost's slopes, one per group of waves and rows. */
+/* Sum the squares of the cost's slopes at shift d; a slope is that of a group of waves and rows. */
 static double scatter(const struct search *w, double d, size_t waves, size_t rows)
 {
     double squares = 0;
@@ -291,7 +295,7 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
     static const double most_harmonics = 0.75; /* per view; the others stay free */
-    /* Greatest frequency per column: higher ones are near their aliases. */
+    /* Greatest frequency of a wave [rad per column]: higher ones are near their aliases. */
     static const double highest = 1;
     struct search w = {0};
     fbp_status st = FBP_OK;

@@ -28,7 +28,7 @@ typedef double V __attribute__((vector_size(8 * LANES)));
 
 enum { POINT = 2 * ABREAST, MOST = 5 };
 
-/* Offset of the real part of a number; exchanged with the imaginary one for the inverse. */
+/* Offset of the real parts of a point; the inverse transform exchanges real and imaginary parts. */
 enum way { THERE = 0, BACK = ABREAST };
 
 INLINE V load(const double *p)
@@ -62,8 +62,9 @@ INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *r
     }
 }
 
-/* Cut or join blocks of radix * m points.  Points are multiplied by twiddle factors after cutting
- * or before joining, except at the last level, m = 1. */
+/* Cut blocks of radix * m points into `radix` blocks (THERE), or join these (BACK).  Points are
+ * multiplied by twiddle factors after cutting or before joining, except at the last level, m = 1.
+ * */
 INLINE void do_blocks(enum way way, size_t radix, size_t m, size_t blocks, const double *turns,
                       double *x)
 {
@@ -106,14 +107,15 @@ static void join(size_t radix, size_t m, size_t blocks, const double *turns, dou
     any_radix(BACK, radix, m, blocks, turns, x);
 }
 
-/* True if these points fit a cache that also holds other data: they are then transformed level
- * after level, else block after block. */
+/* True if this number of points fits a cache that also holds other data: blocks are then
+ * transformed level after level, else one block after another. */
 INLINE bool fits_cache(size_t points)
 {
     return points * POINT <= 4096;
 }
 
-/* Transform `blocks` blocks of n points from a level on, whose twiddle factors are w. */
+/* Transform `blocks` blocks of n points by all levels from `level` on; w: twiddle factors of
+ * `level`. */
 static void transform(enum way way, const struct fbp_mixed *f, unsigned level, size_t n,
                       size_t blocks, const double *w, double *x)
 {

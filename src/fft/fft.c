@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Parameters of small_tmpl.h: one row at a time. */
+/* Parameters of small_tmpl.h: points are scalars, for one row at a time. */
 typedef double V;
 
 #define S              double
@@ -26,8 +26,9 @@ enum { MOST = 5 };
 
 static const char WHAT[] = "the plan of a transform";
 
-/* A level of Stockham's transform, which leaves frequencies in their order (Van Loan, Computational
- * Frameworks for the FFT, 1992, 1.7): blocks of radix * m points, `side` of them interleaved. */
+/* One level of Stockham's transform, whose result is in the order of frequencies (Van Loan,
+ * Computational Frameworks for the FFT, 1992, 1.7): blocks of radix * m points, `side` of them
+ * interleaved. */
 INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
                   double *out)
 {
@@ -51,7 +52,7 @@ INLINE void level(size_t radix, size_t m, size_t side, const double *w, const do
         }
 }
 
-/* Transform x: [n][2], in place; work: of the same size. */
+/* Transform x, [n][2], in place by mixed radices; work: as large as x. */
 static void run_mixed(const struct fbp_mixed *f, double *x, double *work)
 {
     const double *w = f->turns, *from = x;
@@ -102,7 +103,7 @@ fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n)
             f->radix[f->n_levels++] = radices[i];
     if (left != 1)
         return FBP_ERR_UNSUPPORTED;
-    /* radix - 1 twiddle factors for each of points / radix, and so on: n - 1 in total */
+    /* a level has (radix - 1) points / radix twiddle factors: n - 1 in all levels */
     FBP_TRY(fbp_alloc((void **)&f->turns, 2 * n * sizeof(double), WHAT));
     double *out = f->turns;
     size_t points = n;
@@ -124,11 +125,12 @@ void fbp_mixed_close(struct fbp_mixed *f)
 
 struct fbp_fft {
     size_t n;
-    size_t points; /* length of the complex transform: n; for real rows of even length: n/2 */
+    size_t points; /* length of the complex transform: n, or n/2 for real rows of even length */
     struct fbp_mixed mixed; /* of `points`, or of the convolution */
     double *chirp;          /* [points][2]; NULL: no convolution */
     double *response;       /* [mixed.n][2] of the convolution */
-    double *turns; /* real rows of even length: exp(-2 pi i k / n), [n/4 + 1][2]; else NULL */
+    double *turns; /* real rows of even length: twiddle factors exp(-2 pi i k / n), [n/4 + 1][2];
+                      else NULL */
 };
 
 /* True if n > 0 has no prime factor greater than 5. */
@@ -162,8 +164,8 @@ static void swap_parts(double *z, size_t n)
     }
 }
 
-/* Compute the complex transform; with a chirp c(j) = exp(-pi i j^2 / n): X(k) = c(k) sum_j (x(j)
- * c(j)) conj c(k - j). */
+/* Compute the complex transform.  With a chirp c(j) = exp(-pi i j^2 / n), it is a convolution: X(k)
+ * = c(k) sum_j (x(j) c(j)) conj c(k - j). */
 static void run(const struct fbp_fft *f, double *x, double *work)
 {
     const size_t m = f->mixed.n;
@@ -208,7 +210,8 @@ static fbp_status open_plan(struct fbp_fft **out, size_t n, bool halves)
     f->n = n;
     f->points = points;
     FBP_TRY_GOTO(fbp_mixed_open(&f->mixed, m));
-    if (m != points) {     /* response: spectrum of the conjugate chirp with period m, times 1/m */
+    if (m != points) { /* response of the convolution: spectrum of the conjugate chirp with period
+                          m, times 1/m */
         size_t square = 0; /* j^2 modulo 2 n keeps the angle exact */
         FBP_TRY_GOTO(fbp_alloc((void **)&f->chirp, 2 * points * sizeof *f->chirp, WHAT));
         FBP_TRY_GOTO(fbp_alloc((void **)&f->response, 2 * m * sizeof *f->response, WHAT));

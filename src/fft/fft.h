@@ -1,4 +1,5 @@
-/** @file fft.h  Fourier transforms of rows in double (internal).  lanes.h filters rows in float.
+/** @file fft.h  Fourier transforms of rows in double (internal), called by src/filter and src/prep.
+ *  lanes.h filters rows in float.
  *
  *     X(k) = sum_j x(j) exp(-2 pi i j k / n);  the inverse has + i.  Neither divides by n.
  *
@@ -12,14 +13,15 @@
 
 #include <stddef.h>
 
-/** Get the least even 2^a 3^b 5^c >= n, a fast length; 0 if it does not fit size_t. */
+/** Get the least even length 2^a 3^b 5^c >= n, which is fast to transform; 0 if it exceeds size_t.
+ * */
 size_t fbp_fft_length(size_t n);
 
 /** Transform of rows of any length. */
 struct fbp_fft;
 
-/** Make a plan for rows of n complex numbers, n <= INT_MAX / 4.  FBP_ERR_NOMEM,
- * FBP_ERR_UNSUPPORTED. */
+/** Make a plan for complex rows of n points, n <= INT_MAX / 4.  FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED.
+ * */
 fbp_status fbp_fft_open_complex(struct fbp_fft **out, size_t n);
 /** Make a plan for rows of n real numbers, whose spectra have n/2 + 1 complex numbers. */
 fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n);
@@ -27,24 +29,26 @@ fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n);
 /** May be called for NULL. */
 void fbp_fft_close(struct fbp_fft **fft);
 
-/** Get the scratch memory of a complex or real transform of n points [doubles]; at least 1. */
+/** Get the size of the scratch memory for a complex or real transform of n points [doubles]; at
+ * least 1. */
 size_t fbp_fft_work(size_t n);
 
-/** Transform a complex row [n] in place.  work: [fbp_fft_work(n)]. */
+/** Transform a complex row [n] in place.  work: scratch memory [fbp_fft_work(n)]. */
 void fbp_fft_complex(const struct fbp_fft *fft, double _Complex *row, double *work);
 
-/** Transform a real row [n] to its spectrum [n/2 + 1], and back; the input may be overwritten. */
+/** Transform a real row [n] to its spectrum [n/2 + 1], or a spectrum to a row; the input may be
+ * overwritten. */
 void fbp_fft_real(const struct fbp_fft *fft, double *row, double _Complex *spectrum, double *work);
 void fbp_fft_real_back(const struct fbp_fft *fft, double _Complex *spectrum, double *row,
                        double *work);
 
-/** Transform an even sequence of period 2 (n - 1), n > 1, in place.  values: [n], any alignment;
- * the transform is even, too. */
+/** Transform an even sequence in place.  values: [n], one half of its period 2 (n - 1), n > 1; any
+ * alignment.  The result is even, too, and values is half of it. */
 fbp_status fbp_fft_even(double *values, size_t n);
 
 enum { FBP_MIXED_LEVELS = 40 };
 
-/** Complex transform of n = 2^a 3^b 5^c points by mixed radices. */
+/** Plan of complex transforms of n = 2^a 3^b 5^c points by mixed radices. */
 struct fbp_mixed {
     size_t n;
     unsigned n_levels;
@@ -52,11 +56,13 @@ struct fbp_mixed {
     double *turns; /**< exp(-2 pi i p k / n) of all levels */
 };
 
-/** Make a plan; FBP_ERR_UNSUPPORTED, without a message, if n has other prime factors. */
+/** Make a plan for n points; FBP_ERR_UNSUPPORTED, without an error message, if n has a prime factor
+ * above 5. */
 fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n);
 void fbp_mixed_close(struct fbp_mixed *f);
 
-/** Get frequency[n]: the frequency at each position of a transform in place (abreast_tmpl.h). */
+/** Get frequency[n]: the frequency at each position after an in-place transform (abreast_tmpl.h),
+ * which does not sort frequencies. */
 void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency);
 
 #endif /* FBP_SRC_FFT_H */

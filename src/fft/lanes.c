@@ -1,6 +1,6 @@
-/* Filtering rows of floats in lanes (lanes.h): plans, whose tables are computed in double, and the
- * transforms for vectors of four lanes, which every processor has, without contraction.
- * backend/cpu/convolve.c calls it. */
+/* Filters rows of floats by FFT, many rows at once in the lanes of vectors (lanes.h): plans, with
+ * tables computed in double, and the functions for vectors of four floats, for any processor and
+ * without FMA. backend/cpu/convolve.c calls it. */
 #include "fft/lanes.h"
 
 #include "base/base.h"
@@ -16,8 +16,8 @@ fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double 
     unsigned levels = 0;
 
     *p = (struct fbp_lanes_plan){.n = n, .has_phase = imaginary != NULL};
-    /* Radix 4 comes first, because the first level cuts by 4 or 2, and large blocks soon fit a
-     * cache; the leaves take the remaining factors 2. */
+    /* Radix 4 comes first, because the first level must be 4 or 2, and blocks soon become small
+     * enough for a cache; the smallest blocks take the remaining factors 2. */
     radices[levels++] = rest % 4 == 0 ? 4 : 2;
     rest /= radices[0];
     for (; rest % 4 == 0 && rest % 16 != 8; rest /= 4)
@@ -50,7 +50,8 @@ fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double 
     }
     FBP_TRY(fbp_alloc((void **)&p->response, parts * n * sizeof *p->response, "filter response"));
     for (size_t i = 0; i < n; i++) {
-        /* frequency k is at position i: the digits of i in reverse order */
+        /* an in-place transform leaves frequency k at position i: the digits of i in reverse order
+         * */
         size_t left = i, times = 1, k = 0;
         for (unsigned l = 0; l < p->n_levels; l++) {
             k += times * (left / p->level[l].m);

@@ -19,7 +19,8 @@
 
 enum { FBP_LANES_LEVELS = 40 };
 
-/** A level cuts blocks of radix * m points into `radix` blocks; radix 2 only at the first. */
+/** One level of a transform: blocks of radix * m points are cut into `radix` blocks. Radix 2 occurs
+ * at the first level only. */
 struct fbp_lanes_level {
     size_t radix;
     size_t m;
@@ -27,42 +28,43 @@ struct fbp_lanes_level {
                           [p][k - 1][2] */
 };
 
-/** n = 2^a 3^b 5^c is even; rows have at most n/2 samples. */
+/** Plan of a filter by transforms of n points: n = 2^a 3^b 5^c is even; rows have at most n/2
+ * samples. */
 struct fbp_lanes_plan {
     size_t n;
     unsigned n_levels; /**< number of levels above the leaves */
     struct fbp_lanes_level level[FBP_LANES_LEVELS];
     size_t leaf;     /**< number of points of the smallest blocks: 1, 2, 3, 4, 5 or 8 */
     bool has_phase;  /**< the response is complex */
-    float *response; /**< response [n] or [n][2], in the order of the transformed frequencies */
+    float *response; /**< [n], or [n][2] if complex: factors, in the order in which the transform
+                        leaves frequencies */
     float *turns;    /**< of all levels */
 };
 
-/** A plan for rows of up to n/2 samples.
- *
- * response, imaginary  factors of the frequencies 0 … n/2, order as in fft.h; imaginary may be NULL
- */
+/** Make a plan to filter rows of up to n/2 samples.  response, imaginary  factors of the
+ * frequencies 0 … n/2 (imaginary parts: NULL if 0), including the 1/n of the inverse transform */
 fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double *response,
                                const double *imaginary);
 void fbp_lanes_plan_close(struct fbp_lanes_plan *p);
 
 struct fbp_lanes {
     size_t lanes;
-    /** Filter the first half of x, zeros after the rows' n_columns included; the second half of the
-     *  result is not valid.  x: FBP_ALIGN-aligned, of plan->n points. */
+    /** Filter rows in place.  x: FBP_ALIGN-aligned, plan->n points; its first half contains rows
+     * followed by zeros, its second half is not read, and not valid afterwards. */
     void (*filter)(const struct fbp_lanes_plan *plan, float *x);
-    /** Copy a[l][i] and b[l][i], i < n, times scale_a[l] and scale_b[l], to x, for l < lanes. */
+    /** Copy n samples of rows a[l] and b[l], times scale_a[l] and scale_b[l], to the real and the
+     * imaginary parts of lane l of x, for all lanes. */
     void (*gather)(const float *const *a, const float *const *b, const float *scale_a,
                    const float *scale_b, size_t n, float *x);
-    /** Copy them back. */
+    /** Copy the rows from x back to a and b, with these scales. */
     void (*scatter)(const float *x, const float *scale_a, const float *scale_b, size_t n,
                     float *const *a, float *const *b);
 };
 
-/** Get the table for vectors of at most `lanes` lanes; 4 lanes (C) are always available. */
+/** Get the functions for vectors of at most `lanes` floats; those for 4 floats always exist. */
 const struct fbp_lanes *fbp_lanes_table(size_t lanes);
 
-/** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */
+/** Functions for vectors of 4 floats (C), of AVX2 and of AVX-512; the last two on x86-64 only. */
 extern const struct fbp_lanes fbp_lanes_c, fbp_lanes_avx2, fbp_lanes_avx512;
 
 #endif /* FBP_SRC_LANES_H */

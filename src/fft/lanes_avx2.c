@@ -1,5 +1,5 @@
-/* Filtering rows of floats in lanes of AVX2 (lanes_tmpl.h); lanes.c selects it.  Compiled with
- * -mavx2 -mfma; must not be called on processors without these instructions. */
+/* Filters rows of floats by FFT in AVX2 vectors (template: lanes_tmpl.h); lanes.c selects it.
+ * Compiled with -mavx2 -mfma; must not be called on processors without these instructions. */
 #include "fft/lanes.h"
 
 #if defined(__x86_64__)

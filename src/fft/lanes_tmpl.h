@@ -19,7 +19,7 @@
 
 enum { POINT = 2 * VL, MOST = 8 };
 
-/* Offset of the real part of a number; exchanged with the imaginary one for the inverse. */
+/* Offset of the real parts of a point; the inverse transform exchanges real and imaginary parts. */
 enum way { THERE = 0, BACK = VL };
 
 INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)
@@ -53,7 +53,7 @@ INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Join blocks; only the first `wanted` blocks of the result are stored. */
+/* Join `radix` blocks to one; only the first `wanted` of its `radix` parts are stored. */
 INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -67,7 +67,7 @@ INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, f
     }
 }
 
-/* Cut the whole row, whose second half counts as zeros and is not read. */
+/* Cut whole rows into `radix` blocks; their second half counts as zeros and is not read. */
 INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -94,7 +94,7 @@ INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Transform n blocks, multiply by the response, transform back. */
+/* Transform n of the smallest blocks, multiply by the filter's response, and transform back. */
 INLINE void leaves(size_t radix, bool has_phase, float *x, size_t n, const float *response)
 {
     for (; n > 0; n--, x += radix * POINT, response += (has_phase ? 2 : 1) * radix) {
@@ -136,7 +136,8 @@ static void (*const all_leaves[MOST + 1][2])(float *x, size_t n, const float *re
     [1] = {leaves_1, phases_1}, [2] = {leaves_2, phases_2}, [3] = {leaves_3, phases_3},
     [4] = {leaves_4, phases_4}, [5] = {leaves_5, phases_5}, [8] = {leaves_8, phases_8}};
 
-/* Filter the blocks of a level, from point `at` of the whole row on. */
+/* Filter the blocks that the previous level has cut; `at`: position of the first of them in the
+ * row. */
 static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float *x, size_t at)
 {
     const struct fbp_lanes_level *l = &f->level[level];
@@ -180,8 +181,8 @@ static void filter(const struct fbp_lanes_plan *f, float *x)
         join(4, 2, first, x);
 }
 
-/* Transpose a square: zipping the first half of the vectors with the second rotates the index of an
- * element by one bit, and log2(VL) rotations exchange row and column. */
+/* Transpose a square of VL vectors: zipping the first half of the vectors with the second rotates
+ * the index of an element by one bit, and log2(VL) rotations exchange row and column. */
 INLINE void transpose(V a[VL])
 {
     UNROLL

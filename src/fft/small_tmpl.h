@@ -91,7 +91,7 @@ INLINE void dft5(V *re, V *im)
     im[4] = pi + ur;
 }
 
-/* Join the transforms of even and odd points. */
+/* Transform 8 points: join the transforms of the even and of the odd points. */
 INLINE void dft8(V *re, V *im)
 {
     const V h = VSET1(0.70710678118654752440);

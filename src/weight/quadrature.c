@@ -12,15 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Greatest relative deviation of the sum of weights from 2 pi. */
+/* Greatest accepted relative deviation of the sum of weights from 2 pi. */
 static const double EXACT = 1e-12;
 
-/* Greatest deviation of a unit vector's length from 1. */
+/* Greatest accepted deviation of a unit vector's length from 1. */
 static const double UNIT = 1e-6;
 
-/* Tolerances of bands, for files with few digits: greatest difference of polar angles within one
- * ring [rad], greatest distance of a ring and of a direction from its evenly spaced position
- * [steps]. */
+/* Tolerances for rings of directions that are read from files with few digits.  ALIKE: greatest
+ * difference of polar angles within one ring [rad]. EVEN: greatest distance of a ring, or of a
+ * direction in its ring, from its evenly spaced position [steps]. */
 static const double ALIKE = 1e-5, EVEN = 1e-3;
 
 /* Compute the weights of directions in rings about x, y or z, evenly spaced in theta from pole to
@@ -39,7 +39,7 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
         const struct fbp_ring *ring = rings.ring, *last = n > 0 ? ring + n - 1 : ring;
         const double start = ring->at_pole ? 0 : 0.5, end = last->at_equator ? 0 : 0.5;
         const double step = FBP_PI / 2 / ((double)n - 1 + start + end);
-        /* a single direction on the equator, and its antipode, determine no step */
+        /* fewer than two directions on the equator, with their antipodes, determine no step */
         bool even = n >= 2 && !(last->at_equator && last->n_phi < 4);
         for (size_t k = 0; even && k < n; k++)
             even = fabs(ring[k].theta - ((double)k + start) * step) < EVEN * step;
@@ -67,11 +67,11 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
 
 static const size_t MOST_DEGREE = 32;
 
-/* Least length of the remainder of an orthogonalised row, as a part of its length; a shorter row
- * counts as a sum of the previous ones. */
+/* Least length of an equation's row after its orthogonalisation, as a part of its length before; a
+ * shorter row counts as a sum of the previous ones. */
 static const double DEPENDENT = 1e-8;
 
-/* Greatest error of an equation, as a part of 2 pi. */
+/* Greatest error of a harmonic's integral over the half sphere, as a part of 2 pi. */
 static const double HARMONICS_EXACT = 1e-10;
 
 struct equations {
@@ -81,8 +81,8 @@ struct equations {
     size_t n;
 };
 
-/* Compute harmonic l, m; m < 0 is the sine.  p: associated Legendre function for cos theta = n[2],
- * by l for fixed m, normalised so that squares of harmonics have the integral 1 over the sphere. */
+/* Compute the real spherical harmonic of degree l and order m at unit vector n; m < 0 is the one
+ * with sin(|m| phi).  The integral of its square over the sphere is 1. */
 static double harmonic(size_t l, long m, const double n[3])
 {
     const double sine = hypot(n[0], n[1]), phi = atan2(n[1], n[0]), z = n[2];
@@ -112,13 +112,14 @@ static double product(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Get the integral of harmonics of degree l over the half sphere. */
+/* Get the integral of a harmonic of even degree l over the half sphere. */
 static double integral_of(size_t l)
 {
     return l == 0 ? sqrt(FBP_PI) : 0;
 }
 
-/* Solve one more equation, of harmonic l, m; the previous equations remain solved. */
+/* Change the weights so that they integrate harmonic l, m exactly; harmonics of previous calls
+ * remain exact. */
 static void add_row(struct equations *e, size_t l, long m, double *weights)
 {
     double *row = e->row + e->n * e->count;
@@ -143,7 +144,7 @@ static void add_row(struct equations *e, size_t l, long m, double *weights)
     e->n++;
 }
 
-/* True if the weights integrate all harmonics, and no weight is negative. */
+/* True if the weights integrate all even harmonics up to e->degree, and no weight is negative. */
 static bool is_good(const struct equations *e, const double *weights)
 {
     for (size_t i = 0; i < e->count; i++)
@@ -165,9 +166,9 @@ static size_t equations_to(size_t degree)
     return (degree + 1) * (degree + 2) / 2;
 }
 
-/* Compute the least change, in the sense of squares, of weights[count] that integrates all even
- * harmonics up to a degree exactly over the half sphere, with no weight below 0.  *degree: the
- * greatest, of at most MOST_DEGREE, that three quarters of the directions determine. */
+/* Change weights[count] as little as possible (least squares) so that they integrate all even
+ * harmonics up to *degree exactly over the half sphere, with no weight below 0.  *degree: the
+ * greatest possible, with at most 3/4 as many harmonics as directions; at most MOST_DEGREE. */
 static fbp_status correct_harmonics(const double (*direction)[3], size_t count, double *weights,
                                     size_t *degree)
 {

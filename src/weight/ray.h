@@ -25,42 +25,47 @@ typedef double fbp_ray_real;
 #endif
 
 /** Weighting of rays that are measured twice: none, short arc (Parker), offset panel (Wang), or a
- *  table of view and column (geometry/coverage.h), which replaces step and m. */
+ * table by view and column (geometry/coverage.h) of angular step times redundancy weight. */
 enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG, FBP_PER_RAY };
 
 /** Values that all views share. */
 struct fbp_rays {
     bool cone;
-    /** Parker: mean over the view's angular step instead of the value at its centre. */
+    /** Parker: true: mean of the weight over the view's angular step; false: value at its centre.
+     * */
     bool means;
     enum fbp_redundancy redundancy;
-    double delta[2]; /**< Parker: cos and sin of delta = (arc - pi) / 2 */
-    /** Wang: 1 / overlap [1/rad, parallel 1/mm]; negative if the side of -t is longer. */
+    double delta[2]; /**< Parker: cos and sin of delta = (arc of the scan - pi) / 2 */
+    /** Wang: 1 / part of the panel that measures rays twice [1/rad; parallel beam: 1/mm]; negative
+     * if the longer side is that of -t, with t the direction of the source's motion. */
     double inverse_overlap;
 };
 
-/** Angle between a view and the start or the end of the arc, with cos and sin of half the angle,
- *  and the start and end of the view's angular step, counted from the same point. */
+/** Angle between a view and one end of the scan's arc, with cos and sin of half of it, and angles
+ * between the limits of the view's angular step and this end. */
 struct fbp_ray_end {
     double angle, cos, sin; /**< [rad] */
-    double share[2]; /**< start and end of the view's step [rad]; [0] is 0 for the views nearest to
-                        that end of the arc */
+    double share[2]; /**< angles of the limits of the view's step from this end of the arc [rad];
+                        [0] is 0 for the nearest views */
 };
 
-/** A view in its axes (n, t, a) of geometry/view.h. */
+/** A view in the axes of geometry/view.h: n from the axis to the source, t along the source's
+ * motion, a along the rotation axis. */
 struct fbp_ray_view {
-    double q[3];       /**< pixel (0, 0) relative to the source; parallel: its position */
-    double u[3], v[3]; /**< steps to the next column and to the next row */
-    double factor;     /**< cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
-    double step;       /**< angular step [rad] */
+    double q[3];       /**< pixel (0, 0) relative to the source; parallel: relative to the origin */
+    double u[3], v[3]; /**< vectors from a pixel to the next column and to the next row */
+    double factor; /**< constant factor of W: cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
+    double step;   /**< angular step [rad] */
     struct fbp_ray_end end[2];
 };
 
-/** A detector row of a view, as linear forms of the column: (at column 0, step per column). */
+/** A detector row of a view; vectors and ramps are linear functions of the column: value at column
+ * 0, step per column. */
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
     fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
-    double ramp[2][2];   /**< Parker: t component of q rotated by delta, and mirrored */
+    double ramp[2][2];   /**< Parker, for either end of the arc: t component of q rotated by delta;
+                            second end: mirrored */
 };
 
 FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp_ray_view *view,
@@ -84,7 +89,8 @@ FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp
     }
 }
 
-/** Get the geometric factor 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
+/** Get the geometric factor of W (weight.h): 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel beam:
+ * 1/2 SOD / |s x u|. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
                                              const struct fbp_ray_row *row, fbp_ray_real column)
 {
@@ -110,16 +116,17 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half
     return 2 * s * s;
 }
 
-/** Compute Wang's weight (2002): 0 … 2 for x = -1 … 1 across the doubly measured part; 0 below, 2
- * above (long side). */
+/** Compute Wang's redundancy weight (2002), from 0 at x = -1 to 2 at x = 1 across the part of an
+ * offset panel that measures rays twice; 0 below, 2 above (long side). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
 {
     const fbp_ray_real half_turn = (fbp_ray_real)1.57079632679489661923;
     return 1 + FBP_RAY_FN(sin)(half_turn * (x < -1 ? -1 : x > 1 ? 1 : x));
 }
 
-/** True if a ray is inside a ramp: half the angle of `end` is below atan2(y, x), half the length of
- * the ramp.  Computed without atan2(), because most rays are in no ramp. */
+/** True if a ray is inside a ramp of Parker's weight: half the angle between its view and the end
+ * of the arc is below atan2(y, x), half the ramp's length.  Computed without atan2(), because most
+ * rays are in no ramp. */
 FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real y, fbp_ray_real x)
 {
     return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
@@ -141,7 +148,8 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
         return end->share[0] > 0 ? 0 : 2 * half / width;
     if (stop <= end->share[0])
         return 0;
-    /* mean of 1 + cos(pi/2 x/half) from share[0] to stop, times the covered part of the step */
+    /* mean of 1 + cos(pi/2 x/half) over x from share[0] to stop, times the part of the step that
+     * this covers */
     const double quarter = 0.78539816339744830962 / half;
     const fbp_ray_real middle = (fbp_ray_real)(quarter * (stop + end->share[0]));
     const fbp_ray_real reach = (fbp_ray_real)(quarter * (stop - end->share[0]));
@@ -149,8 +157,8 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
            (double)(1 + FBP_RAY_FN(cos)(middle) * FBP_RAY_FN(sin)(reach) / reach);
 }
 
-/** Compute the redundancy weight m, 0 … 2; larger if a view also covers missing views
- * (fbp_ray_lack()). */
+/** Compute the redundancy weight m of a ray, 0 … 2; above 2 if its view also covers a gap of
+ * missing views (fbp_ray_lack()). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)
@@ -177,7 +185,7 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
     return (fbp_ray_real)m;
 }
 
-/** Compute the weight W of the ray through a pixel of a row. */
+/** Compute the weight W (weight.h) of the ray through a pixel of a row. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_weight(const struct fbp_rays *rays,
                                            const struct fbp_ray_view *view,
                                            const struct fbp_ray_row *row, fbp_ray_real column)

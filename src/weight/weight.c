@@ -1,6 +1,6 @@
 /* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
- * ray), distance factors (Feldkamp 1984), weights of plane integrals, and expected errors of the
- * method.  Formulas: weight.h.  Plans create the weights, and backends read them. */
+ * ray), distance factors (Feldkamp 1984), weights of plane integrals; also expected errors of
+ * Feldkamp's method.  Formulas: weight.h.  Plans create the weights, and backends read them. */
 #include "weight/weight.h"
 
 #include "base/base.h"
@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers of steps of a ramp of Parker's weights on the iso ray above which the value in the middle
- * of a step is as good as its mean (bench/results/accuracy.md): for even steps, for others. */
+/* Parker's weights: least length of a ramp on the central ray, in view steps, above which the value
+ * in the middle of a step is as good as its mean (bench/results/accuracy.md): for even steps, for
+ * uneven steps. */
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
@@ -21,15 +22,17 @@ struct fbp_weights {
     struct fbp_arc arc;
     struct fbp_rays rays;
     bool equal; /* all steps are equal */
-    /* True: angles of a parallel beam, whose opposite views measure the same rays. */
+    /* True: angles count modulo pi, because opposite views of a parallel beam measure the same
+     * rays. */
     bool modulo_pi;
     bool separable;
-    float *per_ray; /* [views.n][n_columns] step times m; NULL: closed forms of ray.h */
-    double *plane;  /* [views.n] W of plane integrals; NULL: line integrals */
+    float *per_ray; /* [views.n][n_columns] angular step times m; NULL: formulas of ray.h */
+    double *plane;  /* [views.n] weights W of views of plane integrals; NULL: line integrals */
     struct fbp_quadrature_facts quadrature;
 };
 
-/* True if all views have one panel, and m does not depend on the row (v along the axis). */
+/* True if all views have the same panel, and the redundancy weight m does not depend on the row (v
+ * is parallel to the axis, or m is tabulated by column). */
 static bool is_separable(const struct fbp_weights *w)
 {
     const double tolerance = 1e-12;
@@ -77,7 +80,7 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     FBP_TRY_GOTO(fbp_arc_create(&w->arc, views.view, n, facts->axis,
                                 w->modulo_pi ? FBP_PI : 2 * FBP_PI, 0,
                                 w->modulo_pi || facts->offset));
-    /* steps of half a turn count for the whole of a full turn */
+    /* steps modulo pi add up to pi; doubled if the views cover a full turn */
     const double turns = w->modulo_pi && facts->coverage == FBP_COVERAGE_FULL ? 2 : 1;
     for (size_t k = 0; k < n; k++)
         w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)n : w->arc.step[k]);
@@ -95,16 +98,16 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / (source ? facts->overlap_rad : facts->overlap_mm);
-    /* Ramps of a few steps, uneven steps, and arcs whose ends do not quite meet use the mean over a
-     * step; if rays are missing in any case, or ramps are long, Parker's weight in the middle of a
-     * step is used. */
+    /* Use the mean of Parker's weight over a step if ramps have few steps (more if uneven), or the
+     * ends of the arc do not quite meet.  Otherwise, and if rays are missing, use the weight in the
+     * middle of a step. */
     w->rays.means = !facts->per_ray && !w->modulo_pi && !facts->offset &&
                     facts->coverage == FBP_COVERAGE_SHORT &&
                     (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
                      w->arc.arc_rad < facts->needed_rad - step[1] / 2);
 
-    /* Weights per ray.  Columns are those of the detector's middle row: the fan angle of a column
-     * depends on the row only if the detector is inclined, and then little. */
+    /* Redundancy weights by view and column, for the middle row of the detector: the fan angle of a
+     * column depends on the row only if the detector is inclined, and then little. */
     const double row = ((double)views.panel.n_rows - 1) / 2;
     const size_t nc = views.panel.n_columns;
     if (facts->per_ray) {
@@ -339,7 +342,7 @@ void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const
     z[0] = z[1] = fmin(fmax(grid->centre_mm[2], see[0]), see[1]);
     z[2] = fmin(fmax(grid->centre_mm[2] + half, see[0]), see[1]);
     z[3] = fmin(fmax(grid->centre_mm[2] - half, see[0]), see[1]);
-    if (w->views.panel.n_rows == 1) /* fan beam: everything is in the plane of the sources */
+    if (w->views.panel.n_rows == 1) /* fan beam: the volume is in the plane of the source path */
         z[0] = z[1] = z[2] = z[3] = 0;
     else
         z[1] = fmin(fmax(0, z[3]), z[2]);

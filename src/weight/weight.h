@@ -41,34 +41,36 @@
 
 struct fbp_views;
 
-/** Quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with sum_q w_q = 2 pi; g: filtered
- * integrals. */
+/** Result of a quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with directions n_q,
+ * filtered plane integrals g_q, and weights w_q whose sum is 2 pi. */
 struct fbp_quadrature_facts {
     enum fbp_quadrature used; /**< method that was applied; never AUTO */
     enum fbp_pole pole;       /**< BANDS: axis of the rings */
-    size_t n_rings;           /**< bands: number of rings on one half of the sphere */
-    size_t degree;            /**< harmonics: greatest degree that is integrated exactly */
-    double sum;               /**< sum of the weights */
+    size_t n_rings;           /**< bands: number of rings of directions on one half of the sphere */
+    size_t
+        degree; /**< harmonics: greatest degree whose spherical harmonics are integrated exactly */
+    double sum; /**< sum of the weights */
 };
 
 /**
- * Compute weights[n] of unit vectors. Their sum is 2 pi to 1e-12, except for given weights.
+ * Compute quadrature weights[n] of directions (unit vectors). Their sum is 2 pi to 1e-12, except
+ * for given weights.
  *
  * wanted  requested method
- * given   [n] for GIVEN, else NULL
- * @return FBP_ERR_INVALID: directions in one plane; BANDS without even rings; given weights that
- *         are negative or all 0. FBP_ERR_NOMEM.
+ * given   [n] weights for the method GIVEN, else NULL
+ * @return FBP_ERR_INVALID: directions in one plane; BANDS without evenly spaced rings; given
+ *         weights that are negative or all 0. FBP_ERR_NOMEM.
  */
 fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
                              const double *given, double *weights,
                              struct fbp_quadrature_facts *facts);
 
-/** Describe the weights: "exact bands of 9 rings about z, sum 2 pi (+0e+00)". */
+/** Describe quadrature weights: "exact bands of 9 rings about z, sum 2 pi (+0e+00)". */
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n);
 
 typedef struct fbp_weights fbp_weights;
 
-/** Compute weights of line integrals; views.views must outlive them.  angular: AUTO or EQUAL. */
+/** Create the weights of line integrals; views.view must outlive them.  angular: AUTO or EQUAL. */
 fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular);
@@ -86,26 +88,27 @@ fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
                                  enum fbp_quadrature quadrature, const double *given, bool spectra);
 void fbp_weights_destroy(fbp_weights **weights);
 
-/** Get the angular step of a view [rad]; for plane integrals its W.  The steps of line integrals
- * add up to the arc (parallel beam, short scan with all directions: to pi). */
+/** Get the angular step of a view [rad], or the weight W of a view of plane integrals.  Steps add
+ * up to the arc of the scan (half a turn of a parallel beam: to pi). */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
-/** Get the redundancy weight m of the ray through (column, row), 0 … 2; above 2 if a view also
- * covers missing views. */
+/** Get the redundancy weight m of the ray through (column, row), 0 … 2; above 2 if its view also
+ * covers a gap of missing views. */
 double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
 
-/** Compute W of a whole detector row: out[n_columns]. Thread-safe. */
+/** Compute the weights W of a whole detector row: out[n_columns]. Thread-safe. */
 void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double *out);
 
-/** True if W(view, c, r) = image(c, r) * line(view, c), with the two functions below: all views
- *  have the same panel and source distance, and m, if not 1, depends only on the column (v parallel
- *  to the axis, or m per ray). A backend may then tabulate both factors. */
+/** True if W(view, c, r) = image(c, r) * line(view, c), with fbp_weights_image() and
+ * fbp_weights_line(): all views have the same panel and source distance, and m, if not 1, depends
+ * only on the column. A backend may then tabulate both factors. */
 bool fbp_weights_separable(const fbp_weights *weights);
 void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
 void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
 
-/** Get the arguments of fbp_ray_weight() (ray.h); thread-safe. If redundancy is FBP_PER_RAY, W is
- *  fbp_ray_geometry() times fbp_weights_line(), separable or not. */
+/** Get the arguments of fbp_ray_weight() (ray.h): those of all views, or those of one view;
+ * thread-safe. If redundancy is FBP_PER_RAY, use fbp_ray_geometry() times fbp_weights_line()
+ * instead. */
 void fbp_weights_rays(const fbp_weights *weights, struct fbp_rays *out);
 void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
 
@@ -116,7 +119,7 @@ void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_vi
 void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
                         const double centre[3], double out[4]);
 
-/** Describe the weights in one line: scan type, redundancy, steps. */
+/** Describe the weights in one line: type of the scan, redundancy weights, angular steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);
 
 /**
