@@ -14,10 +14,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lists of file name extensions that a format has. */
+/* Lists of file name extensions that a format of arrays has. */
 enum list {
     READ,       /* files that fbp can read */
-    FILES,      /* files that fbp can write, with a whole volume each */
+    FILES,      /* files that fbp can write as one whole volume */
     WRITTEN,    /* FILES or, if the format has none, files with one slice each */
     COMPRESSED, /* files that fbp can compress */
 };
@@ -31,8 +31,8 @@ static const char *list_of(const struct fbp_array_format *f, enum list list)
                                              : f->written;
 }
 
-/* True if the path ends in one of the extensions, which are separated by blanks (".mha .mhd").
- * inside: a path FILE:ARRAY is accepted, too, if FILE ends in an extension. */
+/* True if `path` ends in one of the extensions, which are separated by blanks (".mha .mhd").
+ * inside: paths FILE:ARRAY are accepted, too, if FILE ends in an extension. */
 static bool ends_in(const char *path, const char *extensions, bool inside)
 {
     const size_t length = strlen(path);
@@ -208,8 +208,8 @@ const char *choices_sample_type(size_t i)
     return i == FBP_F32 || i == FBP_F64 ? fbp_type_name((enum fbp_type)i) : "";
 }
 
-/* Name of geometry file format i; "": fbp cannot write the format (written true), or cannot read
- * the format (written false); NULL: i is beyond the last format. */
+/* Name of format i of geometry files for choices of an option; "": fbp cannot write this format
+ * (written true) or read it (written false); NULL: i is beyond the last format. */
 static const char *geometry_format(size_t i, bool written)
 {
     size_t n;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Name of value i of enum fbp_angular. Also of the functions below: "": value i cannot be chosen
- * by an option; NULL: i is beyond the last value. */
+/** Name of value i of enum fbp_angular. As in all functions choices_…() of this header: "": value i
+ * cannot be chosen by an option; NULL: i is beyond the last value. */
 const char *choices_weights(size_t i);
 /** Names for --quadrature: name i is the value i - 1 of enum fbp_quadrature; name 0 is "" and means
  * the weights of the scan. */
@@ -22,24 +22,23 @@ const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
 const char *choices_sample_type(size_t i);
-/** Names of the formats of geometry files that fbp can read (first function) or write (second
- * function). */
+/** Names of the formats of geometry files that fbp can read (choices_geometry_read()) or write
+ * (choices_geometry_written()). */
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);
 
-/** True if fbp can write a volume in a file of this name, according to its extension. */
+/** True if fbp can write a volume in a file with the extension of this name. */
 bool cli_is_volume(const char *path);
-/** True if a volume of this name, according to its extension, is a folder of files, such as
- * OME-Zarr. */
+/** True if a volume with the extension of this name is a folder of files, such as OME-Zarr. */
 bool cli_is_volume_folder(const char *path);
-/** True if fbp can compress the voxels of a volume of this name, according to its extension. */
+/** True if fbp can compress the voxels of a volume file with the extension of this name. */
 bool cli_can_compress(const char *path);
 /** Extensions of the volume files that fbp can write, as a static text: ".mha, .mhd, … or .png". */
 const char *cli_volumes(void);
 /** Extensions of the volume files that fbp can compress, as a static text: ".mha, … or .zarr". */
 const char *cli_packed(void);
-/** Copy `text` to buf[n]; {read}, {written} and {compressed} become lists of extensions, such as
- *  ".mha, .mhd".  Returns buf. */
+/** Copy `text` to buf[n], with {read}, {written} and {compressed} replaced by the file name
+ * extensions that fbp can read, write and compress, such as ".mha, .mhd".  Returns buf. */
 char *cli_with_formats(const char *text, char *buf, size_t n);
 
 #endif /* FBP_CLI_CHOICES_H */

@@ -39,7 +39,7 @@ int cli_fail(void)
 {
     const char *text = fbp_message();
 
-    /* The library stores a message for every failure but a lack of memory. */
+    /* Every failure of the library stores a message, except a lack of memory. */
     return cli_error(
         "%s",
         *text
@@ -227,7 +227,7 @@ int cli_scan_in_folder(const char *path, bool quiet, char **out)
 enum { INPUTS = sizeof((struct cli_files *)0)->inputs / sizeof(char *) };
 enum { OUTPUTS = sizeof((struct cli_files *)0)->outputs / sizeof(char *) };
 
-/* Path of an output, with the results of stat() for its folder and its file. */
+/* An output: path of its file, with the results of stat() for its folder and for the file. */
 struct place {
     const char *path; /* NULL: no output */
     bool has_folder, is_there;

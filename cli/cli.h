@@ -9,13 +9,15 @@
 
 #include <cjson/cJSON.h>
 
-/** commands[n_commands] of this program, in the order of the help; set by program_main(). */
+/** commands[n_commands] of this program (fbp or fbp-bench), in the order of the help; set by
+ * program_main(). */
 extern const struct command *const *commands;
 extern size_t n_commands;
 
 /** Print "fbp: …" to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** Print the library's last message as cli_error() does; returns 1. */
+/** Print the library's last error message, "fbp: …", to standard error; returns 1, the exit status
+ * of a failure. */
 int cli_fail(void);
 
 /** Print the JSON result `root` of a command or, with --json, keep it for the object that
@@ -56,8 +58,8 @@ void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
 /** Print a warning if samples of an array file are missing; print nothing if the file is no array.
  */
 void cli_warn_missing(const char *path, bool quiet);
-/** A function of type fbp_log_fn: print a warning or note of the library; notes are omitted if the
- * bool that `quiet` points to is true. */
+/** Log function for the library (type fbp_log_fn): print a warning or note; notes are omitted if
+ * the bool to which `quiet` points is true. */
 void cli_log(void *quiet, enum fbp_log_level level, const char *line);
 /** Find the only scan file in the folder `path`, and print its name. *out: receives the path of the
  * scan file, to be freed by the caller; NULL: `path` is no folder. @return 0, or 1 after an error
@@ -76,12 +78,13 @@ uint64_t cli_peak_bytes(void);
 
 /** Inputs and outputs of one command; paths and `scan` may be NULL. */
 struct cli_files {
-    bool force;                  /**< true: outputs may replace inputs (--force) */
-    const struct fbp_scan *scan; /**< scan that is read, with all files that it names */
-    const char *inputs[4];       /**< further files that are read: arrays, or any other files */
-    const char *outputs[8];      /**< files to write, or patterns of files such as "out/%04d.png" */
-    const char *volume; /**< volume to write, NULL: none; compared with outputs only, because the
-                           library protects inputs from its volume */
+    bool force;                  /**< true: outputs may replace inputs (option --force) */
+    const struct fbp_scan *scan; /**< scan that the command reads, with all files that it names */
+    const char *inputs[4];  /**< further files that the command reads: arrays, or any other files */
+    const char *outputs[8]; /**< files that the command writes, or patterns of files such as
+                               "out/%04d.png" */
+    const char *volume; /**< volume that the command writes, NULL: none; compared with outputs only,
+                           because the library protects inputs from its volume */
 };
 
 /** Row of an option table: --force, stored in the member f of struct S. */

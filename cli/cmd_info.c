@@ -288,8 +288,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct")) {
-        /* The file is a data set (.rctd) or a result (.rct) of RabbitCT: run `fbp-bench rabbitct
-         * info`. */
+        /* True if the file is a data set (.rctd) or a result (.rct) of RabbitCT, which `fbp-bench
+         * rabbitct info` prints. */
         char *file = (char *)(uintptr_t)a.file;
         char *words[] = {"rabbitct", "info", a.json ? "--json" : "--", a.json ? "--" : file, file};
         return program_start_bench(4 + a.json, words);

@@ -120,8 +120,8 @@ static const struct opt table[] = {
 // clang-format on
 #undef S
 
-/* Parse a set of directions such as "solid-angle:18", "linear-angle:18x14" or "fibonacci:208";
- * false: the text names no set, but a file of directions. */
+/* Parse the name of a set of directions such as "solid-angle:18", "linear-angle:18x14" or
+ * "fibonacci:208"; false: the text is no such name, but a file of directions. */
 static bool parse_set(const char *text, struct fbp_directions *out)
 {
     const char *name, *colon = strchr(text, ':');
@@ -137,8 +137,8 @@ static bool parse_set(const char *text, struct fbp_directions *out)
     return false;
 }
 
-/* Make the directions of --directions, --order and --pole: *n unit vectors, to be freed by the
- * caller. */
+/* Make the directions that --directions, --order and --pole request: *n unit vectors, to be freed
+ * by the caller. */
 static fbp_status make_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
 {
     struct fbp_directions set = {.struct_size = sizeof set,
@@ -223,7 +223,7 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {
-    /* a detector with one row measures one slice */
+    /* volume of a detector with one row: a single slice */
     const bool slice = a->detector[1] == 1 && !direction;
     const size_t stem = strlen(a->output) - (is_prj(a) ? 0 : strlen(".json"));
 
@@ -309,7 +309,8 @@ int simulate_scan(struct simulate_args *a)
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
     if (a->directions)
         st = make_directions(a, &direction, &a->views);
-    /* Angles of the views [rad]: a circle omits the end of the arc, a C-arm includes both ends. */
+    /* Angles of the views [rad]: on a circle, the end of the arc has no view; a C-arm has views at
+     * both ends. */
     const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
     if (st == FBP_OK)
         angles = malloc(a->views * sizeof *angles);

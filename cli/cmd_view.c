@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits and default of --page-size, and the bytes of a page that texts, scripts and histogram use.
- * A browser holds a whole page as one text. */
+/* Limits and default of --page-size, and size of the parts of a page other than samples (texts,
+ * scripts, histogram) [bytes]. A browser holds a whole page as one text. */
 #define PAGE_LEAST (256. * 1024)
 #define PAGE_MOST  (384. * 1024 * 1024)
 enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
@@ -21,8 +21,8 @@ enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
 struct view_args {
     const char *volume, *output, *device;
     double window[2], turn_deg;
-    size_t slice[3], frame, page_bytes,
-        port; /* values if the options are not given: SIZE_MAX, SIZE_MAX, 0, 0 */
+    size_t slice[3], frame, page_bytes, port; /* slice[0 … 2] and frame: SIZE_MAX if not given;
+                                                 page_bytes and port: 0 if not given */
     bool mip, serve, force, quiet, json;
 };
 
@@ -191,8 +191,7 @@ static int view_serve(const struct view_args *a)
     static struct reduced reduced;
     fbp_source *volume = NULL;
 
-    /* The port is opened before the volume is read, because a port in use is an error that needs no
-     * reading. */
+    /* Open the port before the volume is read, so that a port in use is reported at once. */
     int rc = server_open(&server, (unsigned)a->port);
     if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
         rc = cli_fail();

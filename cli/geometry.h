@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/** Initial value of an array double[FBP_ADJUSTS] of geometry options, indexed by enum fbp_adjust;
+/** Initial value of geometry options in an array double[FBP_ADJUSTS], indexed by enum fbp_adjust;
  * NaN: the option is not given. */
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
@@ -37,17 +37,17 @@
  *  error message. */
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS]);
 
-/** Check that the value of one geometry option is possible for the kind and the panel of a scan.
- * @return 0, or 1 after an error message, which begins with the text `what`. */
+/** Check that the value of the geometry option `which` is possible for the kind and the panel of a
+ * scan. @return 0, or 1 after an error message, which begins with the text `what`. */
 int adjust_check_value(const char *what, const struct fbp_scan *scan, enum fbp_adjust which,
                        double value);
 
-/** Remove the geometry values that are given as options from the scan's list of guessed facts
+/** Remove the geometry values that options give from the scan's list of guessed facts
  * (fbp_scan_confirm()). */
 void adjust_confirm(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
-/** Check all geometry options that are not NaN, and set them in the scan. @return 0, or 1 after an
- * error message. */
+/** Check all given geometry options (values other than NaN), and apply them to the scan. @return 0,
+ * or 1 after an error message. */
 int adjust_scan(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
 /** Apply --flip-u (reverse the order of the columns), --flip-v (rows) and --reverse (direction of
@@ -95,8 +95,9 @@ struct geometry_from {
  * OPT_USAGE after an error message. */
 int geometry_check_usage(const struct command *self, const struct geometry_from *from);
 
-/** Load the input (a file, or the only scan file in a folder), apply flips and geometry options,
- * and print warnings about guessed facts. @return 0, or 1 after an error message. */
+/** Load the input of a command `fbp geometry …` (a file, or the only scan file in a folder), apply
+ * flips and geometry options, and print warnings about guessed facts. @return 0, or 1 after an
+ * error message. */
 int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool quiet);
 
 #endif /* FBP_CLI_GEOMETRY_H */

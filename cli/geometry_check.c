@@ -34,16 +34,17 @@ enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
  * does not blur a reconstruction visibly. */
 static const double SHARP_VOXELS = 0.25;
 
-/* A line: point and unit direction, in coordinates whose third axis is the rotation axis. */
+/* A line in space: point and unit direction, in coordinates whose third axis is the rotation axis.
+ * */
 struct line {
     double at[3], along[3];
 };
 
-/* Sample points of the field of view, each with the ray that a flipped geometry assigns to the
- * pixel on which the point is projected. */
+/* Sample points of the field of view. Each has the ray that a wrong (flipped) geometry assigns to
+ * the pixel on which the point is projected. */
 struct rays {
     size_t n;
-    bool may_slide; /* a shift of the object along the axis counts as no error (parallel beams) */
+    bool may_slide; /* true: a shift of the object along the axis is no error (parallel beams) */
     double point[MAX_RAYS][3];
     struct line seems[MAX_RAYS];
 };
@@ -62,8 +63,8 @@ static void normalise(double a[3])
         a[i] /= n;
 }
 
-/* Set rows to a right-handed basis whose third vector is the rotation axis; for the axis z the
- * basis is x, y, z. */
+/* Set rows to a right-handed basis whose third vector is the rotation axis; if the axis is z, to x,
+ * y, z. */
 static void basis_of(const double axis[3], double rows[3][3])
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
@@ -92,8 +93,8 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
     return out;
 }
 
-/* Project sample points of the field of view in at most VIEWS views, and store each point that a
- * view sees with the ray of its pixel in the flipped view. */
+/* Project sample points of the field of view in at most VIEWS views. Each point on the detector is
+ * stored with the ray of its pixel in the flipped view. */
 static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
                    const struct fbp_geometry_facts *facts, struct rays *out)
 {
@@ -128,8 +129,8 @@ static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
     }
 }
 
-/* Mean square distance [mm^2] between the sample points, moved by m, and their rays. *greatest:
- * receives the greatest distance [mm]; may be NULL. */
+/* Mean square distance [mm^2] of the sample points, moved by m, from the rays that the flipped
+ * geometry assigns to them. *greatest: receives the greatest distance [mm]; may be NULL. */
 static double judge(const struct rays *rays, const struct motion *m, double *greatest)
 {
     const double n = (double)rays->n, cosine = cos(m->turn), sine = sin(m->turn);
@@ -140,7 +141,7 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
         const struct line *line = &rays->seems[i];
         const double moved[3] = {cosine * p[0] - sine * y, sine * p[0] + cosine * y,
                                  m->upside_down ? -p[2] : p[2]};
-        double from[3], off[3]; /* off: shortest vector from the line to the moved point */
+        double from[3], off[3]; /* off: shortest vector from the ray to the moved point */
         for (int a = 0; a < 3; a++)
             from[a] = moved[a] - line->at[a];
         const double t = fbp_dot(from, line->along);
@@ -159,8 +160,8 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
     return sum;
 }
 
-/* Find the rotation m->turn with the least mean square distance between points and rays, and return
- * this distance [mm^2]: COARSE steps over 360 degrees, then FINE halvings of the step. */
+/* Find the rotation m->turn with the least mean square distance between points and rays, by COARSE
+ * steps over 360 degrees, then FINE halvings of the step; returns this distance [mm^2]. */
 static double best_turn(const struct rays *rays, struct motion *m)
 {
     double step = 2 * FBP_PI / COARSE, best = INFINITY, at = 0;
@@ -268,8 +269,8 @@ static int check_planes(const struct fbp_scan *scan, struct check *c)
                    ? cli_fail()
                    : cli_error(
                          "out of memory for the directions of the scan; close other programs");
-    /* The needed number of directions: n rings, with 2 n^2 / pi directions in total, suffice for a
-     * volume of the radius n spacing / (pi cutoff). */
+    /* Number of directions that the volume needs: n rings, with 2 n^2 / pi directions in total,
+     * suffice for a radius of n spacing / (pi cutoff), with the spacing of samples. */
     for (int i = 0; i < 3; i++)
         p->reach_mm = fmax(p->reach_mm, (double)c->grid.n[i] * c->grid.voxel_mm[i] / 2);
     const double rings = pi * p->cutoff * p->reach_mm / c->facts.spacing_mm;
@@ -332,8 +333,8 @@ static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
     return FBP_OK;
 }
 
-/* Set c->axis: columns on which both ends of the visible part of the rotation axis are projected.
- * If the detector has one row, the iso-centre is projected. */
+/* Set c->axis: columns onto which both ends of the visible part of the rotation axis are projected;
+ * for a detector with one row, the column of the iso-centre. */
 static void project_axis(const struct fbp_scan *scan, struct check *c)
 {
     double P[12], cr[2];

@@ -16,13 +16,14 @@
  */
 struct flip {
     unsigned flips;  /**< what is reversed: flags of enum fbp_flip */
-    double turn_rad; /**< rotation with which the object appears, about the axis, after mirrors
-                        [rad] */
-    bool mirrored, upside_down; /**< the object appears mirrored left to right, top to bottom */
+    double turn_rad; /**< rotation about the axis [rad], after mirroring, with which the object
+                        appears */
+    bool mirrored,
+        upside_down;       /**< the object appears mirrored left to right; mirrored top to bottom */
     double rms_mm, max_mm; /**< distance between points of the object and the rays of the flipped
-                              geometry: rms, greatest */
-    bool sharp; /**< true if max_mm is below a quarter voxel: a reconstruction does not show the
-                   error */
+                              geometry: rms, and greatest */
+    bool sharp; /**< true if max_mm is below a quarter voxel: the slices are sharp despite the wrong
+                   geometry */
 };
 
 enum { N_FLIPS = 7 };
@@ -39,11 +40,12 @@ enum { MAX_WARNINGS = 8 };
 struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
-    double needed;   /**< number of directions that the volume needs at the cut-off frequency */
+    double needed;   /**< number of directions that the volume needs at this cut-off frequency */
     double enough_at;  /**< greatest cut-off frequency for which the scan has enough directions */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
-    /** Planes through a common axis for two-stage EPR: only n, axis and most are set; n 0: none. */
+    /** Planes of directions through a common axis, for two-stage EPR: only n, axis and most are
+     * set; n 0: there are none. */
     struct fbp_meridian_planes meridians;
 };
 
@@ -52,13 +54,14 @@ struct check {
     bool seen;       /**< the field of view is not empty; false: no volume and no flips */
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
-    struct span iso[2];     /**< range of column, row of the projected iso-centre */
-    struct span corners[2]; /**< range of column, row of the projected corners of the volume */
+    struct span iso[2]; /**< ranges of column and row of the projected iso-centre over the views */
+    struct span corners[2]; /**< ranges of column and row of the projected corners of the volume
+                               over the views */
     size_t behind;       /**< number of views in which a corner of the volume is not in front of the
                             source */
     size_t rows[2];      /**< first and last + 1 of the detector rows that the volume needs */
-    double theta_deg[2]; /**< angle theta of the source in the first and last view [deg]: (d cos
-                            theta, d sin theta) */
+    double theta_deg[2]; /**< angle theta of the source in the first and last view [deg]; its
+                            position is (d cos theta, d sin theta) */
     /** Columns of the projected axis at the lowest [0] and highest [1] z of the field of view:
      *  least and greatest over the views. */
     double axis[2][2];
@@ -75,7 +78,7 @@ struct check {
  * for error messages. @return 0, or 1 after an error message. */
 int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff, struct check *c);
 
-/** Print all results as text, or as JSON; returns the exit status. */
+/** Print all results of `fbp geometry check` as text, or as JSON; returns the exit status. */
 int check_print_text(const struct fbp_scan *scan, const struct check *c);
 int check_print_json(const struct fbp_scan *scan, const struct check *c);
 

@@ -203,7 +203,7 @@ static int parse_words(struct parser *p)
     const struct command *c = p->command;
     bool only_positional = false;
 
-    /* The only argument is "help" ("fbp recon help"), and no file has this name. */
+    /* Argument "help" alone ("fbp recon help") prints the help, unless a file has this name. */
     if (p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0) {
         opt_help(stdout, c, false);
         return OPT_DONE;

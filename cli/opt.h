@@ -1,5 +1,6 @@
 /** @file opt.h  Option tables: one per parameter struct, for parsing, help, man pages and tests.
- * Used by every command.
+ * Used by every command, by program.c, words.c, and by the man pages and completion scripts
+ * (manual/).
  *
  * The type of the struct field that an option fills determines the type of the option. The form of
  * a list follows from the metavariable that the help shows:
@@ -21,20 +22,20 @@ enum opt_type {
     OPT_BOOL, /**< bool, set to true if the option is given */
     OPT_INT,
     OPT_SIZE,
-    OPT_BYTES, /**< size_t with an optional suffix K, M, G or T: powers of 1024 */
+    OPT_BYTES, /**< a size_t, with an optional suffix K, M, G or T: powers of 1024 */
     OPT_DOUBLE,
     OPT_SIZES,
     OPT_DOUBLES,
     OPT_RANGES, /**< struct opt_range[], separated by commas */
-    OPT_ENUM, /**< unsigned: index of the given name among the permitted names; an empty name cannot
-                 be given */
+    OPT_ENUM,   /**< unsigned: index of the given name among the option's permitted names; an empty
+                   name cannot be given */
 };
 
 /** A range of whole numbers, from `first` to `end` - 1. */
 struct opt_range {
     size_t first, end; /**< end of the range; 0: no upper limit */
     bool given;
-    bool single; /**< one number was given instead of a range; end is first + 1 */
+    bool single; /**< true: one number was given instead of a range, and end is first + 1 */
 };
 
 struct opt {
@@ -45,8 +46,8 @@ struct opt {
     const char *arg;  /**< metavariable, such as "MM" */
     double min, max;  /**< least and greatest valid value; both 0: any finite number that the field
                          can hold */
-    const char *const
-        *names; /**< permitted values, ending with NULL; of an OPT_STRING only proposals */
+    const char *const *
+        names; /**< permitted values, ending with NULL; if the type is OPT_STRING, only proposals */
     const char *(*list)(
         size_t i); /**< function that returns permitted value i, instead of `names` (choices.h) */
     bool positional, required;
@@ -81,7 +82,7 @@ struct opt_group {
 struct command {
     const char
         *name; /**< name, such as "recon"; of a sub-command two words, such as "geometry show" */
-    const char *alias;   /**< further name, which is not in the help; NULL: none */
+    const char *alias;   /**< further name of the command, which is not in the help; NULL: none */
     const char *summary; /**< one line for the list of commands, without a full stop */
     const char *usage;   /**< form of the arguments after "fbp NAME" */
     const char *about;   /**< description, a paragraph; \n begins a line; NULL: none */
@@ -99,17 +100,19 @@ enum { OPT_GO_ON = -1, OPT_DONE = 0, OPT_USAGE = 2 };
 enum { OPT_ABOUT = 1200 }; /* size of a buffer for opt_about() [bytes] */
 
 /**
- * Fill `args` (which holds the defaults) from argv[0..argc), the words after the command's name.
+ * Parse argv[0..argc), the words after the command's name, and store the values in `args`, which
+ * holds the defaults.
  * @return OPT_GO_ON; OPT_DONE: help or version was printed; OPT_USAGE: wrong usage, reported on
  *         standard error; 1: out of memory, reported.
  */
 int opt_parse(const struct command *command, void *args, int argc, char **argv);
 
-/** Print an error about wrong usage of a command, with a hint at --help; returns OPT_USAGE. */
+/** Print an error about wrong usage of a command, with a reference to its --help; returns
+ * OPT_USAGE. */
 int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The option with the long name name[len]; NULL: the command has none. */
+/** The option of a command whose long name is name[len]; NULL: the command has none. */
 const struct opt *opt_find(const struct command *command, const char *name, size_t len);
 bool opt_takes_value(const struct opt *opt);
 /** Permitted value i of an option; "": value i cannot be given; NULL: i is beyond the last value.
@@ -132,8 +135,8 @@ char *opt_about(const struct opt *opt, char *buf, size_t n);
 /** Print the version and the optional formats: "fbp 1.2.3 (with …; without …)". */
 void opt_version(FILE *f);
 
-/** Of the candidates name(list, i), i < n, the one with the smallest edit distance to word; NULL:
- * none is close to word. A candidate NULL is skipped. */
+/** Get the candidate name(list, i), i < n, with the smallest edit distance to `word`; NULL: none is
+ * close to it. Candidates that are NULL are skipped. */
 const char *opt_nearest(const char *word, const char *(*name)(const void *list, size_t i),
                         const void *list, size_t n);
 

@@ -1,5 +1,5 @@
 /* Output of --help, --help-all and --version, from the option tables (opt.h). Called by opt.c and
- * program.c. */
+ * program.c; man pages, completion and words.c use parts of it. */
 #include "choices.h"
 #include "words.h"
 

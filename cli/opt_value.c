@@ -1,5 +1,6 @@
 /* Conversion of an option's text to the value of its struct field, and the description of valid
- * values for messages. opt.c calls opt_set_value() for every option on the command line. */
+ * values. Called by opt.c for every option on the command line; opt_help.c, man pages and
+ * completion list permitted values with it. */
 #include "words.h"
 
 #include <ctype.h>
@@ -26,8 +27,8 @@ static bool in_range(const struct opt *o, double v)
     return o->type == OPT_DOUBLE || o->type == OPT_DOUBLES || (v >= 0 && v < 0x1p53);
 }
 
-/* Read a decimal number from the begin of text; *end: text behind the number. False for "inf",
- * "nan" and hexadecimal numbers, although strtod() accepts them. */
+/* Read a decimal number at the beginning of text; *end: the text after it. False for "inf", "nan"
+ * and hexadecimal numbers, which strtod() would accept. */
 static bool read_number(const char *text, const char **end, double *out)
 {
     char *e;
@@ -109,8 +110,8 @@ static bool set_list(const struct opt *o, const char *text, void *field)
     return true;
 }
 
-/* Read one end of a range, a number, and advance *text. If the number is missing, *out stays
- * unchanged. False: the number is too large. */
+/* Read the whole number at *text, one end of a range such as "80:100", and advance *text. If there
+ * is no number, *out stays unchanged. False: the number is too large. */
 static bool read_end(const char **text, size_t *out)
 {
     char *end;

@@ -37,8 +37,8 @@ static void on_signal(int number)
 void signals_start(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    /* SA_RESTART: system calls that a signal interrupts are continued by the kernel. Loops that
-     * wait check signals_status(). */
+    /* SA_RESTART: the kernel continues system calls that a signal interrupts. Loops that wait check
+     * signals_status() themselves. */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, was;
 
     sigemptyset(&action.sa_mask);
@@ -69,8 +69,8 @@ static void help_all(FILE *f)
             program->more);
 }
 
-/* Index of the command whose name or alias argv begins with; n_commands: none. *n_words: number of
- * words of the name, such as 2 for "geometry show". */
+/* Index of the command whose name or alias is at the beginning of argv; n_commands: there is none.
+ * *n_words: number of words of the name, such as 2 for "geometry show". */
 static size_t find_command(int argc, char **argv, int *n_words)
 {
     for (size_t i = 0; i < n_commands; i++)
@@ -116,7 +116,7 @@ static void list_group(FILE *f, const char *word)
     for (size_t i = 0; i < n_commands; i++)
         if (is_in_group(i, word))
             fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
-    /* the help of a group ends with the last lines of the help of fbp-bench */
+    /* the help of a group of commands ends like the help of fbp-bench */
     if (!program->starts_bench)
         fputs(program->more, f);
 }
@@ -136,8 +136,8 @@ static bool is_help(const char *word)
     return kind_of(word) == WORD_HELP;
 }
 
-/* argv[0] names a group ("geometry"), but argv[1] is missing or no command of the group: print an
- * error, or the help of the group if argv[1] requests help. */
+/* Handle argv[0] that is a group of commands ("geometry"), if argv[1] is missing or no command of
+ * the group: print an error, or the help of the group if argv[1] requests help. */
 static int unknown_in_group(int argc, char **argv)
 {
     char names[300] = "";
@@ -246,7 +246,7 @@ static int run(int argc, char **argv)
 
 int program_main(const struct program *p, int argc, char **argv)
 {
-    /* --json is on the command line, so that errors about wrong usage are JSON, too */
+    /* --json is on the command line: errors about wrong usage are printed as JSON, too */
     bool json = false;
 
     program = p;

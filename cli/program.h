@@ -1,6 +1,6 @@
 /** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, signals that stop a
  * command, and the start of fbp-bench. Implemented in program.c and commands.c; signals_status() is
- * called by progress callbacks and by the server of fbp view. */
+ * also called by progress.c, report.c and serve/server.c. */
 #ifndef FBP_CLI_PROGRAM_H
 #define FBP_CLI_PROGRAM_H
 
@@ -12,7 +12,7 @@ struct program {
     const char *more;  /**< last lines of the help */
     const struct command *const *commands;
     size_t n_commands;
-    bool starts_bench; /**< the commands "bench" and "rabbitct" start the program fbp-bench */
+    bool starts_bench; /**< true: the commands "bench" and "rabbitct" start the program fbp-bench */
 };
 
 extern const struct program program_fbp;

@@ -39,7 +39,7 @@ int recon_name_scan(struct recon_args *a, char **kept)
     return rc;
 }
 
-/* Replace the file name *name of a scan by a copy of path, the value of an option. */
+/* Replace *name, a file name of a scan, by a copy of `path`, the value of an option. */
 static int replace_name(char **name, const char *path)
 {
     free(*name);
@@ -47,8 +47,8 @@ static int replace_name(char **name, const char *path)
     return *name ? 0 : cli_error("out of memory for a name; close other programs");
 }
 
-/* Replace values of the scan by --quadrature (also the weights of the scan), --reference and
- * --bad-pixels. */
+/* Replace values of the scan by those of --quadrature (also removes the weights of the scan),
+ * --reference and --bad-pixels. */
 static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
 {
     const bool lines = fbp_kind_has_lines(scan->kind);
@@ -106,7 +106,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    /* the limit is also that of child processes that inspect files */
+    /* the memory limit is also that of child processes that inspect files */
     fbp_limit_memory(a->p.memory_bytes);
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
@@ -115,8 +115,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* flips first, because they correct the order in which the file is read (see fbp geometry
-     * check) */
+    /* flips come before all other corrections, because they correct the order in which the file is
+     * read */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
     /* Check that outputs replace no inputs. The library itself protects its inputs from the volume.
@@ -201,7 +201,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
     a->has_centre = true;
     if (isfinite(c->uncertainty))
         snprintf(range, sizeof range, ", give or take %.2g", fmax(c->uncertainty, 0.001));
-    if (!c->sure) /* an unreliable column is a warning, which is printed with --quiet, too */
+    if (!c->sure) /* warn about an unreliable column with --quiet, too */
         say_warning(false,
                     "column %.6g%s of the rotation axis is NOT RELIABLE: %s; compare the images "
                     "of --sweep centre=%.6g:%.6g:0.5 -o sheet.png",
@@ -264,7 +264,7 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    /* the library computes a box of voxels with the same bits as in the whole volume */
+    /* the library computes only a box of voxels, with the same bits as in the whole volume */
     if (a->slice.given || recon_is_box(a))
         for (int i = 0; i < 3; i++) {
             const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];

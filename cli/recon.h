@@ -55,9 +55,9 @@ struct recon_args {
     bool has_centre;
     bool plan, json, quiet;
     bool flip_u, flip_v, reverse;
-    bool scans_volume; /**< the scan file states a volume; set by recon_prepare_scan() */
-    bool loaded; /**< the scan is loaded, and outputs replace no inputs; set by recon_prepare_scan()
-                  */
+    bool scans_volume;  /**< true: the scan file states a volume; set by recon_prepare_scan() */
+    bool loaded;        /**< true: the scan is loaded, and no output replaces an input; set by
+                           recon_prepare_scan() */
     enum fbp_kind kind; /**< kind of the scan; set by recon_prepare_scan() */
 };
 
@@ -239,15 +239,15 @@ struct recon_args {
                 "is the task number in a job array of Slurm, PBS or SGE (docs/cluster.md)")
 // clang-format on
 
-/** If args->scan is a folder, replace the name by that of the scan file in the folder. *kept:
- * receives this name, to be freed by the caller, or NULL. Returns 0 or an exit status. */
+/** If args->scan is a folder, replace it by the path of the scan file in this folder. *kept:
+ * receives this path, to be freed by the caller, or NULL. Returns 0 or an exit status. */
 int recon_name_scan(struct recon_args *args, char **kept);
 
 /** Load the scan, replace its corrections by those of the options, apply flips, and check that no
  * output replaces an input. Returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
-/** True if --centre auto is given. values: the geometry options. */
+/** True if --centre auto is given. values: values of the geometry options. */
 bool centre_is_auto(const double values[FBP_ADJUSTS]);
 /** If --centre is auto, find the column of the rotation axis, and store it in args->adjust and
  * args->centre. Returns 0 or an exit status. */
@@ -255,12 +255,12 @@ int centre_find(struct recon_args *args, const struct fbp_scan *scan);
 /** Add the column that centre_find() found to the JSON object root, as member "centre". */
 void centre_json(cJSON *root, const struct fbp_centre *centre);
 
-/** Apply --every and --bin to the scan: after flips, and after all options whose values are columns
- * of the whole detector. */
+/** Apply --every (only each n-th view) and --bin (joined pixels) to the scan: after flips, and
+ * after all options whose values are columns of the whole detector. */
 fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
 
-/** Choose the whole volume from options and scan: *out; check that --slice and --roi lie inside.
- * Returns 0 or an exit status. */
+/** Choose *out, the voxel grid of the whole volume, from options and scan; check that --slice and
+ * --roi lie inside. Returns 0 or an exit status. */
 int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struct fbp_grid *out);
 
 /** Reconstruct the sphere args->water on the voxel grid of the whole volume `all`; *out: receives
@@ -279,7 +279,7 @@ void recon_complete(struct recon_args *args);
  *         fbp_scan_clear() and fbp_plan_destroy() are safe.
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
-/** Load the scan and complete the parameters, as recon_prepare() does, without a plan. */
+/** Load the scan and set the parameters, as recon_prepare() does, but create no plan. */
 int recon_prepare_scan(struct recon_args *args, struct fbp_scan *scan);
 
 /** Check the options of fbp recon against each other. Returns OPT_GO_ON, or an exit status after an
@@ -307,16 +307,17 @@ bool recon_is_picture(const struct recon_args *args);
 struct recon_result {
     const struct fbp_plan_summary *plan;
     struct fbp_report report;
-    double shown[2]; /**< values of black and white in the picture or preview, if any */
-    size_t rows[2];  /**< detector rows [first, end) of the slice or box, if any */
+    double
+        shown[2]; /**< values drawn black and white in the picture or preview, if one is written */
+    size_t rows[2]; /**< detector rows [first, end) that the voxels of --slice or --roi need */
 };
 
 /** Write to buf[n] note i (0, 1, …) about a reconstruction, such as clipped voxels or resumed
  * slabs; false: there is no note i. */
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
 
-/** True if nothing was left to compute, for this part or after --resume. Minimum, maximum and mean
- * are then NaN. */
+/** True if the run had nothing to compute, because other parts or the resumed run had computed all.
+ * Minimum, maximum and mean are then NaN. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
 /** Print the result of a reconstruction as text. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
@@ -326,8 +327,8 @@ cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
 /** Add to the JSON object root the members "kernel", "isa", "threads", "weights", and "prepared" if
  * the plan has corrections. */
 void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *plan);
-/** Fraction of the voxels of the volume that lie inside the region (--region) of a plan. The second
- * function adds facts about the region to the JSON object root, as member "region". */
+/** Fraction of the volume's voxels that lie inside the region of a plan (option --region).
+ * recon_json_region() adds facts about the region to the JSON object root, as member "region". */
 double recon_region_share(const struct fbp_plan_summary *plan);
 void recon_json_region(cJSON *root, const struct fbp_plan_summary *plan);
 /** Print the result of a reconstruction as JSON; returns the exit status. */
@@ -345,8 +346,8 @@ struct plan_lines {
 };
 void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
-/** Append a line, formatted as by printf(), to the text of a plan. The last one of PLAN_LINES lines
- * is replaced if all are in use. */
+/** Append a line, formatted as by printf(), to the text of a plan. If all PLAN_LINES lines are in
+ * use, the last one is replaced. */
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void plan_print_lines(const struct plan_lines *lines);
@@ -358,8 +359,8 @@ int plan_print(const fbp_plan *plan, bool json);
 /** Write to buf[n] the device of a plan: "cpu, kernel column, avx2, 8 threads". Returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
-/** State of a progress bar on standard error; a pointer to it is the argument `user` of the
- * callbacks below. Implemented in progress.c. */
+/** State of a progress bar on standard error; the argument `user` of the functions progress_…()
+ * points to it. Implemented in progress.c. */
 struct progress {
     size_t n_views;
     double drawn; /**< time when the bar was last drawn [s]; 0: no bar is on the screen */

@@ -35,8 +35,8 @@ static int check_name(const struct command *self, const char *option, const char
     return check_folder(path);
 }
 
-/* True if the output is one grey PNG picture. With --output-type, or if the output is a stack of
- * files, PNG files store the voxel values instead. */
+/* True if the output is one grey PNG picture. With --output-type, or for a stack of files, PNG
+ * files store the voxel values instead. */
 static bool is_png(const struct recon_args *a)
 {
     return a->output && cli_ends_with(a->output, ".png") && !cli_is_stack(a->output) &&
@@ -113,8 +113,8 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     if (isinf(a->p.output.range[0]))
         return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
                                "range, such as --output-range 0,0.05");
-    /* Variables whose values are no numbers are skipped: SGE sets "undefined" outside a job array.
-     */
+    /* Variables whose values are no numbers are skipped: the batch system SGE sets "undefined"
+     * outside a job array. */
     for (size_t i = 0; found && i < sizeof arrays / sizeof *arrays; i++) {
         const char *text = getenv(arrays[i]);
         if (!text || !read_number(text, strlen(text), &a->p.cluster.part))

@@ -118,7 +118,8 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
-/* min is NaN if other parts, or the run that was resumed, had computed everything. */
+/* The minimum is NaN if the run computed nothing, because other parts, or the run that was resumed,
+ * had computed everything. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result)
 {
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-/* Greatest number of voxels in the box around the sphere. */
+/* Greatest number of voxels in the box around the water sphere. */
 static const double most_voxels = 1 << 30;
 
-/* Choose the box of voxels around the sphere, on the voxel grid of the whole volume `all`; the box
- * may extend beyond the volume. */
+/* Choose the box of voxels around the water sphere, on the voxel grid of the whole volume `all`;
+ * the box may extend beyond the volume. */
 static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
                        const struct fbp_grid *all, struct fbp_grid *out)
 {
@@ -40,7 +40,7 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* Check that the detector contains the projection of the whole sphere in every view. */
+/* Check that the detector contains the projection of the whole water sphere in every view. */
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
@@ -88,7 +88,7 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
                      a->water[3], a->water[0], a->water[1], z[0], z[1], a->water[2]);
 }
 
-/* Compute mean and standard deviation of the voxels v in the sphere, in two passes. */
+/* Compute mean and standard deviation of the voxels v inside the sphere, in two passes. */
 static int take_values(const struct recon_args *a, const struct fbp_grid *g, const float *v,
                        struct recon_water *out)
 {

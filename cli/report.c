@@ -154,8 +154,8 @@ static void put_messages(struct markup *m, const struct recon_result *result)
     markup_put(m, "</section>\n");
 }
 
-/* Append a viewer of the volume that was written, or the picture of the slice, or a line that
- * states why the page has neither. */
+/* Append to the page a viewer of the volume that was written, or the picture of the slice, or a
+ * line that states why there is neither. */
 static int put_volume(struct page *page, const struct recon_args *a,
                       const struct recon_result *result)
 {
@@ -184,7 +184,7 @@ static int put_volume(struct page *page, const struct recon_args *a,
                 result->plan->volume.n[2] *
                     (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
-    /* the output is a raw file, whose size and type fbp cannot know */
+    /* the output is a raw file, which does not state its size and type */
     if (st == FBP_ERR_UNSUPPORTED) {
         markup_put(&page->before,
                    "<p class=\"facts\">A file of this format cannot be read without a description, "
@@ -255,8 +255,8 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Write to why[WHY] the reason of one line of a plan, such as "slabs"; "": the line follows from
- * other lines. */
+/* Write to why[WHY] the reason for one line of a plan, such as "slabs"; "": none, because the line
+ * follows from other lines. */
 static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {
@@ -280,7 +280,7 @@ static void find_why(char *why, const char *name, const struct recon_args *a,
         snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best usable one",
                  a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
                  a->p.n_threads ? "; --threads" : "");
-        n = strlen(why); /* what makes the kernel fast: one phrase per part of its name */
+        n = strlen(why); /* why the kernel is fast: one phrase for each part of its name */
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             if (strstr(p->kernel, parts[i].word) && n < WHY)
                 n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
@@ -367,7 +367,8 @@ static void put_settings(struct markup *m, const struct recon_args *a,
         find_why(why, lines.lines[i].name, a, plan);
         put_row(m, lines.lines[i].name, lines.lines[i].text, why);
     }
-    /* two rows that are no decisions of the plan: rotation axis and unit of the values */
+    /* further rows of the table, which the plan does not decide: rotation axis, unit of the values
+     * */
     if (a->has_centre) {
         snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
                  a->centre.sure ? "" : ", which is not reliable");
@@ -399,7 +400,7 @@ static void put_input(struct markup *m, const char *role, const char *path)
 
     if (!path)
         return;
-    /* the status of the file, also of that in "FILE:DATA SET"; a pattern of files has none */
+    /* read the status of the file, or of FILE in "FILE:DATA SET"; a pattern of files has none */
     bool found = stat(path, &info) == 0;
     for (size_t n = strlen(path); !found && n > 0 && n < sizeof file; n--)
         if (path[n - 1] == ':') {
@@ -456,8 +457,8 @@ static void put_device(struct markup *m, const char *name, const char *text, con
     markup_put(m, "</td></tr>\n");
 }
 
-/* Append the devices that computed. The processor's name comes from /proc/cpuinfo; fbp_devices()
- * starts all drivers, so it is called only after a run on a GPU. */
+/* Append the devices that the run used. The processor's name comes from /proc/cpuinfo;
+ * fbp_devices() starts all drivers, so it is called only after a run on a GPU. */
 static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 {
     enum { MOST = 16 };
@@ -551,7 +552,7 @@ int report_write(struct recon_report *report, const struct recon_args *a,
     return rc;
 }
 
-/* True if no file has this name, or if the file is an older page of fbp, which may be replaced. */
+/* True if no file has this name, or if the file is a report page of fbp, which may be replaced. */
 static bool is_free(const char *path)
 {
     static const char mark[] = "<meta name=\"generator\" content=\"fbp ";
@@ -585,7 +586,7 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
                   report->computed ? "The volume was already complete, and has been kept."
                                    : "This run wrote no volume.");
     put_messages(&page.before, NULL);
-    /* Sections are appended if their data exist; further errors are ignored. */
+    /* Append each section of the page whose data exist; further errors are ignored. */
     if (plan)
         put_settings(&page.after, a, plan);
     else
@@ -601,7 +602,8 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     page_put(&text, &page);
     page_clear(&page);
     const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;
-    /* if saving fails, too, nothing is printed: the error of the run was already reported */
+    /* if saving the page fails, too, nothing is printed: the error of the run was already reported
+     * */
     (void)saved;
     markup_clear(&text);
 }

@@ -6,14 +6,14 @@
 #include "page/page.h"
 #include "recon.h"
 
-/** State of the HTML page of --report, from the start of the command to its end. */
+/** State of the HTML page that --report requests, from the start of the command to its end. */
 struct recon_report {
     char command[8192]; /**< command line, quoted for a shell; cut off with "…" if it is too long */
-    char folder[4096];   /**< temporary folder for drawings, beside the page; "": none */
+    char folder[4096];   /**< temporary folder for drawings, in the folder of the page; "": none */
     char timeline[4200]; /**< file of the timeline of the run (SVG) */
     double began;        /**< start of the command [s since 1970] */
     bool computed;       /**< the run has completed the volume */
-    bool written;        /**< report_write() was called; its success does not matter */
+    bool written;        /**< true: report_write() was called, with or without success */
 };
 
 /** Begin the page of --report before anything is loaded: store the command line, and request that

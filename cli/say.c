@@ -19,7 +19,7 @@
 enum {
     LONGEST = 4,
     ESCAPED = 8
-}; /* greatest number of bytes of a UTF-8 character, and of its escape */
+}; /* greatest number of bytes of a UTF-8 character, and of the escape that replaces it */
 
 /* An output stream, with the first bytes of a UTF-8 character whose other bytes are not written
  * yet. */
@@ -132,7 +132,7 @@ void say_bar(const char *line)
 
 /* Results and messages of the running command. */
 static struct {
-    bool json, compact, has_result; /* has_result true, but result NULL: out of memory */
+    bool json, compact, has_result; /* true, but result is NULL: out of memory */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;
@@ -194,7 +194,7 @@ void say_add(cJSON *measurement)
         list = cJSON_AddArrayToObject(said.result, "measurements");
     }
     if (!cJSON_AddItemToArray(list, measurement))
-        cJSON_Delete(measurement); /* out of memory, which json_memory() has recorded */
+        cJSON_Delete(measurement); /* cJSON ran out of memory, which json_memory() has recorded */
 }
 
 bool say_failed(void)
@@ -249,7 +249,8 @@ void say_warning(bool quiet, const char *fmt, ...)
 
 const char *say_name(const char *text)
 {
-    static char kept[4][6 * 4096 + 1]; /* size: longer than any path that a system call accepts */
+    static char
+        kept[4][6 * 4096 + 1]; /* longer than any path that a system call accepts, with escapes */
     static size_t next;
 
     if (!strpbrk(text, "\n\t"))

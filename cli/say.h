@@ -37,8 +37,8 @@ bool say_keep(cJSON *result, bool compact);
  * then printed on one line. Takes ownership of the measurement. */
 void say_add(cJSON *measurement);
 
-/** True if an error was reported. The second function returns the first error, without "fbp: "; "":
- * none. */
+/** True if an error was reported. say_first_error() returns the first error, without "fbp: "; "":
+ * there was none. */
 bool say_failed(void);
 const char *say_first_error(void);
 
@@ -51,13 +51,13 @@ void say_error(const char *line);
 void say_note(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say_warning(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** Store all further notes and warnings for say_remembered(), also without --json. */
+/** Store all further notes and warnings for say_remembered(), even if --json is not given. */
 void say_remember(void);
-/** Array of the stored texts, warnings or notes; NULL: they are not stored. */
+/** Array of the stored warnings (warnings true) or notes; NULL: none are stored. */
 const cJSON *say_remembered(bool warnings);
 
-/** Text of a file name or of a file, ready to be printed in a line: escaped if it contains a line
- * feed or tab. Streams escape all other control characters. The result is valid until the fourth
+/** Escape a line feed or tab in a text, such as a file name, so that it can be printed in a line;
+ * other control characters are escaped when they are printed. The result is valid until the fourth
  * call after this one. */
 const char *say_name(const char *text);
 

@@ -8,8 +8,8 @@
 struct simulate_args {
     const char *phantom, *output, *truth, *directions;
     unsigned kind, trajectory; /**< kind: enum fbp_kind; trajectory: 0 circle, 1 c-arm */
-    unsigned order,
-        pole; /**< order and axis of the directions: enum fbp_direction_order, enum fbp_pole */
+    unsigned order, pole; /**< order and axis of simulated directions: enum fbp_direction_order,
+                             enum fbp_pole */
     size_t size, views, samples, frames, detector[2], seed;
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
     double gradient; /**< field gradient [G/cm], for MAT files only; 0: not given */

@@ -26,13 +26,17 @@ struct sweep {
         *views; /* views of the scan with the current value and all other options applied */
     struct fbp_source *source;
     struct fbp_grid grid; /* voxel grid of the slices */
-    size_t slice, shown;  /* index of the displayed slice: in the volume, in `grid` */
-    double present;       /* value of the parameter in the scan file */
-    double radius_mm;     /* least radius of the field of view over all values [mm] */
-    float *slices;        /* [grid.n[2]][ny][nx] voxels of the slices for the current value */
-    /* voxels per pixel of a picture along x and y; width and height of a picture [pixels] */
+    size_t slice,
+        shown;      /* index of the displayed slice, in the volume (slice) and in `grid` (shown) */
+    double present; /* value of the parameter in the scan file */
+    double radius_mm; /* least radius of the field of view over all values of the parameter [mm] */
+    float *slices;    /* [grid.n[2]][ny][nx] voxels of the slices for the current value of the
+                         parameter */
+    /* reduce: voxels per pixel of a picture along x and y; w, h: width and height of a picture
+     * [pixels] */
     size_t reduce, w, h;
-    float *pictures;      /* [range->n][h][w] pictures of the displayed slice, one per value */
+    float *pictures;      /* [range->n][h][w] pictures of the displayed slice, one per value of the
+                             parameter */
     double *scores;       /* [range->n] */
     double best, seconds; /* best value of the parameter; duration of all reconstructions [s] */
     bool at_end;          /* the best value is at an end of the range */
@@ -62,8 +66,8 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
         return false;
     }
     const char *at = equals + 1;
-    for (int i = 0; i < 3;
-         i++) { /* the three numbers must be decimal, although strtod() accepts "inf", too */
+    for (int i = 0; i < 3; i++) { /* strtod() also accepts "inf" and other words, but the three
+                                     numbers must be decimal */
         char *end = NULL;
         v[i] = *at && strchr("+-.0123456789", *at) ? strtod(at, &end) : NAN;
         if (!end || end == at || *end != (i < 2 ? ':' : '\0') || !isfinite(v[i])) {
@@ -96,17 +100,17 @@ double sweep_value(const struct sweep_range *r, size_t i)
 /* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* Upper bound of the memory that code and heap need in addition during the reconstructions [bytes].
- */
+/* Upper bound of the memory that code and heap need during the reconstructions, in addition to
+ * buffers and plans [bytes]. */
 static const size_t growth = (size_t)8 << 20;
 
-/* Radius of the area that is scored, as a fraction of the least field of view. At its rim,
- * truncation changes the score more than an error of the geometry does. */
+/* Radius of the area that is scored, as a fraction of the least field of view. Near the rim of the
+ * field of view, truncation changes the score more than an error of the geometry does. */
 static const double part_of_view = 0.95;
 
-/* Choose the slices to reconstruct: those of --slice, otherwise the middle one. A sweep of the tilt
- * uses two slices, a quarter of the height from each end, because an axis offset changes both of
- * them equally. */
+/* Choose the slices to reconstruct: those of --slice, otherwise the middle one. A sweep of the
+ * detector's tilt uses two slices, a quarter of the height from either end, because an offset of
+ * the axis changes both equally. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
     const bool two =
@@ -136,8 +140,8 @@ static int failed_at(const struct sweep *s, double value)
                      fbp_message());
 }
 
-/* Set *out to the scan with the parameter set to `value` (NaN: the value in the scan file) and all
- * other options applied. */
+/* Set *out to a copy of the scan with the swept parameter set to `value` (NaN: the value in the
+ * scan file) and all other options applied. */
 static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan *out)
 {
     double values[FBP_ADJUSTS];
@@ -182,8 +186,8 @@ static int allocate(struct sweep *s)
     return 0;
 }
 
-/* Store picture i, the displayed slice reduced to means of blocks of s->reduce x s->reduce voxels.
- */
+/* Store picture i of the sweep: the displayed slice, reduced to means of blocks of s->reduce x
+ * s->reduce voxels. */
 static void keep_picture(struct sweep *s, size_t i)
 {
     const size_t nx = s->grid.n[0], ny = s->grid.n[1], k = s->reduce;
@@ -209,19 +213,18 @@ static int reconstruct_value(struct sweep *s, double value)
     fbp_sink *sink = NULL;
     fbp_status st = scan_with(s, value, &scan);
 
-    /* size of an object in the slice for this value, relative to its size for the value in the scan
-     * file */
+    /* size of an object in the slice, relative to its size for the distance in the scan file */
     const double magnification = s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
                                  : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
                                                                          : 1;
     scan.volume = s->grid;
     for (int i = 0; i < 2;
-         /* voxels are scaled, so that edges have the same width in voxels for all values */
+         /* scale voxels like the object: edges then have the same width in voxels for all values */
          i++)
         scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
-    s->args->p.callbacks.log = NULL; /* notes of the plan are printed for the first value only */
+    s->args->p.callbacks.log = NULL; /* print the notes of the plan for the first value only */
     if (st == FBP_OK)
         st = fbp_sink_memory(&sink, s->slices, FBP_F32, s->grid.n);
     if (st == FBP_OK)
@@ -363,7 +366,7 @@ static int write_sheet(const struct sweep *s)
     return rc;
 }
 
-/* Print the best value and the other geometry options as words that fbp recon and fbp geometry
+/* Print the best value and the other geometry options as options that fbp recon and fbp geometry
  * convert accept. */
 static void print_options(const struct sweep *s)
 {

@@ -15,12 +15,12 @@ struct sweep_range {
 enum { SWEEP_MOST = 1000 };
 
 /**
- * Read "NAME=FROM:TO:STEP".
- * @return true, or false with a sentence in why[n].
+ * Read the range of a sweep, "NAME=FROM:TO:STEP".
+ * @return true, or false with a sentence about the error in why[n].
  */
 bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n);
 
-/** Value i of the range, FROM + i STEP, without the rounding errors of a sum. */
+/** Get value i of the range of a sweep, FROM + i STEP, without the rounding errors of a sum. */
 double sweep_value(const struct sweep_range *range, size_t i);
 
 /** Names of enum fbp_score, for --score; the list ends with NULL. */

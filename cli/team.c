@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static fbp_team *team;
-/* reason why the processes of the launcher cannot connect; "": no problem */
+/* reason why the processes that the launcher started cannot connect; "": none */
 static char apart[400];
 
 fbp_team *team_own(void)
@@ -23,8 +23,8 @@ fbp_team *team_own(void)
     return team;
 }
 
-/* True if rank, the value of a launcher's environment variable or NULL, is the number of a rank
- * other than 0. */
+/* True if `rank`, the value of a launcher's environment variable or NULL, is a number other than 0.
+ * */
 static bool is_later(const char *rank)
 {
     return rank && strcmp(rank, "0") != 0;
@@ -50,7 +50,7 @@ int team_check(bool has_part)
 {
     if (!apart[0] || has_part)
         return 0;
-    /* without PMI_RANK and SLURM_PROCID, each process prints */
+    /* without PMI_RANK and SLURM_PROCID, this process cannot find its rank, and prints */
     if (is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
         say_nothing();
     return cli_error("%s", apart);

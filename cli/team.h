@@ -20,19 +20,19 @@ int team_check(bool has_part);
  * first process print. */
 void team_let_first_speak(void);
 
-/** The team of this process; NULL: the process is alone. */
+/** Get the team of processes to which this process belongs; NULL: it is alone. */
 fbp_team *team_own(void);
 
 /** True if this is rank 0 of a team whose launcher (the parent process) prints on a terminal.
  * mpirun forwards messages through a pipe, so isatty() is false in this process. */
 bool team_has_terminal(void);
 
-/** True if this is rank 0, or a process without a team. */
+/** True if this process prints: rank 0, or a process without a team. */
 bool team_is_first(void);
 
-/** Wait for the other ranks at the end of the command with exit status rc. Returns the exit status,
- * which is not 0 if any rank failed. Rank 0 prints the error; if rank 0 is lost, a remaining rank
- * does. */
+/** At the end of the command with exit status rc, wait for the other ranks. Returns the exit
+ * status, which is not 0 if any rank failed. Rank 0 prints the error; if rank 0 is lost, another
+ * rank does. */
 int team_end(int rc);
 
 /** Free the team: the last call, after all output, because MPI may end this process in this call if

@@ -106,14 +106,14 @@ struct word_meaning word_meaning(const struct command *c, const char *text)
     char word[48];
     size_t n = 0;
 
-    /* Convert the word to the spelling of the table: dashes, and small letters except for a single
-     * letter. */
+    /* Convert the word to the spelling of the table of aliases: dashes, and small letters except
+     * for a single letter. */
     for (; text[n] && n + 1 < sizeof word; n++)
         word[n] = (char)(text[n] == '_' ? '-'
                          : text[1]      ? tolower((unsigned char)text[n])
                                         : text[n]);
     word[n] = '\0';
-    /* an option of the command, written in capitals or with underscores */
+    /* the word may be an option of the command, written in capitals or with underscores */
     m.option = opt_find(c, word, n);
     for (size_t i = 0; i < word_table_length && !m.option && m.kind == WORD_UNKNOWN; i++) {
         const struct word *w = &word_table[i];

@@ -6,10 +6,10 @@
 
 #include "opt.h"
 
-/** Meaning of an option name that a command does not have. */
+/** Meaning of an option name on the command line that the command does not have. */
 enum word_kind {
     WORD_UNKNOWN,
-    WORD_OPTION,   /**< alias of an option, or of the first positional argument */
+    WORD_OPTION,   /**< alias of an option of the command, or of its first positional argument */
     WORD_IGNORED,  /**< the option is accepted without effect, because it requests the default
                       behaviour */
     WORD_HELP,     /**< another spelling of --help */
@@ -28,10 +28,11 @@ struct word {
     const char *words;    /**< aliases without dashes, in lower case, separated by spaces */
     const char *options;  /**< names of options in fbp: the first name that the command has is used;
                              ".": its first positional argument */
-    const char *sentence; /**< message if the command has none of these options; NULL: the word is
-                             unknown */
-    enum word_kind kind;  /**< kind of the word; WORD_UNKNOWN: follows from options and sentence */
-    bool shown;           /**< true: the help of the option mentions the first alias */
+    const char *sentence; /**< message if the command has none of these options; NULL: it then
+                             treats the alias as unknown */
+    enum word_kind
+        kind;   /**< kind of the aliases; WORD_UNKNOWN: it follows from `options` and `sentence` */
+    bool shown; /**< true: the help of the option mentions the first alias */
 };
 
 /** The table of aliases; exported for its tests. */
@@ -42,14 +43,14 @@ extern const size_t word_table_length;
  * name. '_' counts as '-'; capitals count as small letters, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
-/** Write to buf[n] the alias that the help of an option mentions; false: none. */
+/** Write to buf[n] the alias that the help of the option named `option` mentions; false: none. */
 bool word_shown(const char *option, char *buf, size_t n);
 
-/** Name in fbp of an option's value that has another name in other programs ("hann" for "hanning");
- * of all other texts, the text itself. */
+/** Translate an option's value from other programs to fbp ("hanning" to "hann"); all other texts
+ * are returned unchanged. */
 const char *word_value(const char *text);
 
-/** Command of fbp for a command name of other programs, such as "recon" for "reconstruct"; NULL:
+/** Translate a command name of other programs to fbp ("reconstruct" to "recon"); NULL: the name is
  * unknown. */
 const char *word_command(const char *word);
 

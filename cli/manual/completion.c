@@ -46,7 +46,7 @@ static size_t first_word(const char *name)
 }
 
 /* True if no command before number c has the same first word: lists of first words contain
- * "geometry" once for all commands "geometry …". */
+ * "geometry" once, although several commands begin with it. */
 static bool is_first(size_t c)
 {
     const size_t len = first_word(commands[c]->name);
@@ -58,8 +58,8 @@ static bool is_first(size_t c)
     return true;
 }
 
-/* Begin and end of the bash script, around the generated cases. Readline breaks words at '=', so
- * the script reads --filter=h as three words. */
+/* First and last part of the bash script; the cases of the commands are generated between them.
+ * Readline breaks words at '=', so the script reads --filter=h as three words. */
 static const char bash_head[] =
     "# Completion of fbp in bash.  Made by: fbp help --completion bash\n"
     "_fbp() {\n"
@@ -82,7 +82,7 @@ static const char bash_tail[] =
     "}\n"
     "complete -F _fbp fbp\n";
 
-/* Print the first words of all commands, and the second words of commands that have two. */
+/* Print the first words of all commands, then the second words of commands that have two words. */
 static void bash_first_words(FILE *f)
 {
     fputs("    if [ ${#words[@]} -eq 0 ]; then\n        names='", f);
@@ -104,7 +104,8 @@ static void bash_first_words(FILE *f)
     fputs("        *) command=${words[0]-} ;;\n        esac\n    fi\n", f);
 }
 
-/* Print the bash case of an option with a value: its permitted values, file names, or nothing. */
+/* Print the bash case of an option that takes a value: proposes its permitted values, file names,
+ * or nothing. */
 static void bash_values(FILE *f, const struct command *c, const struct opt *o)
 {
     const enum value value = value_of(o);
@@ -233,7 +234,7 @@ static void zsh_arguments(FILE *f, const struct command *c)
 }
 
 /* Print for zsh (function _describe) the names and summaries of the commands that begin with
- * `prefix`; prefix "": first words of all commands. */
+ * `prefix`; prefix "": the first words of all commands. */
 static void zsh_describe(FILE *f, const char *prefix)
 {
     const size_t len = strlen(prefix);

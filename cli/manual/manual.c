@@ -79,8 +79,8 @@ static void put_title(FILE *f, const char *command)
     fprintf(f, " 1 \"\" \"fbp %s\" \"fbp manual\"\n.SH NAME\n", fbp_version());
 }
 
-/* Print a reference to the man page of a command, such as ".BR fbp-recon (1)"; command NULL: to the
- * page of fbp. behind: text after the reference. */
+/* Print a reference to the man page of a command, such as ".BR fbp-recon (1)", followed by the text
+ * `behind`; command NULL: to the page of fbp. */
 static void put_reference(FILE *f, const char *command, const char *behind)
 {
     fputs(".BR ", f);

@@ -42,7 +42,8 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* no error yet: make_room() tries again, and sets m->failed if it fails, too */
+        return; /* no error yet: make_room() allocates again, and sets m->failed if there is no
+                   memory */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;
@@ -63,7 +64,7 @@ void markup_put(struct markup *m, const char *text)
     markup_add(m, text, strlen(text));
 }
 
-/* Format a text as vprintf() does, into memory of malloc(); NULL: out of memory. */
+/* Format a text as vprintf() does, into memory that the caller frees; NULL: out of memory. */
 static char *format_text(const char *fmt, va_list ap)
 {
     va_list again;

@@ -16,8 +16,8 @@ struct markup {
     bool failed;
 };
 
-/** Allocate memory for n more bytes of the text at once, because growth in small steps allocates up
- * to twice the size. */
+/** Reserve memory for n more bytes of the text, because growth in small steps needs up to twice the
+ * memory. */
 void markup_reserve(struct markup *m, size_t n);
 void markup_add(struct markup *m, const char *bytes, size_t n);
 void markup_put(struct markup *m, const char *text);

@@ -38,7 +38,7 @@ void page_fill(struct markup *out, const char *template, const struct page_slot 
     markup_put(out, template);
 }
 
-/* The scripts of a page in the order in which a browser runs them: each script uses those before
+/* The scripts of a page in the order in which a browser runs them: each uses only scripts before
  * it. */
 static const char *const scripts[] = {"samples.js", "picture.js", "shown.js", "address.js",
                                       "controls.js"};

@@ -13,18 +13,18 @@ struct page {
     struct markup before, after; /**< HTML before and after the viewer */
     struct markup viewer,
         data;    /**< viewer and its samples, set by page_view(); empty: the page has no viewer */
-    bool served; /**< true: the page is served, and its script requests full slices from the server
-                  */
+    bool served; /**< true: the page is served by fbp view --serve, and its script requests full
+                    slices from the server */
 };
 
 /** Request to page_view(): the volume, and what the viewer shows at first. */
 struct page_wish {
     struct reduced_wish volume;
-    double window[2]; /**< values drawn black and white; NaN: the range of values without 0.1 % at
-                         either end */
+    double window[2]; /**< values drawn black and white; NaN: the range of the volume's values
+                         without 0.1 % at either end */
     bool mip;         /**< true: the viewer begins with maximum intensity projections */
-    /** Bytes that a server reads from the file for a full slice of plane xy, xz, yz; 0: not served.
-     */
+    /** Bytes that the server reads from the volume's file for a full slice of plane xy, xz, yz; 0:
+     * the page is not served. */
     uint64_t slice_cost[3];
 };
 
@@ -37,8 +37,8 @@ int page_view(struct page *page, fbp_source *volume, const struct page_wish *wis
 /** Append the whole HTML text of a page. */
 void page_put(struct markup *out, const struct page *page);
 
-/** Append the Content-Security-Policy of a page, which permits only its own scripts and style, and
- * no network; served: the page may connect to its server. */
+/** Append the Content-Security-Policy of a page: it permits only the page's own scripts and style,
+ * and no network; served: connections to the server of the page are permitted. */
 void page_policy(struct markup *out, bool served);
 
 /** Save a page in a file (under a temporary name, then renamed), and free its parts. Returns 0, or
@@ -46,7 +46,7 @@ void page_policy(struct markup *out, bool served);
 int page_save(struct page *page, const char *path);
 void page_clear(struct page *page);
 
-/** Text that replaces {{key}} in an HTML template; a list of these ends with key NULL. */
+/** Text that replaces {{key}} in an HTML template; a list of such texts ends with key NULL. */
 struct page_slot {
     const char *key;
     const struct markup *value;
@@ -66,7 +66,7 @@ struct page_text {
  * cmake/texts.cmake. */
 extern const struct page_text page_texts[];
 
-/** The text with this file name, such as "page.css", which must exist. */
+/** Get the text with the file name `name`, such as "page.css", which must exist. */
 const struct page_text *page_text_of(const char *name);
 
 #endif /* FBP_CLI_PAGE_H */

@@ -68,8 +68,8 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
             h->n_only += finite;
             return;
         }
-        /* At least two values differ: choose a range that contains both, with whole steps at the
-         * centres of bins, and count the earlier values. */
+        /* Two different values were found: choose a range that contains both, with possible values
+         * at the centres of bins, and count the values before them. */
         const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
         h->begun = true;
         h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
@@ -127,8 +127,8 @@ bool reduced_is_whole(const struct reduced *r)
     return r->k[0] == 1 && r->k[1] == 1 && r->k[2] == 1;
 }
 
-/* Bytes of all samples of a page as base64, without compression; each: bytes per mean. The type
- * double cannot overflow. */
+/* Size of all samples of a page as base64 text, without compression [bytes]; each: bytes per mean.
+ * A double cannot overflow. */
 static double bytes_as_text(const struct reduced *r, size_t each)
 {
     const double x = (double)r->bins[0], y = (double)r->bins[1], z = (double)r->bins[2];
@@ -137,8 +137,8 @@ static double bytes_as_text(const struct reduced *r, size_t each)
     return samples * (double)r->frames * 4 / 3;
 }
 
-/* Join one more voxel per bin, along the axis on which bins are shortest [mm]; false: no axis has
- * more than one bin. */
+/* Enlarge the bins (blocks of joined voxels) by one voxel along the axis on which they are shortest
+ * [mm]; false: no axis has more than one bin. */
 static bool join_more(struct reduced *r)
 {
     int best = -1;
@@ -185,7 +185,8 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
     return 0;
 }
 
-/* Sums of one layer of bins (all bins with one z), and state of the pass over the volume. */
+/* Sums over one layer of bins (blocks of joined voxels with the same z), and state of the pass over
+ * the volume. */
 struct layer {
     double *sums;    /* [bins[1]][bins[0]] sums of the finite voxels of each bin */
     uint32_t *count; /* [bins[1]][bins[0]] number of finite voxels of each bin */
@@ -222,8 +223,8 @@ static inline float higher(float a, float b)
     return b > a ? b : a; /* a if b is NaN */
 }
 
-/* Add the voxels of row y of slice z to their bins, and update the greatest values along z, y and
- * x. */
+/* Add the voxels of row y of slice z to their bins (blocks of joined voxels), and update the
+ * greatest values along x, y and z. */
 static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y, size_t z,
                      const float *row)
 {
@@ -253,7 +254,7 @@ static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y,
     }
 }
 
-/* Update range, sums and counts of all voxels with the values of one row. */
+/* Update range, sums and counts of the whole volume by the values of one row. */
 static void take_numbers(struct reduced *r, struct layer *l, const float *row)
 {
     for (size_t x = 0; x < r->n[0]; x++) {

@@ -1,6 +1,6 @@
 /** @file reduced.h A volume reduced to the size of an HTML page, and facts (range, mean, histogram)
- * about all its voxels. Made by viewer.c, read by cmd_view.c and serve/slices.c; implemented in
- * reduced.c. */
+ * about all its voxels. Made by viewer.c, read by cmd_view.c, report.c and serve/slices.c;
+ * implemented in reduced.c. */
 #ifndef FBP_CLI_REDUCED_H
 #define FBP_CLI_REDUCED_H
 
@@ -16,10 +16,11 @@ enum { HISTOGRAM_BINS = 4096 };
  * lies outside, pairs of bins are joined until the range contains the value, so all counts are
  * exact. Initialise with {.step = …}. */
 struct histogram {
-    double step; /**< distance of possible values, for whole numbers; 0: values are real numbers */
+    double step; /**< distance between possible values, if values are whole numbers; 0: values are
+                    real numbers */
     double lo, width;
     uint64_t counts[HISTOGRAM_BINS];
-    bool begun;      /**< two different values were counted, and the range is chosen */
+    bool begun; /**< true: two different values were counted, and the range of the bins is chosen */
     double only;     /**< the only value, until `begun` */
     uint64_t n_only; /**< number of occurrences of the value `only` */
 };
@@ -42,7 +43,7 @@ struct reduced_wish {
     bool quiet;          /**< true: no progress is printed */
 };
 
-/** Type of the samples in a page; a value is scale * number + offset. */
+/** Type of the numbers in an HTML page that store samples; a sample is scale * number + offset. */
 enum reduced_type { REDUCED_U8, REDUCED_U16, REDUCED_F32 };
 
 /** A reduced volume, the result of reduced_make(). */
@@ -50,7 +51,7 @@ struct reduced {
     fbp_source *source;                /**< volume; owned by the caller */
     const struct fbp_array_info *info; /**< header of the source */
     size_t frames,
-        first_frame; /**< number of frames in the page, index of the first frame in the file */
+        first_frame; /**< number of frames in the page; index of the first of them in the file */
     size_t n[3];     /**< voxels per frame along x, y, z */
     bool down; /**< true: the first row of the file is the top row, so y counts from the last row */
     double mm[3],
@@ -59,28 +60,29 @@ struct reduced {
     size_t bins[3]; /**< number of bins (blocks of joined voxels) along x, y, z; the last bin may
                        have fewer voxels */
     float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
-                       NaN: none */
-    float *greatest[3]; /**< greatest values of bins along z: [frames][y][x], along y:
-                           [frames][z][x], along x: [frames][z][y] */
+                       NaN: it has none */
+    float *greatest[3]; /**< greatest voxel values along z: [frames][y][x], along y: [frames][z][x],
+                           along x: [frames][z][y]; x, y, z count bins */
     enum reduced_type type;
     struct histogram histogram;   /**< histogram of all finite voxels */
-    uint64_t finite, not_finite;  /**< numbers of finite voxels, of other voxels */
+    uint64_t finite, not_finite;  /**< number of finite voxels; number of all other voxels */
     double least, most, mean, sd; /**< range, mean, standard deviation of all finite voxels */
 };
 
-/** Choose the bins, and read the volume once, some rows at a time. Returns 0, or 1 after an error
- * message; the caller calls reduced_clear() in both cases. */
+/** Choose the bins (blocks of joined voxels), and read the volume once, some rows at a time.
+ * Returns 0, or 1 after an error message; the caller calls reduced_clear() in both cases. */
 int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wish *wish);
-/** Free the samples of a reduced volume, and keep the facts. */
+/** Free the samples of a reduced volume, and keep its sizes, range, mean and histogram. */
 void reduced_drop(struct reduced *r);
 void reduced_clear(struct reduced *r);
 
-/** Axes of plane i (xy, xz, yz): to the right, and up. */
+/** Axes (0 x, 1 y, 2 z) of plane i (0 xy, 1 xz, 2 yz) of a volume: the axis to the right, and the
+ * axis up. */
 extern const int reduced_axes[3][2];
 
 /** Number of bins in plane i (xy, xz, yz). */
 size_t reduced_plane(const struct reduced *r, int i);
-/** True if each bin is one voxel, possibly rounded. */
+/** True if each bin (block of joined voxels) is one voxel, possibly rounded. */
 bool reduced_is_whole(const struct reduced *r);
 
 #endif /* FBP_CLI_REDUCED_H */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/** Conversion of the numbers in a page: value = scale * number + offset; none: the number that
- * means "not finite"; -1: no number does. */
+/** How a page stores values: value = scale * number + offset; none: the number that means "not
+ * finite", or -1 if there is no such number. */
 struct packed_scale {
     double scale, offset;
     long none;
@@ -27,7 +27,7 @@ static size_t packed_layers(const struct reduced *r)
     return n < 1 ? 1 : n < r->bins[2] ? n : r->bins[2];
 }
 
-/* Extend a range by the finite ones of n values. */
+/* Extend a range (least, greatest) by those of n values that are finite. */
 static void extend(double range[2], const float *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -37,7 +37,7 @@ static void extend(double range[2], const float *values, size_t n)
         }
 }
 
-/* Scale with which a range of values becomes the numbers 0 to 65534. */
+/* Scale and offset by which a range of values becomes the numbers 0 to 65534. */
 static struct packed_scale scale_of_range(const double range[2])
 {
     struct packed_scale s = {.scale = 1, .none = NO_VALUE};
@@ -54,8 +54,8 @@ static bool is_integer(const struct fbp_array_info *i)
     return i->type != FBP_F32 && i->type != FBP_F64 && fbp_type_size(i->type) <= 2;
 }
 
-/* Scale for arrays of integers, without rounding: the least value of their type becomes the number
- * 0. */
+/* Scale and offset for arrays of integers, without rounding: the least value of the type becomes
+ * the number 0. */
 static struct packed_scale scale_of_type(const struct fbp_array_info *i)
 {
     const double scale = fabs(i->scale) > 0 ? i->scale : 1;
@@ -86,7 +86,7 @@ static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row
     }
 }
 
-/* Append a <script> element with n values: as numbers or float32, deflated and in base64. */
+/* Append a <script> element with n values: as whole numbers or float32, deflated and in base64. */
 static void put_numbers(struct markup *page, const char *class, const float *values, size_t n,
                         size_t row, enum reduced_type type, const struct packed_scale *s)
 {
@@ -157,8 +157,8 @@ static int compare_floats(const void *a, const void *b)
 
 enum { SAMPLE = 1 << 18 };
 
-/* Choose a grey window: the range of at most 2^18 shown values (means or, if mip, the greatest
- * values of all planes) without 0.1 % at either end; false: out of memory. */
+/* Choose a grey window: the range of at most 2^18 of the shown values, without 0.1 % at either end.
+ * mip: the greatest values of all planes are shown, else means. False: out of memory. */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
     float *sample = malloc(SAMPLE * sizeof *sample);
@@ -233,8 +233,8 @@ static void tell_text(cJSON *root, const char *key, const char *text)
     cJSON_AddStringToObject(root, key, safe);
 }
 
-/* Add to a JSON object the grey window that the user requested or, if it is NaN, the window of
- * find_window(); false: out of memory. */
+/* Add to a JSON object the grey window (values of black and white) that the user requested or, if
+ * it is NaN, that of find_window(); false: out of memory. */
 static bool tell_window(cJSON *root, const char *key, const struct reduced *r,
                         const struct page_wish *wish, bool mip)
 {
@@ -276,8 +276,8 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     return NULL;
 }
 
-/* Append the sizes of the volume: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm, stored as
- * float32 (mha)". */
+/* Append the sizes of the volume as a text: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm,
+ * stored as float32 (mha)". */
 static void put_size(struct markup *m, const struct reduced *r)
 {
     const struct fbp_array_info *i = r->info;

@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A part of the received bytes, without a final 0. */
+/* A part of the received bytes, not terminated by 0. */
 struct span {
     const char *at;
     size_t n;
@@ -33,8 +33,8 @@ static bool is_token(char c)
     return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Set *out to the text before the next character `end` in *rest, and remove both from *rest; false:
- * *rest has no such character. */
+/* Set *out to the text before the first character `end` in *rest, and remove both from *rest;
+ * false: *rest does not contain `end`. */
 static bool take(struct span *rest, char end, struct span *out)
 {
     const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;
@@ -47,8 +47,8 @@ static bool take(struct span *rest, char end, struct span *out)
     return true;
 }
 
-/* Set *out to the next line in *rest, which must end in CR LF; false: there is none, or the line
- * contains a single CR or LF. */
+/* Set *out to the first line in *rest, which must end in CR LF, and remove it; false: there is no
+ * line, or it contains a single CR or LF. */
 static bool take_line(struct span *rest, struct span *out)
 {
     if (!take(rest, '\n', out) || out->n == 0 || out->at[out->n - 1] != '\r')
@@ -202,7 +202,8 @@ static const char *reason_of(int status)
 }
 
 enum { CONNECTIONS = 16, TICK_MS = 100 };
-/* Time limits: for receiving a request, and for a client that takes no byte [s]. */
+/* Time limits [s]: to receive a whole request, and for a client that accepts no byte of the answer.
+ * */
 static const double REQUEST_S = 10, STALL_S = 30;
 
 /* A connection to a client, and its thread. */
@@ -210,8 +211,8 @@ struct connection {
     struct server *server;
     pthread_t thread;
     int fd;
-    bool used;        /* the connection is in use; set only by the thread that accepts */
-    atomic_bool done; /* the thread is about to end, and can be joined */
+    bool used; /* true: a connection is open; set only by the thread that accepts connections */
+    atomic_bool done; /* true: the thread of the connection is about to end, and can be joined */
 };
 
 void answer_text(struct answer *out, int status, const char *fmt, ...)
@@ -286,7 +287,7 @@ static void find_answer(const struct server *s, int status, struct http_request 
     }
 }
 
-/* Wait until a socket is ready for the events of poll(); false: time `until` [s] was reached, or a
+/* Wait until a socket is ready for the events of poll(); false: the clock reached `until` [s], or a
  * signal was received. */
 static bool wait_for(int fd, short events, double until)
 {
@@ -419,7 +420,8 @@ int server_run(struct server *s)
         if (fd >= 0)
             take_connection(s, all, fd);
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            usleep(1000 * TICK_MS); /* retry later, when other connections have ended */
+            usleep(1000 * TICK_MS); /* answer of a refused connection: retry when other connections
+                                       have ended */
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (all[i].used)

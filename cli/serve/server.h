@@ -1,5 +1,5 @@
 /** @file server.h  An HTTP server for one user of this machine, on the loopback address; run by
- * view_serve.c.
+ * cmd_view.c (fbp view --serve).
  *
  * Only requests with the token, a random number in the address, are served: other users of the
  * machine and pages of other sites cannot guess it.  The header Host must name this address, which
@@ -58,7 +58,7 @@ struct server {
      * threads at the same time. */
     void (*answer)(void *user, const struct http_request *request, struct answer *out);
     void *user;       /**< first argument of answer() */
-    double request_s; /**< time limit for receiving a request [s]; 0: 10 */
+    double request_s; /**< time limit for receiving a request [s]; 0: 10 s */
 };
 
 /** Set *out to an answer of plain text, formatted as by printf() and cut off at 399 bytes. */

@@ -82,8 +82,8 @@ static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t f
     const int through = 3 - reduced_axes[plane][0] - reduced_axes[plane][1];
     const size_t n = s->r->n[through],
                  fit = BLOCK_BYTES / (samples_of(s->r, plane) * sizeof(float));
-    /* number of neighbouring slices that are read together, because they lie in the same rows of
-     * the file */
+    /* number of neighbouring slices to read together, because they lie in the same rows of the file
+     * */
     const size_t most = plane == 0 || fit < 1 ? 1 : fit < NEIGHBOURS ? fit : NEIGHBOURS;
 
     if (b->n && b->frame == frame && index >= b->first && index < b->first + b->n)

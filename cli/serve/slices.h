@@ -9,7 +9,7 @@
 
 /** A block of neighbouring slices of one plane, which are read together. */
 struct slice_block {
-    size_t frame, first, n; /**< slices [first, first + n) of a frame; n 0: the block is empty */
+    size_t frame, first, n; /**< slices [first, first + n) of a frame are stored; n 0: no slice */
     float *values;          /**< [n][rows][columns] voxels, row 0 at the bottom */
 };
 
@@ -17,10 +17,10 @@ struct slice_block {
  * xz one row of each slice. Neighbouring slices, up to 32 per plane within 64 MiB, lie in the same
  * rows, so they are read together and cached. */
 struct slices {
-    const struct reduced *r;      /**< sizes of the volume, and its open file */
-    pthread_mutex_t lock;         /**< protects the file and all members below */
-    pthread_cond_t room;          /**< signalled when the member `out` has decreased */
-    uint64_t out;                 /**< size of the slices that are not released yet [bytes] */
+    const struct reduced *r; /**< sizes of the volume, and its open file */
+    pthread_mutex_t lock;    /**< protects the file and all members below */
+    pthread_cond_t room;     /**< signalled when slices are released, which reduces `out` */
+    uint64_t out; /**< size of the slices that were returned and not yet released [bytes] */
     struct slice_block blocks[3]; /**< block of each plane: xy, xz, yz */
 };
 
