@@ -288,8 +288,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct")) {
-        /* True if the file is a data set (.rctd) or a result (.rct) of RabbitCT, which `fbp-bench
-         * rabbitct info` prints. */
+        /* Data sets (.rctd) and results (.rct) of the benchmark RabbitCT are printed by `fbp-bench
+         * rabbitct info`. */
         char *file = (char *)(uintptr_t)a.file;
         char *words[] = {"rabbitct", "info", a.json ? "--json" : "--", a.json ? "--" : file, file};
         return program_start_bench(4 + a.json, words);
@@ -298,7 +298,9 @@ static int run(const struct command *self, int argc, char **argv)
         return file_info(&a);
     if (load_scan(&scan, a.file) == FBP_OK)
         return show_scan(&a, &scan);
-    (void)!fbp_scan_load(&scan, a.file, NULL); /* sets fbp_message(): why the file is no scan */
+    (void)!fbp_scan_load(
+        &scan, a.file,
+        NULL); /* the failed call has stored in fbp_message() why the file is no scan */
     return cli_fail();
 }
 

@@ -223,7 +223,7 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {
-    /* volume of a detector with one row: a single slice */
+    /* true: the detector has one row, so the volume has one slice */
     const bool slice = a->detector[1] == 1 && !direction;
     const size_t stem = strlen(a->output) - (is_prj(a) ? 0 : strlen(".json"));
 

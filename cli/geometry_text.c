@@ -165,8 +165,8 @@ static const char *const flip_names[N_FLIPS] = {
     "columns+direction", "rows+direction", "all three",
 };
 
-/* Print how the object would appear if columns, rows or the direction of rotation were reversed; of
- * combinations, those that a reconstruction would not show. */
+/* Print how the object would appear if columns, rows or the direction of rotation were reversed;
+ * combinations of these are printed only if the slices would be sharp. */
 static void print_flips(const struct fbp_scan *scan, const struct check *c)
 {
     const char *before = "if flipped";

@@ -47,8 +47,8 @@ static int replace_name(char **name, const char *path)
     return *name ? 0 : cli_error("out of memory for a name; close other programs");
 }
 
-/* Replace values of the scan by those of --quadrature (also removes the weights of the scan),
- * --reference and --bad-pixels. */
+/* Replace quadrature rule and weights, reference spectrum, and bad pixels of the scan by those of
+ * --quadrature, --reference and --bad-pixels. */
 static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
 {
     const bool lines = fbp_kind_has_lines(scan->kind);
@@ -115,8 +115,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* flips come before all other corrections, because they correct the order in which the file is
-     * read */
+    /* flips come before the other geometry options, because they correct the order in which the
+     * file is read */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
     /* Check that outputs replace no inputs. The library itself protects its inputs from the volume.

@@ -32,7 +32,8 @@ struct recon_args {
                                        or --roi, not by both */
     double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
                                    NaN: the value in the scan file */
-    double mask; /**< value of --mask; NaN: not given; INFINITY: voxels outside become NaN */
+    double mask; /**< value of --mask for voxels outside the field of view; NaN: not given;
+                    INFINITY: they become NaN */
     double
         water[4]; /**< water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
     unsigned score;    /**< score of --sweep, an enum fbp_score */

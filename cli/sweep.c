@@ -100,8 +100,8 @@ double sweep_value(const struct sweep_range *r, size_t i)
 /* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* Upper bound of the memory that code and heap need during the reconstructions, in addition to
- * buffers and plans [bytes]. */
+/* Upper bound of the memory that the reconstructions need beyond the peak so far, for code and heap
+ * [bytes]. */
 static const size_t growth = (size_t)8 << 20;
 
 /* Radius of the area that is scored, as a fraction of the least field of view. Near the rim of the

@@ -193,7 +193,8 @@ fail:
     return st;
 }
 
-/* Find by_slice, the mean over some slices of the column for which a slice is sharpest. */
+/* Reconstruct slices for several columns of the axis; by_slice is the mean, over the slices, of the
+ * column for which a slice is sharpest. */
 static fbp_status compare_slices(struct search *s)
 {
     struct fbp_grid all, grid;

@@ -108,9 +108,9 @@ static void add_run(struct tally *t, size_t x, size_t n)
         t->counts[x + i]++;
 }
 
-/* Sum the squares of differences of neighbouring means over columns: of all (single pairs of
- * views), or only of the part that differs between views, because the sensitivity of columns may
- * differ. */
+/* Sum the squares of differences of neighbouring means over columns.  all: of whole differences;
+ * else only of their part that varies between views, because the sensitivity of columns may differ.
+ * */
 static double energy_of(const struct tally *t, const struct column *columns, bool all)
 {
     double energy = 0;
@@ -190,8 +190,8 @@ struct between {
 /* Find the two views on either side of an angle, for interpolation; false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* widest: greatest angle between two views; beyond: greatest angle of a ray beyond the first or
-     * the last view [steps]. */
+    /* widest: greatest angle between two views to interpolate; beyond: greatest angle of a ray
+     * beyond the first or the last view [steps]. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -274,7 +274,7 @@ struct extended {
     bool mirrored;
 };
 
-/* Get view number `at` of the continued half turn; mirror images follow the view `last`. */
+/* Get view number `at` of half a turn; views after `last` are mirror images of the first ones. */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;

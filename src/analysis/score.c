@@ -46,8 +46,8 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
         return -negative / sum;
     }
 
-    /* Smooth by a binomial filter of variance 1/2 per pass: otherwise noise outweighs edges, and it
-     * depends on whether the axis is at a whole or half pixel. */
+    /* Smooth by a binomial filter of variance 1/2 per pass: otherwise noise, which interpolation
+     * changes differently at whole and half pixels, outweighs edges. */
     for (int pass = 0; pass < SMOOTHING; pass++) {
         for (size_t y = 0; y < ny; y++)
             smooth_line(values + y * nx, nx, 1);

@@ -173,7 +173,8 @@ static void add_vector(struct basis *b, int odd, size_t n)
     b->n[odd]++;
 }
 
-/* Scalar products of vectors x and y, after their components in the basis are removed. */
+/* Scalar products of vectors x and y, after their components in the basis of harmonics are removed.
+ * */
 struct rest {
     double xx, xy, yy;
 };

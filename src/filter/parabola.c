@@ -237,8 +237,8 @@ static double complex spectrum_at(const struct fbp_reference *r, double f)
     return sum;
 }
 
-/* Replace h^ of all points by R / h^, or by its Wiener form, times twice the weight: once for f,
- * once for -f. */
+/* Replace the spectrum h^ of each point by the filter's factor R / h^ (or its Wiener form), times
+ * twice the point's weight: for f and for -f. R: response without deconvolution. */
 static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
 {
     const struct fbp_reference *r = &s->reference;

@@ -57,7 +57,8 @@ fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter fi
  * of a view is that of the negative gradient, or t = -s.
  */
 struct fbp_reference {
-    const double *h; /**< [n] spectrum of a point without a gradient; field step as in the rows */
+    const double *h; /**< [n] spectrum of a point object, measured without a gradient, with the
+                        field step of the rows */
     size_t n;        /**< 0: no spectrum, no deconvolution */
     double centre;   /**< position of the line's centre in h [samples]; that of rows may differ */
     double wiener; /**< Wiener term; > 0: conj h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */

@@ -96,7 +96,8 @@ double fbp_weights_step(const fbp_weights *weights, size_t view);
  * covers a gap of missing views. */
 double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
 
-/** Compute the weights W of a whole detector row: out[n_columns]. Thread-safe. */
+/** Compute the weights W (see the top of weight.h) of the samples of a detector row:
+ * out[n_columns]. Thread-safe. */
 void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double *out);
 
 /** True if W(view, c, r) = image(c, r) * line(view, c), with fbp_weights_image() and
@@ -119,7 +120,7 @@ void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_vi
 void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
                         const double centre[3], double out[4]);
 
-/** Describe the weights in one line: type of the scan, redundancy weights, angular steps. */
+/** Describe the weights of the samples in one line: type of the scan, redundancy, angular steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);
 
 /**
