@@ -76,7 +76,7 @@ bool cli_can_compress(const char *path)
     return is_listed(path, COMPRESSED);
 }
 
-/* Write the file name extensions of all formats to buf[n], separated by ", "; last: separator
+/* Write the file name extensions of all array formats to buf[n], separated by ", "; last: separator
  * before the last extension, such as " or ". */
 static void list_extensions(enum list list, const char *last, char *buf, size_t n)
 {

@@ -14,7 +14,7 @@
 extern const struct command *const *commands;
 extern size_t n_commands;
 
-/** Print "fbp: …" to standard error; returns 1, the exit status of a failure. */
+/** Print an error message, "fbp: …", to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Print the library's last error message, "fbp: …", to standard error; returns 1, the exit status
  * of a failure. */
@@ -52,8 +52,8 @@ bool cli_is_stack(const char *output);
 char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 /** True if the folder of the file `path` exists and is writable. */
 bool cli_has_folder(const char *path);
-/** Print warnings about a scan: facts that were guessed because the file lacks them, and its note.
- */
+/** Print warnings about a scan: facts that were guessed because the file lacks them, and the note
+ * that the scan contains. */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
 /** Print a warning if samples of an array file are missing; print nothing if the file is no array.
  */

@@ -251,7 +251,7 @@ static int array_info(const struct info_args *a, fbp_source *src)
     return rc;
 }
 
-/* Load a scan file or, if the file is none, the geometry in a file of another program. */
+/* Load a scan file or, if the file is no scan file, the geometry in a file of another program. */
 static fbp_status load_scan(struct fbp_scan *scan, const char *path)
 {
     return fbp_scan_load(scan, path, NULL) == FBP_OK ? FBP_OK

@@ -16,7 +16,7 @@
 
 struct init_args {
     const char *folder, *output;
-    unsigned kind; /* 1 + enum fbp_kind; 0: --kind is not given */
+    unsigned kind; /* value of --kind, as 1 + enum fbp_kind; 0: not given */
     double pitch, sod, sdd, arc;
     bool force; /* replace an older scan file */
     bool json, quiet;

@@ -372,8 +372,9 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
         check_warn(c, "%s", line);
 }
 
-/* Compute c->facts and c->seen. An error is stored in c->error, and the check continues; if the
- * scan has no valid angles, the error is printed and 1 returned. */
+/* Compute the facts about the geometry (c->facts), and whether any field of view exists (c->seen).
+ * An error is stored in c->error, and the check continues; if the scan has no valid angles, the
+ * error is printed and 1 returned. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     if (fbp_views_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)

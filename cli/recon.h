@@ -264,9 +264,9 @@ fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
  * --roi lie inside. Returns 0 or an exit status. */
 int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struct fbp_grid *out);
 
-/** Reconstruct the sphere args->water on the voxel grid of the whole volume `all`; *out: receives
- * mean and standard deviation of its voxels. @return 0, or an exit status; a failure has been
- * reported. Implemented in recon_water.c. */
+/** Reconstruct the water sphere args->water on the voxel grid of the whole volume `all`; *out:
+ * receives mean and standard deviation of its voxels. @return 0, or an exit status; a failure has
+ * been reported. Implemented in recon_water.c. */
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
@@ -337,7 +337,7 @@ int recon_print_json(const struct recon_args *args, const struct recon_result *r
 
 enum { PLAN_LINES = 24 };
 
-/** A plan as text, one line per decision: name "slabs", text "1 of at most 128 slices". */
+/** A plan as text, one line per decision, such as name "slabs", text "1 of at most 128 slices". */
 struct plan_lines {
     struct plan_line {
         const char *name;

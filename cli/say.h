@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 
-/** Discard all further output of this process, because another process of the team prints. */
+/** Discard all further output of this process, because another process that computes the same
+ * volume (MPI) prints. */
 void say_nothing(void);
 
-/** Print again after say_nothing(), because the process that prints is lost; print the first error
+/** Print again after say_nothing(), because the process that printed is lost; print the first error
  * of this process, if any. */
 void say_again(void);
 

@@ -380,7 +380,7 @@ static void print_options(const struct sweep *s)
                    i == (int)s->range->parameter ? s->best : a->adjust[i]);
 }
 
-/* Difference between the best and the mean score, as a fraction of the best score. */
+/* Difference between the best and the mean score of a sweep, as a fraction of the best score. */
 static double spread_of(const struct sweep *s)
 {
     const double best = s->scores[nearest(s)];

@@ -190,7 +190,7 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
 struct layer {
     double *sums;    /* [bins[1]][bins[0]] sums of the finite voxels of each bin */
     uint32_t *count; /* [bins[1]][bins[0]] number of finite voxels of each bin */
-    float *band;     /* [band_rows][n[0]] buffer for rows of the file */
+    float *band;     /* [band_rows][n[0]] buffer for rows that are read from the file at once */
     size_t band_rows;
     double total, squares, shift; /* sums over all voxels of value - shift, and of its square */
     double drawn;                 /* time when the progress line was last printed [s] */

@@ -9,8 +9,9 @@
 
 /** A block of neighbouring slices of one plane, which are read together. */
 struct slice_block {
-    size_t frame, first, n; /**< slices [first, first + n) of a frame are stored; n 0: no slice */
-    float *values;          /**< [n][rows][columns] voxels, row 0 at the bottom */
+    size_t frame, first,
+        n;         /**< the block contains slices [first, first + n) of a frame; n 0: no slice */
+    float *values; /**< [n][rows][columns] voxels, row 0 at the bottom */
 };
 
 /** Cache of slices. Voxels of a file lie along x: a slice yz needs all rows of the volume, a slice

@@ -95,8 +95,8 @@ struct fbp_wedge {
                      its minimum, and from its scatter between rows and waves */
 };
 
-/** Find the axis near the column `near`, which must be right within 3 columns (wide panels: more).
- * FBP_ERR_UNSUPPORTED: too few views or columns. */
+/** Find the axis near the column `near`, which must be right within 3 columns, after groups of
+ * columns are averaged to at most 512. FBP_ERR_UNSUPPORTED: too few views or columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
 /** Get the memory that fbp_wedge_find() needs [bytes]. */

@@ -1,6 +1,6 @@
-/* Quadrature weights of directions on the sphere: bands of even rings, areas of Voronoi cells,
- * weights that integrate even spherical harmonics exactly, or given weights.  Called by weight.c,
- * src/pipeline, and by programs through fbp_quadrature_weights(). */
+/* Quadrature weights of directions on the sphere, by one of these methods: bands of evenly spaced
+ * rings, areas of Voronoi cells, exact integration of even spherical harmonics, given weights.
+ * Called by weight.c, src/pipeline, and by programs through fbp_quadrature_weights(). */
 #include "weight/weight.h"
 
 #include "geometry/directions.h"

@@ -45,8 +45,8 @@ struct fbp_rays {
  * between the limits of the view's angular step and this end. */
 struct fbp_ray_end {
     double angle, cos, sin; /**< [rad] */
-    double share[2]; /**< angles from this end of the arc to the limits of the view's step [rad],
-                        nearer limit first; it is 0 for the view nearest to this end */
+    double share[2]; /**< angles from this end of the arc to both limits of the view's step [rad],
+                        nearer limit first; the nearest view begins at 0 */
 };
 
 /** A view in the axes of geometry/view.h: n from the axis to the source, t along the source's
