@@ -60,7 +60,7 @@ struct reduced {
     size_t bins[3]; /**< number of bins (blocks of joined voxels) along x, y, z; the last bin may
                        have fewer voxels */
     float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
-                       NaN: it has none */
+                       NaN: the bin has none */
     float *greatest[3]; /**< greatest voxel values along z: [frames][y][x], along y: [frames][z][x],
                            along x: [frames][z][y]; x, y, z count bins */
     enum reduced_type type;

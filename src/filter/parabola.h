@@ -104,7 +104,8 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
 
 /**
  * Design the deconvolution filter for periodic rows, in which the first of n_columns samples
- * follows the last: the response is R / h^ at the frequencies k / n_columns. For comparison with
+ * follows the last: the response is R / h^ at the frequencies k / n_columns, with the response R of
+ * the filter without deconvolution and the spectrum h^ of a point. For comparison with
  * programs that filter in this way. Applied by FFT only, to rows of n_columns samples only.
  */
 fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
