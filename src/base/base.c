@@ -1,6 +1,6 @@
 /* Errors with messages, checks of arguments and ranges of numbers, allocation, and memory of this
- * process (base.h).  Every file of src, cli and bench calls these functions; fbp_version(),
- * fbp_message() and fbp_limit_memory() also serve programs. */
+ * process (base.h).  Files in all folders of src, cli and bench call these functions; fbp_version()
+ * and fbp_message() are public (fbp/types.h). */
 #define FBP_STATUS_C
 #include "base/base.h"
 
@@ -188,13 +188,13 @@ fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
     const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : FBP_ALIGN;
     const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
 
-    /* posix_memalign(), because aligned_alloc() requires multiples of a huge page */
+    /* posix_memalign(), because aligned_alloc() accepts only multiples of the alignment as sizes */
     if (rounded < bytes || posix_memalign(out, align, rounded ? rounded : FBP_ALIGN) != 0)
         *out = NULL;
     if (!*out)
         return fbp_fail_nomem(bytes, what);
-    /* Request huge pages only for whole ones, because a partly used huge page makes more memory
-     * resident. */
+    /* Request huge pages only for the whole ones within the block: a partly used huge page would
+     * make more memory resident than was requested. */
     if (align == HUGE_PAGE)
         (void)!madvise(*out, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
     return FBP_OK;

@@ -18,7 +18,7 @@
  * are consequences. */
 fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** Fail with FBP_ERR_NOMEM, "cannot allocate 1.2 GiB for WHAT". */
+/** Fail with FBP_ERR_NOMEM and the message "cannot allocate 1.2 GiB for WHAT". */
 fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
 #if defined __clang_analyzer__ && !defined FBP_STATUS_C
@@ -27,16 +27,16 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif
 
-/** Prepend "WHERE: " to the message of a failure; returns st. */
+/** If st is a failure, prepend "WHERE: " to this thread's message; returns st. */
 fbp_status fbp_error_context(const char *where, fbp_status st);
 
-/** Delete the message of this thread; every public function does this first. */
+/** Delete the error message of this thread; every public function that can fail does this first. */
 void fbp_message_clear(void);
 
 /** Record the error message `text` of another thread as the message of this thread. */
 void fbp_message_adopt(const char *text);
 
-/** Return from the calling function with the status of `expr`, if that status is a failure. */
+/** Evaluate `expr`, and return its status from the calling function if it is a failure. */
 #define FBP_TRY(expr)                       \
     do {                                    \
         const fbp_status fbp_try_ = (expr); \
@@ -44,7 +44,8 @@ void fbp_message_adopt(const char *text);
             return fbp_try_;                \
     } while (0)
 
-/** Store the status in `st` and, if it is a failure, jump to the function's label `fail`. */
+/** Store the status of `expr` in the variable `st` and, if it is a failure, jump to the label
+ * `fail`. */
 #define FBP_TRY_GOTO(expr) \
     do {                   \
         st = (expr);       \
@@ -59,9 +60,9 @@ void fbp_message_adopt(const char *text);
 fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
                               size_t n);
 
-/** FBP_REQUIRE(pointers…) is the first line of a public function, and returns an error if one of
- * the pointers is NULL.  FBP_REQUIRE_ELSE() returns `value` without a message; signal handlers may
- * call functions that use this macro. */
+/** FBP_REQUIRE(pointers…) is the first line of a public function, which it ends with an error if
+ * one of the pointers is NULL.  FBP_REQUIRE_ELSE() returns `value` without a message, so signal
+ * handlers may call functions that use it. */
 #define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
 #define FBP_REQUIRE(...)                                                          \
     FBP_TRY(fbp_check_pointers(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
@@ -77,13 +78,13 @@ fbp_status fbp_check_pointers(const char *function, const char *names, const voi
  *  begins with size_t struct_size, which must equal the size in this build of the library. */
 fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void *theirs);
 
-/** Check only struct_size. */
+/** Check the member struct_size of a public struct, without a copy. */
 fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
 
 /** Copy the struct `own` to the caller's struct `theirs`, except struct_size. */
 void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 
-/** fbp_copy_struct_in(), fbp_check_struct() and fbp_copy_struct_out() for a struct fbp_WHAT. */
+/** Copy in, check or copy out a public struct fbp_WHAT: macros that pass its name and its size. */
 #define FBP_COPY_IN(what, own, theirs) \
     fbp_copy_struct_in("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
 #define FBP_CHECK(what, theirs)         fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
@@ -97,7 +98,7 @@ struct fbp_range {
     const char *expected; /**< description for messages, such as "a number from 1 to 3 (mm)" */
 };
 
-/** The ranges of fbp/ranges.h. */
+/** Ranges of parameters; their limits are those of the public header fbp/ranges.h. */
 extern const struct fbp_range fbp_range_finite, fbp_range_pitch, fbp_range_distance,
     fbp_range_position, fbp_range_angle, fbp_range_rotation, fbp_range_skew, fbp_range_header,
     fbp_range_i0, fbp_range_depth, fbp_range_value, fbp_range_scale, fbp_range_noise,
@@ -110,7 +111,7 @@ bool fbp_in_range(const struct fbp_range *range, double x);
 /** Fail with "NAME: found 7, expected a number from …" if x is outside of the range. */
 fbp_status fbp_check_range(const struct fbp_range *range, const char *name, double x);
 
-/** fbp_check_range() that also accepts 0. */
+/** Check a range like fbp_check_range(), but also accept 0, which means the default. */
 fbp_status fbp_check_optional(const struct fbp_range *range, const char *name, double x);
 
 /** Fail if the value of an enum is not in [0, most].  name: name of the parameter for the message.
@@ -119,10 +120,12 @@ fbp_status fbp_check_choice(const char *name, long value, long most);
 
 /* Memory */
 
-/** Alignment of every buffer of samples or voxels [bytes]: a cache line, a 512-bit vector. */
+/** Alignment of every buffer of samples or voxels [bytes]: that of a cache line and of a 512-bit
+ * vector. */
 enum { FBP_ALIGN = 64 };
 
-/** Set *out to a * b; FBP_ERR_NOMEM with the name `what` if the product overflows. */
+/** Set *out to a * b; FBP_ERR_NOMEM if the product overflows.  what: name of the memory, for the
+ * message. */
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 
 /** Allocate uninitialized memory aligned to FBP_ALIGN; *out is NULL on failure. Blocks of 2 MiB and
@@ -130,8 +133,8 @@ fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 fbp_status fbp_alloc(void **out, size_t bytes, const char *what);
 void fbp_free(void *p);
 
-/** Reserve `bytes` of a block of fbp_alloc(), aligned to FBP_ALIGN, and add them to *used. block
- *  NULL: only *used is computed. */
+/** Take the next `bytes` of a block of fbp_alloc(), aligned to FBP_ALIGN: returns their address,
+ * and adds them to *used.  block NULL: only *used is computed. */
 static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
 {
     void *const part = block ? (char *)block + *used : NULL;
@@ -143,8 +146,8 @@ static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
 /** Allocate n zeroed elements of `size` bytes; free() releases them. */
 fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 
-/** Reallocate *list for at least n elements of `size` bytes, and at least twice as many as before.
- *  room: number of elements that fit. */
+/** Reallocate *list, which has space for *room elements of `size` bytes, if n elements do not fit:
+ * at least doubles *room. */
 fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const char *what);
 
 /** Resident set of this process [bytes]; 0 if the system does not report it. */

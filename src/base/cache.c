@@ -1,6 +1,6 @@
-/* fbp_hash(), for fingerprints and journals, and measurements that are cached in files from run to
- * run (cache.h).  The backends' kernel selection (backend/gpu), links.c and many files of
- * src/pipeline and src/array call these functions. */
+/* A hash function for fingerprints, and files that keep measured speeds from run to run (cache.h).
+ * Kernel selection (src/backend/gpu) and links.c keep measurements; many files of src/pipeline and
+ * src/array hash data. */
 #include "base/cache.h"
 
 #include "base/system.h"
@@ -40,7 +40,8 @@ static inline uint64_t take(uint64_t lane, const unsigned char *p)
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 {
     const unsigned char *p = data;
-    /* four variables in place of an array, which compilers would keep in memory */
+    /* four variables instead of an array, because compilers would keep an array in memory, not in
+     * registers */
     uint64_t a = seed ^ 0x9e3779b97f4a7c15u, b = seed + 1, c = seed ^ 0x94d049bb133111ebu,
              d = seed + n;
 
@@ -69,7 +70,8 @@ static bool find_path(const char *name, char path[MAX_PATH], bool make)
     const char *home = fbp_environment(FBP_ENV_HOME);
     int n;
 
-    if (cache && cache[0] == '/') /* ignore a relative path, as the XDG specification requires */
+    if (cache && cache[0] == '/') /* the XDG specification requires that relative paths in
+                                     XDG_CACHE_HOME are ignored */
         n = snprintf(path, MAX_PATH, "%s", cache);
     else if (home && home[0] == '/')
         n = snprintf(path, MAX_PATH, "%s/.cache", home);
@@ -106,7 +108,7 @@ static char *read_lines(const char *path, const char *title)
     return text;
 }
 
-/* Get the value of a line "key<TAB>value"; NULL: the line has another key. */
+/* Return the value in a line "key<TAB>value" of a cache file; NULL: the line has another key. */
 static const char *value_of(const char *line, const char *key)
 {
     const size_t n = strlen(key);

@@ -1,5 +1,5 @@
-/** @file cache.h  A hash, and the cache: measurements stored in files for later runs. Backends and
- *  the plan call it. */
+/** @file cache.h  A hash function, and the cache: files that keep measurements for later runs.
+ * Backends, src/array and src/pipeline include it. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Fast 64-bit hash of n bytes, chained through `seed`, for fingerprints and journals; not
- *  cryptographic. Equal on every machine. */
+/** Fast 64-bit hash of n bytes, continued from the hash `seed`, for fingerprints and journals; not
+ * cryptographic.  Hashes are equal on every machine. */
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 
 /* The cache: the file ${XDG_CACHE_HOME:-~/.cache}/fbp/NAME contains a title line and lines
@@ -18,12 +18,12 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 /** A file of the cache. */
 struct fbp_cache_file {
     const char *name;
-    const char *title; /**< first line of the file with its line end; a file with another title is
-                          not used */
+    const char *title; /**< first line of the file, including its line end; a file with another
+                          first line is not used */
 };
 
-/** Copy the value of `key` from a file of the cache, less than n bytes; false if the key is
- * missing. */
+/** Copy the value of `key` in a cache file to value[n]; returns false if the key is missing or the
+ * value has n bytes or more. */
 bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
 
 /** Store the value of a key in a file of the cache; keys and values must not contain tabs or line

@@ -1,6 +1,6 @@
-/* Runs parsers of other projects in child processes with limits on time and memory (sandbox.h). The
- * reader of HDF5 (array/format/hdf5_lib.c) calls fbp_sandbox_run(); plan.c calls
- * fbp_sandbox_bytes(). */
+/* Runs the HDF5 library in child processes with limits on time and memory (sandbox.h).  The readers
+ * of HDF5 (src/array/format/hdf5*.c, src/scan/format/hdf5_scan.c) call fbp_sandbox_run() or pack
+ * results for it; plan.c reads how much memory the child processes used. */
 #include "base/sandbox.h"
 
 #include "base/system.h"
@@ -19,7 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Beginning of a child's answer in the pipe to the parent; the message and the reply follow. */
+/* Header of a child's answer in the pipe to its parent; the child's error message and its result
+ * follow. */
 struct head {
     fbp_status status;
     size_t n_message, n_reply;
@@ -139,7 +140,8 @@ static _Noreturn void run_in_child(int fd, const struct fbp_sandbox_limits *limi
     _exit(0);
 }
 
-/* Start a child that runs fn; *fd is the end of a pipe from which its answer is read. */
+/* Start a child process that runs fn; *fd: end of a pipe from which this process reads the child's
+ * answer. */
 static fbp_status start_child(const char *path, const struct fbp_sandbox_limits *limits,
                               fbp_sandbox_fn *fn, void *arg, pid_t *child, int *fd)
 {
@@ -248,7 +250,8 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         return st;
     }
 
-    /* The child gets at most the memory that the limit of this process leaves. */
+    /* Limit the child to the memory that is left below the limit of this process
+     * (fbp_limit_memory()). */
     const uint64_t most = fbp_process_limit(), held = most ? fbp_resident_bytes() : 0;
     const uint64_t rest = most > held ? most - held : 0;
     uint64_t room = limits.leaves_copy ? rest / 2 : rest;
@@ -267,7 +270,7 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         ;
 
     const bool has_head = fbp_blob_take(&all, &at, &head, sizeof head);
-    if (has_head) { /* the answer of the child is in memory twice while it is copied to the reply */
+    if (has_head) { /* the child's answer is in memory twice while its result is copied to *reply */
         const uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
         const uint64_t more = peak > head.resident ? peak - head.resident : 0;
         fbp_sandbox_note(more + 2 * (uint64_t)all.n);

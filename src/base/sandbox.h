@@ -1,18 +1,17 @@
 /** @file sandbox.h  Runs parsers of other projects in child processes, if the program enables it.
- * Called by readers of HDF5, TIFF and other formats with a library.
+ * Called by the readers of HDF5 (src/array/format, src/scan/format) and by plan.c.
  *
- * Libraries that read damaged files may crash, loop or exhaust memory. After
- * fbp_isolate_readers(true) (fbp/types.h), which the command calls, such a library runs in a forked
- * child with limits on time and memory, and its results are returned as bytes; a crash becomes a
- * message. The parent process then never calls the library, so fork() never copies a held lock of
- * the library. Otherwise the library runs in this process, without limits, one call at a time.
- */
+ * Libraries that read damaged files may crash, loop or exhaust memory.  After
+ * fbp_isolate_readers(true), which the command calls, such a library runs in a forked child with
+ * limits on time and memory, and its results are returned as bytes; a crash becomes an error
+ * message.  The parent process then never calls the library, so fork() never copies a held lock of
+ * the library.  Otherwise the library runs in this process, without limits, one call at a time. */
 #ifndef FBP_SRC_BASE_SANDBOX_H
 #define FBP_SRC_BASE_SANDBOX_H
 
 #include "base/base.h"
 
-/** A growing buffer of bytes; free(bytes). */
+/** A growing buffer of bytes; free() releases its member `bytes`. */
 struct fbp_blob {
     unsigned char *bytes;
     size_t n, room;
@@ -24,16 +23,16 @@ fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
 /** Copy n bytes at *at to `out` and advance *at; false if fewer bytes remain. */
 bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
 
-/** Function that runs in a child and writes its result to `reply`; fbp_sandbox_run() returns the
- * reply, the status and the message. */
+/** Function that runs in a child process and writes its result to `reply`; fbp_sandbox_run()
+ * returns the result, the status and the error message to the parent process. */
 typedef fbp_status fbp_sandbox_fn(void *arg, struct fbp_blob *reply);
 
 /** Limits of a child. */
 struct fbp_sandbox_limits {
-    uint64_t memory_bytes; /**< limit of address space, in addition to the present size of this
-                              process [bytes] */
-    double seconds;        /**< elapsed time */
-    /** Whether the child also copies its data to shared memory, which counts, too. */
+    uint64_t memory_bytes; /**< limit of the child's address space, in addition to the present size
+                              of this process [bytes] */
+    double seconds;        /**< limit of the child's elapsed time [s] */
+    /** Whether the child also copies its data to shared memory, which adds to the memory used. */
     bool leaves_copy;
 };
 
@@ -51,13 +50,13 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
                            const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
                            struct fbp_blob *reply);
 
-/** Greatest memory of a child of this thread and its reply, in addition to this process, since the
- *  last fbp_sandbox_forget() [bytes]. */
+/** Greatest memory [bytes] that one child process of this thread and its answer used, in addition
+ * to this process, since the last fbp_sandbox_forget(). */
 uint64_t fbp_sandbox_bytes(void);
 void fbp_sandbox_forget(void);
 
-/** Record memory that a reader in this process needs, in addition to the samples, while it opens a
- *  file. */
+/** Record memory that a reader in this process uses while it opens a file, in addition to the
+ * samples that it returns. */
 void fbp_sandbox_note(uint64_t bytes);
 
 /**

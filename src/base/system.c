@@ -1,6 +1,6 @@
 /* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
- * nodes, shared libraries (system.h).  The backends, src/array and src/pipeline call these
- * functions; backend/module.c calls those of NUMA nodes. */
+ * nodes, shared libraries (system.h).  The backends, src/array, src/pipeline and src/team call
+ * these functions. */
 #include "base/system.h"
 
 #include "fbp/version.h"
@@ -29,7 +29,8 @@ const char *fbp_build(void)
 void *fbp_open_plugin(const char *file)
 {
     static const char *const folders[] = {"", "../lib/", FBP_BIN_TO_LIB};
-    static const char here; /* an address in the program or library that contains this function */
+    static const char here; /* address by which dladdr() finds the file of the program or library
+                               that contains this function */
     char own[4096] = "", path[4096];
     void *handle = NULL;
     Dl_info self;
@@ -165,7 +166,8 @@ int fbp_numa_node(const char *sys, const char *bus_id)
 {
     char name[MAX_PATH], line[MAX_LINE], *end;
 
-    /* Accept only characters of PCI bus ids, because a path must not leave the folder. */
+    /* Reject ids with characters that PCI bus ids do not have: the path must not leave the folder
+     * `sys`. */
     if (!*bus_id || strspn(bus_id, "0123456789abcdefABCDEF:.") != strlen(bus_id) ||
         strstr(bus_id, "..") ||
         snprintf(name, sizeof name, "bus/pci/devices/%s/numa_node", bus_id) >= (int)sizeof name)
@@ -190,8 +192,8 @@ int fbp_numa_near(const char *sys, const char *bus_id)
     return fbp_numa_node(sys, bus_id);
 }
 
-/* Make the bit mask of a NUMA node for system calls; false: there is no such node, or the user has
- * set a memory policy. */
+/* Make the bit mask of a NUMA node for system calls; false: this node does not exist, or the user
+ * has set a memory policy. */
 static bool make_mask(unsigned long mask[WORDS], int node)
 {
     int mode = MPOL_DEFAULT;
@@ -204,7 +206,7 @@ static bool make_mask(unsigned long mask[WORDS], int node)
     return true;
 }
 
-/* The system calls of memory policies use one bit less than the number of bits that they get. */
+/* mbind() and set_mempolicy() use one bit less than the number of bits that they are given. */
 
 void fbp_numa_place(void *memory, size_t bytes, int node)
 {

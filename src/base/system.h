@@ -1,5 +1,5 @@
 /** @file system.h  Properties of the host: clock, environment variables, CPU, NUMA nodes, shared
- *  libraries. All folders of the library call it. */
+ * libraries.  Backends, src/array, src/pipeline and src/team include it. */
 #ifndef FBP_SRC_BASE_SYSTEM_H
 #define FBP_SRC_BASE_SYSTEM_H
 
@@ -15,7 +15,8 @@ static inline double fbp_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/** Time `seconds` from now, for pthread_cond_timedwait() with this clock. */
+/** Return the time on `clock` that is `seconds` from now, as the deadline of
+ * pthread_cond_timedwait(). */
 static inline struct timespec fbp_deadline(clockid_t clock, double seconds)
 {
     struct timespec t;
@@ -26,13 +27,13 @@ static inline struct timespec fbp_deadline(clockid_t clock, double seconds)
     return t;
 }
 
-/** Release and, if built in a repository, commit: "0.1.0 abcdef123456". Builds that differ here may
- *  compute different bits. */
+/** Release and, if built from a repository, commit: "0.1.0 abcdef123456".  Two builds with
+ * different texts may compute values with different bits. */
 const char *fbp_build(void);
 
-/** Open a shared library. Searched: the folder of this library or program, its ../lib, the
- *  installation folder of libraries, the system's path. NULL: not found; dlerror() returns the
- *  reason. */
+/** Open a shared library.  Folders searched: that of this library or program, its ../lib, the
+ * installation folder of libraries, the system's path.  NULL: not found; dlerror() returns the
+ * reason. */
 void *fbp_open_plugin(const char *file);
 
 /* Environment variables */
@@ -41,12 +42,13 @@ void *fbp_open_plugin(const char *file);
 enum fbp_variable {
     FBP_ENV_KERNEL = 0,  /**< name of a backprojection kernel; ignored if --kernel is given or the
                             scan excludes the kernel */
-    FBP_ENV_CPU,         /**< c, avx2: highest instruction set */
-    FBP_ENV_FFT,         /**< cufft: CUDA filters rows of any length with cuFFT */
+    FBP_ENV_CPU,         /**< highest instruction set that may be used: c, avx2 or avx512 */
+    FBP_ENV_FFT,         /**< cufft: the CUDA backend uses cuFFT for rows of all lengths */
     FBP_ENV_SHAPE,       /**< index of a GPU kernel's block shape */
-    FBP_ENV_TUNE,        /**< 0: no measurements for the cache */
-    FBP_ENV_GL_SHADERS,  /**< folder of NAME.glsl for --device gl */
-    FBP_ENV_GL_BLOCK,    /**< limit of a storage block of --device gl [bytes] */
+    FBP_ENV_TUNE,        /**< 0: kernel speeds are not measured, and none are stored in the cache */
+    FBP_ENV_GL_SHADERS,  /**< folder of the shader files *.glsl, for --device gl */
+    FBP_ENV_GL_BLOCK,    /**< limit of the size of an OpenGL storage buffer block, for --device gl
+                            [bytes] */
     FBP_ENV_GL_CONTEXTS, /**< 1: --device gl copies and computes in one context */
     FBP_ENV_CUDA_HOME,   /**< folder of CUDA, to find cuFFT */
     FBP_ENV_CUDA_PATH,   /**< alternative to CUDA_HOME */
@@ -73,14 +75,15 @@ const char *fbp_environment(enum fbp_variable variable);
 enum fbp_cpu_flag {
     FBP_CPU_AVX2 = 1u << 0,
     FBP_CPU_AVX512 = 1u << 1,
-    FBP_CPU_GATHER =
-        1u << 2, /**< whether gather instructions are faster than eight loads, with equal results */
+    /** Gather instructions are faster than eight loads; the results are equal. */
+    FBP_CPU_GATHER = 1u << 2,
 };
 
-/** Features of the processor, limited by FBP_CPU=c|avx2|avx512 (for tests). */
+/** Features of the processor as a set of enum fbp_cpu_flag, limited by the environment variable
+ * FBP_CPU=c|avx2|avx512 (for tests). */
 unsigned fbp_cpu_flags(void);
 
-/** Name of the highest instruction set: "c", "avx2", "avx512". */
+/** Name of the highest instruction set among the CPU features `flags`: "c", "avx2", "avx512". */
 const char *fbp_cpu_level(unsigned flags);
 
 /** Size of a core's second-level cache [bytes]; 512 KiB if the system does not report it. */
@@ -90,14 +93,14 @@ unsigned long fbp_cpu_level2_bytes(void);
 const char *fbp_cpu_model(char *buf, unsigned long n);
 
 /*
- * NUMA nodes: the memory that is close to a device
+ * NUMA nodes: a device copies fastest from and to the memory of its own node
  *
- * A node is only preferred: if it is full, the system uses pages of another node. A memory policy
- * that the user has set (numactl) is not changed. No function fails if the system forbids the
- * calls, for example in a container.
+ * A node is only preferred: if its memory is full, the system uses pages of another node.  A memory
+ * policy that the user has set (numactl) is not changed.  No function fails if the system forbids
+ * the calls, for example in a container.
  */
 
-/** Folder in which the system describes its devices; tests use another folder. */
+/** Folder in which the system describes its devices; tests pass another folder. */
 #define FBP_SYS "/sys"
 
 /** NUMA node of a PCI device such as "0000:18:00.0", in upper or lower case; -1: unknown. */
@@ -110,8 +113,8 @@ int fbp_numa_near(const char *sys, const char *bus_id);
  * memory: start of a page. */
 void fbp_numa_place(void *memory, size_t bytes, int node);
 
-/** Prefer a NUMA node for new pages of the calling thread until fbp_numa_end().  False: nothing was
- * changed, and fbp_numa_end() must not be called. */
+/** Prefer a NUMA node for new pages of the calling thread until fbp_numa_end().  Returns false if
+ * nothing was changed; fbp_numa_end() must then not be called. */
 bool fbp_numa_begin(int node);
 void fbp_numa_end(void);
 

@@ -47,7 +47,8 @@ char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes)
     return buf;
 }
 
-/* Algorithm of Wagner and Fischer (1974), with one row of the table. */
+/* Edit distance by dynamic programming (Wagner and Fischer 1974), with one row of the table in
+ * memory. */
 size_t fbp_edit_distance(const char *a, const char *b)
 {
     enum { MAX_WORD = 48 };
@@ -200,8 +201,8 @@ fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **
 
     *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
     if (!*out) {
-        /* cJSON returns NULL for text that is not JSON and for a failed allocation alike: parse
-         * once more, and then check whether enough memory is left. */
+        /* cJSON returns NULL if the text is not JSON, and also if an allocation fails.  To tell the
+         * two apart, parse once more, and check whether memory for the tree can be allocated. */
         *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
         void *volatile room = *out ? NULL : malloc(TREE_BYTES * (n + 1));
         const bool has_room = room;

@@ -1,5 +1,5 @@
-/** @file text.h  Text: sizes, names, paths, JSON. All folders of the library call it. See also
- *  fbp_printable() and fbp_bytes_text() in fbp/types.h. */
+/** @file text.h  Text: sizes, names, paths, JSON, safe printing of text from files.  All folders of
+ * the library include it. */
 #ifndef FBP_SRC_BASE_TEXT_H
 #define FBP_SRC_BASE_TEXT_H
 
@@ -7,20 +7,24 @@
 
 #include <cjson/cJSON.h>
 
-/** fbp_bytes_text() for a calculated size, which may exceed any integer type. */
+/** Print a size as fbp_bytes_text() does, but from a double, because the size may exceed every
+ * integer type. */
 char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes);
 
-/** fbp_bytes_text(), rounded up: the text is a sufficient limit for this size. */
+/** Print a size as fbp_bytes_text() does, but rounded up: as a memory limit, the printed size
+ * suffices. */
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
 
-/** Edit distance (Levenshtein) of two words, ignoring case; 48 if a word is longer than 48 bytes. */
+/** Edit distance (Levenshtein) of two words, ignoring case; 48 if a word is longer than 48 bytes.
+ */
 size_t fbp_edit_distance(const char *a, const char *b);
 
-/** Candidate nearest to `word` by edit distance, of candidates[n]; NULL if none is close. */
+/** Return the one of candidates[n] that has the least edit distance from `word`; NULL if none is
+ * close. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
 
-/** malloc'ed path relative to the folder of `base`, or a copy of an absolute path; NULL when out of
- *  memory. */
+/** Join `path` to the folder of the file `base`; an absolute `path` is copied.  Returns malloc'ed
+ * memory; NULL when out of memory. */
 char *fbp_path_join(const char *base, const char *path);
 
 /** Part of a path after the last '/'. */
@@ -29,10 +33,10 @@ const char *fbp_base_name(const char *path);
 /** True if the path ends in one of `extensions` (".mha .mhd .nii.gz"), in upper or lower case. */
 bool fbp_has_extension(const char *path, const char *extensions);
 
-/** malloc'ed copy of text; NULL when out of memory. */
+/** Copy text into malloc'ed memory; NULL when out of memory. */
 char *fbp_strdup(const char *text);
 
-/** As printf(), into malloc'ed memory; NULL when out of memory. */
+/** Print as printf() does, into malloc'ed memory; NULL when out of memory. */
 char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**

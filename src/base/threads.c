@@ -1,6 +1,6 @@
 /* Cancellation, a pool of compute threads, and a queue of indices between the stages of a run
  * (threads.h).  src/pipeline, the backends and all long loops of the library call these functions;
- * fbp_stopper_*() are public. */
+ * fbp_stopper_*() and fbp_stopped() are public. */
 #include "base/threads.h"
 
 #include "base/system.h"
@@ -14,7 +14,7 @@
 
 static const double ASKED_EVERY = 0.05; /* seconds */
 
-/* atomic_int in place of sig_atomic_t, because other threads than the interrupted one read it */
+/* Set by signal handlers and read by all threads: sig_atomic_t would be safe in one thread only. */
 static atomic_int stop;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
@@ -73,8 +73,8 @@ fbp_status fbp_check_cancelled(void)
     return fbp_stopped() ? fbp_fail(FBP_ERR_CANCELLED, "interrupted") : FBP_OK;
 }
 
-/* Get the flag of a public struct, which has no atomic types because C++ programs include its
- * header. */
+/* Get the flag of struct fbp_stopper as an atomic; it is a plain bool, because C++ programs include
+ * its header. */
 static atomic_bool *flag_of(struct fbp_stopper *stopper)
 {
     _Static_assert(sizeof(atomic_bool) == sizeof(bool),
@@ -102,8 +102,8 @@ void fbp_stopper_stop(struct fbp_stopper *stopper)
 
 /* The pool */
 
-/* One call of fbp_pool_for(), on the stack of its caller, and in the pool's list while items are
- * left to start. */
+/* One call of fbp_pool_for().  It lies on the caller's stack, and in the pool's list until all its
+ * items have begun. */
 struct loop {
     fbp_pool_fn *fn;
     void *user;
@@ -306,7 +306,7 @@ fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, voi
     fbp_pool_for(pool, n_items, try_item, &l);
     pthread_mutex_destroy(&l.lock);
     if (l.status == FBP_OK)
-        return fbp_check_cancelled(); /* items of a cancelled loop may have been skipped */
+        return fbp_check_cancelled(); /* after cancellation, some items may have been skipped */
     fbp_message_adopt(l.message);
     return l.status;
 }

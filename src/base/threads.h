@@ -1,5 +1,5 @@
-/** @file threads.h  Cancellation, a pool of compute threads, and a queue between stages.
- *  src/pipeline and the backends call it. */
+/** @file threads.h  Cancellation, a pool of compute threads, and a queue of indices between the
+ * stages of a run.  src/pipeline and the backends include it. */
 #ifndef FBP_SRC_BASE_THREADS_H
 #define FBP_SRC_BASE_THREADS_H
 
@@ -15,7 +15,7 @@
 
 #ifndef __cplusplus /* atomic_bool exists in C only; C++ sources (CUDA) do not use cancellation */
 
-/** A flag that cancels the calls of a thread, and the flags of outer calls. */
+/** A flag that cancels the calls of a thread, linked with the flags of the calls around them. */
 struct fbp_cancel_flag {
     const atomic_bool *set;              /**< true: cancelled */
     const struct fbp_cancel_flag *outer; /**< flag of the caller; NULL: none */
@@ -27,56 +27,61 @@ bool fbp_cancel_flagged(const struct fbp_cancel_flag *flag);
 /** Conditions that cancel the calls of one thread, in addition to fbp_stop(). */
 struct fbp_cancel_scope {
     const struct fbp_cancel_flag *flag; /**< NULL: none */
-    bool (*asked)(void *user); /**< called every 50 ms; returns true to cancel; NULL: none */
+    bool (*asked)(void *user); /**< called about every 50 ms; returns true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
     double next;               /**< time of the next call of asked() [s] */
     bool said;                 /**< whether asked() has returned true; it is not called again */
-    bool deaf; /**< whether all cancellation is disabled, including fbp_stop(); set during clean-up
-                */
+    bool deaf; /**< whether this thread ignores all cancellation, including fbp_stop(); set during
+                  clean-up */
 };
 
 /** Install a cancel scope in this thread (NULL: none); returns the previous scope. */
 struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
-/** Flag of this thread's cancel scope, for threads that work on its behalf; NULL: none. */
+/** Return the flag of this thread's cancel scope, for threads that work for this thread; NULL:
+ * none. */
 const struct fbp_cancel_flag *fbp_cancel_flag(void);
 
-/** Cancel every running and every later call of this process (fbp_stopper_stop(NULL)). */
+/** Cancel all running and all later calls of this process; the public fbp_stopper_stop(NULL) calls
+ * it. */
 void fbp_stop(void);
 
 #endif
 
-/** FBP_ERR_CANCELLED if fbp_stopped() (fbp/types.h).  Cheap enough for every block of a loop. */
+/** Return FBP_ERR_CANCELLED if the calls of this thread are cancelled (fbp_stopped()), else FBP_OK.
+ * Cheap enough for every step of a loop. */
 fbp_status fbp_check_cancelled(void);
 
 /* A pool of threads, shared by parallel loops of several callers. */
 
 typedef struct fbp_pool fbp_pool;
 
-/** Body of a loop: item in [0, n_items), worker in [0, n_threads). */
+/** Body of a parallel loop: item in [0, n_items), worker (index of the thread) in [0, n_threads).
+ */
 typedef void fbp_pool_fn(void *user, size_t item, int worker);
 
-/** Body of a loop that can fail. */
+/** Body of a parallel loop that can fail; the arguments are those of fbp_pool_fn. */
 typedef fbp_status fbp_pool_try_fn(void *user, size_t item, int worker);
 
 /** Number of cores in this process's affinity mask, at least 1. */
 int fbp_core_count(void);
 
-/** Start n_threads >= 1 threads. A thread that calls a loop only waits: at most n_threads threads
- *  compute. */
+/** Start n_threads >= 1 threads.  A thread that calls fbp_pool_for() only waits, so at most
+ * n_threads threads compute. */
 fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
 void fbp_pool_destroy(fbp_pool **pool);
 
-/** Run fn for every item and return when all are done. After cancellation of the caller, no further
- *  item begins: call fbp_check_cancelled() after a loop, before its results are used. */
+/** Run fn for every item in [0, n_items), and return when all have ended.  After cancellation of
+ * the caller no further item begins: call fbp_check_cancelled() after the loop, before its results
+ * are used. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
 /** fbp_pool_for() with priority over all waiting loops, for short work that blocks other
  *  threads. */
 void fbp_pool_for_first(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
-/** Run fn for every item, in the pool or, if pool is NULL, in this thread. After a failure no
- *  further item begins; the first failure is returned with its message. */
+/** Run fn for every item in [0, n_items), in the pool or, if pool is NULL, in this thread.  After a
+ * failure no further item begins; the first failure is returned with its message. */
 fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, void *user);
 
 /* A bounded queue of indices between two stages. */
@@ -93,16 +98,16 @@ bool fbp_queue_push(fbp_queue *queue, size_t item);
  *  empty. Adds the waiting time [s] to *waited, if not NULL. */
 bool fbp_queue_pop(fbp_queue *queue, size_t *item, double *waited);
 
-/** Close a queue: it accepts no more items, but its items can still be removed. */
+/** Close a queue: no more items can be appended, but the items that it contains can be removed. */
 void fbp_queue_close(fbp_queue *queue);
 
-/** Close a queue and discard its items: all waiting threads return. */
+/** Close a queue and discard its items: all threads that wait for this queue return. */
 void fbp_queue_abort(fbp_queue *queue);
 
 /* Forked children */
 
-/** Return FBP_OK in the process `owner`, which opened `what`; else FBP_ERR_INVALID, because a
- * forked child has no copies of threads and devices. */
+/** Return FBP_OK if this process is `owner`, which opened the object `what`; else FBP_ERR_INVALID:
+ * a forked child has no copies of the threads and devices of its parent. */
 static inline fbp_status fbp_check_process(pid_t owner, const char *what)
 {
     if (owner == getpid())
