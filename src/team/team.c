@@ -19,38 +19,39 @@
 enum kind {
     BEAT = 1, /* this process is running */
     PROGRESS, /* FBP_TEAM_COUNTERS counters */
-    REPORT,   /* status of a rank at a barrier, and data for the barrier, to rank 0 */
-    VERDICT,  /* common status of the barrier and data, from rank 0 */
+    REPORT,   /* to rank 0: status of the sender at a barrier, with its data */
+    VERDICT,  /* from rank 0: common status of all ranks at a barrier, with data */
     STOP,     /* a process has failed, from rank 0 */
     ASK,      /* request of a piece */
     PIECE,    /* bytes of a piece */
     OFFER,    /* announcement of a piece, to rank 0 */
-    SPEAKS,   /* rank 0 is lost, and the sender reports the error */
+    SPEAKS,   /* to all ranks: rank 0 is lost, and the sender reports errors in its place */
 };
 
-/* Lanes of pieces of data for one process.  The pieces of a lane arrive in their order; two lanes
- * are independent. */
+/* Lanes: two independent sequences of pieces of data between two processes.  The pieces of a lane
+ * arrive in order. */
 enum lane { GIVEN, OFFERED, LANES };
 
-/* Beginning of every message.  Long contents are sent as several messages. */
+/* Header of every message.  Contents that are larger than a message are sent as several messages.
+ */
 struct head {
     uint16_t kind, lane;
     int32_t status;
     uint64_t serial;    /* number of a piece */
-    uint64_t at, total; /* at: bytes of the contents before this message; total: bytes of the whole
-                           contents */
+    uint64_t at, total; /* at: position of this message's bytes in the whole contents; total: size
+                           of the whole contents [bytes] */
 };
 
 enum { PART = FBP_TEAM_MESSAGE - sizeof(struct head) };
 
-/* Begins REPORT and VERDICT; data follow. */
+/* Beginning of a REPORT or VERDICT (messages of a barrier); the data of the barrier follow. */
 struct words {
     int32_t status;
     char where[32];
     char message[1000];
 };
 
-/* Received contents of REPORT or VERDICT. */
+/* Received contents of a REPORT or VERDICT, which may consist of several messages. */
 struct letter {
     struct letter *next;
     struct head head;
@@ -58,20 +59,22 @@ struct letter {
     char data[];
 };
 
-/* Announced piece of data that rank 0 has not requested yet (fbp_team_offer()). */
+/* Piece of data that another rank has announced (fbp_team_offer()), and rank 0 has not requested
+ * yet. */
 struct offered {
     struct offered *next;
     size_t from;
     uint64_t z, n;
 };
 
-/* State of the pieces of data to and from another process, in one lane. */
+/* Counts and destination of the pieces of data in one lane, to and from another process. */
 struct pieces {
-    uint64_t given, asks; /* given: number of pieces for the process; asks: number of these pieces
-                             that the process has requested */
-    uint64_t asked;       /* number of pieces requested from it */
-    char *to; /* destination of the last piece requested from the process; NULL: no longer needed */
-    size_t have, wants; /* bytes of that */
+    uint64_t given, asks; /* given: number of pieces to be sent to the other process; asks: how many
+                             of them that process has requested */
+    uint64_t asked;       /* number of pieces that this process has requested */
+    char *to; /* destination of the piece that this process requested last; NULL: the piece is no
+                 longer needed */
+    size_t have, wants; /* bytes received of this piece, and its size */
 };
 
 /* State of another process. */
@@ -97,14 +100,14 @@ struct fbp_team {
     double stop_heard;   /* time when a call of fbp_stop() was noticed [s]; 0: fbp_stop() was not
                             called */
     bool closing, ended; /* closing: the team is being destroyed; ended: the last barrier is passed,
-                            and a silent process has left */
+                            so a process without messages has left, and is not lost */
     atomic_bool stopped;
     atomic_bool *flag;
     struct offered *offers; /* oldest first */
-    double woke;            /* time when a suspension of this process was noticed [s]; 0: never */
-    bool headless;          /* rank 0 was lost before it sent a verdict */
-    size_t speaker;  /* rank that reports errors if rank 0 is lost; 0: not known yet; size: another
-                        rank */
+    double woke;     /* time when this process noticed that it had been suspended [s]; 0: never */
+    bool headless;   /* rank 0 was lost before it sent a verdict */
+    size_t speaker;  /* rank that reports errors if rank 0 is lost; 0: not known yet; team size:
+                        another rank */
     fbp_status over; /* a barrier has failed, with this message */
     char why[1000];
     char message[FBP_TEAM_MESSAGE]; /* of the listener */
@@ -199,8 +202,8 @@ static fbp_status stopped(void)
         "team: another process of this run has failed; see the message of that process");
 }
 
-/* As post(), without FBP_ERR_IO, because rank 0 notices a lost process, too, and has the better
- * message. */
+/* Send as post() does, but return FBP_ERR_CANCELLED if that fails: rank 0 also notices that a
+ * process is lost, and reports it with a better message. */
 static fbp_status reach(fbp_team *t, size_t to, struct head head, const void *data, size_t n)
 {
     return post(t, to, head, data, n) == FBP_OK ? FBP_OK : FBP_ERR_CANCELLED;
@@ -232,8 +235,8 @@ fbp_status fbp_team_offer(fbp_team *t, uint64_t z, uint64_t n, const void *data,
     struct head head = {.kind = OFFER};
     const uint64_t offer[2] = {z, n};
 
-    pthread_mutex_lock(
-        &t->order); /* lock, because pieces are requested in the order of their offers */
+    pthread_mutex_lock(&t->order); /* the lock keeps the numbers of pieces in the order of the
+                                      announcements, in which rank 0 requests them */
     head.serial = p->given;
     p->given += data != NULL;
     const fbp_status st = reach(t, 0, head, offer, sizeof offer);
@@ -304,8 +307,8 @@ fbp_status fbp_team_accept(fbp_team *t, size_t from, void *to, size_t n)
 /* Receiving */
 
 /* PATIENCE: time without messages after which a process counts as lost [s].  BEAT_EVERY,
- * STOPPED_BEAT: intervals of messages that this process is running, before and after a stop [s].
- * LISTEN: time of one wait for a message [s]. */
+ * STOPPED_BEAT: interval at which this process sends the message that it is running, before and
+ * after a failure or cancellation [s].  LISTEN: greatest time of one wait for a message [s]. */
 static const double PATIENCE = 6, BEAT_EVERY = 1, STOPPED_BEAT = 0.1, LISTEN = 0.1;
 
 static void lose(fbp_team *t, size_t rank)
@@ -360,7 +363,7 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
     struct pieces *s = &p->pieces[h.lane];
     if (h.kind == REPORT || h.kind == VERDICT)
         take_letter(t, from, &h, data, n);
-    /* Ignore pieces of data that are no longer needed. */
+    /* Store a piece of data only if this process requested it last, and still needs it. */
     if (h.kind == PIECE && s->to && s->asked == h.serial + 1 && h.total == s->wants &&
         h.at == s->have && n <= s->wants - s->have) {
         memcpy(s->to + h.at, data, n);
@@ -420,8 +423,8 @@ static void *listen_main(void *arg)
             pthread_cond_broadcast(&t->changed);
         }
 
-        /* Rank 0 checks that all other ranks send messages, and the other ranks check that rank 0
-         * does. */
+        /* Rank 0 checks that every other rank still sends messages; the other ranks check only rank
+         * 0. */
         const bool soon = t->call.stop_patience > 0 && t->stop_heard > 0;
         const double patience = soon ? t->call.stop_patience : PATIENCE;
         for (size_t r = 0; r < t->call.size; r++) {
@@ -435,14 +438,15 @@ static void *listen_main(void *arg)
     return NULL;
 }
 
-/* Interval of messages that this process is running [s].  The caller holds t->lock. */
+/* Interval at which this process sends the message that it is running [s].  The caller holds
+ * t->lock. */
 static double beat(const fbp_team *t)
 {
     return t->stop_heard > 0 || atomic_load(&t->stopped) ? STOPPED_BEAT : BEAT_EVERY;
 }
 
-/* Main function of a thread that sends messages that this process is running: to rank 0, or from
- * rank 0 to all others. */
+/* Main function of the thread that sends the message that this process is running, at regular
+ * intervals: to rank 0, or from rank 0 to all others. */
 static void *beat_main(void *arg)
 {
     fbp_team *t = arg;
@@ -463,7 +467,8 @@ static void *beat_main(void *arg)
     return NULL;
 }
 
-/* Barriers: all ranks send a REPORT to rank 0, which returns a VERDICT. */
+/* Barriers: every rank sends its status to rank 0 (message REPORT), which sends the common status
+ * to all ranks (message VERDICT). */
 
 /* Data of a barrier. */
 struct brought {
@@ -485,8 +490,8 @@ static struct words other_release(const fbp_team *t, size_t rank)
     return words;
 }
 
-/* Copy the status and message at the beginning of a letter, because of their alignment.  letter
- * NULL: the rank is lost. */
+/* Return a copy of the status and error message in a received REPORT or VERDICT, whose data may be
+ * unaligned.  letter NULL: the rank is lost, which is an error. */
 static struct words read_words(const fbp_team *t, size_t rank, const struct letter *letter)
 {
     struct words words = {.status = FBP_ERR_IO};
@@ -506,12 +511,12 @@ static struct words read_words(const fbp_team *t, size_t rank, const struct lett
     return words;
 }
 
-/* Find the common result of the reports of all ranks; words: [size]. */
+/* Return the common status and error message of a barrier, from those of all ranks, words[size]. */
 static struct words judge(const fbp_team *t, const struct words *words)
 {
     const size_t size = t->call.size;
-    size_t failed = size; /* rank of the first failure that is not a cancellation, or else of the
-                             first failure */
+    size_t failed = size; /* lowest rank that has failed and was not only cancelled; if none, the
+                             lowest cancelled rank */
     bool same = true;     /* all ranks have the same message */
     struct words verdict = words[0];
     char name[100];
@@ -542,7 +547,7 @@ static struct words judge(const fbp_team *t, const struct words *words)
     return verdict;
 }
 
-/* Wait for the next letter of a process; NULL: the process is lost. */
+/* Wait for the next REPORT or VERDICT from a rank; NULL: the rank is lost. */
 static struct letter *hear(fbp_team *t, size_t rank)
 {
     struct peer *p = &t->peers[rank];
@@ -597,7 +602,8 @@ static fbp_status preside(fbp_team *t, const struct words *own, const struct bro
     for (size_t r = 1; r < size; r++)
         if (letters[r])
             (void)!post(t, r, head, answer, sizeof *verdict + n_told);
-    fbp_message_clear(); /* a rank that was not reached misses the next barrier */
+    fbp_message_clear(); /* a rank that the message did not reach will be missed at the next barrier
+                          */
     if (verdict->status == FBP_OK && b->n_all > 0)
         memcpy(b->all, data, b->n_all);
 fail:
@@ -690,8 +696,8 @@ fbp_status fbp_team_share(fbp_team *t, const char *where, fbp_status status, voi
 
 int fbp_team_speaks(fbp_team *t)
 {
-    /* Time that each lower rank has to take over the report of errors [s], or fraction of the time
-     * after which the launcher ends all processes. */
+    /* Time that every lower rank has to take over the report of errors [s]: TURN, or, if
+     * stop_patience (fbp/team.h) is set, TURN_PART of it. */
     static const double TURN = 5, TURN_PART = 0.2;
     /* A rank that was suspended within this time [s] does not report errors, because the other
      * ranks may count it as lost. */

@@ -22,23 +22,24 @@ size_t fbp_team_local_size(const fbp_team *team);
 /** True if `rank` runs on this host. */
 bool fbp_team_is_local(const fbp_team *team, size_t rank);
 
-/** fbp_team_meet() with an all-gather: each process contributes n bytes; all[size][n] receives the
- *  bytes of all ranks. */
+/** Barrier (fbp_team_meet()) with an all-gather: each process contributes n bytes; all[size][n]
+ * receives the bytes of all ranks. */
 fbp_status fbp_team_gather(fbp_team *team, const char *where, fbp_status status, const void *mine,
                            size_t n, void *all);
 
-/** fbp_team_gather() whose result goes to rank 0 only. */
+/** Barrier with a gather: as fbp_team_gather(), but only rank 0 receives all[size][n]. */
 fbp_status fbp_team_collect(fbp_team *team, const char *where, fbp_status status, const void *mine,
                             size_t n, void *all);
 
-/** fbp_team_meet() with a broadcast: data[n] of rank 0 is copied to all ranks. */
+/** Barrier (fbp_team_meet()) with a broadcast: data[n] of rank 0 is copied to all ranks. */
 fbp_status fbp_team_share(fbp_team *team, const char *where, fbp_status status, void *data,
                           size_t n);
 
 /** Write "rank 2 on HOST" into buf; returns buf. */
 char *fbp_team_name(const fbp_team *team, size_t rank, char *buf, size_t n);
 
-/** Set *flag as soon as another process fails; NULL: remove the flag. One flag at a time. */
+/** Register a flag that is set as soon as a process of the team fails; NULL: none.  Only one flag
+ * at a time. */
 void fbp_team_cancel_flag(fbp_team *team, atomic_bool *flag);
 
 /** Number of progress counters. */
@@ -47,7 +48,7 @@ enum { FBP_TEAM_COUNTERS = 4 };
 /** Send this process's progress to rank 0. */
 void fbp_team_send_progress(fbp_team *team, const uint64_t values[FBP_TEAM_COUNTERS]);
 
-/** Rank 0 only: sum of the counters over all ranks. */
+/** Rank 0 only: add up the progress counters of all ranks (fbp_team_send_progress()). */
 void fbp_team_sum_progress(fbp_team *team, uint64_t sum[FBP_TEAM_COUNTERS]);
 
 /* Data are transferred in pieces, which the receiver requests, in the order of the requests. A
@@ -55,35 +56,37 @@ void fbp_team_sum_progress(fbp_team *team, uint64_t sum[FBP_TEAM_COUNTERS]);
  * soon as a process of the team has failed. Pieces of fbp_team_send_piece() and of fbp_team_offer()
  * are independent. */
 
-/** Wait for the request for the next piece and send it; one thread at a time. */
+/** Wait until rank `to` requests the next piece of data, and send data[n]; one thread at a time. */
 fbp_status fbp_team_send_piece(fbp_team *team, size_t to, const void *data, size_t n);
 
-/** Request the next piece, n bytes; to[n] must stay valid until fbp_team_wait_piece() returns. */
+/** Request the next piece of data, n bytes, from rank `from`; to[n] must stay valid until
+ * fbp_team_wait_piece() returns. */
 fbp_status fbp_team_request_piece(fbp_team *team, size_t from, void *to, size_t n);
 
-/** Wait until the piece of fbp_team_request_piece() has arrived. */
+/** Wait until the piece of data that fbp_team_request_piece() has requested has arrived. */
 fbp_status fbp_team_wait_piece(fbp_team *team, size_t from);
 
-/** Announce a piece of data, described by z and n, to rank 0, and send the piece when rank 0
- * requests it; several threads may call this function at once.  data NULL: only announce. */
+/** Announce a piece of data, described by the numbers z and n, to rank 0, and send the piece when
+ * rank 0 requests it; several threads may call this function at once.  data NULL: only announce. */
 fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *data, size_t bytes);
 
-/** Rank 0 only: wait for the next announcement of a piece (fbp_team_offer()). */
+/** Rank 0 only: wait until a rank announces a piece of data by fbp_team_offer(). */
 fbp_status fbp_team_next_offer(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
 
-/** Rank 0 only: request the announced piece and wait for it. */
+/** Rank 0 only: request the piece of data that rank `from` has announced, and wait until it has
+ * arrived. */
 fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);
 
-/* The module libfbp_mpi.so, the only part of the project that calls MPI. */
+/* The module libfbp_mpi.so (modules/mpi.c) is the only part of the project that calls MPI. */
 
 /** Version of the interface between libfbp and the module libfbp_mpi.so (fbp_mpi_fn); increased
  * with every change. */
 enum { FBP_MPI_MODULE_VERSION = 2 };
 
-/** The module's only exported function: connects the processes that MPI has started. Returns false
- *  on an error, with a message in why[n]. patience: greatest time [s] until all processes have
- *  joined; stopped() ends the wait earlier. If the time was exceeded, this process cannot use MPI
- *  and must end. */
+/** The only exported function of libfbp_mpi.so: connects the processes that MPI has started.
+ * Returns false on an error, with a message in why[n]. patience: greatest time [s] until all
+ * processes have joined; stopped() ends the wait earlier. If the time was exceeded, this process
+ * cannot use MPI and must end. */
 typedef bool fbp_mpi_fn(unsigned version, double patience, bool (*stopped)(void),
                         struct fbp_team_functions *out, char *why, size_t n);
 

@@ -28,7 +28,8 @@ fbp_status fbp_team_join(fbp_team **out)
     const char *module = fbp_environment(FBP_ENV_TEAM_MODULE);
     const bool by_mpirun = fbp_environment(FBP_ENV_MPI_SIZE),
                by_pmix = fbp_environment(FBP_ENV_PMIX_RANK);
-    /* Slurm's number of processes counts last, because launchers start their daemons by srun. */
+    /* Slurm's number of processes is used only if mpirun sets none, because mpirun starts its
+     * daemons by srun, whose number is another one. */
     const size_t tasks = number_in(FBP_ENV_SLURM_TASKS);
     const size_t started = by_mpirun ? number_in(FBP_ENV_MPI_SIZE) : tasks;
     struct fbp_team_functions functions = {.struct_size = sizeof functions};
@@ -63,7 +64,7 @@ fbp_status fbp_team_join(fbp_team **out)
         functions.close(functions.user, 0);
         if (module || started <= 1)
             return FBP_OK;
-        /* Fail, because otherwise each process would compute the whole volume. */
+        /* Without MPI between them, each process would compute the whole volume, so fail. */
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "team: the launcher has started %zu processes, but MPI reports only one; use mpirun of "
