@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Check type and range of the output; the sink checks the range again. */
+/* Check type and range of the output; the sink, which writes it, checks the range once more. */
 static fbp_status check_output(const struct fbp_recon_params *p)
 {
     const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
@@ -43,8 +43,8 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     return FBP_OK;
 }
 
-/* Check the value of voxels outside the field of view or the region: integers cannot represent NaN
- * or values outside the range. */
+/* Check the value that voxels outside the field of view or the region get: integers cannot
+ * represent NaN or values outside the output range. */
 static fbp_status check_mask(const struct fbp_recon_params *p)
 {
     const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
@@ -113,7 +113,8 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
     FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-    /* Processes of different parts do not communicate, so some options are impossible. */
+    /* Parts of a volume (--part) are computed by processes that do not communicate: some options
+     * cannot be combined with parts. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu does not exist; parts count from 1 to %zu",

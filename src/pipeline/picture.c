@@ -1,7 +1,7 @@
-/* PNG pictures of volumes: checks of the parameters, and the choice of a device that projects.
+/* PNG pictures of volumes: fbp_picture_write() (public, fbp/picture.h) checks the parameters and
+ * chooses the device that projects; fbp_viewer_draw() (src/picture) draws.
  *
- * The public function fbp_picture_write() (fbp/picture.h), which `fbp view` calls, checks and then
- * calls fbp_viewer_draw() (src/picture). */
+ * The commands `fbp view` and `fbp recon` call fbp_picture_write(). */
 #include "fbp/picture.h"
 
 #include "base/base.h"
@@ -27,7 +27,7 @@ static fbp_status take_params(struct fbp_picture_params *own,
     return FBP_OK;
 }
 
-/* Find the device that projects; *projector NULL: the host. */
+/* Find the device that draws projections; *projector NULL: the CPU draws them. */
 static fbp_status find_projector(const struct fbp_picture_params *p,
                                  const struct fbp_projector **projector, int *index)
 {

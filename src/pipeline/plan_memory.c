@@ -1,8 +1,8 @@
 /* Fits a plan into the limits of memory: chooses the backprojection kernel, whether corrected views
  * are in memory or in a file, and whether filtered rows go to a scratch file.
  *
- * plan.c calls fbp_plan_arrange_steps() and then fbp_plan_consider_rows().  division.c chooses
- * slabs and batches for the limits that this file computes. */
+ * plan.c calls fbp_plan_arrange_steps() and then fbp_plan_consider_rows(); division.c chooses slabs
+ * and batches within the limits that this file computes. */
 #include "array/array.h"
 #include "array/device_memory.h"
 #include "backend/rows.h"
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Least number of slabs per device, if the devices are of different models. */
+/* Least number of slabs per device, if a plan uses devices of different models. */
 enum { UNEQUAL_SLABS = 6 };
 
 /* Division for --part.  A killed process loses the slabs that it has not written.  In host memory
@@ -28,10 +28,11 @@ enum { UNEQUAL_SLABS = 6 };
  * DEVICE_SLABS slabs, of at least DEVICE_SLICES slices each. */
 enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 
-/* Least predicted time of a run [s] for which the rates of links between devices are measured. */
+/* Predicted time of a run [s] from which on the rates of the links between devices are measured. */
 static const double LONG_SECONDS = 1;
 
-/* Limit of the resident set of this process, `resident` bytes now; UINT64_MAX: none. */
+/* Limit of the resident set of this process [bytes]; resident: its present resident set;
+ * UINT64_MAX: no limit. */
 static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
 {
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
@@ -49,8 +50,8 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* Return whether the devices have different names: faster devices take more slabs from the common
- * list. */
+/* Return whether the plan's devices have different names: the faster ones then take more slabs from
+ * the common list. */
 static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
@@ -68,9 +69,9 @@ static bool devices_differ(const fbp_plan *p)
     return false;
 }
 
-/* Least number of slabs per device, even if memory holds fewer and larger ones: devices of
- * different models take slabs of different number, and no slab of a part has more slices than
- * SLABS_OF_PARTS or DEVICE_SLABS allow. */
+/* Least number of slabs per device, even if memory holds fewer and larger ones.  Devices of
+ * different models need several, because the faster ones take more slabs.  With --part,
+ * SLABS_OF_PARTS and DEVICE_SLABS limit the slices per slab. */
 static size_t slabs_each(const fbp_plan *p)
 {
     struct fbp_job whole = p->tables.job;
@@ -88,8 +89,8 @@ static size_t slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Return whether the device reads the caller's views directly from its own memory (run.c): only if
- * the host does not change the views first. */
+/* Return whether the caller's views are in the memory of the only device, which reads them there
+ * (run.c): only if the host does not have to change the views first. */
 static bool reads_on_device(const fbp_plan *p)
 {
     const fbp_source *source = p->params.input.source;
@@ -149,8 +150,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     };
 }
 
-/* Get the needs of the output format within `room` bytes: memory of its writing threads, and the
- * number of slices per file.  An output that has no name yet needs nothing. */
+/* Get what the output format needs: memory of its writing threads, at most `room` bytes, and the
+ * number of slices per file.  An output without a name needs nothing yet. */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -162,8 +163,8 @@ static void take_output(fbp_plan *p, uint64_t room)
     job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 
-/* Divide the work within the limits of memory, and predict the times of its stages for the summary
- * of the plan. */
+/* Divide the work into slabs and batches within the limits of memory, and predict the times of the
+ * stages for the plan's summary. */
 static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
     const uint64_t level_bytes = p->needs.level_bytes;
@@ -175,8 +176,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
     fbp_status st = fbp_work_divide(&request, work);
     if (st == FBP_ERR_NOMEM && level_bytes > 0) {
-        /* Divide the work again with the fewest writing threads.  Therefore, if some limit of
-         * memory is sufficient, every larger limit is sufficient, too. */
+        /* Divide the work again with the fewest writing threads: if the work fits into some limit
+         * of memory, it must also fit into every larger limit. */
         take_output(p, 0);
         if (p->needs.level_bytes != level_bytes) {
             fbp_message_clear();
@@ -190,8 +191,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     if (rates.update > 0)
         FBP_TRY(fbp_predict(request.machine, &rates, request.job, work, &p->info.predicted, NULL));
 
-    /* Child processes that open the scan's files (base/sandbox.h): a run opens the files before it
-     * allocates its buffers, so only the larger of the two amounts counts. */
+    /* Memory of the child processes that open the files of the scan (base/sandbox.h): files are
+     * opened before buffers are allocated, so only the larger of the two amounts counts. */
     const uint64_t opening = request.base_bytes + p->contained_bytes;
     if (p->contained_bytes == 0 || opening <= work->memory_bytes)
         return FBP_OK;
@@ -206,9 +207,9 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
                     fbp_bytes_text(has, sizeof has, request.memory_limit));
 }
 
-/* Set p->machine to the rates of the links between devices: from the cache, or, for runs of at
- * least LONG_SECONDS and if the limits of memory allow it, by a measurement.  Returns true if the
- * rates are new to this plan. */
+/* Set p->machine to the rates of the links between devices: from the cache, or by a measurement if
+ * the predicted time is at least LONG_SECONDS and the limits of memory allow it.  Returns true if
+ * the plan did not know the rates before. */
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
@@ -238,16 +239,15 @@ static bool learn_machine(fbp_plan *p)
     return true;
 }
 
-/* Divide the work among all devices.  If no division fits into memory, remove the device with the
- * least free memory, which another program may use, and try again. */
+/* Divide the work among all devices.  If no division fits into memory, drop the device with the
+ * least free memory (another program may use it), and try again. */
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     char text[32];
 
     for (;;) {
         size_t poorest = 0; /* device with the least free memory */
-        uint64_t least =
-            0; /* free memory of the device with the least free memory [bytes]; 0: not known */
+        uint64_t least = 0; /* free memory of this device [bytes]; 0: not known */
         const uint64_t wanted = p->params.device_memory_bytes;
         const uint64_t has = p->target ? p->target->device_bytes / 10 * 9 : 0;
         for (size_t i = 0; !wanted && !has && i < p->n_devices; i++) {
@@ -276,9 +276,9 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     }
 }
 
-/* Choose the kernel and this process's share: its part, its position in the grid of a team, or that
- * of one rank of the cluster for which the plan is made.  in_order: the views can only be read in
- * order. */
+/* Choose the kernel, and the share of the work of this process: the part given by --part, or the
+ * slab of its rank in a team, or that of one rank of the cluster for which the plan is made.
+ * in_order: the views can only be read in order. */
 static fbp_status place(fbp_plan *p, bool in_order)
 {
     const bool is_rank = p->target && p->target->nodes;
@@ -311,9 +311,9 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     return fbp_plan_agree_division(p, divide);
 }
 
-/* Arrange a compressed scan, which can only be read in order.  It gets the kernel of an
- * uncompressed scan, and thus the same bits, if this kernel takes views in order, or if the memory
- * of every process of a team holds all unpacked views.  Otherwise another kernel is used. */
+/* Choose kernel and division for a compressed scan, whose views can only be read in order.  The
+ * kernel of an uncompressed scan is used, so that values have the same bits, if it reads views in
+ * order, or if all processes of a team have memory for the unpacked views; else another kernel. */
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;
@@ -346,11 +346,11 @@ static fbp_status arrange_job(fbp_plan *p)
     return p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order);
 }
 
-/* ---- Corrected views: in memory, in a file, or as they are read ---- */
+/* ---- Corrected views: kept in memory, kept in a file, or corrected in each reading ---- */
 
-/* Choose kernel and division of the work for a storage of corrected views: a scratch file in
- * `folder`, or memory if folder is NULL; as_read: no storage, phases are retrieved each time a view
- * is read. */
+/* Choose kernel and division of the work, with corrected views in a scratch file in `folder`, or in
+ * memory if folder is NULL.  as_read: corrected views are not kept; phases are retrieved each time
+ * a view is read. */
 static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_read)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
@@ -367,8 +367,8 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
                           : c->band_rows ? (c->n_rows + c->band_rows - 1) / c->band_rows
                                          : 1;
     p->info.ahead_in_file = folder != NULL;
-    /* There are at most as many reading threads as cached views, because all readers must finish
-     * with a view before the cache replaces it. */
+    /* Use at most as many reading threads as views fit into the cache of corrected views: a view is
+     * replaced in the cache when all threads that read it have finished. */
     const int each = c->n_threads / (int)p->n_devices;
     job->input.most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
     const uint64_t bytes = fbp_corrections_memory_bytes(c);
@@ -379,7 +379,8 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
     return st;
 }
 
-/* Call arrange_corrections() for another storage, after an attempt that returned `before`. */
+/* Call arrange_corrections() with another place for corrected views; before: status of the previous
+ * call. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
@@ -395,10 +396,10 @@ size_t fbp_plan_retrievals(const fbp_plan *p)
     return c && c->as_read ? fbp_work_readings(&p->work) : 1;
 }
 
-/* Choose the storage of corrected views.  If all views are read once, phases are retrieved as views
+/* Choose where corrected views are kept.  If all views are read once, phases are retrieved as views
  * are read.  Otherwise all corrected views are kept: in memory if the whole volume fits, too, or
  * else in a scratch file if a folder is given.  If neither fits, phases are retrieved in every
- * reading.  All processes of a team choose the same storage. */
+ * reading.  All processes of a team choose the same place. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
@@ -408,10 +409,11 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     p->tables.job.input.unpacks = p->unpacks;
     if (!c)
         return arrange_job(p);
-    /* phases may be retrieved while views are read, but not after ring removal */
+    /* whether phases may be retrieved each time a view is read: not after ring removal */
     const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    if (p->n_steps == 1) /* with more view steps, the rows of the job belong to another detector */
+    /* with further corrections, the rows of the job belong to another detector */
+    if (p->n_steps == 1)
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
         st = arrange_corrections(p, NULL, true);
@@ -442,11 +444,11 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
                     fbp_bytes_text(has, sizeof has, p->lack.limit));
 }
 
-/* ---- Filtered rows in a scratch file, for volumes that are computed in many slabs ---- */
+/* ---- Filtered rows in a scratch file, for volumes that are computed in several slabs ---- */
 
-/* Seconds per sample of reading from and writing to a file, decompressing, and filtering, measured
- * on two cores (bench/results/cpu.md, "Filtered views in a file").  n threads need UNPACK_THREAD /
- * n or FILTER_THREAD / n. */
+/* Seconds per sample for reading from a file, writing to a file, decompressing and filtering,
+ * measured on two cores (bench/results/cpu.md, "Filtered views in a file").  With n threads,
+ * decompressing takes UNPACK_THREAD / n, filtering FILTER_THREAD / n. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
 /* Seconds to read one sample of the scan. */
@@ -464,7 +466,8 @@ static double filter_seconds(const fbp_plan *p)
     return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
-/* Reason for messages why filtered views cannot be kept in a scratch file; NULL: they can. */
+/* Return why filtered views cannot be kept in a scratch file, as a part of a message; NULL: they
+ * can. */
 static const char *why_not(const fbp_plan *p)
 {
     if (fbp_plan_measured(p) != &p->tables)
@@ -494,9 +497,8 @@ static void say_not_used(const fbp_plan *p, const char *why)
         fbp_plan_note(p, FBP_LOG_NOTE, "--scratch is not used: %s", why);
 }
 
-/* Divide the work of both phases of a run with --scratch: filtering into the file, and
- * backprojection from the file.  If the plan is open, the buffers of both phases are allocated at
- * the same time. */
+/* Divide the work of both phases of a run with a scratch file: filtering into the file, and
+ * backprojection from it.  An open plan has the buffers of both phases at the same time. */
 static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r)
 {
     struct fbp_work_request request;
@@ -519,8 +521,8 @@ static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r
     return FBP_OK;
 }
 
-/* Use a scratch file for filtered views.  Predict the times: filtering into the file, which
- * overlaps with writing the file, then a run from the file. */
+/* Use a scratch file for filtered views, and predict the times: filtering overlaps with writing to
+ * the file; the backprojection from the file follows. */
 static fbp_status take(fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -562,8 +564,8 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         return FBP_OK;
     }
     if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
-        return FBP_OK; /* the number of slabs follows from --part, and more memory would not reduce
-                          it */
+        return FBP_OK; /* no message: the number of slabs is that of --part, and more memory would
+                          not reduce it */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {

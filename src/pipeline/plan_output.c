@@ -1,7 +1,8 @@
 /* The output of a plan: its fingerprint (for --resume), its sink, and the slices of a part
  * (--part).
  *
- * plan_run.c and team_run.c call these functions; fbp_plan_part() is public. */
+ * plan_run.c, team_run.c and team_plan.c call these functions; the command `fbp plan` calls
+ * fbp_plan_part(). */
 #include "array/sink.h"
 #include "pipeline/plan.h"
 
@@ -17,8 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Hash the job with the scale of the values, even if values are scaled after partial volumes are
- * added: all numbers of processes have the same fingerprint. */
+/* Hash the job with the scale of the output values, even if values are scaled only after partial
+ * volumes are added: the fingerprint must not depend on the number of processes. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
 {
     struct fbp_job_tables tables = p->tables;
@@ -66,8 +67,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_box_size(&p->tables.job, 2);
-    /* memory for the writing threads [bytes]: as planned, or, for an output that the plan did not
-     * have, the rest of the limit; 1: nothing is left */
+    /* level_bytes: memory for threads that write [bytes]: as planned, or, for an output that was
+     * not known to the plan, the rest of the memory limit; 1: nothing is left */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
     unsigned char *mine = NULL; /* [slice] this process writes it */
@@ -95,8 +96,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* use the grid of the whole volume, because boxes of one volume must lie exactly side by
-         * side */
+        /* computed from the grid of the whole volume, because boxes of one volume must join exactly
+         */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;
@@ -122,7 +123,7 @@ fail:
     return st;
 }
 
-/* ---- Slices of one of several processes ---- */
+/* ---- The slices of a part of the volume (--part) ---- */
 
 size_t fbp_plan_own_slices(const fbp_plan *p)
 {

@@ -17,38 +17,39 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Stages in the order in which a step passes them.  FILTER and BP (backprojection) share the
- * device's processors; SHARE copies filtered views from another device; SUM adds partial
- * volumes. */
+/* Stages of a simulated device, in their order.  FILTER and BP (backprojection) share the device's
+ * processors; SHARE copies filtered views from another device; SUM adds partial volumes of other
+ * processes. */
 enum stage { READ, UP, FILTER, SHARE, BP, DOWN, SUM, WRITE, STAGES };
 
-/* AHEAD: greatest number of steps between the first and the last stage of a device.  HERE: greatest
- * number of fetched blocks of slices that are not written yet. */
+/* AHEAD: greatest number of steps (blocks of slices) between the first and the last stage of a
+ * device.  HERE: greatest number of blocks in host memory that are fetched and not written yet. */
 enum { AHEAD = 128, HERE = 2 };
 
 static const double AT_ONCE = 1e30; /* rate of a link without a limit [bytes/s] */
 
-/* One block of slices of a task in the simulation.  The views of the task are loaded with its first
- * block. */
+/* A step of the simulation: one block of slices of a task, which backprojects a batch into a slab.
+ * The batch is read and filtered in the first step of its task. */
 struct step {
     double amount[STAGES]; /* bytes per stage; FILTER and BP: seconds */
-    /* loads: reads and filters a batch; spends: last use of a batch's buffer; first, last: step of
-     * its slab; finished: its slices are final and are fetched */
+    /* loads: the step reads and filters a batch; spends: it is the last step that uses the batch's
+     * buffer; first, last: it is the first or last step of its slab; finished: its slices are
+     * final, and are fetched */
     bool loads, spends, first, last, finished;
 };
 
-/* State of one device in the simulation.  `made`: number of steps so far; begun[s], done[s]: number
- * of steps that stage s has begun and ended (while the stage is busy, begun is done + 1). */
+/* State of one device in the simulation.  made: number of steps (blocks of slices) so far;
+ * begun[s], done[s]: number of steps that stage s has begun and has ended. */
 struct lane {
     struct step steps[AHEAD];
     size_t made, begun[STAGES], done[STAGES];
     double left[STAGES], busy[STAGES];
     /* loads[s]: number of batches that have passed stage s; spent: number of batches whose buffer
-     * is free again */
+     * of filtered views is free again */
     size_t loads[STAGES], spent;
-    size_t slabs, fetched; /* slabs begun by BP; slabs fetched */
-    size_t here[STAGES]; /* here[s]: number of finished blocks of slices that have passed stage s */
-    struct fbp_task *tasks;             /* tasks of the current slab */
+    size_t slabs, fetched;  /* slabs begun by BP; slabs fetched */
+    size_t here[STAGES];    /* here[s]: number of final blocks of slices that have passed stage s */
+    struct fbp_task *tasks; /* tasks of the current slab */
     size_t n_tasks, task, block, drawn; /* position in `tasks`; slabs taken so far */
 };
 
@@ -60,11 +61,11 @@ struct course {
     struct lane *lanes;
     size_t next_slab, first_slice, n_slices;
     struct lane **filters; /* [batch] device that filters the batch, if devices copy filtered
-                              batches; NULL: none yet */
+                              batches from one another; NULL: no device yet */
     double now;
 };
 
-/* Set the amounts of work of the current step of a device: slices [z0, z1) of the device's task. */
+/* Set *out to the amounts of work of a device's next step: slices [z0, z1) of its present task. */
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
@@ -96,7 +97,8 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
         out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
     }
     if (t->final) {
-        /* a process that shares views adds and writes one part of each block */
+        /* if n processes share the views of a slab, each adds and writes a part of every block of
+         * slices */
         const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
         out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
         out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
@@ -104,8 +106,8 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     }
 }
 
-/* Make the next step of a device; false: the device has no more work, or AHEAD steps are in
- * progress. */
+/* Make the next step (block of slices) of a simulated device; false: the device has no work at
+ * present, or AHEAD steps are in progress. */
 static bool make_step(struct course *c, struct lane *l)
 {
     size_t z0, z1;
@@ -113,13 +115,14 @@ static bool make_step(struct course *c, struct lane *l)
     if (l->made - l->done[WRITE] == AHEAD)
         return false;
     if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
-        return false; /* a device with a free buffer takes the next shared batch */
+        return false; /* wait: only a device with a free buffer takes the next batch of shared views
+                       */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
         if (l->task < l->n_tasks && ++l->task < l->n_tasks)
             continue;
-        /* Take the next slab; if filtered views are kept, only after all steps of the current slab
-         * have begun backprojection. */
+        /* Take the next slab; if filtered views are kept on the device, only when the
+         * backprojection of all steps of its present slab has begun. */
         if (c->next_slab == fbp_work_slabs(c->work, c->job) ||
             (c->work->kept && l->drawn > 0 && l->begun[BP] < l->made))
             return false;
@@ -132,8 +135,8 @@ static bool make_step(struct course *c, struct lane *l)
     return true;
 }
 
-/* Return whether stage s of a device can begin its next step: the previous stage has ended it, and
- * a buffer for the result is free. */
+/* Return whether stage s of a device can begin its next step: the stage before has ended this step,
+ * and a buffer for the result is free. */
 static bool may_begin(struct course *c, struct lane *l, enum stage s)
 {
     const struct fbp_work *w = c->work;
@@ -177,8 +180,8 @@ static void end_step(struct lane *l, enum stage s)
         l->fetched += step->last;
 }
 
-/* End steps that are complete except for rounding errors, and begin all steps that can begin now.
- * A step with amount 0 passes a stage at once. */
+/* End all steps whose work is done except for rounding errors, and begin all steps that can begin.
+ * A step without work passes a stage at once. */
 static void change_steps(struct course *c, struct lane *l)
 {
     for (enum stage s = READ; s < STAGES; s++)
@@ -206,8 +209,8 @@ static double limit(double rate)
     return rate > 0 ? rate : AT_ONCE;
 }
 
-/* Rate of a device's link to the host for stage s (UP or DOWN) while other devices are idle
- * [bytes/s]. */
+/* Rate of a device's link for stage s (UP: host to device, DOWN: device to host) while the links of
+ * other devices are idle [bytes/s]. */
 static double own_rate(const struct course *c, const struct lane *l, enum stage s)
 {
     const struct fbp_machine *m = c->machine;
@@ -218,14 +221,14 @@ static double own_rate(const struct course *c, const struct lane *l, enum stage 
     return is_busy(l, UP) && is_busy(l, DOWN) ? fmin(alone, limit(m->both)) : alone;
 }
 
-/* Fraction of its own rate that each device gets if the sum of the rates, `used`, is limited to
- * `most`. */
+/* Fraction of its own rate that each device gets if all devices together are limited to the rate
+ * `most`; used: sum of their own rates. */
 static double part_of(double used, double most)
 {
     return used > most ? most / used : 1;
 }
 
-/* Number of devices of the simulation that are busy with stage s. */
+/* Number of simulated devices that are busy with stage s. */
 static double sharers(const struct course *c, enum stage s)
 {
     size_t n = 0;
@@ -235,8 +238,8 @@ static double sharers(const struct course *c, enum stage s)
     return (double)n;
 }
 
-/* Fraction of its cores that a process has for computation while a thread adds partial volumes;
- * that thread gets the same fraction of a core. */
+/* Fraction of its cores that a process has for computation while one more thread adds partial
+ * volumes; this thread gets the same fraction of a core. */
 static double part_of_cores(const struct course *c, const struct lane *l)
 {
     const double cores = c->machine->sum_cores;
@@ -268,15 +271,15 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
     }
 }
 
-/* Advance the simulated time to the next end of a step; false: no stage is busy. */
+/* Advance the simulated time until the next step of a stage ends; false: no stage is busy. */
 static bool go_on(struct course *c)
 {
     const size_t n = c->work->n_workers;
     const struct fbp_machine *m = c->machine;
     double part[STAGES], used[STAGES] = {0}, next = INFINITY, rates[STAGES];
 
-    /* fractions of their own rates that the links to and from devices get, because devices share
-     * the host's memory */
+    /* part[]: fraction of its own rate that each device's link gets, because all links share the
+     * host's memory */
     for (size_t i = 0; i < n; i++)
         for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
             used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
@@ -321,13 +324,12 @@ fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates
 
     *out = (struct fbp_predicted){0};
     fbp_job_slices(job, &c.first_slice, &c.n_slices);
+    FBP_TRY_GOTO(fbp_calloc((void **)&c.lanes, w->n_workers, sizeof *c.lanes, "a prediction"));
     FBP_TRY_GOTO(
-        fbp_calloc((void **)&c.lanes, w->n_workers, sizeof *c.lanes, "what devices would do"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&c.filters, w->n_batches, sizeof(struct lane *),
-                            "what devices would do"));
+        fbp_calloc((void **)&c.filters, w->n_batches, sizeof(struct lane *), "a prediction"));
     for (size_t i = 0; i < w->n_workers; i++)
         FBP_TRY_GOTO(fbp_calloc((void **)&c.lanes[i].tasks, w->n_batches + 1,
-                                sizeof *c.lanes[i].tasks, "what devices would do"));
+                                sizeof *c.lanes[i].tasks, "a prediction"));
     do {
         for (size_t i = 0; i < w->n_workers; i++)
             change_steps(&c, &c.lanes[i]);
@@ -354,8 +356,8 @@ fail:
     return st;
 }
 
-/* Updates (voxels x views) of a timed sample.  Devices with memory of their own use the larger one,
- * because starting a kernel takes time. */
+/* Number of updates (voxels x views) of the work that is timed.  Devices with memory of their own
+ * get the larger number, because starting a kernel takes time. */
 enum { SAMPLE_UPDATES = 1 << 25, LARGE_SAMPLE = 1 << 29 };
 
 struct sample {
@@ -400,8 +402,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const size_t updates = fbp_slab_slice(&slab) * work->group_views;
     size_t first, n;
 
-    /* Choose slices in the middle of the volume with about `wanted` updates for one group of views:
-     * kernels that set up a whole voxel column at a time are slow with single slices. */
+    /* Choose as many slices in the middle of the volume as give about `wanted` updates with the
+     * views of the smallest batch: kernels that set up a whole voxel column are slow with single
+     * slices. */
     fbp_job_slices(job, &first, &n);
     slab.nz = updates < wanted ? wanted / updates : 1;
     if (slab.nz > work->slab_slices)
@@ -431,7 +434,8 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         FBP_TRY_GOTO(b->memory.alloc(s.dev, &raw, &s.raw));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &filtered, &s.filtered));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &volume, &s.volume));
-    if (own) /* the first sample loads the code of the device, and its time is not used */
+    if (own) /* time the work twice: the first time includes loading the device's code, and is not
+                used */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 

@@ -1,9 +1,8 @@
 /* Grids of several processes (ranks): which process computes which slab of slices from which views,
  * predicted times of grids, and texts of the form KEY=VALUE that describe a machine.
  *
- * team_plan.c and the benchmark program call fbp_cluster_choose(), for a running team or for a
- * cluster that a plan is made for.  Ranks with the same slab share its views and add their partial
- * volumes. */
+ * team_plan.c (for a running team) and bench/predict (for a planned cluster) call
+ * fbp_cluster_choose().  Ranks with the same slab share its views and add their partial volumes. */
 #include "base/text.h"
 #include "base/threads.h"
 #include "pipeline/division.h"
@@ -17,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes share views only if that reduces the time below WORTH_IT times the time of slabs alone.
- */
+/* Processes share the views of a slab only if the predicted time is below WORTH_IT times the time
+ * of a grid in which every process has a slab of its own. */
 static const double WORTH_IT = 0.7;
 
 static size_t groups_of(const struct fbp_job *job, size_t group_views)
@@ -41,10 +40,11 @@ fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t
                         "request at most as many as were started",
                         size, n_parts);
     if (n_parts > n_groups)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "view_ranks: there %s only %zu group%s of views for the processes; request "
-                        "at most that many",
-                        n_groups == 1 ? "is" : "are", n_groups, n_groups == 1 ? "" : "s");
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "view_ranks: the views of this scan can be divided among at most %zu process%s; "
+            "request at most %zu",
+            n_groups, n_groups == 1 ? "" : "es", n_groups);
     return FBP_OK;
 }
 
@@ -104,11 +104,12 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_job_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
-    if (n_parts > 0) /* the caller has given the number of parts: any predicted time is accepted */
+    if (n_parts > 0) /* the caller has given the number of processes per slab: accept it, whatever
+                        its predicted time */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
-    /* Try numbers of parts that divide the number of processes, the greatest number, and powers of
-     * two. */
+    /* Try these numbers of processes per slab: the divisors of the number of processes, the
+     * greatest possible number, and powers of two. */
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
         if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
 
@@ -121,8 +122,8 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
-    job->part.counts_once =
-        true; /* the processes of a team add up their counts of repaired samples */
+    job->part.counts_once = true; /* each repaired sample is counted by one process, because a team
+                                     adds up the counts */
     job->part.view_groups[0] = job->part.view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
         job->part.view_groups[i] = (r->part + i) * n / r->n_parts;
@@ -139,8 +140,9 @@ size_t fbp_ranks_segment(size_t n_parts, size_t block)
     return (period_of(n_parts, block) + n_parts - 1) / n_parts;
 }
 
-/* Slices are divided into periods of one block; the last period may be thinner.  Each period begins
- * with the next process: otherwise one process would get the odd slices of all periods. */
+/* Return which of the n_parts processes that share a slab owns slice z.  Every block of slices is
+ * cut into n_parts segments, one per process; block i begins with process i % n_parts, because
+ * otherwise the larger segments of all blocks would belong to the same process. */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
 {
     const size_t at = fbp_box_first(job, 2) + z, length = period_of(n_parts, block);
@@ -162,8 +164,9 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     struct fbp_machine own = *node;
 
     if (grid->n_parts > 1) {
-        /* Rate at which a rank receives partial volumes: of the ranks that share a slab, neighbours
-         * are on the same node, and all ranks of a node share the network. */
+        /* Rate at which a rank receives partial volumes.  Of the ranks that share a slab, those
+         * with consecutive numbers are on one node; others send by the network, which all ranks of
+         * a node share. */
         const size_t local = grid->n_parts < m->ranks ? grid->n_parts : m->ranks;
         const double others = (double)(grid->n_parts - 1);
         const double far = (double)(grid->n_parts - local) / others;
@@ -204,8 +207,8 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     return fbp_predict(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
-/* The slowest rank of a grid has the middle slab or the first slab, because outer slabs have more
- * slices than a middle slab of the same cost. */
+/* Predict the time of the slowest rank of a grid.  It has the middle slab or the first one: slabs
+ * are cut to equal cost, so the first one has more slices. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {
@@ -251,8 +254,8 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
 
 enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };
 
-/* Factor of the unit after a number; 0: the text is not a unit of this kind.  For rates, "GB/s" is
- * 10^9; for bytes, "G" and "GiB" are 2^30, and "GB" is 10^9. */
+/* Return the factor of the unit after a number; 0: the text is not a unit of this kind.  For rates,
+ * "GB/s" is 10^9; for bytes, "G" and "GiB" are 2^30, and "GB" is 10^9. */
 static double scale_of(enum fbp_key_unit unit, const char *text)
 {
     static const char letters[] = "KMGT";
@@ -269,8 +272,8 @@ static double scale_of(enum fbp_key_unit unit, const char *text)
     return *rest == '\0' || (found && strcmp(rest, "iB") == 0) ? pow(1024, power) : 0;
 }
 
-/* Store the value of a key in its field of `out`; hexadecimal numbers, "nan" and "inf" are
- * rejected. */
+/* Store the value of a key in the key's field of the struct `out`; hexadecimal numbers, "nan" and
+ * "inf" are rejected. */
 static fbp_status set_value(const char *who, const struct fbp_key *key, const char *text, void *out)
 {
     const bool decimal = (isdigit((unsigned char)text[0]) || text[0] == '.') &&
@@ -300,8 +303,8 @@ static fbp_status set_value(const char *who, const struct fbp_key *key, const ch
     return FBP_OK;
 }
 
-/* Read "KEY=VALUE"; the "=" is overwritten by the end of a string.  seen: [n_keys] keys that were
- * read before. */
+/* Read an entry "KEY=VALUE", whose "=" becomes a 0 byte, into the key's field of the struct `out`.
+ * seen: [n_keys] keys that earlier entries have set. */
 static fbp_status read_entry(const char *who, char *word, const struct fbp_key *keys, size_t n_keys,
                              bool *seen, void *out)
 {

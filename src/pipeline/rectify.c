@@ -29,35 +29,37 @@
 
 struct rectify {
     struct fbp_view_step step; /* `scan` describes the upright views */
-    double roll_rad; /* mean angle of all views between detector rows and the plane of rotation */
+    double roll_rad; /* angle between detector rows and the plane of rotation, averaged over all
+                        views */
     struct fbp_measured measured;
-    double (*matrix)[9]; /* [view] homography from (column, row, 1) of the upright detector to the
-                            measured detector */
-    bool counts; /* whether the source below has measured samples, whose repaired samples are
-                    counted */
+    double (*matrix)[9]; /* [view] homography from (column, row, 1) of the upright detector to
+                            (column, row, 1) of the measured one */
+    bool counts; /* whether the step reads measured samples, and counts those that it repairs */
 };
 
 static const double DEGREE = FBP_PI / 180;
 
-/* Views are resampled if detector rows are inclined to the plane of rotation by more than these
- * angles.  LEAST_WOBBLE applies to a centred panel whose angle varies more than its mean: errors of
- * first order cancel, and 0.003 % remain. */
+/* Views are resampled if detector rows are inclined to the plane of rotation by more than
+ * LEAST_ROLL; by more than LEAST_WOBBLE if the panel is centred and the angle varies over the views
+ * by more than its mean: errors of first order then cancel, and 0.003 % remain. */
 static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
 
-/* The direct B-spline filter ends where its weights, powers of POLE, are below 1e-7. */
+/* The B-spline prefilter uses REACH samples on each side: its weights, powers of POLE, are below
+ * 1e-7 beyond. */
 enum { REACH = 12 };
 static const double POLE = -0.26794919243112270647; /* sqrt(3) - 2 */
 
 static const struct fbp_panel one_pixel = {1, 1};
 
-/* The measured panel of a view, projected onto the upright plane: lengths in mm from the image of
- * the origin. */
+/* Outline of a view's measured panel, projected onto the plane of the upright detector; coordinates
+ * in mm from the image of the origin. */
 struct outline {
-    /* View with upright pixels of 1 mm; pixel (0, 0) is the image of the origin */
+    /* view with an upright detector of 1 mm pixels, whose pixel (0, 0) is the image of the origin
+     */
     struct fbp_view unit;
     double P[12];        /* projection matrix of `unit` */
-    double corner[4][2]; /* corners of the measured panel, counter-clockwise, from the first column
-                            of the first row */
+    double corner[4][2]; /* corners of the measured panel, counter-clockwise; the first is that of
+                            the first column and row */
 };
 
 static void apply(const double H[9], double x, double y, double out[2])
@@ -76,8 +78,8 @@ static void project(const double P[12], const double x[3], double out[2])
     out[1] = (fbp_dot(P + 4, x) + P[7]) / w;
 }
 
-/* Homography from pixels of `view` on `panel` to pixels of the measured view k.  False: the view
- * has no matrix. */
+/* Get the homography from pixels of `view` on `panel` to pixels of the measured view k.  False:
+ * view k has no projection matrix. */
 static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_view *view,
                        const struct fbp_panel *panel, double H[9])
 {
@@ -94,8 +96,8 @@ static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_v
     return true;
 }
 
-/* Project the measured panel of view k onto the upright plane; false: part of the panel has no
- * image there. */
+/* Project the measured panel of view k onto the plane of the upright detector; false: a part of the
+ * panel cannot be projected. */
 static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[3],
                        struct outline *o)
 {
@@ -131,8 +133,8 @@ static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[
     return true;
 }
 
-/* Coordinate !axis of the point with coordinate[axis] = at on the line through two corners of the
- * panel. */
+/* On the line through two corners of the panel, find the point whose coordinate `axis` (0: x, 1: y)
+ * is `at`; return the point's other coordinate. */
 static double edge_at(const struct outline *o, int from, int to, int axis, double at)
 {
     const double *a = o->corner[from], *b = o->corner[to];
@@ -140,9 +142,10 @@ static double edge_at(const struct outline *o, int from, int to, int axis, doubl
     return a[!axis] + (at - a[axis]) / (b[axis] - a[axis]) * (b[!axis] - a[!axis]);
 }
 
-/* Extent of the measured panels of all views on the upright plane [mm].  In x: edges at mid-height
- * of the volume (middle), edges nearest to the axis (inner), and farthest corners (outer); y: edges
- * on the axis.  per_mm: greatest number of measured pixels per mm along x and y. */
+/* Extent of the measured panels of all views on the upright plane [mm].  x of their left and right
+ * edges: at mid-height of the volume (middle), where they are nearest to the axis (inner), at the
+ * farthest corners (outer).  y: lower and upper edge on the axis.  per_mm: greatest number of
+ * measured pixels per mm along x and y. */
 struct extent {
     double middle[2], inner[2], outer[2], y[2], per_mm[2];
 };
@@ -153,8 +156,8 @@ static void widen(double range[2], double lo, double hi)
     range[1] = fmax(range[1], hi);
 }
 
-/* Include view k in the extent e.  heights: least and greatest height of the volume along the axis
- * [mm].  False: the view has no image on the upright plane. */
+/* Include the panel of view k in the extent e of all panels.  heights: least and greatest height of
+ * the volume along the axis [mm].  False: the panel cannot be projected onto the upright plane. */
 static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
                  const double heights[2], struct extent *e)
 {
@@ -189,8 +192,8 @@ static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
     return isfinite(e->y[0] + e->y[1] + e->inner[0] + e->inner[1]);
 }
 
-/* Number of pixels for a length in pixels; even if the measured number is even, so that the centres
- * of both panels can coincide. */
+/* Number of pixels of the upright panel for a length of `length` pixels: as odd or even as the
+ * number of measured pixels, so that the centres of the two panels can coincide. */
 static size_t count(double length, size_t measured)
 {
     const double more = ceil((length - 0.01 - (double)measured) / 2);
@@ -198,8 +201,8 @@ static size_t count(double length, size_t measured)
     return (size_t)fmax(1, (double)measured + 2 * more);
 }
 
-/* Make the upright views for a volume, all on one panel, in coordinates whose origin is the centre
- * of the circle. */
+/* Make the views of the upright detector, with one panel size for all views.  The origin of all
+ * coordinates is the centre of the circle of rotation. */
 static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_facts *facts,
                                const struct fbp_grid *grid, struct fbp_view_step_request *request)
 {
@@ -223,8 +226,8 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
                             k, r->roll_rad / DEGREE);
     memcpy(x, e.middle, sizeof e.middle);
     if (facts->offset) {
-        /* Opposite views complete an offset panel: its shorter side ends where all rows were
-         * measured, but keeps at least half of its width at mid-height. */
+        /* Opposite views complete an offset panel: the panel's shorter side ends where all rows
+         * were measured, but keeps at least half of its width at mid-height. */
         const int shorter = -e.middle[0] < e.middle[1] ? 0 : 1;
         x[!shorter] = e.outer[!shorter];
         x[shorter] = e.inner[shorter];
@@ -246,14 +249,14 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         struct fbp_view *v = &r->step.scan.views[k];
         struct outline o;
         if (!outline_of(from, k, facts->axis, &o))
-            return FBP_ERR_INVALID; /* never reached, because outline_of() has succeeded in fold()
-                                     */
+            return FBP_ERR_INVALID; /* never reached, because fold() has projected the same panel
+                                       before */
         *v = o.unit;
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
             double *step = i ? v->v : v->u;
-            /* shift by whole pixels from the measured centre: small angles need hardly any
-             * interpolation */
+            /* shift the upright panel by whole pixels from the measured centre: with small angles,
+             * hardly any interpolation is needed */
             const double pixels = (middle[i] - at[i]) * e.per_mm[i];
             fbp_axpy(v->d, at[i] + round(pixels) / e.per_mm[i], step, v->d);
             for (int j = 0; j < 3; j++)
@@ -265,7 +268,8 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
     return FBP_OK;
 }
 
-/* Index of sample i in n samples that are continued by reflection. */
+/* Index of the sample that has the value of sample i, if n samples are continued by reflection at
+ * both ends. */
 static size_t reflect(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = n > 1 ? 2 * ((ptrdiff_t)n - 1) : 1;
@@ -276,7 +280,8 @@ static size_t reflect(ptrdiff_t i, size_t n)
     return (size_t)(i < (ptrdiff_t)n ? i : period - i);
 }
 
-/* Least and greatest row of splines that upright rows [row0, row0 + n_rows) depend on. */
+/* Set out[0] and out[1] to the first and last measured row whose B-spline coefficients upright rows
+ * [row0, row0 + n_rows) of a view need. */
 static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                         size_t out[2])
 {
@@ -289,13 +294,13 @@ static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_
         lo = fmin(lo, at[1]);
         hi = fmax(hi, at[1]);
     }
-    /* taps: floor - 1 to floor + 2; one more for rounding */
+    /* a cubic B-spline uses rows floor - 1 to floor + 2; one more at both ends for rounding */
     out[0] = (size_t)fmax(0, fmin(floor(lo), last - 1) - 2);
     out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
 }
 
-/* Measured rows [*first, *first + *n) whose samples determine upright rows [row0, row0 + n_rows).
- */
+/* Find the measured rows [*first, *first + *n) whose samples determine upright rows [row0, row0 +
+ * n_rows) of a view. */
 static void measured_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                           size_t *first, size_t *n)
 {
@@ -307,20 +312,22 @@ static void measured_rows(const struct rectify *r, size_t view, size_t row0, siz
     *n = (nr - rows[1] > REACH + 1 ? rows[1] + REACH + 1 : nr) - *first;
 }
 
-/* Columns of a row of spline coefficients: one before the first sample and two after the last. */
+/* Number of B-spline coefficients per row: one per sample, one before the first sample and two
+ * after the last. */
 static size_t spline_columns(const struct rectify *r)
 {
     return r->measured.scan.panel.n_columns + 3;
 }
 
-/* Compute the B-spline coefficients of measured rows [rows[0], rows[1]] from samples whose first
- * row is `first`. */
+/* Compute the B-spline coefficients of measured rows rows[0] to rows[1] of a view; in: samples of
+ * measured rows, from row `first` on. */
 static void spline_of(const struct rectify *r, const size_t rows[2], size_t first, const float *in,
                       float *row, float *out)
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
-    float h[REACH + 1]; /* weights of the direct B-spline filter, whose sum is 1 */
+    float h[REACH + 1]; /* weights of the B-spline prefilter at distances 0 to REACH; the sum over
+                           both sides is 1 */
     double all = 1;
 
     for (int i = 1; i <= REACH; i++)
@@ -367,8 +374,8 @@ static size_t taps(double x, size_t n, float w[4])
     return i;
 }
 
-/* Compute upright rows [row0, row0 + n_rows) of a view from the rows that measured_rows() names.
- * Values do not depend on how many rows are computed at once. */
+/* Compute upright rows [row0, row0 + n_rows) of a view; in: samples of the rows found by
+ * measured_rows().  Values do not depend on how many rows are computed at once. */
 static void resample(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                      const float *in, float *work, float *out)
 {
@@ -404,7 +411,8 @@ struct rectified {
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Number of floats of the measured rows of a reading thread, and of the memory for reading them. */
+/* Number of floats in a reading thread's buffer of measured rows and its working memory for reading
+ * them. */
 static size_t rows_floats(const struct rectify *r)
 {
     return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
@@ -417,8 +425,8 @@ static size_t reader_bytes(const struct rectify *r)
     return (rows_floats(r) + splines) * sizeof(float);
 }
 
-/* Read measured rows [first, first + n), lowest first.  Only the first reading of a row counts its
- * repaired samples. */
+/* Read measured rows [first, first + n) of a view, lowest row first.  The repaired samples of a row
+ * are counted only when the row is read for the first time. */
 static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n, float *work,
                             float *out)
 {
@@ -497,8 +505,8 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing; /* a growing scan can be followed, because each view depends on
-                                      one view of the source below */
+    src->growing = below->growing; /* the step can follow a scan during its measurement, because
+                                      each of its views depends on one measured view */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_wrap_set_up(src, below);
@@ -547,9 +555,10 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
     return FBP_OK;
 }
 
-/* Return whether the views must be resampled: not if rows are perpendicular to the axis within
- * LEAST_ROLL, or within the uncertainty of the axis as determined from the sources; nor if a
- * centred panel's angle varies by more than its mean and is below LEAST_WOBBLE. */
+/* Return whether the views must be resampled: if detector rows are inclined to the plane of
+ * rotation by more than LEAST_ROLL (LEAST_WOBBLE for a centred panel whose angle varies by more
+ * than its mean), and by more than the uncertainty of the axis, which is found from the source
+ * positions. */
 static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
 {
     double axis[3], sum = 0, squares = 0;

@@ -118,7 +118,8 @@ void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices)
 
 static const char SHAPES[] = "cylinder:R, ball:X,Y,Z,R or box:X0:X1,Y0:Y1,Z0:Z1";
 
-/* Names of shapes.  A round shape is limited along the first n_round axes; 0: a box. */
+/* Shapes of a region, by name.  n_round: number of axes along which the distance from the centre is
+ * limited (2: cylinder, 3: ball); 0: a box. */
 static const struct word {
     const char *name;
     size_t n_round;
@@ -131,8 +132,8 @@ static const struct word {
      "edge of the volume)"},
 };
 
-/* Shape of a region: points within `radius` of `centre`, measured along the first n_round axes, and
- * with lo <= x <= hi per axis [mm]. */
+/* A shape: points within `radius` of `centre`, measured along the first n_round axes, and with lo
+ * <= x <= hi along each axis [mm]. */
 struct shape {
     size_t n_round;
     double centre[3], radius, lo[3], hi[3];
@@ -154,8 +155,8 @@ static bool read_number(const char **at, double *out)
     return read;
 }
 
-/* Read 1 to `most` numbers, separated by commas, up to the end of the text.  Returns their number;
- * 0: the text has another form. */
+/* Read 1 to `most` numbers, separated by commas, up to the end of the text.  Returns how many were
+ * read; 0: the text is not such a list. */
 static size_t read_numbers(const char *at, size_t most, double *out)
 {
     for (size_t n = 0; n < most; at++) {
@@ -198,8 +199,8 @@ static const char *read_shape(const char *at, struct shape *s)
     return NULL;
 }
 
-/* Return whether a point lies in a shape.  Only this function decides; other functions only find
- * candidates. */
+/* Return whether a point lies in a shape.  Only this function decides; shape_row() only limits the
+ * search. */
 static bool is_inside(const struct shape *s, const double p[3])
 {
     double square = 0;
@@ -213,7 +214,8 @@ static bool is_inside(const struct shape *s, const double p[3])
     return square <= s->radius * s->radius;
 }
 
-/* Index of the voxel at x = mm plus `beside` voxels, limited to the voxels of a row. */
+/* Index along x of the voxel that is `beside` voxels from the position x = mm, limited to the
+ * voxels of a row. */
 static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
 {
     const double at = (mm - fbp_grid_coordinate(g, 0, 0)) / g->voxel_mm[0] + (double)beside;
@@ -222,7 +224,8 @@ static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
     return (ptrdiff_t)floor(fmin(fmax(at, 0), last));
 }
 
-/* Callback of fbp_region_create(): the voxels of row (y, z) whose centres lie in the shape. */
+/* Callback of fbp_region_create(): get the interval of voxels in row (y, z) whose centres lie in
+ * the shape. */
 static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
 {
     const struct shape *s = user;
@@ -235,7 +238,8 @@ static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval 
         double square = s->radius * s->radius;
         for (size_t i = 1; i < s->n_round; i++)
             square -= (p[i] - s->centre[i]) * (p[i] - s->centre[i]);
-        /* Include rows that only touch the shape: is_inside() decides about their voxels. */
+        /* Include rows of voxels that only touch the round shape: is_inside() decides about their
+         * voxels. */
         const double half = sqrt(fmax(square, 0));
         lo = s->centre[0] - half;
         hi = s->centre[0] + half;
@@ -296,8 +300,8 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
 static fbp_status from_source(const char *name, fbp_source *source, const struct fbp_job *job,
                               const size_t box[3][2], struct fbp_region **out)
 {
-    static const double SLACK =
-        0.1; /* allowed difference in voxels, because numbers in headers are rounded */
+    static const double SLACK = 0.1; /* allowed difference of the positions of mask and volume
+                                        [voxels], because headers contain rounded numbers */
     const struct fbp_array_info *info = fbp_source_info(source);
     const struct fbp_grid *g = &job->grid;
     const size_t *m = info->n, *n = g->n;
@@ -334,8 +338,8 @@ static fbp_status from_file(const char *path, const struct fbp_job *job, const s
     fbp_source *source = NULL;
     char file[64] = "";
 
-    /* Find the name of an unknown shape, such as in "sphere:1,2,3".  If a file "sphere" exists, the
-     * text is a data set of that file. */
+    /* A text such as "sphere:1,2,3" has the form of a shape with an unknown name, which is an
+     * error, unless a file "sphere" exists: then the text names a data set of that file. */
     if (path[n] == ':' && n < sizeof file)
         for (size_t i = 0; i < n && isalpha((unsigned char)path[i]); i++)
             file[i] = path[i];
@@ -355,7 +359,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
 {
     const char *text = p->region.shape;
     const struct word *word =
-        NULL; /* the shape whose name begins the text; NULL: the text is the path of a mask file */
+        NULL; /* shape whose name begins the text; NULL: the text is the path of a mask file */
 
     size_t box[3][2];
     bool is_box = false;

@@ -1,9 +1,8 @@
-/** @file run.h  One run: compute slabs of a job, complete and write their slices (internal).
+/** @file run.h  One run: compute slabs of a job, complete their slices and write them (internal).
  *
- * fbp_run() is called by plan_run.c.  The other parts of this header belong to a run: the mask of
- * finished slices, sums of partial volumes, the timeline, workers, loading of batches, and filtered
- * views in a scratch file.
- */
+ * plan_run.c calls fbp_run().  The other parts of this header belong to a run: the mask of finished
+ * slices, sums of partial volumes, the timeline, workers, loading of batches of views, and filtered
+ * views in a scratch file. */
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
 
@@ -25,23 +24,24 @@
 
 typedef struct fbp_mask fbp_mask;
 
-/** Make the mask of the requested box and region of the job.
- *  field: true: voxels outside the field of view are masked, too
- *  value: of masked voxels, in the unit of the output; may be NaN */
+/** Make the mask of a job, which sets the voxels outside its region to one value.
+ *  field: true: also the voxels outside the field of view
+ *  value: value of these voxels, in the unit of the output; may be NaN */
 fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field, double value);
 void fbp_mask_destroy(fbp_mask **mask);
 
-/** Bytes that fbp_mask_create() allocates at most, including temporary tables. */
+/** Greatest number of bytes that fbp_mask_create() allocates, including temporary tables. */
 size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 
-/** Mask slices [z, z + n) of the volume in place; values: [n][y][x], voxels of the box only.
- *  found: min, max and sum of the voxels that are not masked
- *  @return number of these voxels.  Thread-safe. */
+/** Set the voxels of slices [z, z + n) that lie outside the region or the field of view to the
+ * mask's value; values: [n][y][x], voxels of the requested box only. found: gets min, max and sum
+ * of the other voxels
+ *  @return number of the other voxels.  Thread-safe. */
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
-/** Get a slice of the box that is filled with the value of masked voxels; NULL: the job has no
- * region. */
+/** Return a slice in which all voxels lie outside the region and have the mask's value; NULL: the
+ * job has no region. */
 const void *fbp_mask_blank(const fbp_mask *mask);
 
 /* stage_write.c: a volume as the sum of partial volumes, each from a part of the views
@@ -57,16 +57,17 @@ struct fbp_sum {
      *  time, unless in_order is set, and call it again for slices that a failed device had
      *  computed.  It must add its terms in a fixed order. */
     fbp_status (*add)(void *user, size_t z, size_t n, float *x);
-    /** Return whether this process has the complete slice z after add(); if not, another process
-     * has the slice.  NULL: this process has all slices. */
+    /** Return whether this process has the complete sum of slice z after add(); if not, another
+     * process has it.  NULL: this process has all slices. */
     bool (*has)(void *user, size_t z);
     void *user;
-    bool in_order; /**< whether one thread calls add(), for slabs and blocks of slices in their
+    bool in_order; /**< whether one thread calls add(), for slabs and blocks of slices in ascending
                       order */
-    double scale, shift; /**< scale and shift of the job: output = scale * sum + shift */
+    double scale, shift; /**< scale and shift of the values: output = scale * sum + shift */
 };
 
-/** Move scale and shift from the job to `sum`: the devices then return unscaled sums. */
+/** Move scale and shift of the values from the job to `sum`: the devices then return unscaled sums.
+ */
 void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
 
 /* timeline.c: when each stage worked, as an SVG drawing with one lane per stage
@@ -88,13 +89,13 @@ enum fbp_lane {
 
 typedef struct fbp_timeline fbp_timeline;
 
-/** A piece of work that has begun. */
+/** A piece of work that has begun, for the timeline. */
 struct fbp_span {
     fbp_timeline *to; /**< NULL: nothing is recorded */
     const struct fbp_backend *backend;
     fbp_device *dev;
     enum fbp_stage stage;
-    /** Timestamps of begin and end in the device's queue, if `queued` is set. */
+    /** Timestamps of the device when the work began and ended in its queue, if `queued` is set. */
     uint64_t stamps[2];
     double begin; /**< begin by the host's clock [s] */
     bool queued;
@@ -104,20 +105,22 @@ struct fbp_span {
 fbp_status fbp_timeline_create(fbp_timeline **out);
 void fbp_timeline_destroy(fbp_timeline **timeline);
 
-/** Begin a span of work of the host.  timeline NULL: nothing is recorded. */
+/** Begin a bar of the timeline for work of the host.  timeline NULL: nothing is recorded. */
 struct fbp_span fbp_span_host(fbp_timeline *timeline);
 
-/** Begin a span of work of a stage of a device.  timeline NULL: nothing is recorded. */
+/** Begin a bar of the timeline for work of a stage in a device's queue.  timeline NULL: nothing is
+ * recorded. */
 fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out);
 
-/** End a span at the time of this call, or at this point of the device's queue, and add the span to
- * its timeline. shade: even and odd spans get different shades; fmt: description of the work */
+/** End a bar at the time of this call, or at the present end of the device's queue, and add the bar
+ * to its timeline.  shade: bars with even and with odd numbers get different shades; fmt:
+ * description of the work */
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
 
-/** Convert the timestamps of a device to seconds.  The device must be open, and its work complete.
- */
+/** Convert the timestamps of a device's bars to seconds.  The device must be open, and its work
+ * complete. */
 fbp_status fbp_timeline_settle(fbp_timeline *timeline, fbp_device *dev);
 
 fbp_status fbp_timeline_svg(const fbp_timeline *timeline, const char *title, const char *path);
@@ -133,7 +136,7 @@ struct fbp_workers {
 };
 
 /** Open all devices at the same time.  A device that fails is left out, and the next run logs a
- * warning that names it; if all devices fail, this function returns the error of the first one. */
+ * warning that names it.  If all devices fail, the error of the first one is returned. */
 fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
                             const struct fbp_job *job, const struct fbp_work *work,
                             const int *devices, size_t n_devices);
@@ -143,28 +146,30 @@ void fbp_workers_close(struct fbp_workers *workers);
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out);
 void fbp_workers_release(const struct fbp_workers *workers, void *memory);
 
-/** Parameters of a run: the job, its division, the source of views and the sink of slices. */
+/** Parameters of a run: the job, its division into slabs and batches, the source of views and the
+ * sink of slices. */
 struct fbp_run_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_source *source;
-    bool top_down; /**< stored views start with the top row */
+    bool top_down; /**< whether stored views start with the top row */
     fbp_sink *sink;
-    const int *devices; /**< [n_devices] index of each worker's device in the backend */
+    const int *devices; /**< [n_devices] index in the backend of each worker's device */
     size_t n_devices;
     const struct fbp_workers *workers; /**< opened devices; NULL: the run opens and closes them */
-    size_t first_worker; /**< number of the first worker: devices[i] has worker first_worker + i of
-                            work->n_workers */
+    size_t first_worker; /**< number of the first worker among the work->n_workers of the division:
+                            devices[i] belongs to worker first_worker + i */
     fbp_timeline *timeline;    /**< NULL: none */
     const fbp_mask *mask;      /**< mask of written slices; NULL: none */
-    const struct fbp_sum *sum; /**< sum of the partial volumes of processes; NULL: no sum */
-    fbp_data_check *check;     /**< check of the views when they are read; NULL: none */
-    uint64_t *n_found; /**< address that gets the number of voxels in the report's min, max and
-                          mean; may be NULL */
+    const struct fbp_sum *sum; /**< sum of the partial volumes that several processes compute from
+                                  parts of the views; NULL: none */
+    fbp_data_check *check; /**< check of the views for bad data when they are read; NULL: none */
+    uint64_t *n_found; /**< output: number of voxels that the report's min, max and mean include;
+                          may be NULL */
     bool no_overlap;   /**< whether only one stage works at a time
                           (fbp_recon_params.tuning.no_overlap) */
-    /** Flag whose setting ends the run; NULL: the run is not stopped. */
+    /** Flag that ends the run when it is set; NULL: none. */
     const struct fbp_cancel_flag *stop;
     int (*progress)(void *user, const struct fbp_progress *p);
     void *progress_user; /**< argument of progress() */
@@ -172,37 +177,37 @@ struct fbp_run_request {
     void *log_user;      /**< argument of log() */
 };
 
-/** Return whether the host completes slices after they are fetched (mask, sum).  Statistics must
- * then be computed from the completed voxels. */
+/** Return whether the host changes slices after they are fetched (mask, sum of partial volumes):
+ * statistics must then be computed from the changed voxels. */
 static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
 {
     return rq->mask || rq->sum;
 }
 
-/** Compute all slabs of the request's workers that the sink lacks; the caller finishes the sink. If
- * a device fails, a warning names it, and the other devices compute its slabs; if devices copy
- * filtered views from one another, the run fails.  No slice is written to the sink twice. */
+/** Compute all slabs of the request's workers that the sink does not have yet; the caller finishes
+ * the sink.  If a device fails, a warning names it, and the other devices compute its slabs; but if
+ * devices copy filtered views from one another, the run fails.  No slice is written twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 /* stage_read.c: loading a batch */
 
-/** Read a batch into out, [n_views][load_rows][n_columns] of the job's raw type; the row index
- *  grows with +v (backend/rows.h).
- *  pool: threads that read; NULL: the calling thread
- *  check: checks each view in the thread that read it, while it is in a cache; NULL: none */
+/** Read a batch of views into out, [n_views][load_rows][n_columns] of the job's input type; the row
+ * index grows with +v (backend/rows.h). pool: threads that read; NULL: the calling thread check:
+ * checks each view for bad data in the thread that has read it, while the view is in the CPU's
+ * cache; NULL: none */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check,
                     void *out);
 
 /* scratch_rows.c: filtered views in double precision, for tests and benchmarks */
 
-/** Callback for filtered view `view`, [wide.n_rows][padded.panel.n_columns].  Several threads call
- * it, with views in any order. */
+/** Callback that gets the filtered samples of one view, [row][column of the padded detector].
+ * Several threads call it, with views in any order. */
 typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples);
 
 /**
  * Weight and filter all views of a job by the backend `ref` in double precision, and call `take`
- * with each, rounded to float; the row index grows with +v.  Memory: four views per thread.
+ * with each view, rounded to float; the row index grows with +v.  Memory: four views per thread.
  */
 fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
                             fbp_filtered_fn *take, void *user);
@@ -210,16 +215,16 @@ fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool 
 /* scratch_rows.c: views that are filtered once, into a scratch file, and read from it
  *
  * If a volume is computed in many slabs, most rows would be read and filtered again for several
- * slabs.  The file holds all rows that the volume needs as floats, [view][row][column of `wide`],
- * row index growing with +v.  It is then the source of the job of fbp_job_of_rows().
- */
+ * slabs.  The scratch file holds all rows that the volume needs as floats, [view][row][column of
+ * the padded detector], the row index growing with +v.  It is then the source of the job of
+ * fbp_job_of_rows(). */
 
 struct fbp_rows_file {
     struct fbp_scratch file;
     size_t n_rows, row_bytes; /**< rows per view; bytes per row */
 };
 
-/** Bytes of the file. */
+/** Size of the scratch file of a job [bytes]. */
 uint64_t fbp_rows_bytes(const struct fbp_job *job);
 
 /** Create a scratch file in `folder` with space for the filtered rows of a job. */

@@ -313,7 +313,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     if (st == FBP_OK)
         st = own_means(p, request, &means);
     if (st == FBP_OK)
-        st = fbp_calloc((void **)&all, fbp_team_size(team), sizeof *all, "a team's means");
+        st = fbp_calloc((void **)&all, fbp_team_size(team), sizeof *all, "a team's resources");
     st = fbp_team_gather(team, "grid", st, &means, sizeof means, all);
     for (size_t r = 0; st == FBP_OK && r < fbp_team_size(team); r++)
         take_least(&means, &all[r]);

@@ -194,7 +194,7 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     t->apart = apart;
     *out = t;
     if (first && !apart)
-        st = fbp_alloc(&t->slices, slices_at_once(p) * slice_bytes(p), "slices of others");
+        st = fbp_alloc(&t->slices, slices_at_once(p) * slice_bytes(p), "received slices");
     if (first && st == FBP_OK) {
         t->has_taker = pthread_create(&t->taker, NULL, taker_main, t) == 0;
         if (!t->has_taker)
@@ -345,9 +345,9 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
     if (status == FBP_OK)
         status = end_of_slices(t, report);
     if (status == FBP_OK)
-        status = fbp_calloc((void **)&mine, 1, bytes, "what was found");
+        status = fbp_calloc((void **)&mine, 1, bytes, "results of processes");
     if (status == FBP_OK && first)
-        status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "what was found");
+        status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "results of processes");
     if (t->plan->ranks.part > 0) /* only the first process of each slab counts resumed slabs */
         found.report.slabs_resumed = 0;
     if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own later */

@@ -16,48 +16,52 @@
 
 /* slabs.c: the work list of a run, from which workers take slabs */
 
-/** A slab that a worker has taken, with its tasks. */
+/** A slab that a worker has taken, with its tasks: each backprojects a batch of views into the
+ * slab. */
 struct fbp_work_item {
     struct fbp_slab slab;
     struct fbp_work_item *next; /**< next slab of the same worker */
     bool done;        /**< whether the slab is computed and written; set by the stage that writes */
-    uint64_t updates; /**< number of voxel updates of the slab so far; set by the stage that
-                         backprojects */
+    uint64_t updates; /**< number of updates (voxels x views) of the slab so far; set by the stage
+                         that backprojects */
     size_t n_tasks;
     const struct fbp_task *planned; /**< the tasks as planned; never changed */
-    struct fbp_task tasks[]; /**< tasks of the slab, some of which the reading stage may join while
-                                it follows a measurement */
+    struct fbp_task tasks[]; /**< tasks of the slab; if the run follows a measurement, the reading
+                                stage may join several to one */
 };
 
-/** The work list of a run.  A worker that is free takes the next slab.  Unfinished slabs of a
- * device that fails return to the list. */
+/** The work list of a run: slabs, of which every free worker takes the next one.  Unfinished slabs
+ * of a device that fails return to the list. */
 struct fbp_slabs {
     const struct fbp_job *job;
     const struct fbp_work *work;
-    pthread_mutex_t lock; /**< lock of all members below, from the first fbp_slabs_draw() on */
+    /** Lock of all following members; needed after the first fbp_slabs_draw(). */
+    pthread_mutex_t lock;
     pthread_cond_t changed;
     /** Queue of slabs: workers have taken [0, n_drawn), and [n_drawn, n) remain.  The array has
      * n_most elements; its last n_skipped elements are slabs outside the region, which no worker
      * takes.  Every slab has at least one slice. */
     struct fbp_slab *list;
     size_t n, n_most, n_drawn, n_skipped;
-    size_t n_open; /**< number of slabs that are taken, and neither done nor returned */
+    /** Number of slabs that workers have taken, and neither finished nor returned. */
+    size_t n_open;
     bool aborted;
-    /** Detector rows whose repaired samples no worker counts yet. */
+    /** Bitmap of the detector rows whose repaired samples no worker counts yet. */
     struct fbp_row_bitmap uncounted;
 };
 
-/** Make an empty work list with space for all slabs of the division. */
+/** Make an empty work list with space for all slabs of a division of the work. */
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work);
 void fbp_slabs_destroy(struct fbp_slabs *s);
 
-/** Take the next slab from the work list; *out becomes NULL if none is left.  first: the worker has
- * no slab yet, and thus no views.  Thread-safe, like all functions below. */
+/** Take the next slab from the work list; *out becomes NULL if no slab is left.  first: this is the
+ * first slab of its worker, which has no filtered views yet.  All functions of the list are
+ * thread-safe. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out);
 
-/** Record that a taken slab is done, or that its worker has failed: put the missing slices of the
- * slab back into the list (nz 0: no slice is missing). */
+/** Record that a worker has finished a slab, or that its device has failed: `missing` (its slices
+ * that are not computed; nz 0: none) returns to the work list. */
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
 /** Set *mine to the detector rows of a slab whose repaired samples no worker counts yet, and remove
@@ -65,7 +69,7 @@ void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
  * s->uncounted, because every worker counts all of them. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
                      struct fbp_row_bitmap *mine);
-/** Put rows back into s->uncounted. */
+/** Return detector rows whose repaired samples were not counted to s->uncounted. */
 void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 
 /* slabs.c: batches that workers filter for one another
@@ -78,35 +82,37 @@ void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 struct fbp_shared_batch {
     size_t by;   /**< index of the worker that has taken the batch */
     bool queued; /**< whether the filter of the batch is enqueued on the worker's device */
-    struct fbp_event ready; /**< event at the end of the filter of the batch, if `queued` is set */
+    /** Event that the device records when the batch is filtered, if `queued` is set. */
+    struct fbp_event ready;
 };
 
 struct fbp_shared {
     pthread_mutex_t lock; /**< protects all members below */
     pthread_cond_t changed;
     size_t n, n_taken;             /**< number of batches; batches [0, n_taken) are taken */
-    struct fbp_shared_batch *list; /**< NULL: the workers share no batches */
-    /** A work item with one task per batch, which is read and filtered only. */
+    struct fbp_shared_batch *list; /**< table of the batches; NULL: the workers share none */
+    /** A work item with one task per batch; the batches are read and filtered by it, not
+     * backprojected. */
     struct fbp_work_item *views;
-    bool aborted; /**< whether the run ends, and no batch can be taken or awaited */
+    bool aborted; /**< whether the run ends, so that no thread takes or awaits a batch any more */
 };
 
-/** Make the table of the batches of a division that workers share; empty if the division shares no
- * views. */
+/** Make the table of the batches that workers filter for one another; empty if the division of the
+ * work has none. */
 fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
                              const struct fbp_work *work);
 void fbp_shared_destroy(struct fbp_shared *s);
 
-/** Take the next batch for a worker; *b: index of the batch.
+/** Take the next batch for a worker to read and filter; *b: index of the batch.
  *  @return false if all batches are taken, or the run ends. */
 bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b);
-/** Record that the filter of batch b is enqueued, and the event at the end of the filter. */
+/** Record that batch b is enqueued for filtering, and the event at the end of its filter. */
 void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready);
-/** Wait until the filter of batch b is enqueued, and copy the batch's state to *out.
+/** Wait until a worker has enqueued the filter of batch b, and copy the batch's state to *out.
  *  @return false if the run ends. */
 bool fbp_shared_await(struct fbp_shared *s, size_t b, struct fbp_shared_batch *out);
-/** Wake up threads that wait for slabs or for batches, because a flag of a worker was set.  abort:
- * end these and all later waits. */
+/** Wake up all threads that wait for slabs or for batches, because their worker's device has failed
+ * or the run ends.  abort: the run ends, and all later waits return at once. */
 void fbp_slabs_wake(struct fbp_slabs *s, struct fbp_shared *shared, bool abort);
 
 /* run.c: progress of a run, and its first failure */
@@ -116,14 +122,16 @@ struct run_state {
     const struct fbp_run_request *rq;
     struct worker *workers;
     size_t n_workers;
-    pthread_mutex_t lock; /**< lock of all members below that are neither atomic nor mutexes */
-    size_t n_working;     /**< workers whose device has not failed */
+    pthread_mutex_t lock; /**< lock of all following members that are neither atomic nor mutexes */
+    size_t n_working;     /**< number of workers whose device has not failed */
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< the run ends: a failure, or cancelled */
-    /** Whether a worker writes, or has written, the slices outside the region. */
+    /** Whether a worker has begun to write the slices outside the region, which only one worker
+     * writes. */
     atomic_bool blank;
-    uint64_t updates_done, updates_total; /**< updates of a voxel by a view */
+    /** Number of updates (voxels x views), done and in total. */
+    uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< number of the view that the reading stage waits for, from 1; 0: none */
     double started;     /**< fbp_seconds() */
@@ -133,19 +141,21 @@ struct run_state {
                              (no_overlap) */
     /** Lock held while the views of a slab are read, if views must be read in order. */
     pthread_mutex_t pass;
-    /** Least and greatest value and sum of the voxels of finished slabs. */
+    /** Least value, greatest value and sum of the voxels of finished slabs. */
     struct fbp_statistics found;
-    size_t n_found; /**< number of the voxels in `found`, without masked voxels */
-    /** Report of the run; busy and waiting times are sums over workers [s]. */
+    size_t n_found; /**< number of voxels in the statistics `found`: without those outside the
+                       region or the field of view */
+    /** Report of the run; its busy and waiting times are sums over all workers [s]. */
     struct fbp_report report;
 };
 
-/** Handle a failure of a worker's stage, whose message is that of the calling thread: if the status
- * is that of a device or of memory and other workers are left, the run continues without the
- * worker; else the run fails. */
+/** Handle a failure of a worker's stage; the calling thread has the message.  If a device or an
+ * allocation failed and other workers are left, the run continues without the worker; else the run
+ * fails. */
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
 
-/** Add updates and slabs to the progress of the run, and report the progress.
+/** Add finished updates (voxels x views) and slabs to the progress of the run, and report the
+ * progress.
  *  @return FBP_ERR_CANCELLED if the run is cancelled. */
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
@@ -154,7 +164,7 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
  * Data pass from stage to stage in buffers; queues carry the indices of free and of full buffers.
  */
 
-/** Position in the run: a task of a slab. */
+/** A task and the slab to which it belongs. */
 struct place {
     struct fbp_work_item *drawn;
     const struct fbp_task *task;
@@ -182,14 +192,14 @@ struct volume_slot {
     struct fbp_event fetched;
 };
 
-/** Host buffer of slices, from the fetch to the sink. */
+/** Host buffer of slices that are fetched from a device and then written. */
 struct piece_slot {
     void *host;
-    size_t frame, z0, nz; /**< volume of a series, or the first of all frames (frame), first slice
-                             (z0), number of slices (nz) */
+    /** Frame: time point of the series; z0, nz: first slice and number of slices. */
+    size_t frame, z0, nz;
     struct fbp_event fetched;
     struct fbp_span span;      /**< timeline: from fetched to written */
-    atomic_size_t n_unwritten; /**< number of parts that are not written yet */
+    atomic_size_t n_unwritten; /**< number of parts of the piece that are not written yet */
 };
 
 /** Block of finished slices [z0, z1) of a slab, to be fetched from the slab's buffer. */
@@ -201,26 +211,30 @@ struct block_slot {
     struct fbp_event ready;
 };
 
-/** MAX_SLOTS: greatest number of buffers of a kind.  N_BLOCKS: number of blocks of slices. N_AHEAD:
- * number of backprojection commands that are enqueued at once. */
+/** MAX_SLOTS: greatest number of buffers of one kind.  N_BLOCKS: greatest number of blocks of
+ * slices that are computed and not yet fetched.  N_AHEAD: greatest number of enqueued
+ * backprojection commands. */
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
 enum {
     MOST_PARTS = 64
-}; /* greatest number of parts of a piece of slices, which threads write one by one */
+}; /* greatest number of parts of a piece of slices (struct piece_slot); threads write the parts one
+      by one */
 
-/** Queues of a worker: indices of free buffers, which a stage returns to the stage before, and of
- *  full buffers, which a stage passes to the stage after. */
+/** Queues of a worker: indices of free buffers, which a stage returns to the stage before it, and
+ * of full buffers, which a stage passes to the stage after it. */
 enum worker_queue {
     RAW_FREE,
     FILTERED_FREE,
     VOLUME_FREE,
     BLOCK_FREE,
     PIECE_FREE,
-    N_OF_FREE, /**< the queues before this one contain all buffers when a run begins */
+    N_OF_FREE, /**< number of the queues of free buffers, which contain all buffers when a run
+                  begins */
     RAW_FULL = N_OF_FREE,
     FILTERED_FULL,
     BLOCK_FULL,
-    PARTS_FULL, /**< parts of pieces: index of the piece * MOST_PARTS + part */
+    PARTS_FULL, /**< parts of pieces of slices: index of the piece * MOST_PARTS + index of the part
+                 */
     N_QUEUES
 };
 
@@ -230,21 +244,25 @@ struct worker {
     fbp_device *dev;
     /** Threads that read views; NULL: the thread of the reading stage reads. */
     fbp_pool *io_threads;
-    struct run_state *run; /**< the current run, to which most members below belong; or NULL */
-    struct fbp_work_item *drawn; /**< slabs that this worker has taken, in order */
-    struct fbp_work_item **last; /**< end of the list `drawn`; used by the stage that takes slabs */
-    const void *views; /**< caller's memory from which views are uploaded; NULL: views are read into
-                          raw[] */
-    void *volume;      /**< caller's memory to which slices are fetched; NULL: slices are fetched to
-                          pieces[] */
-    struct fbp_prep_counts counted; /**< the device's counts of repaired samples when they were last
-                                       added to the report */
-    /** Detector rows whose repaired samples the device counts at present. */
+    /** The current run, to which most members of this struct belong; NULL: none. */
+    struct run_state *run;
+    struct fbp_work_item *drawn; /**< list of the slabs that this worker has taken, in the order in
+                                    which it took them */
+    /** End of the list of slabs (`drawn`); used by the stage that takes slabs. */
+    struct fbp_work_item **last;
+    const void *views; /**< caller's memory of views, if the device can copy from it; NULL: views
+                          are read into raw[] */
+    void *volume; /**< caller's memory of the volume, if the device can copy to it; NULL: slices are
+                     fetched to pieces[] */
+    struct fbp_prep_counts counted; /**< numbers of repaired samples that the device had counted
+                                       when they were last added to the report */
+    /** Bitmap of the detector rows whose repaired samples the device counts at present. */
     struct fbp_row_bitmap ledger;
-    struct fbp_row_bitmap claimed; /**< detector rows that the device counts, until the counts are
-                                      added to the report */
-    const struct fbp_work_item *counts; /**< slab that claimed detector rows last; NULL: all counts
-                                           are added to the report */
+    /** Bitmap of the detector rows whose repaired samples the device has counted since the counts
+     * were last added to the report. */
+    struct fbp_row_bitmap claimed;
+    const struct fbp_work_item *counts; /**< slab for which this worker last took detector rows to
+                                           be counted; NULL: all counts are added to the report */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -252,33 +270,35 @@ struct worker {
     struct piece_slot pieces[FBP_MOST_PIECES];
     pthread_t writers[FBP_MOST_IO_THREADS]; /**< n_writers threads that write pieces */
     size_t n_writers;
-    struct fbp_event commands[N_AHEAD]; /**< ring of the last backprojections' events */
+    /** Ring buffer of the events of the last backprojections. */
+    struct fbp_event commands[N_AHEAD];
     size_t n_commands;
     fbp_queue *queues[N_QUEUES]; /**< queues of buffer indices (enum worker_queue) */
-    /** Statistics of voxels of slabs that are not finished; protected by run->lock. */
+    /** Statistics of the voxels of slabs that are not finished; protected by run->lock. */
     struct fbp_statistics found;
-    size_t n_found;            /**< number of the voxels in `found`, without masked voxels */
-    double busy[4], waited[4]; /**< working time and waiting time of each stage: read, filter,
+    size_t n_found; /**< number of voxels in the statistics `found`: without those outside the
+                       region or the field of view */
+    double busy[4], waited[4]; /**< working time and waiting time of the four stages: read, filter,
                                   backproject, write [s] */
-    double upload, fetch;      /**< time of `busy` spent on copies to and from the device, with
-                                  no_overlap [s]; else 0 */
-    double computed_at;        /**< fbp_seconds() when the last batch was backprojected */
-    double fetched_at;         /**< fbp_seconds() when the last voxel was in host memory */
-    atomic_int n_stages;       /**< stages that have not ended */
-    atomic_bool gone;  /**< whether the device has failed: no run uses this worker any more */
-    bool said;         /**< the failure of the device is logged */
-    fbp_status status; /**< failure of the device */
-    char why[1000];    /**< its message */
+    double upload, fetch; /**< time that stages waited for copies to and from the device, part of
+                             `busy` [s]; 0 without no_overlap */
+    double computed_at;   /**< fbp_seconds() when the last batch was backprojected */
+    double fetched_at;    /**< fbp_seconds() when the last voxel was in host memory */
+    atomic_int n_stages;  /**< number of stages that have not ended */
+    atomic_bool gone;     /**< whether the device has failed: no run uses this worker any more */
+    bool said;            /**< whether the failure of the device is logged */
+    fbp_status status;    /**< failure of the device */
+    char why[1000];       /**< its message */
 };
 
-/** A slab is written: add the statistics of its voxels, and its counts of repaired samples, to the
- *  run. */
+/** Add the statistics of a written slab's voxels, and its counts of repaired samples, to the run.
+ */
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
-/** From the next filter() on, the device counts repaired samples in the rows of this slab that no
- *  other worker counts. */
+/** Make the device count repaired samples, from its next filter() on, in those rows of this slab
+ * that no other worker counts. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
-/** Wait for the filter of all claimed rows, and add the device's counts of their repaired samples
+/** Wait until the device has filtered all enqueued batches, and add its counts of repaired samples
  * to the report of the run. */
 fbp_status fbp_worker_collect(struct worker *w);
 
@@ -308,41 +328,42 @@ void fbp_stage_write(struct worker *w);
  * the order.  A stage of the host has the name of the device queue that it fills.
  */
 
-/** Events of the worker's device: record an event in the queue of a stage; make the queue of a
- * stage wait for an event; wait for an event in this thread. */
+/** Record an event in the queue of a stage on the worker's device; make the queue of a stage wait
+ * for an event; make this thread wait for an event. */
 fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out);
 fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m);
 fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);
 
-/** Begin work of a stage; with no_overlap, wait until no other stage works.
+/** Begin work of a stage; with the option no_overlap, wait until no other stage works.
  *  @return fbp_seconds() */
 double fbp_stage_begin(struct worker *w);
-/** End work of a stage that began at `start`, and add its seconds to busy[stage]; with no_overlap,
- *  wait for the device first. */
+/** End work of a stage that began at time `start`, and add its seconds to busy[stage]; with the
+ * option no_overlap, first wait until the device has ended the work. */
 fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status st);
-/** With no_overlap, wait for a copy that began at time `start`, and add its duration to *seconds.
- */
+/** With the option no_overlap, wait for the end of a copy that began at time `start`, and add its
+ * duration to *seconds. */
 fbp_status fbp_stage_copied(struct worker *w, enum fbp_stage stage, double start, double *seconds);
 
 /** Begin a bar of the timeline for work of a stage of the worker's device. */
 fbp_status fbp_stage_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out);
-/** End a bar of the timeline; its label contains the views of a task. */
+/** End a bar of the timeline, with the numbers of a task's views as its label. */
 fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
                               const struct place *at);
 
-/** Wait for a slab that another worker returns, and take it; *out becomes NULL if there will be
- *  none.  Only one of several waiting workers gets a slab. */
+/** Wait for a slab that the worker of a failed device returns, and take it; *out becomes NULL if no
+ * slab can return.  Only one of several waiting workers gets a slab. */
 fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out);
 
-/** Handle the status of a stage that has ended.  The status is ignored if the run has stopped,
- * because the first failure of the run is stored already. */
+/** Handle the status with which a stage has ended.  A failure is ignored if the run has stopped,
+ * because the run's first failure is stored already. */
 void fbp_stage_ended(struct worker *w, fbp_status st);
 
-/** Slice of the output for slice z of a frame of the volume (stage_write.c). */
+/** Number of the slice in the output for slice z of a time point or channel (`frame`) of the volume
+ * (stage_write.c). */
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z);
 
-/** Seconds from the time the last view was stored until `at`; 0 if no scan was followed
- *  (stage_read.c). */
+/** Seconds from the time the last view of a growing scan was stored until time `at`; 0 if the run
+ * did not follow a measurement (stage_read.c). */
 double fbp_follow_latency(const fbp_source *source, double at);
 
 #endif /* FBP_SRC_PIPELINE_WORKER_H */

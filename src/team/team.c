@@ -576,9 +576,9 @@ static fbp_status preside(fbp_team *t, const struct words *own, const struct bro
         stop(t);
         pthread_mutex_unlock(&t->lock);
     }
-    FBP_TRY_GOTO(fbp_calloc((void **)&letters, size, sizeof *letters, "a meeting"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&words, size, sizeof *words, "a meeting"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&answer, 1, sizeof *own + b->n_all, "a meeting"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&letters, size, sizeof *letters, "a barrier"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&words, size, sizeof *words, "a barrier"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&answer, 1, sizeof *own + b->n_all, "a barrier"));
     words[0] = *own;
     for (size_t r = 1; r < size; r++) {
         letters[r] = hear(t, r);
@@ -623,7 +623,7 @@ static fbp_status attend(fbp_team *t, const struct words *own, const struct brou
     const size_t n = sizeof *own + b->n;
     char *report = NULL;
 
-    FBP_TRY(fbp_calloc((void **)&report, 1, n, "a meeting"));
+    FBP_TRY(fbp_calloc((void **)&report, 1, n, "a barrier"));
     memcpy(report, own, sizeof *own);
     if (b->n > 0)
         memcpy(report + sizeof *own, b->mine, b->n);

@@ -140,7 +140,7 @@ TEST(takes_slabs_where_there_are_slices)
                  "only 4 processes were started, but 5");
     fbp_message_clear();
     assert_fails(fbp_ranks_choose(&m.tables.job, GROUP, 9, 7, &by_updates, &r), FBP_ERR_INVALID,
-                 "only 6 groups of views");
+                 "among at most 6 processes");
     fbp_message_clear();
     drop(&m);
 }
