@@ -31,7 +31,8 @@ _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
  * otherwise the run checks views when it reads them, and the search follows the run, while the
  * files are cached. */
 struct checks {
-    fbp_data_check *views; /* check of views in `memory`; NULL: the run checks the views */
+    fbp_data_check *views; /* check of the views in `memory` for bad data; NULL: the run checks
+                              views while it reads them */
     const fbp_source *memory;
     bool searches; /* search with `samples` */
     struct fbp_sample_check samples;
@@ -47,23 +48,24 @@ struct plan_run {
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
-    bool apart; /* whether each process of the team writes its own slices */
-    /* path of the final file, if the floats of `sink` are converted to integers afterwards; NULL:
-     * `sink` is the output */
+    bool apart; /* whether every process of the team writes its own slices */
+    /* path of the integer output, if the volume is first written to `sink` as floats to find its
+     * range; NULL: `sink` is the output */
     const char *output;
     fbp_timeline *timeline;
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
-    bool checked_in_step; /* whether a view step checks the views, instead of the run */
-    bool in_memory;       /* whether devices may read the views from the caller's memory */
+    bool checked_in_step; /* whether a view step (correction of the views) checks the measured
+                             views, instead of the run */
+    bool in_memory; /* whether devices may read views from the caller's memory, without the run */
     struct checks checks;
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: a single process */
     uint64_t n_found;               /* voxels that min, max and mean include */
 };
 
-/* Return whether this process is rank 0 of a team, or a single process: it publishes the output and
- * reports results. */
+/* Return whether this process is rank 0 of a team, or a single process: only such a process
+ * publishes the output and reports results. */
 static bool is_first(const fbp_plan *p)
 {
     return fbp_team_rank(p->params.cluster.team) == 0;
@@ -130,7 +132,7 @@ fail:
     return st;
 }
 
-/* Compute all slices of this process and write them to the sink. */
+/* Compute all slices that this process has to compute, and write them to the sink. */
 static fbp_status compute(struct plan_run *r, struct fbp_report *report)
 {
     const struct fbp_run_request request = request_of(r);
@@ -139,10 +141,11 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
         return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     FBP_TRY(fbp_plan_report_steps(r->plan, report));
-    FBP_TRY(fbp_check_cancelled()); /* a cancelled run may have left the last block incomplete */
+    FBP_TRY(fbp_check_cancelled()); /* fail after cancellation, because the last block may be
+                                       incomplete */
     const fbp_status st = fbp_source_unchanged(r->source);
-    if (st != FBP_OK) /* if the files of views have changed, slices may come from the old or the new
-                         version */
+    if (st != FBP_OK) /* if the files of views have changed during the run, slices may come from old
+                         or new files */
         fbp_sink_forget(r->sink);
     return st;
 }
@@ -167,8 +170,8 @@ static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
                     n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
-/* Callback between slices of the conversion to integers: return whether the caller has cancelled.
- */
+/* Callback, called between slices of the conversion to integers: returns nonzero if the caller
+ * cancels. */
 static int stops(void *user)
 {
     const fbp_plan *p = user;
@@ -184,8 +187,8 @@ static int stops(void *user)
                : 0;
 }
 
-/* Convert the complete volume of floats to the integers of the output; their range is that of the
- * values. */
+/* Convert the complete volume of floats to the integer type of the output, whose range is that of
+ * the volume's values. */
 static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                           const char *output, const struct fbp_report *report, fbp_sink **out)
 {
@@ -217,8 +220,8 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
     for (size_t z = 0; z < n; z++)
         p->missing[z] = !fbp_sink_has(sink, z, 1);
-    /* list the parts, "3, 5, 9"; empty if the missing slices belong to a run with another number of
-     * parts */
+    /* list the parts that lack slices: "3, 5, 9"; none if the missing slices belong to a run with
+     * another number of parts */
     for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
@@ -236,7 +239,8 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     return FBP_OK;
 }
 
-/* Set this thread's message to what an interrupted run has kept, and how to continue it. */
+/* Set this thread's error message to what is left of an interrupted output, and how to continue it.
+ */
 static void name_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
 {
     const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
@@ -304,8 +308,8 @@ fail:
 
 /* ---- Checks of the views that were read ---- */
 
-/* Warn about `count` repaired samples.  Their percentage is added only if the whole volume was
- * computed by this process, because then all samples were checked. */
+/* Warn about `count` repaired samples.  Their percentage is added only if this process has computed
+ * the whole volume, because only then all samples of the scan were checked. */
 static void warn_about_count(const fbp_plan *p, size_t count, const char *what, const char *done)
 {
     const struct fbp_scan *s = p->scan;
@@ -344,9 +348,9 @@ static void *checks_main(void *arg)
     return NULL;
 }
 
-/* Begin the checks beside a run.  The search reads the measured views, which are below the steps;
- * views without lines, views that can be read only once, and views in a device's memory are not
- * searched. */
+/* Begin the checks of views that a thread makes during a run.  The search for bad pixels reads the
+ * measured views, before any correction; EPR views, filtered views, views that can be read only in
+ * order, and views in a device's memory are not searched. */
 static void begin_checks(struct plan_run *r, fbp_source *measured)
 {
     const fbp_plan *p = r->plan;
@@ -368,7 +372,7 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
-    /* a view step may yield rows of another detector, so search all rows */
+    /* search all rows if a correction yields rows of another detector */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
         (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
         c->row0 = 0;
@@ -391,7 +395,7 @@ static void end_checks(struct checks *s)
     s->has_thread = false;
 }
 
-/* Report bad pixels that no map lists, and saturated air. */
+/* Report bad pixels that the scan's list does not contain, and saturated samples of air. */
 static void report_samples(const fbp_plan *p, const struct fbp_sample_check *c,
                            struct fbp_report *report)
 {
@@ -417,8 +421,8 @@ static void report_samples(const fbp_plan *p, const struct fbp_sample_check *c,
                   white, white);
 }
 
-/* Finish the checks of the views and the search, and log what they found.  Returns FBP_ERR_INVALID
- * if no view has any data. */
+/* Finish the checks of the views and the search for bad pixels, and log what they found.  Returns
+ * FBP_ERR_INVALID if all views are empty. */
 static fbp_status report_data_check(struct plan_run *r, fbp_source *source,
                                     struct fbp_report *report)
 {
@@ -474,7 +478,8 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
                    fbp_source_info(r->source)->type == p->tables.job.input.type;
     if (p->params.output.fill || p->tables.region) {
         struct fbp_job job = p->tables.job;
-        job.kind = r->checked.kind; /* the field of view is that of the measured views */
+        /* the field of view is that of the measured views, before corrections */
+        job.kind = r->checked.kind;
         job.facts = r->checked.facts;
         FBP_TRY_GOTO(
             fbp_mask_create(&r->mask, &job, p->params.output.fill, fbp_outside_value(&p->params)));
@@ -497,8 +502,8 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
 
     if (is_first(p)) {
         st = report_data_check(r, measured, report);
-        if (st == FBP_ERR_INVALID) /* discard the slices, because --resume must not use slices of
-                                      empty views */
+        /* discard the slices: --resume must not use slices of empty views */
+        if (st == FBP_ERR_INVALID)
             fbp_sink_forget(r->sink);
     }
     FBP_TRY_GOTO(fbp_plan_team_written(r->team, st));
@@ -556,7 +561,7 @@ static fbp_status open_and_run(fbp_plan *p, fbp_source *given, fbp_sink *to, con
             fbp_plan_note(p, FBP_LOG_NOTE,
                           "the output is already complete, so nothing is computed; to compute it "
                           "again, remove the file first");
-        if (p->follow) /* open the devices before the first view arrives */
+        if (p->follow) /* open the devices now, before the first view arrives */
             FBP_TRY_GOTO(fbp_plan_open(p));
     } else {
         FBP_TRY_GOTO(fbp_device_memory_settle(fbp_sink_device(sink ? sink : to)));
@@ -693,7 +698,8 @@ fbp_status fbp_reconstruct(const struct fbp_scan *given, const struct fbp_recon_
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->time_points * v[2]};
     FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, type, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
-    if (report) /* `total` is one of the first fields, which the struct of every release has */
+    if (report) /* store without a check of struct_size: `total` is one of the first members, which
+                   all releases have */
         report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);

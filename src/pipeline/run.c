@@ -24,9 +24,9 @@
 
 /* ---- One worker ---- */
 
-/* Set w->views and w->volume to the caller's memory of views and volume if the device can copy from
- * and to that memory directly: rows must start with the lowest, and samples must have the type that
- * the device computes with. */
+/* Set w->views and w->volume to the caller's memory of views and of the volume, if the device can
+ * copy from and to it directly: rows must be stored bottom up, and samples must have the type with
+ * which the device computes. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -45,16 +45,16 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         samples && b->memory.reaches(w->dev, samples, view_bytes))
         w->views = samples;
-    /* Do not fetch to the caller's volume if processes add partial volumes, because they add equal
-     * blocks of slices, or if slices are cropped or have several frames, because these are not
+    /* Do not fetch to the caller's volume if processes add partial volumes, which they do block by
+     * block in buffers; nor if slices are cropped or have several channels, which are not
      * contiguous in the volume. */
     if ((rq->sum && rq->sum->in_order) || fbp_box_crops(rq->job) || rq->job->channels > 1 ||
         fbp_sink_info(rq->sink)->type != value)
         return;
     if (sink_on_device && fbp_run_finishes(rq)) /* the host cannot finish slices there */
         return;
-    /* A backend without memory of its own that computes statistics can fetch slices to any host
-     * memory. */
+    /* A backend that computes in host memory, and also the statistics of fetched voxels, can fetch
+     * slices to any host memory. */
     if ((volume && b->memory.reaches(w->dev, volume, volume_bytes)) ||
         (!sink_on_device && !b->can.own_memory && b->can.statistics))
         w->volume = volume;
@@ -177,8 +177,8 @@ static void return_slabs(struct worker *w)
 {
     struct run_state *run = w->run;
 
-    /* Wait for the device, because after a failure its queues may still use the buffers.  Failures
-     * of the wait have been reported before. */
+    /* Wait for the device, whose queues may still use the buffers after a failure.  Failures of
+     * this wait are ignored, because the device's failure is reported already. */
     if (w->dev)
         (void)!fbp_device_settle_all(w->backend, w->dev);
     if (w->claimed.bits)
@@ -193,9 +193,9 @@ static void return_slabs(struct worker *w)
     }
 }
 
-/* Add the device's counts of repaired samples to the report; all claimed rows are filtered.  If
- * every worker filters and counts all rows, because it keeps the filtered views, the numbers
- * replace those of the report.  The caller holds run->lock. */
+/* Add a device's counts of repaired samples to the report, after the device has filtered all rows
+ * that it counts.  If each device keeps all filtered views, each counts all rows: its counts then
+ * replace those in the report.  The caller holds run->lock. */
 static fbp_status collect_counts(struct worker *w)
 {
     struct fbp_report *report = &w->run->report;
@@ -230,8 +230,8 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
-    /* If a device fails, its counts of repaired samples are lost unless they were collected: wait
-     * for the filter of earlier slabs, and add their counts.  With a single device a failure ends
+    /* Collect the counts of repaired samples of earlier slabs, after waiting for their filter: if
+     * the device fails, counts that were not collected are lost.  A single device's failure ends
      * the run anyway. */
     if (run->n_workers > 1 && drawn != w->drawn)
         FBP_TRY(fbp_worker_collect(w));
@@ -248,7 +248,8 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
     struct run_state *run = w->run;
     struct fbp_statistics fetched;
 
-    /* use the device's statistics of fetched voxels, if the voxels are written as they are */
+    /* use the statistics that the device computed of fetched voxels, if these are written unchanged
+     */
     if (w->backend->can.statistics && !fbp_box_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
         FBP_TRY(w->backend->statistics(w->dev, &fetched));
         fbp_statistics_join(&w->found, &fetched);
@@ -286,7 +287,7 @@ static void end_worker(struct worker *w)
 
 enum { N_THREADS = 4 }; /* stages of a worker */
 
-/* Return whether the sink has slice z of the volume, in all frames of the scan from `frame` on. */
+/* Return whether the sink already has slice z of the volume, in all channels from `frame` on. */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
     for (size_t f = 0; f < fbp_channels(rq->job); f++)
@@ -295,8 +296,8 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
     return true;
 }
 
-/* Fill the work list with the slabs of the workers of this run.  Slices at both ends of a slab that
- * the sink already has are left out. */
+/* Fill the work list with the slabs of this run's workers, without slices at both ends of a slab
+ * that the sink already has. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -330,8 +331,7 @@ static fbp_status list_slabs(struct run_state *run)
     return FBP_OK;
 }
 
-/* Store this thread's failure as the failure of the run, if it is the first one, and stop the run.
- */
+/* Store the failure of this thread as that of the run, if it is the first one, and stop the run. */
 static fbp_status fail_run(struct run_state *s, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
@@ -368,8 +368,8 @@ struct stage_start {
     struct worker *worker;
 };
 
-/* Callback of the cancel scope, called while a block of slices is computed.  Returns true if the
- * caller cancels or the run has stopped. */
+/* Callback of the cancel scopes of stages, called at intervals while they work.  Returns true if
+ * the caller cancels or the run has stopped. */
 static bool run_stops(void *user)
 {
     struct run_state *s = user;
@@ -435,7 +435,7 @@ struct opening {
     const int *devices;
 };
 
-/* Open the device of worker i; a failure is stored in the worker. */
+/* Open the device of worker i; a failure is stored in the worker's status. */
 static void open_one(void *user, size_t i, int thread)
 {
     const struct opening *o = user;
@@ -450,8 +450,8 @@ static void open_one(void *user, size_t i, int thread)
     }
 }
 
-/* Find the first worker whose device has not failed.  If all devices have failed: NULL, with status
- * and message of the first worker. */
+/* Return the first worker whose device has not failed.  If all devices have failed: returns NULL,
+ * with the status and message of the first worker. */
 static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
 {
     *st = FBP_OK;
@@ -513,7 +513,7 @@ void fbp_workers_release(const struct fbp_workers *workers, void *memory)
     fbp_host_put(w->backend, w->dev, memory); /* the same for all devices */
 }
 
-/* Begin the run of each worker, which takes a first slab.  Fails if no device is left. */
+/* Prepare all workers for a run; each takes its first slab.  Fails if no device is left. */
 static fbp_status begin_workers(struct run_state *run)
 {
     for (size_t i = 0; i < run->n_workers; i++)
@@ -557,8 +557,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
 
-    /* Start all four stages of a worker, even if one of them fails at once, because the last stage
-     * to end returns unfinished slabs to the work list. */
+    /* Start all four stages of a worker, even if one of them fails at once: the stage that ends
+     * last returns unfinished slabs to the work list. */
     for (size_t i = 0; i < run->n_workers; i++)
         for (size_t k = 0; run->workers[i].run && k < N_THREADS; k++, n++) {
             starts[n] = (struct stage_start){stages[k], &run->workers[i]};
@@ -573,8 +573,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 
-    /* Read the timestamps of the devices when all slabs are computed.  If a device fails, its bars
-     * of the timeline keep the times of the host. */
+    /* Convert the timestamps of the devices for the timeline, now that all slabs are computed.  The
+     * bars of a failed device keep the times of the host's clock. */
     for (size_t i = 0; run->status == FBP_OK && i < run->n_workers; i++) {
         struct worker *w = &run->workers[i];
         if (atomic_load(&w->gone))
@@ -641,8 +641,8 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
-    /* The run continues without this worker only after the worker's first failure, of the device or
-     * of memory, if other workers are left. */
+    /* Continue the run without this worker only at the worker's first failure, if the device or an
+     * allocation failed, and if other workers are left. */
     const bool followed = atomic_load(&w->gone);
     const bool needed = s->rq->work->shared && s->slabs_done < s->n_slabs; /* its filtered views */
     const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&

@@ -1,6 +1,6 @@
-/* Filtered views in a scratch file: fbp_rows_filter() filters all views once into the file, and
- * fbp_rows_source() reads them from there (plan_run.c, --scratch).  fbp_filter_views() filters
- * views with the backend `ref` for a caller's function. */
+/* Filtered views in a scratch file (--scratch): fbp_rows_filter() filters all views once into the
+ * file, and fbp_rows_source() reads them from there; plan_run.c calls both.  fbp_filter_views()
+ * filters views with the backend `ref`, for tests and benchmarks. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/device.h"
@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { SLOTS = 2 }; /* one is written while the other is filled */
+enum { SLOTS = 2 }; /* one buffer is written to the file while the other is filled */
 
 /* Buffer of a batch of filtered rows, to be written to the file. */
 struct rows_slot {
@@ -43,7 +43,8 @@ struct rows_pass {
     double started;
 };
 
-/* Rows per view and bytes per row of the scratch file, computed before the file is opened. */
+/* Return the description of a job's scratch file, which is not open yet: rows per view and bytes
+ * per row. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
     return (struct fbp_rows_file){.n_rows = job->padded.panel.n_rows,
@@ -57,14 +58,14 @@ uint64_t fbp_rows_bytes(const struct fbp_job *job)
     return (uint64_t)job->n_views * f.n_rows * f.row_bytes;
 }
 
-/* Position in bytes of a row of a view in the file. */
+/* Byte position of a detector row of a view in the scratch file. */
 static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
 {
     return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
 }
 
-/* Main function of the thread that writes full slots to the file.  A failure aborts the queue of
- * free slots, which ends the filtering. */
+/* Main function of the thread that writes filled buffers to the scratch file.  A failure aborts the
+ * queue of free buffers, which ends the filtering. */
 static void *write_all(void *user)
 {
     struct rows_pass *p = user;
@@ -88,7 +89,7 @@ static void *write_all(void *user)
     return NULL;
 }
 
-/* Read a batch of views from the source and filter the batch into the slot's host memory. */
+/* Read a batch of views from the source, and filter it into the buffer's host memory. */
 static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
 {
     const struct fbp_run_request *rq = p->rq;
@@ -274,7 +275,8 @@ void fbp_rows_close(struct fbp_rows_file *rows)
     fbp_scratch_close(&rows->file);
 }
 
-/* Device and buffers of one thread: a view as read, filtered, and rounded to float. */
+/* Device and buffers of one thread of fbp_filter_views(): one view as read, filtered, and rounded
+ * to float. */
 struct filterer {
     fbp_device *dev;
     float *raw, *rounded;

@@ -18,8 +18,8 @@ fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job
 
 /* ---- Bitmaps of rows ---- */
 
-/* Mask of those bits [first, end) of a bitmap that lie in word `word` of the bitmap; at least one
- * bit does. */
+/* Return the bits of word `word` of a bitmap that belong to bits [first, end) of the bitmap; there
+ * must be at least one. */
 static unsigned bits_in(size_t word, size_t first, size_t end)
 {
     const size_t at = word * FBP_ROW_BITMAP_BITS;
@@ -28,8 +28,8 @@ static unsigned bits_in(size_t word, size_t first, size_t end)
     return (hi < FBP_ROW_BITMAP_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
-/* Set (`has`) or clear the detector rows that the job's share of the slices needs, with the rows
- * that the filter along columns needs. */
+/* Set (if `has`) or clear the bits of the detector rows that the slices of job->part need,
+ * including neighbouring rows for the filter along columns. */
 static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, bool has)
 {
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
@@ -128,9 +128,9 @@ void fbp_slabs_destroy(struct fbp_slabs *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/* Make a work item: a slab and its tasks by fbp_work_tasks(), with the same `first`; free() the
- * result.  If the run follows a measurement, the reading stage joins tasks while other threads use
- * the planned tasks, and the item has two lists; else both are one list. */
+/* Make a work item: a slab and its tasks (fbp_work_tasks()); free() the result.  If the run follows
+ * a measurement, the reading stage joins tasks while other threads use the planned tasks, so the
+ * item has two lists of tasks; else both are one list. */
 static fbp_status create_item(struct fbp_work_item **out, const struct fbp_job *job,
                               const struct fbp_work *work, const struct fbp_slab *slab, bool first)
 {
@@ -162,7 +162,8 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     if (!found)
         return FBP_OK;
     const fbp_status st = create_item(out, s->job, s->work, &slab, first);
-    if (st != FBP_OK) /* return the slab, because other workers would wait for it forever */
+    if (st != FBP_OK) /* put the slab back into the list, because other workers would wait for it
+                         forever */
         fbp_slabs_return(s, slab);
     return st;
 }

@@ -1,6 +1,6 @@
 /* Stage one of a worker: read views from the source into free host buffers, and check them.
- * fbp_load() reads a batch; it also serves scratch_rows.c.  With follow, the stage waits for views
- * that are still being measured.  run.c starts fbp_stage_read() in a thread. */
+ * fbp_load(), which reads a batch, also serves scratch_rows.c and tests.  If the run follows a
+ * measurement, the stage waits for views.  run.c starts fbp_stage_read() in a thread. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"
@@ -15,8 +15,8 @@
 
 /* ---- Loading a batch ---- */
 
-/* BAND_BYTES: bytes of rows that are reversed at once.  COMPUTED_ROWS: least number of rows per
- * item of work if rows are computed as they are read. */
+/* BAND_BYTES: bytes of detector rows whose order is reversed at once.  COMPUTED_ROWS: least number
+ * of rows per work item, if rows are computed while they are read. */
 enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
 
 /* Reading of one batch into `out`, by the threads of a pool. */
@@ -25,14 +25,15 @@ struct load {
     bool top_down;
     const struct fbp_job *job;
     const struct fbp_batch *batch;
-    size_t at_once;        /* views per item of work */
-    size_t bands;          /* number of bands of rows per view; each band is an item of work */
+    size_t at_once; /* views per item of work */
+    /* number of blocks of rows into which each view is cut; each block is a work item */
+    size_t bands;
     fbp_data_check *check; /* NULL: views are not checked */
     char *out;
 };
 
-/* Read n rows of the panel from row0 on, in the order of the file, converted to the type of samples
- * that the device reads. */
+/* Read n detector rows of views from row0 on, in the order of the file, converted to the type of
+ * samples that the device reads. */
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
@@ -43,9 +44,9 @@ static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, 
                            l->job->input.type == FBP_F64 ? FBP_F64 : FBP_F32, out);
 }
 
-/* Read n rows of a view in reverse order, `row` bytes each: in bands that fit the L2 cache.  From a
- * source that unpacks views, all rows are read at once and reversed in place, because other threads
- * may replace the unpacked view in the source's cache between two bands. */
+/* Read n rows of a view, `row` bytes each, in reverse order: block by block, in the L2 cache.  From
+ * a source that unpacks views, all rows are read at once and reversed in place, because between two
+ * blocks another thread may replace the unpacked view in the source's cache. */
 static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
                                    size_t row, char *out)
 {
@@ -77,7 +78,7 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     return st;
 }
 
-/* Item of work of a pool: read l->at_once views, or a band of rows of one view, and check the
+/* Work item of a pool: read l->at_once views, or a block of rows of one view, and check these
  * views. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
@@ -104,16 +105,16 @@ static fbp_status load_item(void *user, size_t item, int worker)
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
-    /* Without a pool, an item of work is all views of a part of the circle; else an item is a view
-     * or a band of rows. */
+    /* Without a pool, a work item is all views of the batch from one part of the circle, which have
+     * consecutive numbers; else it is a view or a block of rows. */
     const size_t at_once = pool ? 1 : batch->n_views / job->selection.symmetric_views;
     struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
     if (batch->load_rows == 0)
         return FBP_OK;
     if (pool && job->epr.second_stage && !check && !top_down) {
-        /* Divide views into bands of rows: rows of sinogram images are computed as they are read,
-         * and a batch may have fewer images than there are threads. */
+        /* Cut views into blocks of rows: sinogram images are computed while they are read, and a
+         * batch may have fewer images than there are threads. */
         const size_t some = batch->load_rows / COMPUTED_ROWS;
         const size_t wanted = (2 * (size_t)job->n_threads + batch->n_views - 1) / batch->n_views;
         l.bands = some == 0 ? 1 : wanted < some ? wanted : some;
@@ -149,22 +150,22 @@ static int is_over_while_waiting(void *user, size_t n_there)
     return fbp_worker_is_over(w) || report_waiting(w->run, n_there + 1, n_there) != FBP_OK;
 }
 
-/* Wait until a view of the scan is stored; *n_there: number of stored views. */
+/* Wait until a view of a growing scan is stored; *n_there: number of views stored by then. */
 static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
 {
     FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, is_over_while_waiting, w, n_there));
     return report_waiting(w->run, 0, *n_there);
 }
 
-/* Return whether a batch can be read view by view.  With no_overlap, or with views from several
- * parts of the circle, all views of the batch are awaited first. */
+/* Return whether a batch can be read view by view.  With the option no_overlap, or if a batch has
+ * views from several parts of the circle, the run waits for all views of the batch first. */
 static bool reads_single_views(const struct worker *w)
 {
     return !w->run->rq->no_overlap && w->run->rq->job->selection.symmetric_views == 1;
 }
 
-/* Join a task with the next task, if both belong to one slab and fit into the buffers.  Returns
- * whether they were joined. */
+/* Join the batch of a task with that of the next task, if both belong to one slab and fit into the
+ * buffers.  Returns whether they were joined. */
 static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_task *next)
 {
     if (t->last)
@@ -182,9 +183,8 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
 }
 
 /* If the run follows a measurement, wait until the first view of task i is stored, and join the
- * task with the next tasks if their views are stored, too.  Batches have one group of views if
- * computing keeps up with the measurement, and grow if computing falls behind.  *n: number of
- * joined tasks */
+ * next tasks whose views are stored, too: batches are small while computing keeps up with the
+ * measurement, and grow if it falls behind.  *n: number of joined tasks */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -209,8 +209,8 @@ static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i
     return FBP_OK;
 }
 
-/* If the run follows a measurement, read each view of a batch as soon as the view is stored.  When
- * the last view of a scan is stored, only that view is left to be read. */
+/* Read each view of a batch as soon as a growing scan has stored it.  When the scan's last view is
+ * stored, only that view is left to be read. */
 static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -253,8 +253,8 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 
     if (w->views)
         return FBP_OK;
-    if (!slot->host) /* allocate the host buffer, which stays for later runs, while other stages
-                        work */
+    if (!slot->host) /* allocate the host buffer at its first use, while other stages work; later
+                        runs use it again */
         FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->raw_bytes, "a batch of views",
                                               &slot->host));
     if (!w->backend->can.own_memory)
@@ -293,12 +293,11 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read the views of slab after slab while buffers are free; if filtered views are kept, only for
- * one slab. */
+/* Read the views of one slab after another; only of the first slab, if filtered views are kept. */
 static fbp_status read_slabs(struct worker *w)
 {
-    /* Workers that unpack different views by turns would make the source restart at the first view
-     * each time: read all views of a slab under a lock. */
+    /* If views can only be unpacked in order, workers that read in turn would make the source
+     * restart at the first view each time: read all views of a slab under a lock. */
     const bool alone = w->run->rq->job->input.in_order && !w->work->follow;
     struct fbp_work_item *d = w->drawn;
 
@@ -321,8 +320,8 @@ static fbp_status read_slabs(struct worker *w)
     return FBP_OK;
 }
 
-/* Read batches of views, each batch by one worker for all workers (slabs.c).  If views must be read
- * in order, the workers read one after another. */
+/* Read batches of views that workers share: each batch is read by one worker for all (slabs.c).  If
+ * views must be read in order, only one worker reads at a time. */
 static fbp_status read_shared(struct worker *w)
 {
     struct run_state *run = w->run;

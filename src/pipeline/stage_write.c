@@ -21,9 +21,9 @@ void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job)
     job->shift = 0;
 }
 
-/* Find the next contiguous slices, among [z + *at, z + n), whose sum this process has: sets *at to
- * the first of these slices, counted from z, and returns their number; 0: there are no more.  sum
- * NULL: this process has all slices. */
+/* Find the next contiguous slices in [z + *at, z + n) whose sum of partial volumes this process
+ * has: sets *at to the first one, counted from z, and returns their number; 0: no more.  sum NULL:
+ * this process has all slices. */
 static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t *at)
 {
     size_t end;
@@ -38,7 +38,7 @@ static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t 
 
 /* ---- Completing slices ---- */
 
-/* Number of voxels of a slice of the output. */
+/* Number of voxels per slice of the output. */
 static size_t slice_samples(const struct worker *w)
 {
     return fbp_box_slice(w->run->rq->job);
@@ -54,8 +54,8 @@ size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
     return frame * fbp_box_size(job, 2) + z - fbp_box_first(job, 2);
 }
 
-/* Complete slices [z, z + n) of a frame of the volume at x (fbp_run_finishes()): sum, scale and
- * shift, mask; and add their voxels to the statistics. */
+/* Complete slices [z, z + n) of a time point or channel (`frame`) at x: add partial volumes, scale
+ * and shift, mask; and add the voxels to the statistics. */
 static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, char *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -90,8 +90,8 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
     return FBP_OK;
 }
 
-/* Write those slices of [z, z + n) whose sum this process has and that the sink lacks: a device
- * that failed later may have written some of them.  slice: bytes per slice */
+/* Write the slices of [z, z + n) whose sum this process has and that the sink does not have: a
+ * device that has failed may have written some.  slice: bytes per slice */
 static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
                                 const char *x)
 {
@@ -107,7 +107,7 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
 
 /* ---- Slices outside the region, which no device computes ---- */
 
-/* Write slices [z0, z1) of n frames with the value outside the region. */
+/* Write slices [z0, z1) of n time points or channels, filled with the value outside the region. */
 static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, size_t n, size_t z0,
                               size_t z1, size_t slice)
 {
@@ -120,8 +120,8 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, si
     return FBP_OK;
 }
 
-/* Write all slices outside the region, once per run: the slabs that no worker computes, and slices
- * at both ends of the volume. */
+/* Write all slices outside the region, once per run: those of slabs that no worker computes, and
+ * those at both ends of the volume. */
 static fbp_status write_blanks(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -145,7 +145,7 @@ static fbp_status write_blanks(struct worker *w)
 
 /* ---- Threads that write pieces of slices ---- */
 
-/* Complete and write slices [z, z + n) of all frames of a piece. */
+/* Complete and write slices [z, z + n) of a piece (slices in a host buffer), for all channels. */
 static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -161,7 +161,7 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     return FBP_OK;
 }
 
-/* Free the buffer of a piece that is written. */
+/* Return the host buffer of a piece, whose slices are written, to the queue of free buffers. */
 static fbp_status give_back(struct worker *w, size_t piece)
 {
     struct piece_slot *p = &w->pieces[piece];
@@ -172,13 +172,15 @@ static fbp_status give_back(struct worker *w, size_t piece)
     return FBP_OK;
 }
 
-/* Number of slices per part of a piece: 1, or more if the piece has more than MOST_PARTS slices. */
+/* Number of slices per part of a piece (slices in a host buffer): 1, or more if the piece has more
+ * than MOST_PARTS slices. */
 static size_t part_slices(const struct piece_slot *p)
 {
     return (p->nz + MOST_PARTS - 1) / MOST_PARTS;
 }
 
-/* Write a part of a piece; at: index of the piece * MOST_PARTS + part. */
+/* Write a part of a piece (slices in a host buffer); at: index of the piece * MOST_PARTS + index of
+ * the part. */
 static fbp_status write_part(struct worker *w, size_t at)
 {
     struct piece_slot *p = &w->pieces[at / MOST_PARTS];
@@ -189,8 +191,8 @@ static fbp_status write_part(struct worker *w, size_t at)
     return atomic_fetch_sub(&p->n_unwritten, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
 }
 
-/* Main function of a thread that writes parts of pieces.  A failure aborts the queues, which ends
- * all threads of the worker. */
+/* Main function of a thread that writes parts of pieces of slices.  A failure aborts the queues,
+ * which ends all threads of the worker. */
 static void *writer_main(void *arg)
 {
     struct worker *w = arg;
@@ -205,7 +207,7 @@ static void *writer_main(void *arg)
     return NULL;
 }
 
-/* Wait until all pieces are written. */
+/* Wait until all fetched slices are written. */
 static fbp_status await_pieces(struct worker *w)
 {
     const size_t n = w->work->n_blocks;
@@ -235,10 +237,11 @@ static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0,
     return fbp_stage_copied(w, FBP_STAGE_OUT, start, &w->fetch);
 }
 
-enum { FETCHED = 3 }; /* greatest number of pieces that are fetched at once */
+/* greatest number of pieces (host buffers of slices) to which fetches are enqueued at once */
+enum { FETCHED = 3 };
 
-/* Fetch slices [z0, z1) of a block piece by piece; the next pieces are fetched while earlier pieces
- * are written. */
+/* Fetch slices [z0, z1) of a block piece by piece, in host buffers; the next pieces are fetched
+ * while earlier ones are written. */
 static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -269,7 +272,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             if (!fbp_run_finishes(rq) && (!w->backend->can.statistics || fbp_box_crops(rq->job)))
                 fbp_statistics_values(&w->found, rq->job, p->host,
                                       fbp_channels(rq->job) * p->nz * slice_samples(w));
-            /* write the piece in this thread, or enqueue its parts for the writing threads */
+            /* write the slices in this thread, or enqueue parts of them for the writing threads */
             p->span = fbp_span_host(rq->timeline);
             if (w->n_writers == 0) {
                 FBP_TRY(write_slices(w, p, 0, p->nz));
@@ -287,7 +290,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
 }
 
 /* Fetch and write a block of finished slices.  After the last block of a slab, wait until all its
- * slices are written, and account for the slab. */
+ * slices are written, and add its statistics to the run. */
 static fbp_status write_block(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -329,8 +332,8 @@ static fbp_status write_blocks(struct worker *w)
     size_t at;
 
     for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
-        if (!w->pieces[i].host) /* allocate the host buffers of slices, while other stages read the
-                                   first views */
+        if (!w->pieces[i].host) /* allocate host buffers at their first use, while other stages read
+                                   the first views */
             FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
                                                   &w->pieces[i].host));
     FBP_TRY(write_blanks(w));

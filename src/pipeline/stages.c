@@ -58,7 +58,7 @@ fbp_status fbp_stage_span(struct worker *w, enum fbp_stage stage, struct fbp_spa
     return fbp_span_device(w->run->rq->timeline, w->backend, w->dev, stage, out);
 }
 
-/* Number of a task among those of its slab. */
+/* Index of a task among the tasks of its slab. */
 static size_t task_number(const struct place *at)
 {
     return (size_t)(at->task - at->drawn->tasks);
@@ -83,7 +83,8 @@ fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out)
     bool found = true;
 
     *out = NULL;
-    while (!*out && found) { /* until this worker has taken a slab, or there will be none */
+    /* until this worker has taken a slab, or no slab can return to the work list */
+    while (!*out && found) {
         pthread_mutex_lock(&s->lock);
         while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(&w->gone))
             pthread_cond_wait(&s->changed, &s->lock);
@@ -119,8 +120,8 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
         FBP_TRY(w->backend->memory.upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
-    /* upload views from the caller's memory: the parts of the circle one after another, as in
-     * fbp_load() */
+    /* upload views from the caller's memory, one part of the circle after another: the order in
+     * which fbp_load() reads views */
     for (size_t k = 0; w->views && k < batch->n_views; k += per_part, to += per_part * n * size) {
         const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
         FBP_TRY(w->backend->memory.upload_pieces(w->dev, to, (const char *)w->views + first * size,
@@ -142,8 +143,8 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (w->backend->can.own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
-    if (!batch->resident) /* if all filtered views are kept, each batch has memory of its own, and
-                             does not wait */
+    if (!batch->resident) /* no wait if all filtered views are kept: each batch then has memory of
+                             its own */
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
@@ -161,8 +162,8 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
 static fbp_status filter_batches(struct worker *w)
 {
     const bool shared = w->work->shared;
-    double waited = 0; /* waiting time, which counts only if a batch follows: waiting for the end of
-                          the run does not count */
+    /* waiting time of this stage [s]; the wait for the end of the run does not count */
+    double waited = 0;
     size_t from, to = 0;
 
     if (shared)
@@ -192,7 +193,7 @@ void fbp_stage_filter(struct worker *w)
 
 /* ---- Stage three: backproject ---- */
 
-/* One backprojection command: some views of a task into slices [z0, z1). */
+/* One backprojection command: some views of a task's batch into slices [z0, z1). */
 struct step {
     const struct place *at;
     struct fbp_batch batch;
@@ -200,7 +201,7 @@ struct step {
     size_t volume, z0, z1;
 };
 
-/* Enqueue a backprojection, with its event in the ring w->commands. */
+/* Enqueue a backprojection, and record its event in the ring buffer w->commands. */
 static fbp_status queue_step(struct worker *w, const struct step *s)
 {
     const struct fbp_task *t = s->at->task;
@@ -246,8 +247,8 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
     return FBP_OK;
 }
 
-/* Backproject a task, and pass finished blocks of slices to the stage that writes.
- * *volume: index of the slab's buffer; set by the slab's first task */
+/* Backproject the batch of a task into its slab, and pass finished blocks of slices to the stage
+ * that writes. *volume: index of the slab's buffer, which the slab's first task sets */
 static fbp_status backproject_task(struct worker *w, const struct place *at, const void *filtered,
                                    size_t *volume)
 {
@@ -283,7 +284,7 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     return FBP_OK;
 }
 
-/* Copy a batch that another device filters, when that filter has ended. */
+/* Copy a batch of filtered views from the device that filters it, after the filter has ended. */
 static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b,
                               const struct place *at)
 {
@@ -324,8 +325,8 @@ static fbp_status backproject_slabs(struct worker *w)
         fbp_queue_push(w->queues[FILTERED_FREE], i);
     }
 
-    /* If filtered views are kept, all views are on the device at this point: backproject them into
-     * the rest of the first slab and into further slabs. */
+    /* If filtered views are kept, all of them are on the device now: backproject them into the rest
+     * of the first slab, and into further slabs. */
     d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
         for (i = 0; i < d->n_tasks; i++)

@@ -8,24 +8,26 @@
 
 #include <math.h>
 
-/* Longest time of one backprojection command [s]; an enqueued command cannot be stopped. */
+/* Longest planned time of one backprojection command [s], because an enqueued command cannot be
+ * stopped. */
 static const double COMMAND_SECONDS = 0.03;
 
-/* ---- Cuts into slabs or parts of equal cost ---- */
+/* ---- Cuts of a volume into slabs or parts of equal cost ---- */
 
 enum {
     VIEWS = 32, /* sampled views */
     SIDE = 8,   /* sampled voxels per side of a slice */
-    STEP = 16, /* slices per pass of a backprojection kernel; 511 + 513 slices took 12 % longer than
-                  2 x 512 */
-    STEPS_A_SLAB = 8, /* slabs of fewer than STEPS_A_SLAB steps are not cut at multiples of STEP */
+    STEP = 16, /* slices that a kernel backprojects in one pass; slabs of 511 + 513 slices took 12 %
+                  longer than 2 x 512 */
+    /* slabs of fewer than STEPS_A_SLAB * STEP slices are not cut at multiples of STEP */
+    STEPS_A_SLAB = 8,
 };
 
 /* Cost of a voxel that no view sees or that lies outside the region, which is only cleared, fetched
  * and written, relative to a voxel that all views see. */
 static const double UNSEEN = 0.3;
 
-/* Index of sample i of `samples` samples that are spread evenly over n elements. */
+/* Index of the element for sample i, if `samples` samples are spread evenly over n elements. */
 static size_t spread(size_t i, size_t samples, size_t n)
 {
     return (2 * i + 1) * n / (2 * samples);
@@ -68,8 +70,8 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
         out->before[i] /= all;
 }
 
-/* Fraction of the total cost of all slices that the first slices have, a fraction `share` (0 to 1)
- * of all. */
+/* Fraction of the volume's total cost that its first slices have; share: their number, as a
+ * fraction of all slices. */
 static double cost_before(const struct fbp_cut *cut, double share)
 {
     const double at = share * FBP_CUT_PARTS;
@@ -87,8 +89,8 @@ double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1)
     return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
 }
 
-/* First slice of part i if n slices are cut into n_parts parts of equal cost, each of at least one
- * slice; i = n_parts: n. */
+/* First slice of part i (counted from 0) if n slices are cut into n_parts parts of equal cost, each
+ * of at least one slice; n if i = n_parts. */
 static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, size_t i)
 {
     const double cost = (double)i / (double)n_parts;
@@ -105,7 +107,7 @@ static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, siz
 
 /* ---- Slabs, batches and tasks ---- */
 
-/* First slice of slab i, counted among the n slices that are computed. */
+/* First slice of slab i, counted from the first of the n slices that are computed. */
 static size_t first_slice(const struct fbp_work *w, size_t n, size_t i)
 {
     if (w->weighed)
@@ -125,8 +127,9 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     return out;
 }
 
-/* Sizes of batches, in groups of views: n_rising batches of 1, 2, 4 … < most groups (none if the
- * division is level), `rising` groups in total; then `even` batches that share the rest. */
+/* Sizes of batches, in multiples of group_views views: n_rising batches of 1, 2, 4 … < most (none
+ * if all batches are to be equal), together `rising`; then `even` batches that share the remaining
+ * views. */
 struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };
@@ -146,7 +149,8 @@ static struct ramp ramp_of(const struct fbp_work *w, const struct fbp_job *job)
     return r;
 }
 
-/* First group of views of batch b; for the number of batches, the number of groups. */
+/* First view of batch b, in multiples of group_views views; the end of the last batch if b is the
+ * number of batches. */
 static size_t first_group(const struct ramp *r, size_t b)
 {
     if (b < r->n_rising)
@@ -180,7 +184,8 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
     *n = (end < job->n_views ? end : job->n_views) - first;
 }
 
-/* Set [*r0, *r1) to the detector rows of a batch's views that slices [z0, z1) need; 0, 0: none. */
+/* Set [*r0, *r1) to the detector rows of a batch's views that slices [z0, z1) need; both 0: none.
+ */
 static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t z0, size_t z1,
                     size_t *r0, size_t *r1)
 {
@@ -201,7 +206,8 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
         *r0 = *r1 = 0;
 }
 
-/* Set the rows of a batch that slices [z0, z1) need, and the rows to be read, with a margin. */
+/* Set the detector rows of a batch that slices [z0, z1) need, and the rows to be read, which
+ * include a margin. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
     const size_t margin = job->filtering.prep->margin_rows + fbp_column_reach(job);
@@ -209,8 +215,8 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);
     fbp_job_slices(job, &first, &n);
-    /* If slices are so far apart that rows between them may not be needed, extend the rows up to
-     * those of the next slice: then the rows that are read do not depend on the number of slabs. */
+    /* If slices are so far apart that some detector rows are needed by none, include the rows
+     * between two slices: the rows that are read must not depend on the number of slabs. */
     if (job->sparse && z1 < first + n && batch->row0 < r1) {
         rows_of(job, batch, z1, z1 + 1, &next[0], &next[1]);
         if (next[0] < next[1] && next[0] > r1)
@@ -308,13 +314,14 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
 {
     const double views = COMMAND_SECONDS / (w->update * voxels);
 
-    if (!(views < (double)(SIZE_MAX / 2))) /* the speed of the device is not known, or very high */
+    /* no limit, if the device's speed is not known or very high */
+    if (!(views < (double)(SIZE_MAX / 2)))
         return SIZE_MAX / 2;
     const size_t groups = (size_t)views / w->group_views;
     return (groups ? groups : 1) * w->group_views;
 }
 
-/* First slice of part i, from 0, of n_parts parts of equal cost. */
+/* First slice of part i (counted from 0) if n slices are cut into n_parts parts of equal cost. */
 static size_t part_slice(const struct fbp_job *job, const struct fbp_cut *cut, size_t n,
                          size_t n_parts, size_t i)
 {
@@ -346,8 +353,9 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
         share[end] = at;
         if (!per_file || i == 0 || i == n_parts)
             continue;
-        /* Move to the nearest border between files of the output, if that is not farther than an
-         * eighth of the smaller neighbouring part: each part keeps at least three quarters. */
+        /* Move the border between two parts to the nearest border between output files, if that is
+         * not farther than an eighth of the smaller part: each part keeps at least three quarters.
+         */
         const size_t below = at - part_slice(job, &cut, n, n_parts, i - 1);
         const size_t above = part_slice(job, &cut, n, n_parts, i + 1) - at;
         const size_t least = below < above ? below : above;
