@@ -23,14 +23,14 @@ void fbp_plan_take_cores(fbp_plan *p)
 
     if (!team || p->params.n_threads != 0)
         return;
-    /* use the cores to which the process is bound, or else an equal share of the cores of the host
-     */
+    /* use the cores to which a launcher has bound this process; if it is not bound, an equal share
+     * of the host's cores */
     const int share = mine / (int)fbp_team_local_size(team);
     p->params.n_threads = mine < there ? mine : share > 0 ? share : 1;
 }
 
-/* Identity of a device.  bus_id identifies the hardware, because a launcher may show each process
- * another device as index 0; "": compare indices. */
+/* Identity of a device.  bus_id: PCI address, because a launcher may show another device as index 0
+ * to each process; "": compare indices. */
 struct card {
     int index;
     char bus_id[28];
@@ -47,8 +47,8 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
     if (!team)
         return FBP_OK;
     if (fbp_team_local_size(team) > 1) {
-        /* one device per process of the host: from the devices that were named by number, else from
-         * all devices of the backend */
+        /* each process of a host uses one device: one of those that were named by number, else one
+         * of all devices of the backend */
         const bool named = p->params.device && strchr(p->params.device, ':');
         const struct fbp_backend *backend = p->backend;
         const int n = named ? (int)p->n_devices : fbp_backend_count(&backend, why, sizeof why);
@@ -69,7 +69,7 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
     return st;
 }
 
-/* Write a description of a grid of processes, such as "3 slabs of slices", into line[n]. */
+/* Describe a grid of processes in line[n], such as "3 slabs of slices". */
 static void name_grid(size_t slabs, size_t parts, char *line, size_t n)
 {
     if (parts > 1)
@@ -93,8 +93,9 @@ void fbp_plan_note_team(const fbp_plan *p)
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
     const double ratio = r->other_cost / r->cost; /* of the best other grid, if there is one */
-    if (p->params.cluster.view_ranks == 0)        /* the faster grid was not chosen, because sums of
-                                                     partial volumes change the last digits */
+    if (p->params.cluster.view_ranks ==
+        0) /* this grid was not chosen, although it is faster, because sums of partial volumes
+              change the last digits */
         snprintf(remedy, sizeof remedy, ", but with other last digits; use --view-ranks %zu",
                  r->other_parts);
     if (r->other_cost > 0 && ratio >= 1.05)
@@ -114,7 +115,7 @@ struct planned {
     char device[32], kernel[32], isa[16];
 };
 
-/* Check that the plan of a rank (b) is that of rank 0 (a). */
+/* Check that the plan of rank `rank`, b, is equal to that of rank 0, a. */
 static fbp_status compare(const fbp_team *team, size_t rank, const struct planned *a,
                           const struct planned *b)
 {
@@ -122,8 +123,8 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    if (a->params ==
-        b->params) { /* if the parameters differ, other differences may follow from them */
+    if (a->params == b->params) { /* compare these only if the parameters are equal, because other
+                                     differences may follow from parameters */
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return fbp_fail(
                 FBP_ERR_INVALID,
@@ -186,23 +187,24 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
 
 /* ---- The grid of ranks ----
  *
- * All ranks send their memory, cores and rates.  The least of each decides, so that every rank can
- * do its share, and the grid does not depend on the order of ranks. */
+ * All ranks send their memory, cores and rates to one another.  The least of each counts, so that
+ * every rank can do its share, and the grid does not depend on the order of ranks. */
 
-/* Rates per core [1e9 updates/s, 1e9 filtered samples/s] if neither FBP_RATES nor the device gives
- * any.  They are not measured, so that a repeated run has the same grid and the same values. */
+/* Assumed rates per core [1e9 updates/s, 1e9 filtered samples/s], if neither FBP_RATES nor the
+ * device gives any.  Measured rates would differ between runs, and with them the grid and the
+ * values. */
 static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
 
-/* Rates that the environment variable FBP_RATES gives; 0: not given.  net, disk, read, write:
- * bytes/s; gups: 1e9 updates/s; filter: 1e9 samples/s. */
+/* Rates given by the environment variable FBP_RATES; 0: not given.  net, disk, read, write:
+ * bytes/s; gups: 1e9 updates/s; filter: 1e9 filtered samples/s. */
 struct given {
     double net, disk, read, write, gups, filter;
 };
 
 /* Resources of a rank. */
 struct means {
-    /* memory that is left for the rank's work if the rank needed as much for the team as rank 0,
-     * which needs most [bytes] */
+    /* memory for slabs and batches [bytes], after that for exchange in a team, of which rank 0
+     * needs most: every rank counts as much as rank 0 */
     uint64_t room;
     uint64_t device; /* limit of device memory given by --device-memory [bytes]; 0: not given */
     uint64_t writer_bytes; /* bytes per writing thread */
@@ -241,7 +243,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     return FBP_OK;
 }
 
-/* Reduce the resources in *to to the least of both ranks. */
+/* Reduce the resources in *to to those that both ranks have. */
 static void take_least(struct means *to, const struct means *other)
 {
     to->room = other->room < to->room ? other->room : to->room;
@@ -267,7 +269,7 @@ static void take_least(struct means *to, const struct means *other)
     to->given.filter = fbp_least_rate(to->given.filter, other->given.filter);
 }
 
-/* Choose the quickest grid of ranks that have these resources. */
+/* Choose the quickest grid of ranks, each with the resources m. */
 static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *request,
                               const struct means *m)
 {
@@ -300,7 +302,7 @@ static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *reques
                               p->params.cluster.view_ranks, &p->ranks);
 }
 
-/* Rank 0 chooses the grid from the resources of all ranks and sends it to them. */
+/* Rank 0 chooses the grid from the resources of all ranks and sends it to all ranks. */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request)
 {
     fbp_team *team = p->params.cluster.team;
@@ -325,8 +327,8 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     FBP_TRY(fbp_team_share(team, "grid", st, &p->ranks, sizeof p->ranks));
     fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
-        p->n_devices =
-            1; /* use one device, because partial volumes are added block by block, in one order */
+        p->n_devices = 1; /* one device per process, because partial volumes are added block by
+                             block in a fixed order */
     return fbp_ranks_share(&p->ranks, p->backend->can.group_views, &p->tables.job);
 }
 
@@ -343,9 +345,10 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
     return fbp_ranks_share(&p->ranks, p->backend->can.group_views, job);
 }
 
-/* ---- Agreement on memory: one storage of views and one division, which fit all ranks ---- */
+/* ---- Agreement of all ranks on where views are kept and how the work is divided ---- */
 
-/* Memory that a process lacks for a division of the work, and the error message of the process. */
+/* Memory that a process lacks for its division of the work, and the error message of that process.
+ */
 struct lack {
     bool lacks;
     struct fbp_plan_lack what;
@@ -357,8 +360,9 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack mine = {.lacks = status == FBP_ERR_NOMEM}, *all = NULL;
-    size_t poorest = size; /* rank that needs most memory among those that lack some */
-    bool alike = true;     /* all ranks have the same message */
+    size_t poorest =
+        size;          /* among the ranks that lack memory, the one that needs most; `size`: none */
+    bool alike = true; /* whether all ranks have the same message */
     char name[100];
 
     p->lack = (struct fbp_plan_lack){.needs = 0};
@@ -381,7 +385,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
         if (all[r].lacks && (poorest == size || all[r].what.needs > all[poorest].what.needs))
             poorest = r;
     }
-    if (poorest < size) { /* all processes fail with the message of the process that needs most */
+    if (poorest < size) { /* all ranks fail with the message of the rank that needs most memory */
         p->lack = all[poorest].what;
         if (!alike)
             snprintf(p->lack.who, sizeof p->lack.who,
@@ -408,14 +412,15 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
     return st;
 }
 
-/* Greatest number of repeated divisions: a process whose free memory is just sufficient may divide
- * into smaller slabs the second time, because it has used some memory meanwhile, and the other
- * processes then divide once more. */
+/* Greatest number of repeated divisions of the work.  A process whose memory is scarce may divide
+ * into smaller slabs the second time, because it has allocated some memory meanwhile; the other
+ * processes of its slab then divide once more. */
 enum { DIVISION_ROUNDS = 8 };
 
-/* Values that must be equal in processes that add their partial volumes block by block. */
+/* Division of the work, which must be equal in all processes that add the partial volumes of one
+ * slab block by block. */
 struct division {
-    size_t slab; /* slab of the grid */
+    size_t slab; /* index of the process's slab in the grid */
     size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;
 };
 
@@ -433,7 +438,8 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     for (int round = 0; !all_same && round <= DIVISION_ROUNDS; round++) {
         const struct division mine = {p->ranks.slab,   w->n_slabs,       w->slab_slices,
                                       w->block_slices, w->finish_slices, w->weighed};
-        size_t least = mine.slab_slices; /* fewest slices per slab in this process's slab */
+        size_t least = mine.slab_slices; /* least slab_slices of the processes that share this
+                                            process's views */
         bool same = true;                /* the processes of this slab divide alike */
         st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
         if (st != FBP_OK)

@@ -2,7 +2,7 @@
  * report, and sums of partial volumes.
  *
  * plan_run.c calls these functions.  Either each process writes its own slices into one output
- * (`apart`), or the others send their slices to rank 0, which writes all. */
+ * (`apart`), or the other processes send their slices to rank 0, which writes all. */
 #include "array/array.h"
 #include "base/base.h"
 #include "base/cache.h"
@@ -24,37 +24,38 @@ struct fbp_plan_run_team {
     const struct fbp_cancel_flag *stop; /* of the run */
     fbp_sink *sink;
     bool apart; /* each process writes its own slices */
-    /* thread of rank 0 that receives slices from the other processes, until each has sent its last
-     * slice */
+    /* thread of rank 0 that receives slices, until each of the other processes has sent its last
+     * one */
 
     pthread_t taker;
     bool has_taker;
     atomic_bool taken_all;
-    /* Status of the thread `taker` when taken_all is set; its message is in `why` */
+    /* status of the thread `taker`, valid when taken_all is set; its error message is in `why` */
     fbp_status taken;
     char why[1200];
     void *slices;             /* buffer for received slices */
-    double told;              /* time of the last progress message to rank 0 [s] */
+    double told;              /* time when this process last sent its progress to rank 0 [s] */
     struct fbp_progress last; /* progress of this process */
 };
 
-/* Results that a process sends to rank 0 at the end of a run; the packed checks of its views
- * follow. */
+/* Results that a process sends to rank 0 at the end of a run; in the message, the results of its
+ * checks of views follow. */
 struct found {
     struct fbp_report report;
     uint64_t n; /* number of voxels that min, max and mean of the report include */
     struct fbp_prep_counts ahead;
 };
 
-/* Slices that one process owns in a round, relative to the round's first slice. */
+/* Slices that one process owns and adds up in a round of exchange; `first` counts from the first
+ * slice of the round. */
 struct segment {
     size_t first, n;
 };
 
 struct fbp_plan_sums {
     const fbp_plan *plan;
-    float *pieces; /* segments of slices of this process, received from the n_parts - 1 other
-                      processes, `room` floats each */
+    float *pieces; /* partial sums of this process's slices that the n_parts - 1 other processes
+                      have sent, `room` floats from each */
     size_t room;   /* floats per received segment */
     struct segment of[];
 };
@@ -64,7 +65,7 @@ static size_t slice_bytes(const fbp_plan *p)
     return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
 }
 
-/* Number of slices per message to rank 0, at least one. */
+/* Greatest number of slices per message to rank 0, at least one. */
 static size_t slices_at_once(const fbp_plan *p)
 {
     const size_t bytes = slice_bytes(p);
@@ -87,7 +88,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
     const uint64_t have = fbp_box_size(job, 2) * fbp_volumes(job);
     const size_t parts = p->ranks.n_parts;
-    uint64_t added = 0; /* buffers for partial volumes of other processes */
+    uint64_t added = 0; /* bytes of the buffers for partial volumes of other processes */
     size_t first_slice, n;
 
     if (!p->params.cluster.team)
@@ -105,7 +106,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     return 2 * size * found + size * have + sent + added;
 }
 
-/* Receive n slices from z on from process `from`, and write them to the output. */
+/* Receive slices [z, z + n) from process `from`, and write them to the output. */
 static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uint64_t n)
 {
     const fbp_plan *p = t->plan;
@@ -120,8 +121,8 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     return fbp_sink_write(t->sink, (size_t)z, (size_t)n, fbp_value_type(&p->tables.job), t->slices);
 }
 
-/* Main function of the thread `taker`: take slices until every other process has sent its last one.
- * If it fails, it stops the run. */
+/* Main function of the thread of rank 0 that receives slices, until every other process has sent
+ * its last one.  If the thread fails, it stops the run. */
 static void *taker_main(void *arg)
 {
     struct fbp_plan_run_team *t = arg;
@@ -147,9 +148,9 @@ static void *taker_main(void *arg)
     return NULL;
 }
 
-/* Combine the tables of the slices that the output already has, of all writing processes.  All
- * processes get the same table, because processes that share a slab compute its missing slices
- * together. */
+/* Combine the tables [slice] of all writing processes, which state what slices the output already
+ * has.  All processes get the same table, because processes that share a slab compute its missing
+ * slices together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.cluster.team;
@@ -161,7 +162,7 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
         status = fbp_calloc((void **)&have, n, 1, "a table of slices");
     for (size_t z = 0; have && z < n; z++)
         have[z] = writes_output(t->plan, t->apart) && fbp_sink_has(t->sink, z, 1);
-    if (t->apart && status == FBP_OK) { /* combine the tables of all processes on rank 0 */
+    if (t->apart && status == FBP_OK) { /* combine the tables of all writing processes on rank 0 */
         if (fbp_team_rank(team) == 0)
             status = fbp_calloc((void **)&all, fbp_team_size(team), n, "tables of slices");
         status = fbp_team_collect(team, "slices", status, have, n, all);
@@ -239,9 +240,9 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
     return p->callbacks.progress ? p->callbacks.progress(p->callbacks.user, &sum) : 0;
 }
 
-/* End this process's part of the slices.  Rank 0 reports the progress of the other ranks until all
- * slices have arrived; the other ranks send a message that no more slices follow.  Slices that the
- * output had before the run are not part of the progress. */
+/* Called when this process has computed its slices.  Rank 0 reports the progress of the other ranks
+ * until all slices have arrived; each other rank announces that no more slices follow.  Slices
+ * that the output had before the run are not part of the progress. */
 static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_report *report)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -269,7 +270,7 @@ static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_re
     return t->taken;
 }
 
-/* Add another process's report: wall-clock times become those of the slowest process; work, busy
+/* Add another process's results to *to: total times become those of the slowest process; work, busy
  * times and counts are summed. */
 static void join_reports(struct found *to, const struct found *other)
 {
@@ -304,9 +305,9 @@ static void join_reports(struct found *to, const struct found *other)
     a->output_clipped += b->output_clipped;
 }
 
-/* Combine the results of all processes into the report and the checks of rank 0.  View steps of all
- * slabs count the same repaired samples, so only the slab with the largest count is used (the
- * processes of a slab that existed before the run have read nothing). */
+/* Combine the results of all processes into the report and the checks of rank 0.  Corrections of
+ * views count the same repaired samples in all slabs of the grid, so only the slab with the largest
+ * count is used (processes whose slab existed before the run have read nothing). */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                      fbp_data_check *look, struct fbp_report *report)
 {
@@ -348,7 +349,8 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&mine, 1, bytes, "results of processes");
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "results of processes");
-    if (t->plan->ranks.part > 0) /* only the first process of each slab counts resumed slabs */
+    if (t->plan->ranks.part > 0) /* only the first of the processes that share a slab counts the
+                                    slabs that existed before */
         found.report.slabs_resumed = 0;
     if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
@@ -392,7 +394,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
     if (!t)
         return;
     fbp_team_cancel_flag(t->plan->params.cluster.team, NULL);
-    if (t->has_taker) /* the thread `taker` has ended, or a failed barrier ends it */
+    if (t->has_taker) /* the receiving thread has ended, or a failed barrier ends it */
         pthread_join(t->taker, NULL);
     fbp_free(t->slices);
     free(t);
@@ -404,7 +406,8 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
  * Each process writes its own slices into the output if all see the same file system and the format
  * stores slices at fixed positions.  Otherwise rank 0 writes all slices. */
 
-/* Callback `write` of fbp_sink_functions: send slices to rank 0. */
+/* Callback of the sink of a rank that does not write itself (fbp_sink_functions): send slices to
+ * rank 0. */
 static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
                 size_t n_why)
 {
@@ -441,9 +444,9 @@ fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
     return fbp_sink_callback(out, &functions, n);
 }
 
-/* Hashes that must be equal in all processes. */
+/* Hashes of the input and the output, which must be equal in all processes of a team. */
 struct files {
-    uint64_t inputs; /* names, sizes and times of the input files */
+    uint64_t inputs; /* hash of the plan and of the names, sizes and times of the input files */
     uint64_t output;
 };
 
@@ -478,8 +481,8 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
 }
 
 /* Open the sink of this process.
- * joint: the output that all ranks write; rank 0 prepares the output, discarding or resuming an
- *        earlier one as requested, and publishes it.  Else only this process writes the output. */
+ * joint: all ranks write the output.  Rank 0 prepares it, discarding or resuming an earlier output
+ *        as requested, and publishes it.  Not joint: only this process writes the output. */
 static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const char *output,
                             bool joint, fbp_sink **sink)
 {
@@ -495,14 +498,14 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
                               joint ? &share : NULL, sink);
 }
 
-/* How rank 0 has opened the output; sent to all ranks. */
+/* How rank 0 has opened the output; rank 0 sends this struct to all ranks. */
 struct opened {
     bool joint;
     struct fbp_sink_probe token;
 };
 
-/* Find out whether all ranks see the file system of rank 0 (*apart).  If not, rank 0 logs a note
- * that names a rank. */
+/* Find out whether all ranks see the output on the file system of rank 0 (*apart).  If not, rank 0
+ * logs a note that names one of the others. */
 static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
                        bool *apart)
 {
@@ -510,8 +513,8 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
     const unsigned char mine = !opened->token.path[0] || fbp_sink_sees_probe(&opened->token);
     const size_t size = fbp_team_size(team);
     char name[100], first[100], more[40] = "does";
-    size_t blind = 0, at = size; /* number of ranks that do not see the file of rank 0, and the
-                                    first of these ranks */
+    size_t blind = 0, at = size; /* number of ranks that do not see the file which rank 0 has
+                                    created; the first of these ranks */
     unsigned char *all = NULL;
 
     fbp_status st = fbp_calloc((void **)&all, size, 1, "a team");
@@ -550,8 +553,8 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
     if (first)
         st = fbp_plan_fingerprint(p, source, &fingerprint);
     if (first && st == FBP_OK) {
-        /* The output is common to all ranks, unless the format is written from start to end, or is
-         * hash:, or the output cannot be resumed or is complete. */
+        /* Rank 0 opens an output that all ranks write, unless the format must be written from start
+         * to end, or the output is hash:, or it cannot be resumed, or it is complete. */
         st = FBP_ERR_UNSUPPORTED;
         if (fingerprint && !p->params.output.auto_range)
             st = open_sink(p, source, output, true, sink);
@@ -578,11 +581,12 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
 
 /* ---- Sums of partial volumes ----
  *
- * Each process that shares the views of a slab owns segments of its slices.  It receives these
- * segments from the other processes and adds them in the order of processes, so that bits do not
- * depend on timing. */
+ * Each process that shares the views of a slab owns some of the slab's slices.  It receives their
+ * partial sums from the other processes and adds them in the order of processes, so that bits do
+ * not depend on timing. */
 
-/* Process of the slab that owns slice z of the output. */
+/* Return which of the processes that share this process's slab owns slice z of the output, and adds
+ * it up. */
 static size_t owner(const fbp_plan *p, size_t z)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -603,15 +607,16 @@ static bool has(void *user, size_t z)
     return fbp_plan_has_sum(s->plan, z);
 }
 
-/* Buffer for this process's segment as received from process `part`. */
+/* Return the buffer for partial sums of this process's slices that come from process `part` of the
+ * slab. */
 static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 {
     return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;
 }
 
-/* Callback `add` of struct fbp_sum.  All processes have the same blocks in the same order, and
- * request data before they send any.  The process that is furthest behind never waits, so no
- * deadlock is possible. */
+/* Callback `add` of struct fbp_sum: add the partial volumes of all processes that share a slab.
+ * They have the same blocks of slices in the same order, and request data before they send any: the
+ * process that is furthest behind never waits, so no deadlock is possible. */
 static fbp_status add(void *user, size_t z, size_t n, float *x)
 {
     struct fbp_plan_sums *s = user;
@@ -629,7 +634,8 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
     for (size_t at = 0, some; at < n; at += some) {
         float *const round = x + at * slice;
 
-        /* find the slices of this round of exchange: at most one segment per process */
+        /* find the slices of this round of exchange: a contiguous segment for each process that
+         * shares the slab, or none */
         memset(s->of, 0, r->n_parts * sizeof *s->of);
         for (some = 0; some < n - at; some++) {
             struct segment *of = &s->of[owner(p, z + at + some)];
@@ -639,9 +645,9 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
             of->n++;
         }
 
-        /* Request this process's segment of slices from every other process of the slab, and send
-         * these processes their segments.  Each process begins with the next one, because otherwise
-         * all would send to the same process. */
+        /* Request partial sums of this process's slices from all other processes of the slab, and
+         * send them those of their slices.  Each process begins with the one after itself, because
+         * otherwise all would send to the same process. */
         for (size_t i = 1; own->n > 0 && i < r->n_parts; i++) {
             const size_t part = (r->part + i) % r->n_parts;
             FBP_TRY(fbp_team_request_piece(team, rank0 + part, piece_of(s, part),
@@ -655,7 +661,7 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
                                             of->n * slice * sizeof *x));
         }
 
-        /* add the segments of all processes in the order of processes */
+        /* add the partial sums of all processes, always in the order of processes */
         float *const mine = round + own->first * slice;
         float *const sum = r->part == 0 ? mine : piece_of(s, 0);
         for (size_t part = 0; own->n > 0 && part < r->n_parts; part++) {

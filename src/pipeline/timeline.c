@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A bar of the timeline.  The times of work on a device are those of the host until
+/* A bar of the timeline.  The times of work on a device are those of the host's clock until
  * fbp_timeline_settle() has read the device's timestamps. */
 struct entry {
     struct fbp_span span;
@@ -19,7 +19,7 @@ struct entry {
 
 struct fbp_timeline {
     pthread_mutex_t lock;
-    double zero; /* fbp_seconds() when the timeline was created */
+    double zero; /* value of fbp_seconds() at time 0 of the timeline, when it was created */
     struct entry *entries;
     size_t n, room;
 };
@@ -87,8 +87,8 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
         }
     }
     if (t->n < t->room) {
-        /* Take the time while the lock is held, because the entries of a lane must be in the order
-         * of their ends. */
+        /* take the end time while the lock is held, because the bars of a lane must be stored in
+         * the order of their ends */
         e.bar.end = fbp_seconds() - t->zero;
         t->entries[t->n++] = e;
     } else {
