@@ -188,7 +188,7 @@ fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
     const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : FBP_ALIGN;
     const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
 
-    /* posix_memalign(), because aligned_alloc() accepts only multiples of the alignment as sizes */
+    /* aligned_alloc() is not called, because it accepts only multiples of the alignment as sizes */
     if (rounded < bytes || posix_memalign(out, align, rounded ? rounded : FBP_ALIGN) != 0)
         *out = NULL;
     if (!*out)

@@ -22,7 +22,7 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((form
 fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
 #if defined __clang_analyzer__ && !defined FBP_STATUS_C
-/* For the static analyzer: these functions never return FBP_OK. */
+/* Macros for the static analyzer, by which fbp_fail() and fbp_fail_nomem() never return FBP_OK. */
 #    define fbp_fail(status, ...)       ((void)fbp_fail(status, __VA_ARGS__), (status))
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif

@@ -106,7 +106,7 @@ const char *fbp_cpu_model(char *buf, unsigned long n);
 /** NUMA node of a PCI device such as "0000:18:00.0", in upper or lower case; -1: unknown. */
 int fbp_numa_node(const char *sys, const char *bus_id);
 
-/** fbp_numa_node(), but -1 if the host has only one node. */
+/** Return the NUMA node of a PCI device (fbp_numa_node()), but -1 if the host has only one node. */
 int fbp_numa_near(const char *sys, const char *bus_id);
 
 /** Prefer a NUMA node for pages of `memory` that are not allocated yet; no effect if node < 0.

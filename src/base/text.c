@@ -174,8 +174,8 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
         char one[8];
         const size_t len = decode(at, n - i, &c);
         const bool kept = len == 1 && c != 0 && strchr(keep, (int)c);
-        /* Control characters C0, DEL, C1 (Unicode 15, 23.1), line and paragraph ends, changes of
-         * direction. */
+        /* whether the character is a control character: C0, DEL, C1 (Unicode 15, 23.1), line
+         * or paragraph end, or change of direction. */
         const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
                              (c >= 0x2066 && c <= 0x2069);
         if (len > 0 && (kept || !control))

@@ -30,7 +30,7 @@ struct fbp_cancel_scope {
     bool (*asked)(void *user); /**< called about every 50 ms; returns true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
     double next;               /**< time of the next call of asked() [s] */
-    bool said;                 /**< whether asked() has returned true; it is not called again */
+    bool said; /**< whether asked() has returned true, after which it is not called again */
     bool deaf; /**< whether this thread ignores all cancellation, including fbp_stop(); set during
                   clean-up */
 };
@@ -76,8 +76,8 @@ void fbp_pool_destroy(fbp_pool **pool);
  * are used. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
-/** fbp_pool_for() with priority over all waiting loops, for short work that blocks other
- *  threads. */
+/** Run a loop like fbp_pool_for(), but before all loops that wait in the pool: for short work on
+ * which other threads wait. */
 void fbp_pool_for_first(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
 /** Run fn for every item in [0, n_items), in the pool or, if pool is NULL, in this thread.  After a
@@ -91,11 +91,12 @@ typedef struct fbp_queue fbp_queue;
 fbp_status fbp_queue_create(fbp_queue **out, size_t capacity);
 void fbp_queue_destroy(fbp_queue **queue);
 
-/** Append an item; blocks while the queue is full. Returns false if the queue is closed. */
+/** Append an item to a queue; blocks while the queue is full.  Returns false if the queue is
+ * closed. */
 bool fbp_queue_push(fbp_queue *queue, size_t item);
 
-/** Remove the first item; blocks while the queue is empty. Returns false if the queue is closed and
- *  empty. Adds the waiting time [s] to *waited, if not NULL. */
+/** Remove the first item of a queue; blocks while the queue is empty.  Returns false if the queue
+ * is closed and empty.  Adds the waiting time [s] to *waited, if not NULL. */
 bool fbp_queue_pop(fbp_queue *queue, size_t *item, double *waited);
 
 /** Close a queue: no more items can be appended, but the items that it contains can be removed. */

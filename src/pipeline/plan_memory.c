@@ -89,8 +89,8 @@ static size_t slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Return whether the caller's views are in the memory of the only device, which reads them there
- * (run.c): only if the host does not have to change the views first. */
+/* Return whether the plan's only device can read the caller's views in its own memory, without a
+ * copy: if they have its type and layout, and the host does not have to change them (run.c). */
 static bool reads_on_device(const fbp_plan *p)
 {
     const fbp_source *source = p->params.input.source;
@@ -247,7 +247,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 
     for (;;) {
         size_t poorest = 0; /* device with the least free memory */
-        uint64_t least = 0; /* free memory of this device [bytes]; 0: not known */
+        uint64_t least = 0; /* free memory of the device `poorest` [bytes]; 0: not known */
         const uint64_t wanted = p->params.device_memory_bytes;
         const uint64_t has = p->target ? p->target->device_bytes / 10 * 9 : 0;
         for (size_t i = 0; !wanted && !has && i < p->n_devices; i++) {
@@ -409,10 +409,12 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     p->tables.job.input.unpacks = p->unpacks;
     if (!c)
         return arrange_job(p);
-    /* whether phases may be retrieved each time a view is read: not after ring removal */
+    /* whether phases may be retrieved each time a view is read: not after ring removal, nor if
+     * views can only be read in order */
     const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    /* with further corrections, the rows of the job belong to another detector */
+    /* keep all rows if another correction follows: the job's rows are then those of another
+     * detector */
     if (p->n_steps == 1)
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {

@@ -57,7 +57,8 @@ struct plan_run {
     fbp_data_check *check;
     bool checked_in_step; /* whether a view step (correction of the views) checks the measured
                              views, instead of the run */
-    bool in_memory; /* whether devices may read views from the caller's memory, without the run */
+    bool in_memory; /* whether the views are in the caller's memory: devices may read them there, so
+                       the run cannot check them */
     struct checks checks;
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: a single process */
@@ -348,9 +349,10 @@ static void *checks_main(void *arg)
     return NULL;
 }
 
-/* Begin the checks of views that a thread makes during a run.  The search for bad pixels reads the
- * measured views, before any correction; EPR views, filtered views, views that can be read only in
- * order, and views in a device's memory are not searched. */
+/* Prepare the checks of views beside a run; if the views are in memory, begin them in a thread. The
+ * search for bad pixels reads the measured views, before any correction.  Plane integrals (EPR),
+ * filtered views, views that can be read only in order, and views in a device's memory are not
+ * searched. */
 static void begin_checks(struct plan_run *r, fbp_source *measured)
 {
     const fbp_plan *p = r->plan;

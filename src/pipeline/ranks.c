@@ -229,7 +229,7 @@ struct weighing {
     const struct fbp_work_request *request;
 };
 
-/* Callback `seconds` of struct fbp_ranks_cost. */
+/* Callback `seconds` of struct fbp_ranks_cost: predict the time of a grid of ranks [s]. */
 static fbp_status cluster_seconds(void *user, const struct fbp_ranks *grid, double *seconds)
 {
     const struct weighing *w = user;

@@ -294,7 +294,8 @@ static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_
         lo = fmin(lo, at[1]);
         hi = fmax(hi, at[1]);
     }
-    /* a cubic B-spline uses rows floor - 1 to floor + 2; one more at both ends for rounding */
+    /* a cubic B-spline at row y uses rows floor(y) - 1 to floor(y) + 2; one more at both ends for
+     * rounding */
     out[0] = (size_t)fmax(0, fmin(floor(lo), last - 1) - 2);
     out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
 }

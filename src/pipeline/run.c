@@ -53,8 +53,8 @@ static void find_callers_memory(struct worker *w)
         return;
     if (sink_on_device && fbp_run_finishes(rq)) /* the host cannot finish slices there */
         return;
-    /* A backend that computes in host memory, and also the statistics of fetched voxels, can fetch
-     * slices to any host memory. */
+    /* A backend that works in host memory, and computes the statistics of the voxels that it
+     * fetches, can fetch slices to any host memory. */
     if ((volume && b->memory.reaches(w->dev, volume, volume_bytes)) ||
         (!sink_on_device && !b->can.own_memory && b->can.statistics))
         w->volume = volume;

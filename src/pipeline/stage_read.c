@@ -106,7 +106,8 @@ fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
     /* Without a pool, a work item is all views of the batch from one part of the circle, which have
-     * consecutive numbers; else it is a view or a block of rows. */
+     * consecutive numbers (kernels with rotational symmetry take views from several parts of the
+     * circle); else it is a view or a block of rows. */
     const size_t at_once = pool ? 1 : batch->n_views / job->selection.symmetric_views;
     struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
@@ -157,8 +158,9 @@ static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
     return report_waiting(w->run, 0, *n_there);
 }
 
-/* Return whether a batch can be read view by view.  With the option no_overlap, or if a batch has
- * views from several parts of the circle, the run waits for all views of the batch first. */
+/* Return whether a batch can be read view by view.  With the option no_overlap, or if the kernel
+ * takes views from several parts of the circle (rotational symmetry), the run waits for all views
+ * of the batch first. */
 static bool reads_single_views(const struct worker *w)
 {
     return !w->run->rq->no_overlap && w->run->rq->job->selection.symmetric_views == 1;

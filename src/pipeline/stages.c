@@ -120,8 +120,8 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
         FBP_TRY(w->backend->memory.upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
-    /* upload views from the caller's memory, one part of the circle after another: the order in
-     * which fbp_load() reads views */
+    /* upload the batch from the caller's memory: views from one part of the circle after another
+     * (rotational symmetry), the order in which fbp_load() reads them */
     for (size_t k = 0; w->views && k < batch->n_views; k += per_part, to += per_part * n * size) {
         const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
         FBP_TRY(w->backend->memory.upload_pieces(w->dev, to, (const char *)w->views + first * size,

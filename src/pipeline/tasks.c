@@ -19,7 +19,8 @@ enum {
     SIDE = 8,   /* sampled voxels per side of a slice */
     STEP = 16, /* slices that a kernel backprojects in one pass; slabs of 511 + 513 slices took 12 %
                   longer than 2 x 512 */
-    /* slabs of fewer than STEPS_A_SLAB * STEP slices are not cut at multiples of STEP */
+    /* least thickness of slabs that end at multiples of STEP, in multiples of STEP; thinner slabs
+       end anywhere */
     STEPS_A_SLAB = 8,
 };
 

@@ -93,9 +93,9 @@ void fbp_plan_note_team(const fbp_plan *p)
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
     const double ratio = r->other_cost / r->cost; /* of the best other grid, if there is one */
-    if (p->params.cluster.view_ranks ==
-        0) /* this grid was not chosen, although it is faster, because sums of partial volumes
-              change the last digits */
+    /* why the alternative grid was not chosen if it is faster: sums of partial volumes change the
+     * last digits */
+    if (p->params.cluster.view_ranks == 0)
         snprintf(remedy, sizeof remedy, ", but with other last digits; use --view-ranks %zu",
                  r->other_parts);
     if (r->other_cost > 0 && ratio >= 1.05)
@@ -123,8 +123,9 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    if (a->params == b->params) { /* compare these only if the parameters are equal, because other
-                                     differences may follow from parameters */
+    /* compare devices and kernels only if the parameters are equal, because their
+                        differences may follow from different parameters */
+    if (a->params == b->params) {
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return fbp_fail(
                 FBP_ERR_INVALID,
@@ -203,8 +204,8 @@ struct given {
 
 /* Resources of a rank. */
 struct means {
-    /* memory for slabs and batches [bytes], after that for exchange in a team, of which rank 0
-     * needs most: every rank counts as much as rank 0 */
+    /* memory for slabs and batches [bytes], if this rank needs as much memory for the exchange with
+     * other ranks as rank 0, which needs most */
     uint64_t room;
     uint64_t device; /* limit of device memory given by --device-memory [bytes]; 0: not given */
     uint64_t writer_bytes; /* bytes per writing thread */
@@ -360,8 +361,8 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack mine = {.lacks = status == FBP_ERR_NOMEM}, *all = NULL;
-    size_t poorest =
-        size;          /* among the ranks that lack memory, the one that needs most; `size`: none */
+    /* among the ranks that lack memory, the one that needs most; `size`: none */
+    size_t poorest = size;
     bool alike = true; /* whether all ranks have the same message */
     char name[100];
 
@@ -438,8 +439,8 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     for (int round = 0; !all_same && round <= DIVISION_ROUNDS; round++) {
         const struct division mine = {p->ranks.slab,   w->n_slabs,       w->slab_slices,
                                       w->block_slices, w->finish_slices, w->weighed};
-        size_t least = mine.slab_slices; /* least slab_slices of the processes that share this
-                                            process's views */
+        size_t least = mine.slab_slices; /* fewest slices per slab among the processes that share
+                                            this process's views */
         bool same = true;                /* the processes of this slab divide alike */
         st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
         if (st != FBP_OK)

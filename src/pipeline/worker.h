@@ -69,7 +69,7 @@ void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
  * s->uncounted, because every worker counts all of them. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
                      struct fbp_row_bitmap *mine);
-/** Return detector rows whose repaired samples were not counted to s->uncounted. */
+/** Put detector rows, whose repaired samples the worker has not counted, back into s->uncounted. */
 void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 
 /* slabs.c: batches that workers filter for one another
@@ -89,10 +89,11 @@ struct fbp_shared_batch {
 struct fbp_shared {
     pthread_mutex_t lock; /**< protects all members below */
     pthread_cond_t changed;
-    size_t n, n_taken;             /**< number of batches; batches [0, n_taken) are taken */
-    struct fbp_shared_batch *list; /**< table of the batches; NULL: the workers share none */
-    /** A work item with one task per batch; the batches are read and filtered by it, not
-     * backprojected. */
+    size_t n, n_taken; /**< number of batches; batches [0, n_taken) are taken */
+    /** Table of the batches that workers filter for one another; NULL: none. */
+    struct fbp_shared_batch *list;
+    /** A work item with one task per batch of the table, for reading and filtering, without
+     * backprojection. */
     struct fbp_work_item *views;
     bool aborted; /**< whether the run ends, so that no thread takes or awaits a batch any more */
 };
@@ -181,7 +182,8 @@ struct raw_slot {
 
 /** Buffer of a batch of filtered views. */
 struct filtered_slot {
-    void *memory; /**< buffer of filtered views; the same in all slots if filtered views are kept */
+    void *memory; /**< buffer of filtered views; one buffer for all slots if the device keeps all
+                     filtered views */
     struct place at;
     struct fbp_event ready, consumed;
 };
@@ -195,7 +197,7 @@ struct volume_slot {
 /** Host buffer of slices that are fetched from a device and then written. */
 struct piece_slot {
     void *host;
-    /** Frame: time point of the series; z0, nz: first slice and number of slices. */
+    /** frame: time point of the series; z0, nz: first slice and number of slices */
     size_t frame, z0, nz;
     struct fbp_event fetched;
     struct fbp_span span;      /**< timeline: from fetched to written */

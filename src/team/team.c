@@ -74,7 +74,8 @@ struct pieces {
     uint64_t asked;       /* number of pieces that this process has requested */
     char *to; /* destination of the piece that this process requested last; NULL: the piece is no
                  longer needed */
-    size_t have, wants; /* bytes received of this piece, and its size */
+    /* have: bytes received of the piece that was requested last; wants: its size */
+    size_t have, wants;
 };
 
 /* State of another process. */

@@ -64,7 +64,7 @@ fbp_status fbp_team_join(fbp_team **out)
         functions.close(functions.user, 0);
         if (module || started <= 1)
             return FBP_OK;
-        /* Without MPI between them, each process would compute the whole volume, so fail. */
+        /* Fail, because processes that MPI does not connect would each compute the whole volume. */
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "team: the launcher has started %zu processes, but MPI reports only one; use mpirun of "
