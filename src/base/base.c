@@ -193,8 +193,8 @@ fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
         *out = NULL;
     if (!*out)
         return fbp_fail_nomem(bytes, what);
-    /* Request huge pages only for the whole ones within the block: a partly used huge page would
-     * make more memory resident than was requested. */
+    /* Request huge pages only for the part of the block that fills whole huge pages: a partly used
+     * huge page would make more memory resident than was requested. */
     if (align == HUGE_PAGE)
         (void)!madvise(*out, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
     return FBP_OK;

@@ -60,9 +60,9 @@ void fbp_message_adopt(const char *text);
 fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
                               size_t n);
 
-/** FBP_REQUIRE(pointers…) is the first line of a public function, which it ends with an error if
- * one of the pointers is NULL.  FBP_REQUIRE_ELSE() returns `value` without a message, so signal
- * handlers may call functions that use it. */
+/** FBP_REQUIRE(pointers…) is the first line of a public function: if one of the pointers is NULL,
+ * the function returns an error.  FBP_REQUIRE_ELSE() instead returns `value` without a message, so
+ * signal handlers may call functions that use it. */
 #define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
 #define FBP_REQUIRE(...)                                                          \
     FBP_TRY(fbp_check_pointers(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
@@ -95,7 +95,8 @@ void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 struct fbp_range {
     double min, max;
     bool whole;
-    const char *expected; /**< description for messages, such as "a number from 1 to 3 (mm)" */
+    const char *
+        expected; /**< description of the range for messages, such as "a number from 1 to 3 (mm)" */
 };
 
 /** Ranges of parameters; their limits are those of the public header fbp/ranges.h. */
@@ -124,8 +125,8 @@ fbp_status fbp_check_choice(const char *name, long value, long most);
  * vector. */
 enum { FBP_ALIGN = 64 };
 
-/** Set *out to a * b; FBP_ERR_NOMEM if the product overflows.  what: name of the memory, for the
- * message. */
+/** Set *out to a * b; returns FBP_ERR_NOMEM if the product overflows.  what: name of the memory,
+ * for the message. */
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 
 /** Allocate uninitialized memory aligned to FBP_ALIGN; *out is NULL on failure. Blocks of 2 MiB and

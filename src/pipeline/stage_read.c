@@ -19,7 +19,7 @@
  * of rows per work item, if rows are computed while they are read. */
 enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
 
-/* Reading of one batch into `out`, by the threads of a pool. */
+/* Arguments of the threads that read one batch of views into `out`. */
 struct load {
     fbp_source *source;
     bool top_down;

@@ -123,8 +123,8 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    /* compare devices and kernels only if the parameters are equal, because their
-                        differences may follow from different parameters */
+    /* compare devices and kernels only if the parameters are equal, because their differences may
+     * follow from different parameters */
     if (a->params == b->params) {
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return fbp_fail(

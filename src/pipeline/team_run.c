@@ -607,8 +607,8 @@ static bool has(void *user, size_t z)
     return fbp_plan_has_sum(s->plan, z);
 }
 
-/* Return the buffer for partial sums of this process's slices that come from process `part` of the
- * slab. */
+/* Return the buffer for the partial sums of this process's slices that come from process number
+ * `part` of those that share the slab. */
 static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 {
     return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;

@@ -284,8 +284,9 @@ struct worker {
                                   backproject, write [s] */
     double upload, fetch; /**< time that stages waited for copies to and from the device, part of
                              `busy` [s]; 0 without no_overlap */
-    double computed_at;   /**< fbp_seconds() when the last batch was backprojected */
-    double fetched_at;    /**< fbp_seconds() when the last voxel was in host memory */
+    double computed_at;   /**< time when the last batch was backprojected, by fbp_seconds() */
+    double fetched_at;    /**< time when the last voxel had been copied to host memory, by
+                             fbp_seconds() */
     atomic_int n_stages;  /**< number of stages that have not ended */
     atomic_bool gone;     /**< whether the device has failed: no run uses this worker any more */
     bool said;            /**< whether the failure of the device is logged */
