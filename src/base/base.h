@@ -95,8 +95,7 @@ void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 struct fbp_range {
     double min, max;
     bool whole;
-    const char *
-        expected; /**< description of the range for messages, such as "a number from 1 to 3 (mm)" */
+    const char *expected; /**< text for messages, such as "a number from 1 to 3 (mm)" */
 };
 
 /** Ranges of parameters; their limits are those of the public header fbp/ranges.h. */

@@ -55,7 +55,7 @@ enum fbp_variable {
     FBP_ENV_CACHE,       /**< parent folder of the cache (base/cache.h) */
     FBP_ENV_HOME,        /**< home folder; its .cache is used if XDG_CACHE_HOME is not set */
     FBP_ENV_HDF5_PREFIX, /**< search path for files that an HDF5 file refers to */
-    FBP_ENV_TEAM_MODULE, /**< module that transports messages between processes */
+    FBP_ENV_TEAM_MODULE, /**< file of the module that transports messages between processes */
     FBP_ENV_MPI_SIZE,    /**< number of processes of mpirun */
     FBP_ENV_PMIX_RANK,   /**< rank, set by srun --mpi=pmix */
     FBP_ENV_PMI_RANK,    /**< rank, set by the launchers of other MPIs */

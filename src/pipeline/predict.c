@@ -2,9 +2,10 @@
  * estimate from a timed sample (fbp_estimate()).
  *
  * division.c calls fbp_predict() to choose a division, ranks.c to choose a grid of processes,
- * plan.c calls fbp_estimate().  Each device passes blocks of slices (steps) through the stages from
- * READ to WRITE.  A stage starts a step when its input and an output buffer are free.  Stages that
- * run at the same time share links, files and processors. */
+ * plan_memory.c for a plan's summary; plan.c calls fbp_estimate().  Each device passes blocks of
+ * slices (steps) through the stages from READ to WRITE.  A stage starts a step when its input and
+ * an output buffer are free.  Stages that run at the same time share links, files and processors.
+ */
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"

@@ -83,7 +83,7 @@ fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out)
     bool found = true;
 
     *out = NULL;
-    /* until this worker has taken a slab, or no slab can return to the work list */
+    /* repeat until this worker has taken a slab, or no slab can return to the work list */
     while (!*out && found) {
         pthread_mutex_lock(&s->lock);
         while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(&w->gone))

@@ -1,6 +1,6 @@
 /* The slabs, batches and tasks of a division of the work, and cuts of a volume into slabs or parts
  * of equal cost.  division.c and predict.c call these pure functions (division.h) for a plan,
- * slabs.c for a run, plan_memory.c and ranks.c for parts of several processes. */
+ * slabs.c for a run; plan_memory.c, plan_output.c and ranks.c for parts of several processes. */
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "pipeline/division.h"
@@ -20,7 +20,7 @@ enum {
     STEP = 16, /* slices that a kernel backprojects in one pass; slabs of 511 + 513 slices took 12 %
                   longer than 2 x 512 */
     /* least thickness of slabs that end at multiples of STEP, in multiples of STEP; thinner slabs
-       end anywhere */
+     * end anywhere */
     STEPS_A_SLAB = 8,
 };
 
@@ -128,9 +128,9 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     return out;
 }
 
-/* Sizes of batches, in multiples of group_views views: n_rising batches of 1, 2, 4 … < most (none
- * if all batches are to be equal), together `rising`; then `even` batches that share the remaining
- * views. */
+/* Sizes of batches, in multiples of group_views views: n_rising batches of 1, 2, 4 … multiples, all
+ * smaller than `most` (none if all batches are to be equal), together `rising` multiples; then
+ * `even` batches that share the remaining views. */
 struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };
@@ -315,7 +315,8 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
 {
     const double views = COMMAND_SECONDS / (w->update * voxels);
 
-    /* no limit, if the device's speed is not known or very high */
+    /* no limit of the number of views per command, if the device's speed is not known or very high
+     */
     if (!(views < (double)(SIZE_MAX / 2)))
         return SIZE_MAX / 2;
     const size_t groups = (size_t)views / w->group_views;

@@ -1,9 +1,9 @@
 /* Teams of processes (team.h): creation, messages, pieces of data, the thread that receives,
  * barriers, and the choice of the rank that reports errors.
  *
- * src/pipeline/team_plan.c and team_run.c call these functions in a plan and its runs, cli/team.c
- * at the beginning and end of the command.  MPI (modules/mpi.c) or a test transports the messages.
- */
+ * src/pipeline (team_plan.c, team_run.c, plan_run.c) calls these functions in a plan and its runs,
+ * cli/team.c at the beginning and end of the command.  MPI (modules/mpi.c) or a test transports the
+ * messages. */
 #include "team/team.h"
 
 #include "base/base.h"
