@@ -1,7 +1,7 @@
 /* A run of several processes (a team): which process writes which slices, common progress and
  * report, and sums of partial volumes.
  *
- * plan_run.c calls these functions; plan.c, plan_memory.c and team_plan.c call those for memory and
+ * plan_run.c calls these functions; plan.c, plan_*.c and team_plan.c call those for memory and
  * sums.  Either each process writes its own slices into one output (`apart`), or the other
  * processes send their slices to rank 0, which writes all. */
 #include "array/array.h"
