@@ -84,7 +84,7 @@ fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
 /** Copy the struct `own` to the caller's struct `theirs`, except struct_size. */
 void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 
-/** Copy in, check or copy out a public struct fbp_WHAT: macros that pass its name and its size. */
+/** Macros that copy in, check or copy out a public struct fbp_WHAT, and pass its name and size. */
 #define FBP_COPY_IN(what, own, theirs) \
     fbp_copy_struct_in("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
 #define FBP_CHECK(what, theirs)         fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))

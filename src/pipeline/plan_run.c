@@ -700,8 +700,8 @@ fbp_status fbp_reconstruct(const struct fbp_scan *given, const struct fbp_recon_
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->time_points * v[2]};
     FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, type, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
-    if (report) /* store without a check of struct_size: `total` is one of the first members, which
-                   all releases have */
+    if (report) /* replace the time of the run by that of the whole call, with the creation of the
+                   plan */
         report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);

@@ -296,8 +296,8 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
     return true;
 }
 
-/* Fill the work list with the slabs of this run's workers, without slices at both ends of a slab
- * that the sink already has. */
+/* Fill the work list with the slabs of this run's workers.  Slices at both ends of a slab are left
+ * out if the sink already has them. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;

@@ -418,8 +418,8 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
  * processes of its slab then divide once more. */
 enum { DIVISION_ROUNDS = 8 };
 
-/* Division of the work, which must be equal in all processes that add the partial volumes of one
- * slab block by block. */
+/* Values of a division of the work that must be equal in all processes that add the partial volumes
+ * of one slab. */
 struct division {
     size_t slab; /* index of the process's slab in the grid */
     size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;

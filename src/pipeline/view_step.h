@@ -130,7 +130,7 @@ void fbp_integrals_facts(fbp_source *src, const fbp_source *below);
 void fbp_turn_rows(float *rows, size_t n_rows, size_t n);
 
 /** Number of floats of working memory that fbp_integrals_read() needs for n_rows detector rows,
- * with rows that repair bad pixels. */
+ * including neighbouring rows from which bad pixels are interpolated. */
 size_t fbp_integrals_floats(const struct fbp_measured *m, size_t n_rows);
 
 /** Read detector rows [row0, row0 + n) of a view as line integrals, lowest row first; bad pixels
