@@ -9,6 +9,7 @@ ipykernel, and on PYTHONPATH the package libfbp.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -38,12 +39,14 @@ ELSEWHERE = {
 
 
 def outside_fences(text: str, change) -> str:
-    """Apply change to the lines of a page that are no code."""
+    """Apply change to the text between the blocks of code of a page."""
     code = set()
     for block in blocks.blocks_of(text):
         code.update(range(block.line, block.end + 1))
-    lines = text.splitlines()
-    return "\n".join(line if i in code else change(line) for i, line in enumerate(lines, 1)) + "\n"
+    lines = enumerate(text.splitlines(), 1)
+    parts = [(is_code, "\n".join(line for _, line in part))
+             for is_code, part in itertools.groupby(lines, lambda line: line[0] in code)]
+    return "\n".join(part if is_code else change(part) for is_code, part in parts) + "\n"
 
 
 def title_of(source: Path, page: str) -> str:
@@ -81,7 +84,7 @@ class Links:
                 words = f"[{title_of(self.source, name[1])}]"
             return f"{words}({self.target(match[2])})"
 
-        return outside_fences(text, lambda line: LINK.sub(replace, line))
+        return outside_fences(text, lambda part: LINK.sub(replace, part))
 
 
 def aspect(picture: Path) -> float:
@@ -154,7 +157,7 @@ def link_names_of_pages(reference: Path, source: Path) -> None:
             return f"[{title_of(source, match[1])}]({up}/{match[1]})"
 
         text = page.read_text(encoding="utf-8")
-        text = outside_fences(text, lambda line: re.sub(r"docs/([\w-]+\.md)", replace, line))
+        text = outside_fences(text, lambda part: re.sub(r"docs/([\w-]+\.md)", replace, line))
         page.write_text(text, encoding="utf-8")
 
 
