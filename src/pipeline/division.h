@@ -24,8 +24,8 @@ enum { FBP_CUT_PARTS = 64 };
 /** Computing cost of the slices of a volume.  A slice whose voxels are all requested and seen by
  * all views has the cost 1. */
 struct fbp_cut {
-    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to the cost of all: 0
-     * to 1. */
+    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to the cost of all
+     * slices. */
     double before[FBP_CUT_PARTS + 1];
     double mean; /**< mean cost of a slice; 0: not known */
 };
@@ -48,7 +48,7 @@ struct fbp_part_of {
  * changes the parts on both sides by at most an eighth.  The result depends only on scan, volume,
  * kernel and output, so processes that do not communicate compute the same cuts.
  *
- * job: arranged; its own share is ignored
+ * job: its kernel is chosen (fbp_job_arrange()); job->part is ignored
  * @return FBP_ERR_INVALID if there are more parts than slices.
  */
 fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size_t share[2]);
@@ -68,12 +68,13 @@ static inline double fbp_least_rate(double a, double b)
 /** Rates that the devices of a machine share [bytes/s]; 0: no limit, unless a member states
  * otherwise. */
 struct fbp_machine {
-    double up, down; /**< rates from host to device and back, of one device while the others rest;
-                        0: the rate in struct fbp_rates */
-    double up_all, down_all; /**< sums of these rates over all devices that copy at the same time */
+    double up, down; /**< rates from host to device (up) and back (down) of one device, while other
+                        devices copy nothing; 0: the rate in struct fbp_rates */
+    double up_all, down_all; /**< rates from host to devices and back, summed over all devices,
+                                which copy at the same time */
     double both;     /**< rate per direction of one device that copies in both directions at once */
-    double both_all; /**< sum over all devices of the rate per direction, while both directions are
-                        used */
+    double both_all; /**< rate per direction, summed over all devices, which copy in both directions
+                        at once */
     double peer; /**< rate from one device to another; 0: the rate in struct fbp_rates (share) */
     double read,
         write; /**< rates of reading files of views and writing the volume, all devices together; 0:
@@ -93,8 +94,9 @@ struct fbp_machine {
 struct fbp_work_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
-    size_t n_workers;      /**< number of devices; each has a worker */
-    const int *devices;    /**< [n_workers] index of each worker's device; NULL: all have index 0 */
+    size_t n_workers; /**< number of devices; each has a worker */
+    /** [n_workers] index of each worker's device; NULL: all workers use device 0. */
+    const int *devices;
     size_t slabs_each;     /**< least number of slabs per worker; 0: 1 */
     uint64_t base_bytes;   /**< host memory that is used besides slabs and batches [bytes] */
     uint64_t writer_bytes; /**< memory of each thread that converts slices for the output [bytes] */
@@ -104,8 +106,9 @@ struct fbp_work_request {
                               no limit */
     size_t batch_views; /**< requested number of views per batch; 0: fbp_work_divide() chooses it */
     size_t slab_slices; /**< greatest number of slices per slab; 0: fbp_work_divide() chooses it */
-    bool follow; /**< whether the scan is still being measured: batches have one group of views, and
-                    the run joins batches if it falls behind (stage_read.c) */
+    bool follow;    /**< whether the scan is still being measured: batches have the least number of
+                       views that the kernel takes, and the run joins batches if it falls behind
+                       (stage_read.c) */
     bool one_slab;  /**< whether a worker begins a slab only after its previous slab is written */
     size_t sharers; /**< number of processes that add their partial slabs block by block; 0: 1 */
     /** Whether each device has the least number of buffers for blocks of slices. */
@@ -115,7 +118,7 @@ struct fbp_work_request {
     bool even;  /**< whether stages do not overlap: batches have one size, and slabs are finished as
                    a whole */
     bool on_device;         /**< whether the views are already in the memory of the device */
-    struct fbp_rates rates; /**< speeds of a device; update 0: those of the backend */
+    struct fbp_rates rates; /**< speeds of a device; update 0: the speeds that the backend states */
     /** Rates of links and files that devices share; NULL: not known. */
     const struct fbp_machine *machine;
 };
@@ -132,15 +135,15 @@ struct fbp_work_request {
 struct fbp_work {
     size_t n_workers;
     size_t group_views; /**< number of views of which every batch but the last has a multiple */
-    bool even;          /**< as requested */
+    bool even;          /**< whether stages do not overlap, and all batches have one size */
     bool level;         /**< whether the first batches are as large as the others */
     size_t n_slabs, slab_slices; /**< number of slabs per volume of a series; number of slices of
                                     the thickest slab */
     bool weighed;                /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
-    size_t n_batches, batch_views; /**< number of batches; views of the largest */
-    bool follow; /**< whether batches have one group of views each, which the run may join up to
-                    batch_views */
+    size_t n_batches, batch_views; /**< number of batches; number of views of the largest batch */
+    bool follow; /**< whether batches have group_views views, and the run may join them up to
+                    batch_views views */
     size_t block_slices;  /**< number of slices per block that is written at once, each with all
                              frames */
     size_t finish_slices; /**< number of slices that the last batch of a slab updates before they
@@ -151,14 +154,14 @@ struct fbp_work {
                     `kept` is set */
     size_t streamed; /**< number of slices of a worker's first slab that are updated batch by batch,
                         if `kept` is set */
-    size_t load_rows, filter_rows; /**< greatest number of detector rows per batch that are read;
-                                      that are filtered */
+    size_t load_rows, filter_rows; /**< greatest number of detector rows that a batch reads
+                                      (load_rows) and filters (filter_rows) */
     size_t n_raw, n_filtered, n_volumes, n_blocks;               /**< buffers per worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< bytes per buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
     uint64_t device_bytes;   /**< memory per device [bytes]; 0: the device uses host memory */
-    size_t raw_device_bytes; /**< bytes per buffer of raw views on the device, where integer counts
-                                need room for floats */
+    size_t raw_device_bytes; /**< bytes per device buffer of views as read, with room for the floats
+                                to which integer counts are converted */
     double view_reads; /**< number of detector rows that a run reads, divided by the number of rows
                           of the scan */
     double seconds;    /**< predicted time [s]; 0: not predicted */
@@ -172,7 +175,7 @@ struct fbp_task {
     size_t z0, z1;    /**< slices [z0, z1) of the volume that the task updates */
     size_t step;      /**< slices that are backprojected at a time */
     bool loads;       /**< the batch must be read and filtered */
-    bool first, last; /**< the first, the last task of the slab */
+    bool first, last; /**< whether this is the first or the last task of the slab */
     bool final;       /**< whether the slices are complete after the task, block by block */
 };
 
@@ -197,14 +200,15 @@ int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *jo
  * `sharers` processes add up. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
-/** Speeds of a device: those of the request, else those of the backend; update 0: not known. */
+/** Speeds of a device: from the request, else from the backend; their member update is 0 if
+ * unknown. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
 
 /**
  * Divide the work: the fewest slabs that fit, then the largest batches.  If the rates of the device
  * are known, that division is compared with divisions with kept filtered views and with two slabs
  * per worker, and the quickest is taken.
- * @return FBP_ERR_NOMEM if one slice and one group of views do not fit; the message has the limit
+ * @return FBP_ERR_NOMEM if one slice and the smallest batch do not fit; the message has the limit
  * that would suffice.  FBP_ERR_UNSUPPORTED if a device cannot have buffers of this size, whatever
  * memory is free.
  */
@@ -216,15 +220,13 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
 
 /** Divide the filtering of all views into a scratch file (scratch_rows.c): batches with all rows
  *  that the volume needs, and their buffers.  filtered_bytes is the size of plain rows of floats.
- *  @return FBP_ERR_NOMEM if one group of views does not fit; FBP_ERR_UNSUPPORTED if the device
- *  cannot have its buffers. */
+ *  @return FBP_ERR_NOMEM if the smallest batch does not fit; FBP_ERR_UNSUPPORTED if the device
+ * cannot allocate buffers of this size. */
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/**
- * First view and number of views of batch b (struct fbp_batch).  Unless work->level is set, the
- * first batch is one group of views, and the sizes double: the computation begins early, and with
- * the largest batches at the end it continues while finished slices are written.
- */
+/** First view and number of views of batch b (struct fbp_batch).  Unless work->level is set, the
+ * first batch has group_views views, and the sizes double: the computation begins early, and with
+ * the largest batches at the end it continues while finished slices are written. */
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
@@ -234,8 +236,9 @@ size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 /** Number of batches of a division, each of at most work->batch_views views. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
-/** Number of times that a run reads the views: once per slab; with kept views once per worker; with
- * shared views once. */
+/** Number of times that a run reads the views: once per slab; once per worker if filtered views
+ * stay on the devices (kept); once if workers also copy filtered views from one another (shared).
+ */
 size_t fbp_work_readings(const struct fbp_work *work);
 
 /** Number of slabs of all volumes of a series; the slabs of the first volume come first. */
@@ -244,7 +247,7 @@ static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fb
     return work->n_slabs * fbp_time_points(job);
 }
 
-/** Slab i of fbp_work_slabs(). */
+/** Get slab i of the fbp_work_slabs() slabs of all volumes of a series. */
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
 
 /** List the tasks of a slab in their order.
@@ -262,12 +265,11 @@ size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views);
 
-/** Make the batch of all views, with the detector rows that all computed slices need: the batch of
- * kept views. */
+/** Make a batch of all views, with the detector rows that all computed slices need. */
 struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
-/** Make batch b of a division, with the detector rows that a slab needs; with kept views, with the
- * rows of work->all. */
+/** Make batch b of a division, with the detector rows that a slab needs, or, if filtered views stay
+ * on the device, with the detector rows that the volume needs (work->all). */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
 
@@ -294,8 +296,8 @@ fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates
 /* predict.c: time of a run, estimated from a measurement of a few milliseconds */
 
 /**
- * Filter and backproject one group of views into slices in the middle of the volume, and scale the
- * times up.  Reading and writing are assumed to overlap, and are not counted.
+ * Filter and backproject the smallest batch of views into slices in the middle of the volume, and
+ * scale the times up.  Reading and writing are assumed to overlap, and are not counted.
  *
  * filtered_times: mean number of times that a row is filtered
  * seconds: 0 if the slices need no row of these views
@@ -314,17 +316,17 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *bac
 struct fbp_ranks {
     size_t n_slabs, n_parts; /**< size of the grid */
     size_t slab, part;       /**< position of this process, from 0 */
-    bool idle;               /**< no position is left for this process */
+    bool idle;               /**< whether the grid has no position for this process */
     double cost; /**< predicted time of the slowest process of the grid [s]; 0: not known */
     size_t other_slabs, other_parts; /**< size of the second fastest grid; 0: there is none */
-    double other_cost;               /**< its time of the slowest process [s] */
+    double other_cost; /**< predicted time of the slowest process of the second fastest grid [s] */
 };
 
 /**
  * Check whether n_parts of `size` processes can share views.
  *
- * @return FBP_ERR_INVALID for more parts than processes or groups of views; FBP_ERR_UNSUPPORTED for
- * n_parts > 1 and a volume in double.
+ * @return FBP_ERR_INVALID for more parts than processes, or than groups of group_views views;
+ * FBP_ERR_UNSUPPORTED for n_parts > 1 and a volume in double.
  */
 fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
                            size_t n_parts);
@@ -340,8 +342,8 @@ struct fbp_ranks_cost {
  * of the time of slabs alone.  Grids for which how->seconds() fails are not taken.  *out has no
  * position yet; see fbp_ranks_place().
  *
- * job: arranged
- * group_views: of its backend
+ * job: its kernel is chosen (fbp_job_arrange())
+ * group_views: batches of the backend have a multiple of this number of views
  * n_parts: number of processes that share views; 0: chosen here
  * @return errors of fbp_ranks_check()
  */
@@ -391,7 +393,7 @@ struct fbp_nodes {
 struct fbp_cluster_time {
     struct fbp_predicted rank; /**< times of the slowest rank */
     double sum;                /**< time in which the slowest rank receives partial volumes [s] */
-    struct fbp_work work;      /**< its division */
+    struct fbp_work work;      /**< division of the slowest rank's work */
 };
 
 /** Rate at which a rank (process of a team) receives partial volumes while it sends as much
@@ -407,13 +409,14 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct 
 /**
  * Choose the quickest grid of `size` ranks by fbp_ranks_choose() and fbp_cluster_predict().
  *
- * request: of one rank; the share of its job is ignored
+ * request: work of one rank; the slices and views of request->job->part are ignored
  * n_parts: number of ranks that share views; 0: chosen here
  */
 fbp_status fbp_cluster_choose(const struct fbp_nodes *nodes, const struct fbp_work_request *request,
                               size_t size, size_t n_parts, struct fbp_ranks *out);
 
-/** Predict the time of the slowest rank of a grid, with either the first slab or the middle one. */
+/** Predict the time of the slowest rank of a grid: of the rank with the first slab or with the
+ * middle slab, whichever takes longer. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
                                const struct fbp_work_request *request, const struct fbp_ranks *grid,
                                struct fbp_cluster_time *out);
@@ -436,10 +439,10 @@ void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                           const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out);
 
-/** Add rows to *to. */
+/** Add the detector rows of one bitmap to another one, *to. */
 void fbp_row_bitmap_add(struct fbp_row_bitmap *to, const struct fbp_row_bitmap *rows);
 
-/** Bytes of a bitmap. */
+/** Bytes of a bitmap of the detector rows of a job. */
 size_t fbp_row_bitmap_bytes(const struct fbp_job *job);
 
 /* links.c: rates of copies between the memories of host and devices, measured once and cached */
@@ -448,15 +451,15 @@ size_t fbp_row_bitmap_bytes(const struct fbp_job *job);
 struct fbp_link {
     double up;   /**< from the host to devices */
     double down; /**< from devices to the host */
-    double both; /**< per direction, if both are used at once */
+    double both; /**< rate per direction, while both directions are used */
 };
 
 /** Rates of the links of n devices [bytes/s]; 0: not known.  The host's memory is pinned, and was
  *  touched before.  Devices are numbered in the order of the caller's list. */
 struct fbp_links {
     size_t n;
-    struct fbp_link alone[FBP_MOST_LINKED]; /**< one device, while the others rest */
-    struct fbp_link together;               /**< sum over all devices, which copy at once */
+    struct fbp_link alone[FBP_MOST_LINKED]; /**< each device, while others copy nothing */
+    struct fbp_link together; /**< rates summed over all devices, which copy at once */
     /** peer[i][j]: rate of direct copies from device i to device j, which do not pass the host's
      * memory; 0: not possible.  If i and j are the same device: copies within its memory. */
     double peer[FBP_MOST_LINKED][FBP_MOST_LINKED];

@@ -1,5 +1,5 @@
-/* Creation of a plan: its view steps, its job and division of work, its summary, and its
- * destruction.
+/* Creates a plan, with its view steps (corrections that wrap the source of the views), its job,
+ * division of work and summary; destroys it.
  *
  * fbp_plan_create() is the public entry.  It reads the headers of the projections, makes the view
  * steps (view_step.h) and the tables of the job (job.c), and divides the work (plan_memory.c).
@@ -106,7 +106,8 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
 {
     struct fbp_prep_counts counts = {0};
 
-    if (fbp_plan_measured(p) != &p->tables) /* the run reads images without bad samples */
+    if (fbp_plan_measured(p) != &p->tables) /* EPR in two stages: the run reads sinogram images,
+                                               which have no bad samples */
         report->not_finite = report->clipped = 0;
     if (!p->params.cluster.team) /* a team of processes adds their counts of repaired samples at the
                                     end of the run */
@@ -122,7 +123,8 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
     return FBP_OK;
 }
 
-/* ---- Sources: stored views, reduced, wrapped by the steps, held in memory ---- */
+/* ---- Sources of views: stored; selected and binned; corrected by view steps; kept in memory ----
+ */
 
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
 {
@@ -144,8 +146,8 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
         FBP_TRY(fbp_source_open(source, scan->projections, &scan->raw));
     if (!scan->preparation)
         return FBP_OK;
-    /* An error of a preparation step names the scan file, unless the rows are stored in that
-     * file. */
+    /* Prefix an error of preparing the measured rows with the path of the scan file, unless the
+     * rows are stored in the scan file, whose path the message already has. */
     const fbp_status st = fbp_spectra_open(source, *source, scan);
     const char *path = scan->path;
     return path && strncmp(path, scan->projections, strlen(path)) != 0 ? fbp_error_context(path, st)
@@ -180,8 +182,8 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
         fbp_source_close(source);
 }
 
-/* Return whether detector rows are stored from top to bottom.  Rows that are frames keep the order
- * of the file. */
+/* Return whether detector rows are stored from top to bottom; false for rows that are frames
+ * (repeated measurements of plane integrals), which keep the order of the file. */
 static bool is_top_down(const struct fbp_scan *s, const struct fbp_array_info *info)
 {
     const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
@@ -197,8 +199,8 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
            info->n[2] == fbp_stored_views(p->scan);
 }
 
-/* Open the projections once, compare their size with the scan, find bad pixels, make the steps, and
- * copy what the plan needs from the source that is read. */
+/* Open the projections once, compare their size with the scan, find bad pixels, make the view steps
+ * (view_step.h), and copy properties of the source that the run reads to the plan. */
 static fbp_status take_source(fbp_plan *p)
 {
     static fbp_view_step_create *const all[] = {fbp_corrections_step_create, fbp_rings_step_create,
@@ -217,8 +219,8 @@ static fbp_status take_source(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    if (!p->info.prepared[0]) { /* the scan has no rows of a spectrometer: its corrections are
-                                   described first */
+    if (!p->info.prepared[0]) { /* no preparation of a spectrometer's rows: begin the description
+                                   with the scan's corrections */
         FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
@@ -385,8 +387,9 @@ static void fill_info(fbp_plan *p)
 /* Log all notes and warnings about a plan. */
 static void log_remarks(const fbp_plan *p)
 {
-    static const double MOST = 8; /* line integral of 0.03 % of the intensity */
-    static const char *const boxes[] = {"column", "matrix"}; /* kernels; the fastest first */
+    static const double MOST = 8; /* line integral with a transmission of 0.03 % */
+    /* kernels that may compute a box, the fastest first */
+    static const char *const boxes[] = {"column", "matrix"};
     const struct fbp_job *measured = &fbp_plan_measured(p)->job;
     const struct fbp_prep *prep = fbp_plan_prep(p);
     const struct fbp_recon_params *params = &p->params;
@@ -519,7 +522,8 @@ static fbp_status make_plan(fbp_plan *p)
     FBP_TRY(fbp_check_scan(p->scan));
     if (params->output.path)
         FBP_TRY(fbp_write_mode_check(params->output.path, NULL, &ways));
-    if (is_auto && params->precision == FBP_PRECISION_DOUBLE) /* the first backend that has it */
+    /* choose the first backend with double precision */
+    if (is_auto && params->precision == FBP_PRECISION_DOUBLE)
         for (size_t i = 0; fbp_backends[i]; i++)
             if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
                 device = fbp_backends[i]->name;
@@ -639,14 +643,15 @@ void fbp_plan_destroy(fbp_plan **plan)
 {
     FBP_REQUIRE_ELSE(, plan);
     fbp_plan *p = *plan;
-    const bool own = p && p->process == getpid(); /* a child has no runs, threads or devices */
+    /* A forked child process has neither runs nor threads nor devices. */
+    const bool own = p && p->process == getpid();
 
     if (!p)
         return;
     const struct fbp_cancel_flag *flag = fbp_cancel_flag();
     while (flag && flag->set != &p->stop)
         flag = flag->outer;
-    if (own && flag) { /* it would wait for itself */
+    if (own && flag) { /* waiting for the run would never end */
         fbp_message_clear();
         (void)!fbp_fail(FBP_ERR_INVALID,
                         "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "

@@ -21,34 +21,38 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-/** Plan of views that are filtered once, into a scratch file, and backprojected from there
- *  (--scratch; scratch_rows.c). */
+/** Plan of a run that filters all views once into a scratch file, and backprojects the filtered
+ * rows from this file (--scratch; scratch_rows.c). */
 struct fbp_plan_rows {
     bool used;            /**< the plan uses a scratch file */
-    struct fbp_prep prep; /**< preparation of `job`: none */
+    struct fbp_prep prep; /**< preparation of the samples of `job`: none, because the scratch file
+                             contains filtered rows */
     struct fbp_job job;   /**< job that backprojects the filtered rows of the scratch file */
     /** Division of the work of filtering all views into the scratch file. */
     struct fbp_work filtering;
-    struct fbp_work work; /**< division of the run that reads the file */
-    /** Division of the filtering, if the buffers of an open plan are allocated at the same time. */
+    struct fbp_work work; /**< division of backprojecting the rows of the scratch file */
+    /** Division of the filtering into the scratch file in an open plan, whose buffers for
+     * backprojection are allocated at the same time. */
     struct fbp_work beside;
-    bool may_open; /**< the limit of memory allows `beside` */
+    bool may_open; /**< whether the limit of memory allows the division `beside` */
 };
 
-/** Memory that a division of the work lacks, in this process or in the process of the team that
- * needs most. */
+/** Memory that a division of the work needs, if more than the limit: in this process, or in a team
+ * of processes in the one that needs most. */
 struct fbp_plan_lack {
-    uint64_t needs, limit; /**< bytes; needs 0: no memory is lacking */
-    char who[110]; /**< prefix that names the process, "rank 2 on node3: "; "": all ranks report the
-                      same, or there is no team */
+    uint64_t needs, limit; /**< needed memory and its limit [bytes]; needs 0: the limit suffices */
+    char who[110]; /**< prefix of the message that names the process, such as "rank 2 on node3: ";
+                      "": all processes have the same message, or there is a single process */
 };
 
 struct fbp_sink_share;
 
-/** Greatest number of view steps of a plan; plan.c lists the steps. */
+/** Greatest number of view steps (corrections that wrap the source of the views, view_step.h) of a
+ * plan. */
 enum { FBP_MOST_STEPS = 8 };
 
-/** A machine to plan for instead of this one (bench/predict).  Such a plan cannot be run. */
+/** Another machine for which a plan is made, to predict times (bench/predict); the plan cannot be
+ * run. */
 struct fbp_plan_target {
     const struct fbp_backend *backend; /**< completed backend (backend/device.h) */
     size_t n_devices;
@@ -70,16 +74,19 @@ struct fbp_plan {
     struct fbp_images *images; /**< mask of the bad pixels that the plan found; NULL: none */
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
-    struct fbp_view_step *steps[FBP_MOST_STEPS]; /**< view steps, in the order of the data */
+    /** View steps (view_step.h); the first reads the stored views. */
+    struct fbp_view_step *steps[FBP_MOST_STEPS];
     size_t n_steps;
-    struct fbp_reduction reduction; /**< binning and selection of views that turn stored views into
-                                       those of the scan */
+    struct fbp_reduction reduction; /**< binning of pixels and selection of views that turn the
+                                       stored views into the views of the scan */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
-    bool devices_differ;                  /**< the devices are of different models */
-    const struct fbp_plan_target *target; /**< machine to plan for; NULL: this one */
-    struct fbp_machine machine;           /**< measured rates of this machine, if `has_machine` */
+    bool devices_differ; /**< the devices are of different models */
+    /** Machine for which the plan is made; NULL: this machine. */
+    const struct fbp_plan_target *target;
+    struct fbp_machine
+        machine; /**< measured rates of the devices' links, if `has_machine` is set */
     bool has_machine;
     bool top_down;            /**< rows of the projections start with the top row */
     bool in_order;            /**< views must be read in order, because their file is compressed */
@@ -87,38 +94,39 @@ struct fbp_plan {
     bool unpacks;             /**< several threads decompress views at the same time */
     uint64_t contained_bytes; /**< memory of the child processes that open the files of the scan
                                  [bytes] */
-    uint64_t held_bytes;      /**< host memory of sources and view steps */
-    uint64_t reader_bytes;    /**< more host memory of sources and view steps, per reading thread */
+    uint64_t held_bytes;   /**< host memory of the source of views, with its view steps [bytes] */
+    uint64_t reader_bytes; /**< additional host memory of the source of views per thread that reads
+                              [bytes] */
     bool hold; /**< whether compressed views, which must be read in order, are kept in memory
                   decompressed */
     uint64_t hold_bytes; /**< memory that `hold` takes */
-    /** Kernel that would be used if decompressed views were kept in memory; NULL: the same kernel
-     * as for views in order. */
+    /** Kernel that would be used if decompressed views were kept in memory; NULL: the kernel that
+     * is used anyway. */
     const char *kernel_unpacked;
-    uint64_t unpacked_needs;   /**< memory that `hold` would need, if that is more than the limit
-                                  [bytes]; else 0 */
-    struct fbp_plan_lack lack; /**< lack of the division that was tried last */
+    uint64_t unpacked_needs;   /**< memory of a run that keeps decompressed views in memory, if it
+                                  exceeds the limit [bytes]; else 0 */
+    struct fbp_plan_lack lack; /**< memory that the last tried division of the work lacks */
     enum fbp_type type;        /**< type of the samples that the run reads */
-    /** Memory and borders that the format of params.output.path needs. */
+    /** Memory per writing thread, and number of slices per file layer, of the output format. */
     struct fbp_output_needs needs;
     uint64_t device_limit; /**< limit of a device's own memory, in bytes */
-    size_t n_on_card;      /**< number of processes of the team that use the same device; 0: 1 */
+    size_t n_on_card; /**< number of processes of the team that share this process's device; 0: 1 */
     /** Position of this process in the grid of processes of params.cluster.team. */
     struct fbp_ranks ranks;
-    /** Greatest number of slices per slab that all processes with this slab can hold; 0:
-     * params.tuning.slab_slices. */
+    /** Greatest number of slices per slab that fits into memory in all processes that share this
+     * slab; 0: params.tuning.slab_slices. */
     size_t slab_slices;
     struct fbp_work work;
     struct fbp_plan_rows rows;
     struct fbp_plan_summary info;
     struct fbp_workers workers; /**< opened devices, while the plan is open (fbp_plan_open()) */
     const char *timeline;   /**< path of the SVG timeline that is drawn after a run; NULL: none */
-    unsigned char *missing; /**< [slice] 1: the output lacks the slice after a run of one part;
-                               NULL: no part was run */
+    unsigned char *missing; /**< [slice of the output] 1: the slice is missing after a run of one
+                               part (--part); NULL: no part was run */
     /** Sum of partial volumes over the processes of a team that share views. */
     struct fbp_sum team_sum;
     struct fbp_plan_sums *sums; /**< buffers of team_sum; NULL: no other process shares the views */
-    /** Sum of partial volumes that completes slices; NULL: this plan has all views. */
+    /** Sum of partial volumes that completes slices; NULL: this process has all views. */
     const struct fbp_sum *sum;
     pid_t process;        /**< process that made the plan */
     atomic_bool stop;     /**< request to end the current run of the plan, or the next one */
@@ -127,19 +135,20 @@ struct fbp_plan {
     size_t n_runs;        /**< number of running calls of fbp_plan_run() and fbp_plan_run_to() */
 };
 
-/* plan.c: making a plan, its view steps and its sources */
+/* plan.c: functions that make a plan, its view steps (view_step.h) and its sources of views */
 
-/** As fbp_plan_create(), for another machine, `target`, which must outlive the plan; NULL: this
- * machine. */
+/** Create a plan for the machine `target`, which must outlive the plan; NULL: for this machine, as
+ * fbp_plan_create() does. */
 fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
                                const struct fbp_recon_params *params,
                                const struct fbp_plan_target *target);
 
-/** Tables of the measured views: for EPR in two stages those of the first stage. */
+/** Tables of the job that filters the measured views: for EPR in two stages, of the first stage. */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 /** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
-/** The view step that keeps corrected views (corrections.c); NULL: the plan has no such step. */
+/** The view step of ring removal and phase retrieval (corrections.c); NULL: the plan needs neither.
+ */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
 /** Pass a line to the caller's log, if there is one and the line is not empty; control characters
  * are replaced. */
@@ -150,14 +159,18 @@ size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views for messages: the file, or "views" for a source in memory. */
 const char *fbp_plan_source_name(const fbp_plan *p);
 
-/** Set *out to the number of samples that the steps repaired in this process.  Processes that share
- *  a slab add these numbers; processes of other slabs count the same samples. */
+/** Set *out to the number of samples that view steps (view_step.h) repaired in this process.
+ * Processes that share a slab add these numbers; processes of other slabs count the same samples.
+ */
 fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
-/** Add the results of the view steps to the report of a run. */
+/** Add to the report of a run the time of its view steps (view_step.h) and the samples they
+ * repaired. */
 fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report);
-/** Acquire devices and memory of the view steps, unless they are open already. */
+/** Acquire the devices and memory that view steps (view_step.h) need, unless they have them
+ * already. */
 fbp_status fbp_plan_open_steps(const fbp_plan *p);
-/** Attach a check to the view step that reads whole measured views; NULL detaches it.
+/** Attach a check of the data to the view step (view_step.h) that reads whole views; NULL: detach
+ * it.
  *  @return false if no step reads whole views: the run must check the views. */
 bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
@@ -186,9 +199,11 @@ fbp_status fbp_plan_open_rows(fbp_plan *p);
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
 
-/** Wrap the source of stored views into the source that the run reads: selection and binning, the
- * view steps, and views kept in memory (`hold`); *out is `stored` if nothing is needed.  Close *out
- * by fbp_plan_source_drop(), before `stored`. */
+/** Wrap the source of stored views into the source that the run reads: add selection and binning,
+ * corrections (view steps, view_step.h), and a copy in memory (`hold`), as far as the plan needs
+ * them; *out is `stored` if it needs none of these.  Close *out by fbp_plan_source_drop(), before
+ * `stored`.
+ */
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
 
@@ -197,7 +212,7 @@ void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
 fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);
 
 /** Wait until the caller's work on views in device memory is done, and until all views of a growing
- *  file are stored, unless the plan follows them. */
+ * file are stored, unless the run reads views as they are stored (--follow). */
 fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
 /* plan_output.c: the output and its fingerprint */
@@ -212,8 +227,8 @@ size_t fbp_plan_own_slices(const fbp_plan *p);
 /** Open the output.
  *  range: values of the least and greatest integer; NULL: the range is found later, and the sink is
  *         a temporary file of floats
- *  joint: share of one of several processes that start together, without `mine`; NULL: this
- *         process alone, or one part of --part */
+ *  joint: share of this process if several processes start together; its member `mine` is ignored.
+ * NULL: one process writes the output, or one part of it (--part) */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink);
@@ -222,18 +237,18 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
 /** Choose the threads of this process, and one device of its host. */
 void fbp_plan_take_cores(fbp_plan *p);
 fbp_status fbp_plan_take_card(fbp_plan *p);
-/** Choose the grid of the team, and set the slices and views of this process; the kernel is chosen.
- *  request: work of one process */
+/** Choose the grid of a team's processes, and set the slices and views of this process. The kernel
+ * must be chosen before. request: work of one process */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
-/** As fbp_plan_take_share(), for a plan that is made for a rank of another cluster (p->target): the
- * middle slab. */
+/** Set the slices and views of the rank with the middle slab, in a plan for another cluster
+ * (p->target); otherwise as fbp_plan_take_share(). */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);
 /** Prepare the sum of partial volumes in a team whose processes share views (team_run.c).
  * fbp_plan_forget_sums() frees its buffers. */
 fbp_status fbp_plan_share_views(fbp_plan *p);
 void fbp_plan_forget_sums(fbp_plan *p);
-/** Return whether this process gets the sum of slice z of the output, a slice of its slab; true if
- * no views are shared (team_run.c). */
+/** Return whether this process gets the sum of all processes' partial volumes in slice z of its
+ * slab; true if no views are shared (team_run.c). */
 bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
 /** Log the grid of the team's processes, and the time that the second fastest grid would take. */
 void fbp_plan_note_team(const fbp_plan *p);
@@ -254,7 +269,7 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status);
 
 /* team_run.c: the run of one of several processes */
 
-/** State of a run that only a team needs. */
+/** State of a run that only a team of processes needs. */
 struct fbp_plan_run_team;
 
 /** Memory of struct fbp_plan_run_team, in rank 0 (`first`) or in another rank [bytes]; 0 without a
@@ -282,9 +297,9 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
 /** Progress callback of a team's run, in place of the caller's: sums the progress of all ranks
  * (user: struct fbp_plan_run_team). */
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
-/** Barrier after computing, or after a failure.  Rank 0 joins the results of all ranks into its
- *  report and its check.
- *  status: that of this process.  ahead: fbp_plan_count_steps() of this process
+/** Wait for all processes after computing, or after a failure. Rank 0 joins the results of all
+ * ranks into its report and its check of the data. status: status of this process. ahead: samples
+ * that view steps repaired (fbp_plan_count_steps())
  *  @return the same status in all processes */
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status,
                                   fbp_data_check *check, uint64_t n_found,
@@ -298,7 +313,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run);
 /* devices.c: memory of devices, for benchmarks and tests */
 
 /** Allocate memory on the first device that `device` names ("name", "name:0").
- *  @return FBP_ERR_UNSUPPORTED if callers can have no memory there. */
+ *  @return FBP_ERR_UNSUPPORTED if callers cannot allocate memory on this device. */
 fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out);
 void fbp_device_memory_release(const char *device, void *memory);
 
@@ -315,7 +330,8 @@ struct fbp_part {
 };
 
 /**
- * Store the slices, updates and missing slices of part `part`, from 1, of params.cluster.n_parts.
+ * Set *out to the slices, updates and missing slices of one part of the output. part: number of the
+ * part, from 1 to params.cluster.n_parts.
  * @return FBP_ERR_INVALID if the plan has no such part.
  */
 fbp_status fbp_plan_part(const fbp_plan *plan, size_t part, struct fbp_part *out);
@@ -324,7 +340,7 @@ fbp_status fbp_plan_part(const fbp_plan *plan, size_t part, struct fbp_part *out
  * Draw an SVG file after each run that shows when each stage worked: upload, filter, backprojection
  * and fetch by the device's clock, reading and writing by the host's clock.
  *
- * path  the file; the string must outlive the plan.  NULL: draw no more
+ * path  file to draw; the string must outlive the plan.  NULL: stop drawing
  */
 void fbp_plan_timeline(fbp_plan *plan, const char *path);
 
