@@ -24,7 +24,7 @@ struct fbp_accumulator {
     /* host buffers of a view and of the volume, for copies to and from the device */
     float *samples, *slices;
     void *raw, *filtered, *volume;
-    bool *added; /* [view] already added */
+    bool *added; /* [view] whether the view was added */
 };
 
 static const struct fbp_job *job_of(const fbp_accumulator *a)
@@ -130,8 +130,8 @@ fail:
     return st;
 }
 
-/* Make later work of stage `then` of the device wait for the work that was enqueued for stage
- * `first`. */
+/* Make later work in the device's queue for stage `then` wait for the work that is already in the
+ * queue for stage `first`. */
 static fbp_status follow(const fbp_accumulator *a, enum fbp_stage first, enum fbp_stage then)
 {
     struct fbp_event mark;

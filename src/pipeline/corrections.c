@@ -1,4 +1,5 @@
-/* Ring removal and phase retrieval as a view step (view_step.h).
+/* Ring removal and phase retrieval, as a view step (a correction that wraps the source of the
+ * views, view_step.h).
  *
  * Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009).  Phases of one material: prep/phase.h
  * (Paganin et al. 2002).  Two sources yield the corrected views: one keeps all corrected rows, the
@@ -28,7 +29,7 @@
 
 typedef struct fbp_corrections_step corrections;
 
-/* ---- Line integrals of measured rows, for all view steps ---- */
+/* ---- Line integrals of measured rows, for all view steps (view_step.h) ---- */
 
 struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan)
 {
@@ -173,7 +174,8 @@ void fbp_corrections_divide(corrections *c, uint64_t room, const char *folder, i
         const uint64_t fit = room / 4 / sinogram_bytes(c);
         c->band_rows = fit < 1 ? 1 : fit < c->n_rows ? (size_t)fit : c->n_rows;
     }
-    /* use as many threads as an eighth of the memory `room` holds, at least one */
+    /* use as many threads as have room for their working memory in an eighth of `room`, at least
+     * one */
     const uint64_t each = thread_bytes(c), fit = each > 0 ? room / 8 / each : 1;
     const uint64_t items = c->retrieves ? c->step.scan.n_views : c->n_rows;
     const uint64_t usable = (uint64_t)n_threads < items ? (uint64_t)n_threads : items;
@@ -239,8 +241,8 @@ struct kept {
     struct fbp_scratch file; /* in the same order */
 };
 
-/* Work of the threads of a pool.  For ring removal: kept rows [row0, row0 + n) of all views, as
- * samples[view][row][column].  For phase retrieval: views [row0, row0 + n). */
+/* Work that the threads of a pool share.  For ring removal: kept rows [row0, row0 + n) of all
+ * views, as samples[view][row][column].  For phase retrieval: views [row0, row0 + n). */
 struct band {
     fbp_source *src;
     size_t row0, n;
@@ -293,8 +295,8 @@ static void remove_rings_of_row(void *user, size_t row, int worker)
     fbp_stripes_remove(&s->c->stripes, sinogram, b->n * nc, scratch);
 }
 
-/* Get detector rows [row0, row0 + n) of a view, lowest first.  Rows that are not kept are read as
- * integrals without corrections: only the checks of views read them. */
+/* Get corrected detector rows [row0, row0 + n) of a view, lowest first.  Rows that are not kept are
+ * read as integrals without corrections: only the checks of views read them. */
 static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size_t n, float *out)
 {
     const struct kept *s = src->state;
@@ -350,7 +352,7 @@ static void retrieve_view(void *user, size_t i, int worker)
     fbp_retrieve(&c->phase, retrieved_from(c), reach, view, view + view_floats(c));
 }
 
-/* Correct all rows that are kept. */
+/* Correct the detector rows that the run needs, in all views, and keep them. */
 static fbp_status fill(fbp_source *src)
 {
     struct kept *s = src->state;
@@ -376,7 +378,8 @@ static fbp_status fill(fbp_source *src)
                                    "a band of views"));
     }
 
-    /* For each band of rows: read the band of all views, remove rings, and store the band. */
+    /* For each band (consecutive detector rows, as many as fit into memory): read the band of all
+     * views, remove rings, and store the band. */
     for (b.row0 = 0; c->stripes.method && b.row0 < c->n_rows; b.row0 += b.n) {
         b.n = c->n_rows - b.row0 < c->band_rows ? c->n_rows - b.row0 : c->band_rows;
         for (size_t k = 0; in_order && k < n_views; k++) {
@@ -394,8 +397,8 @@ static fbp_status fill(fbp_source *src)
                                b.n * nc * sizeof(float)));
         }
     }
-    /* For each group of one view per thread: read the views, retrieve phases, and store the kept
-     * rows. */
+    /* For each group of views, one per thread: read whole views, retrieve phases, and store the
+     * rows that the run needs. */
     for (b.row0 = 0; c->retrieves && b.row0 < n_views; b.row0 += b.n) {
         const bool alone = in_order && !c->stripes.method;
         b.n = n_views - b.row0 < n_threads ? n_views - b.row0 : n_threads;
@@ -482,17 +485,17 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
 
 /* ---- A source that retrieves phases as views are read ---- */
 
-/* Slot of the cache of retrieved views; the memory of the view's Fourier transform lies behind the
- * view. */
+/* Slot of the cache of views after phase retrieval; working memory for the view's Fourier transform
+ * lies behind the view. */
 struct slot {
     float *view;
     size_t index;  /* index of the view + 1; 0: none */
     bool taken;    /* a thread fills or reads this slot */
-    uint64_t last; /* counter value at the last use */
+    uint64_t last; /* value of struct retrieved's counter `now` at the last use of the slot */
 };
 
-/* A cache of retrieved views, one per thread, for readers that soon need other rows of the same
- * views. */
+/* A cache of views after phase retrieval, one view per thread, because the reading threads soon
+ * need other rows of the same views. */
 struct retrieved {
     corrections *c;
     char *memory;         /* memory of all slots */
@@ -504,8 +507,8 @@ struct retrieved {
         *counted; /* [view] 1: the repaired samples of the view are included in step.repaired */
 };
 
-/* Find the slot of a view in the cache, or else the free slot that was used longest ago; NULL: the
- * caller must wait. */
+/* Find the slot of a view in the cache, else the free slot that was not used for the longest time;
+ * NULL: the view's slot, or every slot, is in use, and the caller must wait. */
 static struct slot *find_slot(const struct retrieved *s, size_t index)
 {
     struct slot *oldest = NULL;
@@ -633,8 +636,8 @@ static void destroy(struct fbp_view_step *step)
     free(c);
 }
 
-/* Insert the description of the corrections before the existing text, because corrections are
- * applied first. */
+/* Insert the description of ring removal and phase retrieval before the existing text of
+ * info->prepared, because they are applied first. */
 static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
 {
     const corrections *c = (const corrections *)step;
@@ -746,7 +749,8 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     static const double KEV_MM = 1.23984198e-6; /* h c */
     const struct fbp_scan *scan = request->scan;
     const struct fbp_panel *panel = &scan->panel;
-    double most[2] = {0, 0}, reach[2]; /* of phases, in columns and rows */
+    /* Greatest reach of phase_reach() in any view, in columns and rows. */
+    double most[2] = {0, 0}, reach[2];
     struct fbp_corrections wanted;
     corrections *c = NULL;
     fbp_status st = FBP_OK;
@@ -792,7 +796,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
             "paganin: the phase retrieval blurs over %.3g columns, too many for a detector of %zu; "
             "check delta_beta, the energy (keV), distances and pitch (mm)",
             most[0], panel->n_columns));
-    if (c->retrieves) /* for the view whose phases reach farthest */
+    if (c->retrieves) /* one transform for all views, with margins for the greatest blur */
         FBP_TRY_GOTO(fbp_retrieval_open(&c->phase, panel->n_columns, panel->n_rows, most));
 
     if (request->params->input.follow)

@@ -1,8 +1,10 @@
-/* Checks of some samples of the views (data_check.h): which rows and columns are checked, the
- * results per row, and the conclusions about the views.
+/* Checks of some samples of the views (data_check.h): choice of rows and columns, results per row,
+ * and conclusions: truncated, dead or differently exposed views, intensities instead of line
+ * integrals.
  *
- * The reading stage of a run, or a view step, calls fbp_data_check_view() for each view;
- * plan_run.c calls fbp_data_check_finish() and the functions that write messages. */
+ * The reading stage of a run, or a correction before the run (a view step, view_step.h), calls
+ * fbp_data_check_view() for each view; plan_run.c calls fbp_data_check_finish() and the functions
+ * that write messages. */
 #include "pipeline/data_check.h"
 
 #include "array/array.h"
@@ -19,8 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CHECKED_ROWS: checked rows per view.  CHECKED_COLUMNS: most columns at either end of a row.
- * CHECKED_PLACES: places in a row, two columns each, for its greatest value. */
+/* CHECKED_ROWS: greatest number of checked rows per view.  CHECKED_COLUMNS: greatest number of
+ * checked columns at either end of a row.  CHECKED_PLACES: pairs of neighbouring columns, spread
+ * over a row, among which the greatest and least values of the row are found. */
 enum {
     CHECKED_ROWS = 8,
     CHECKED_COLUMNS = 16,
@@ -33,19 +36,21 @@ struct checked_row {
     /* peak: greatest value of the row; end: medians of the samples at both ends of the row; noise:
      * standard deviations of these medians */
     float peak, end[2], noise[2];
-    /* low: least value of the row; slope: inner minus outer half of an end of the row; both are
-     * only used if the samples are line integrals */
+    /* low: least value of the row; slope: at each end of the row, mean of the inner half of the
+     * checked columns minus mean of the outer half; low and slope are used only if samples are line
+     * integrals */
     float low, slope[2];
     bool seen;
 };
 
-/* Least and greatest finite sample of a view, as measured, and what follows for the view. */
+/* Least and greatest finite sample of a view, as measured, and whether the view is dead or
+ * differently exposed. */
 struct checked_view {
     float lo, hi;
     bool unclipped, dead;
-    bool odd; /* exposure differs from the other views */
-    /* line integral by which all ends of the view's rows differ from those of most views; 0: they
-     * do not differ */
+    bool odd; /* the view has another exposure than most views */
+    /* difference of the line integrals at the ends of this view's rows from those of most views, if
+     * all ends differ equally; else 0 */
     double shift;
 };
 
@@ -80,14 +85,14 @@ struct row_samples {
     size_t r;
 };
 
-/* Return whether the view has different samples, and samples that are not clipped. */
+/* Return whether a view has samples of different values, and at least one that is not clipped. */
 static inline bool is_live(const struct checked_view *v)
 {
     return v->hi > v->lo && v->unclipped;
 }
 
-/* The lesser and the greater of two numbers.  They are inline because calls of fminf() take longer
- * than a check. */
+/* The lesser of two numbers; inline, because calls of fminf() would take longer than all other work
+ * of a check. */
 static inline float lesser(float a, float b)
 {
     return b < a ? b : a;
@@ -98,7 +103,8 @@ static inline float greater(float a, float b)
     return b > a ? b : a;
 }
 
-/* Distance of a view's first or last edge from the projection of the axis, in columns. */
+/* Distance of the detector's first (end = 0) or last edge from the projected rotation axis, in
+ * columns. */
 static inline double edge_distance(const struct fbp_job *job, size_t view, int end)
 {
     const double *m = job->matrices[view];
@@ -107,9 +113,9 @@ static inline double edge_distance(const struct fbp_job *job, size_t view, int e
     return end == 0 ? axis + 0.5 : (double)job->panel.n_columns - 0.5 - axis;
 }
 
-/* Return whether an end of the rows is the side of an offset detector near the axis, beyond which
- * the object always reaches.  A detector counts as offset from 2 % of its width on, which is 4 % of
- * its longer side. */
+/* Return whether an end of the rows is the edge of an offset detector near the axis: the object
+ * always reaches beyond this edge.  The distances of both edges of an offset detector from the axis
+ * differ by at least 4 %. */
 static inline bool is_axis_side(const fbp_data_check *check, size_t view, int end)
 {
     return check->job->facts.offset && edge_distance(check->job, view, end) < 0.97 * check->reach;
@@ -146,9 +152,9 @@ static float line_integral(const struct fbp_prep *p, float value)
     return p->intensity ? -logf(-value) : value;
 }
 
-/* Find the lower median of at most CHECKED_COLUMNS values, because an object that only touches an
- * end of the row is not truncated.  The median is found without branches, as the greatest value
- * that has at most half of the values below it. */
+/* Find the median of at most CHECKED_COLUMNS values; of two middle values the lower one, because an
+ * object in only half of the columns at an end of a row is not truncated.  The median is found
+ * without branches, as the greatest value that has at most half of the values below it. */
 static float median(const float *x, size_t n)
 {
     float all[CHECKED_COLUMNS], found = -INFINITY;
@@ -165,7 +171,7 @@ static float median(const float *x, size_t n)
 }
 
 /* Compute the median of n columns at an end of a row, the standard deviation of this median, and
- * the slope. */
+ * the slope (mean of the inner half of the columns minus mean of the outer half). */
 static void check_end(const struct fbp_prep *p, const float *values, size_t n, float *end,
                       float *noise, float *slope)
 {
@@ -238,28 +244,31 @@ static void search_life(const struct row_samples *line, size_t step, struct chec
     }
 }
 
-/* ---- Views of another exposure than the rest ----
+/* ---- Views of another exposure than most views ----
  *
  * In such a view all line integrals, air included, are shifted by the same amount.  An object that
- * is wider than the panel shifts neither all rows nor both ends equally, and the greatest value
- * does not shift as the ends do. */
+ * is wider than the panel shifts neither all rows nor both ends of a row equally, and shifts the
+ * greatest value of a row by another amount than its ends. */
 
-static const double SHIFTED = 0.08; /* least shift of a view of another exposure, relative to the
-                                       greatest value of the scan */
-static const double ALIKE = 0.15;   /* greatest difference between the shifts of the ends of rows,
-                                       relative to the shift of the view */
+/* Least shift of the line integrals of a view of another exposure, relative to the greatest median
+ * (over views) of a row's greatest value. */
+static const double SHIFTED = 0.08;
+/* Greatest deviation of the shift at an end of a row from the median shift of all ends of the
+ * view's rows, relative to this median. */
+static const double ALIKE = 0.15;
 static const double SIGMAS = 4;
 
 enum {
     SAMPLE = 128
 }; /* number of views in medians over views; medians of all views took 1 ms of a run */
 
-/* Greatest deviation of the greatest value of a shifted view, relative to the shift (PEAK_SHIFT)
- * and to the greatest value of neighbouring views (PEAK_TURN). */
+/* A view of another exposure exceeds the greatest values of its neighbours by the shift of its
+ * ends, up to a tolerance: the sum of PEAK_SHIFT times the shift and PEAK_TURN times the greatest
+ * values. */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 
-/* Medians over views: of both ends of each checked row, of the noise of these ends, and of the
- * greatest value. */
+/* Medians over views: of the values at both ends of each checked row (end), of the noise of these
+ * values, and of the greatest value of a row (peak: largest median of all checked rows). */
 struct usual {
     double end[CHECKED_ROWS][2], noise, peak;
 };
@@ -269,8 +278,8 @@ static const struct checked_row *row_of(const fbp_data_check *check, size_t view
     return &check->seen[view * CHECKED_ROWS + i];
 }
 
-/* Median over views of one quantity of checked row i; 0: no view has the quantity.  Ends of rows
- * near the axis are left out.
+/* Median over views of one quantity of checked row i; 0: no view has the quantity.  In scans with
+ * an offset detector, the ends of rows near the axis are left out.
  *
  * what: 0, 1: first and last end of the row; 2, 3: noise of these ends; 4: greatest value */
 static double median_of(const fbp_data_check *check, size_t i, int what, float *scratch)
@@ -290,8 +299,8 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     return n > 0 ? (double)fbp_median(scratch, n) : 0;
 }
 
-/* Find the medians over all views.  The noise is also a median over rows, because rows with a hot
- * pixel at an end are noisier. */
+/* Find the medians over views (struct usual).  The noise is also a median over rows, because rows
+ * with a hot pixel at an end are noisier. */
 static void find_usual(const fbp_data_check *check, struct usual *u)
 {
     float scratch[SAMPLE], noise[2 * CHECKED_ROWS];
@@ -308,7 +317,8 @@ static void find_usual(const fbp_data_check *check, struct usual *u)
     u->noise = n > 0 ? (double)fbp_median(noise, n) : 0;
 }
 
-/* Median shift of the ends of a view's rows, if all ends are shifted equally; else 0. */
+/* Median difference between the values at the ends of a view's rows and their medians over views,
+ * if all ends differ equally; else 0. */
 static double shift_of(const fbp_data_check *check, size_t view, const struct usual *u)
 {
     float shifts[2 * CHECKED_ROWS], sorted[2 * CHECKED_ROWS], noise[2 * CHECKED_ROWS];
@@ -367,8 +377,8 @@ static void find_air(fbp_data_check *check)
     find_usual(check, &u);
     for (size_t i = 0; i < check->n_rows; i++)
         for (int end = 0; end < 2; end++)
-            if (u.end[i][end] !=
-                0) /* 0: the object reaches beyond this end of the row in all views */
+            /* 0: the end is the axis side of an offset detector in all views */
+            if (u.end[i][end] != 0)
                 ends[n_ends++] = (float)u.end[i][end];
     const double air = n_ends > 0 ? (double)fbp_median(ends, n_ends) : 0;
     const double near = SAME * air + SIGMAS * u.noise;
@@ -463,15 +473,17 @@ void fbp_data_check_exposure(const struct fbp_report *r, size_t n_views, char *l
 
 /* ---- Truncated and dead views ---- */
 
-/* A row is truncated if the value at one of its ends reaches CUT_OFF times the greatest value of
- * the row.  The projection of an ellipse has this value at 0.5 % of its width. */
+/* A row is truncated if the value at one of its ends exceeds CUT_OFF times the greatest value of
+ * the row.  The projection of an ellipse has this value at 0.16 % of its width from its edge. */
 static const float CUT_OFF = 0.08f;
-static const float IN_AIR =
-    0.1f; /* values at the ends of rows below this part of the greatest value may be air */
-static const float EMPTY = 0.1f; /* rows whose values are all below this part of the greatest value
-                                    of the scan are empty */
-static const float SIGMAS_AT_END =
-    4; /* noise exceeds this number of standard deviations in none of thousands of rows */
+/* If the least value at any end of a row is positive and below this fraction of the greatest value
+ * of the scan, the least value is taken as the value of air, and subtracted. */
+static const float IN_AIR = 0.1f;
+/* Rows whose values are all at most this fraction of the greatest value of the scan are empty. */
+static const float EMPTY = 0.1f;
+/* Number of standard deviations that are subtracted from a value at an end of a row before the
+ * comparison: among thousands of rows, noise does not exceed them. */
+static const float SIGMAS_AT_END = 4;
 
 static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
 {
@@ -500,8 +512,9 @@ static void find_truncation(const fbp_data_check *check, struct fbp_report *repo
     for (size_t k = 0; k < n_views; k++) {
         bool cut = false;
         for (int end = 0; end < 2 && !check->views[k].odd; end++) {
-            double most = 0; /* greatest value at this end of a row, relative to the greatest value
-                                of the row */
+            /* Greatest ratio, over all rows of the view, of the value at this end of a row to the
+             * greatest value of the row. */
+            double most = 0;
             size_t n_cut = 0;
             for (size_t i = 0; i < check->n_rows && !is_axis_side(check, k, end); i++) {
                 const struct checked_row *r = row_of(check, k, i);
@@ -625,7 +638,7 @@ static fbp_status fail_all_dead(const fbp_data_check *check, const char *name)
                     name, n, (double)all.lo, (double)all.hi);
 }
 
-/* ---- Checks of views as they pass ---- */
+/* ---- Checks of views while a run reads them ---- */
 
 static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t *r0, size_t *r1)
 {
@@ -636,8 +649,8 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
 }
 
 /* Choose the checked rows, spread over the rows that the volume needs from any view, and the
- * checked columns.  The first check of a view calls this function, when the device already works.
- */
+ * checked columns.  The first check of a view calls this function, so that the search for these
+ * rows does not delay the start of the device. */
 static void choose(fbp_data_check *check)
 {
     const struct fbp_job *job = check->job;
@@ -753,7 +766,7 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
     const size_t view = fbp_batch_view(job, batch, k), size = fbp_raw_size(job);
     const size_t row_bytes = job->panel.n_columns * size;
     const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
-    /* rows of the view that are in memory */
+    /* rows of the view that are in the buffer `raw` */
     const size_t row0 = whole ? 0 : batch->load_row0;
     const size_t n_rows = whole ? job->panel.n_rows : batch->load_rows;
     const char *rows = (const char *)raw + (whole ? view : k) * n_rows * row_bytes;
@@ -890,7 +903,8 @@ fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool
     }
     if (report->dead_views == job->n_views)
         return fail_all_dead(check, name);
-    /* spectra have neither air nor an edge of the object */
+    /* filtered views, and EPR spectra, which a filter with an imaginary part deconvolves, have no
+     * air at the ends of rows */
     if (job->input.filtered || job->filtering.design->imaginary)
         return FBP_OK;
     find_air(check);

@@ -22,7 +22,7 @@ void fbp_data_check_destroy(fbp_data_check **check);
 /** Bytes of host memory of a check. */
 size_t fbp_data_check_bytes(const struct fbp_job *job);
 
-/** Results of a check as bytes, to be sent to another process that checks the same job.
+/** Convert the results of a check to bytes for another process that checks the same job.
  * fbp_data_check_packed(): number of bytes; fbp_data_check_pack(): store the results in out;
  * fbp_data_check_join(): add the results of another process to those of `check`. */
 size_t fbp_data_check_packed(const struct fbp_job *job);

@@ -40,8 +40,8 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
                     index, d.text, d.reason);
 }
 
-/* Load the next backend of a list that has a device for `auto`, and set *index to this device;
- * NULL: no further backend has one. */
+/* Load the next backend of the list *at with a device that the device name "auto" may select, and
+ * set *index to this device; NULL: no further backend has such a device. */
 static const struct fbp_backend *next(const struct fbp_backend *const **at, int *index)
 {
     char why[300];
@@ -77,7 +77,7 @@ void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_
                         const struct fbp_backend **backend, int *device, char *line, size_t n)
 {
     const struct fbp_backend *other;
-    bool before = true; /* the chosen backend was not reached yet */
+    bool before = true; /* the loop has not yet reached the chosen backend */
     char why[300];
     int index;
 
@@ -128,7 +128,8 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
     if (available == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
     const bool all = colon && strcmp(colon + 1, "all") == 0;
-    const char *at = colon && !all ? colon + 1 : NULL; /* the rest of a list such as "0,2" */
+    /* Indices that are not parsed yet, such as "0,2". */
+    const char *at = colon && !all ? colon + 1 : NULL;
     while (at) {
         char *end;
         const long listed = strtol(at, &end, 10);
@@ -340,8 +341,8 @@ void fbp_device_queue_destroy(const char *name, void *queue)
         backend->memory.of_caller->drop_queue(queue);
 }
 
-/* Find the first of the devices that a text names; NULL: "auto".  Fails if callers cannot allocate
- * memory of that device. */
+/* Find the first device that a text such as "cuda:0,1" names (NULL: "auto"); fail if callers cannot
+ * allocate memory on this device. */
 static fbp_status first_device(const char *device, const struct fbp_backend **backend, int *index)
 {
     int devices[FBP_MOST_DEVICES];

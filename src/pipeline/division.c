@@ -16,12 +16,12 @@
 
 enum {
     BATCH = 32, /* default number of views per batch */
-    /* Bytes of thread stacks, readers' scratch memory, and pages of libraries that are loaded
-     * later. */
+    /* Reserve in bytes for stacks of threads, scratch memory of threads that read views, and pages
+     * of libraries that are loaded later. */
     SLACK = 10 << 20,
     THREAD = 256 << 10, /* bytes per thread */
     DEVICE_BATCH_BYTES =
-        1 << 30,      /* greatest bytes of a batch whose views already lie in device memory */
+        1 << 30, /* greatest size of a batch of views that already lie in device memory [bytes] */
     HOST_BUFFERS = 2, /* host buffers per kind of data: one is filled while the other is read */
     BLOCK_BYTES = 8 << 20, /* bytes per block of slices that is written to the output at once */
     FETCHED_BLOCKS =
@@ -38,7 +38,7 @@ enum {
 
 /* ---- Sizes ---- */
 
-/* Number of slices that this process computes. */
+/* Number of slices of the volume that this process computes. */
 static size_t work_slices(const struct fbp_job *job)
 {
     size_t first, n;
@@ -188,8 +188,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     const size_t io_threads = (size_t)fbp_work_io_threads(b, job);
     double rows = 0;
 
-    /* greatest number of rows per batch, and number of rows that all slabs read, relative to the
-     * rows of the scan */
+    /* find the greatest number of detector rows per batch, and the number of rows that all slabs
+     * read, relative to the rows of the scan */
     w->load_rows = w->filter_rows = 0;
     for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
@@ -210,8 +210,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = fbp_work_block(job, w->slab_slices, rq->sharers);
-    /* Kernels are fast with long voxel columns.  With eight parts per slab, writing overlaps with
-     * the computation of seven of them. */
+    /* The last batch updates a slab in parts: kernels are fast with long voxel columns, and with
+     * eight parts, writing overlaps with the computation of seven parts. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
     w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
@@ -277,7 +277,7 @@ static bool holds_views(const struct fbp_work *w, const struct fbp_work_request 
     return holds(rq, &raw, why) && holds(rq, &filtered, why);
 }
 
-/* ---- What fits ---- */
+/* ---- Divisions that fit into memory ---- */
 
 static bool device_lacks(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
@@ -299,8 +299,8 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
     return fits(w, rq) && holds_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
-/* Find the largest batch of views that fits into memory with slabs of `slices` slices; false: no
- * batch fits. */
+/* Find the largest batch of views that fits into memory together with slabs of `slices` slices;
+ * false: no batch fits. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
     const size_t nz = work_slices(rq->job), n = (nz + slices - 1) / slices;
@@ -355,7 +355,7 @@ static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size
     return false;
 }
 
-/* ---- What is quickest ---- */
+/* ---- The division with the shortest predicted time ---- */
 
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
 {
@@ -386,9 +386,10 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
 }
 
 /* Try divisions that keep filtered views on the device: kept by each worker, or `shared` (filtered
- * once and copied).  They have the least number of slabs that fits.  The share of streamed slices
- * and the size of the last batch's parts vary: small parts are fetched early, large parts are
- * computed faster.  Volumes of a series have no views in common, so these are never kept. */
+ * once and copied).  They have the least number of slabs that fits.  Two choices are varied: the
+ * share of slices that are updated batch by batch (streamed), and the size of the parts in which
+ * the last slices are finished: small parts are fetched early, large parts are computed faster.
+ * Volumes of a series have no views in common, so these are never kept. */
 static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, bool shared,
                             struct fbp_work *best)
 {
@@ -435,7 +436,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
     return FBP_OK;
 }
 
-/* ---- What is missing, if nothing fits ---- */
+/* ---- Memory that is missing, if no division fits ---- */
 
 /* Fail with FBP_ERR_NOMEM and a message with the bytes that division *out needs. */
 static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
@@ -456,15 +457,18 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 
-/* Least bytes that any of the tried divisions needs; UINT64_MAX: no division was found. */
+/* Least memory that any of the tried divisions of the work needs; UINT64_MAX: no division was
+ * found. */
 struct need {
-    uint64_t memory; /* host memory, of divisions that fit into device memory [bytes] */
-    /* device memory and host memory, of divisions that do not fit into device memory [bytes] */
+    uint64_t memory; /* least host memory of tried divisions that fit into device memory [bytes] */
+    /* least device memory of tried divisions that do not fit into it, and host memory of the
+     * division with the least device memory [bytes] */
     uint64_t device, beside_it;
     bool held; /* whether the devices can allocate the buffers of at least one division */
 };
 
-/* Return whether division w needs less memory than `least`, by the bytes that are counted in w. */
+/* Return whether division w, by the bytes counted so far, needs less memory than the best tried
+ * division, `least`. */
 static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
                     const struct need *least)
 {
@@ -473,8 +477,8 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
     return w->memory_bytes < least->memory;
 }
 
-/* Find the least memory that suffices for `slabs` or more slabs, and fail with a message that names
- * it. */
+/* Find the least memory that suffices for `slabs` or more slabs, and fail with a message that
+ * states this memory. */
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {
@@ -493,8 +497,8 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
             w.batch_views = batch;
             w.n_batches = fbp_work_batches(&w, rq->job);
             count_slabs(&w, &few);
-            /* Counting the detector rows of all batches takes long, and is done only if the other
-             * needs are below the least so far. */
+            /* Counting the detector rows of all batches takes long, and is done only if slabs and
+             * tables alone need less memory than the best division so far. */
             if (!least.held || is_less(&w, &few, &least)) {
                 count_all(&w, &few);
                 if (holds_slab(&few, w.slab_slices, why) && holds_views(&w, &few, why)) {
@@ -556,8 +560,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
     if (slabs < least)
         slabs = least < nz ? least : nz;
-    /* If no other division fits into memory, use the fewest blocks of slices.  Therefore, if some
-     * limit of memory is sufficient, every larger limit is sufficient, too. */
+    /* If no division fits into memory, try again with the fewest buffers for blocks of slices. With
+     * this, every limit of memory above a sufficient limit is sufficient, too. */
     few.few_blocks = true;
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));

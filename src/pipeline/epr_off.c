@@ -1,6 +1,7 @@
 /* The functions of EPR imaging in a build without it (FBP_EPR=OFF): CMakeLists.txt then compiles
- * this file instead of the files of EPR imaging.  A function that plane integrals need refuses; a
- * view step, which plan.c tries for every scan, reports that the scan does not need it. */
+ * this file instead of the files of EPR imaging.  Functions for plane integrals fail with
+ * FBP_ERR_UNSUPPORTED.  Functions that make view steps (view_step.h), which plan.c calls for every
+ * scan, make none if no option of EPR imaging is set. */
 #include "filter/parabola.h"
 #include "pipeline/view_step.h"
 #include "prep/prep.h"
@@ -32,7 +33,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     return request->params->epr.stages == 2 ? refuse() : FBP_OK;
 }
 
-/* Define a function that only returns refuse(), from its name and its parameters. */
+/* Define a function that only fails with FBP_ERR_UNSUPPORTED, from its name and parameters. */
 #define REFUSE(name, ...)        \
     fbp_status name(__VA_ARGS__) \
     {                            \

@@ -1,11 +1,12 @@
-/* Rings of EPR directions, resampled to the same angles in each ring: a view step (view_step.h).
+/* Views of EPR imaging whose directions lie on rings, resampled to the same angles phi in each
+ * ring: a view step (a correction that wraps the source of the views, view_step.h).
  * plan.c makes the step if params->epr.angles > 0.
  *
- * Rings of equal solid angle have fewer directions near the pole.  The samples of a ring (polar
- * angle theta) at the same t are a periodic function of phi, known at evenly spaced phi.  It is
- * interpolated at the 2 n angles (i + 1/2) pi / n.  These are the same for all rings, so that the
- * resampled directions lie in planes through the axis.  All views are held in memory from the first
- * read on. */
+ * A ring has the directions of one polar angle theta; if all views have equal solid angles, rings
+ * near the pole have fewer views.  The samples of a ring at the same t are a periodic function of
+ * phi, known at evenly spaced phi, and are interpolated at the 2 n angles (i + 1/2) pi / n.  These
+ * angles are the same for all rings, so the resampled directions lie in planes through the axis.
+ * All views are held in memory from the first read on. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
@@ -24,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest deviation of a sample of a ring from its position, relative to the distance of two
- * samples. */
+/* Greatest deviation of the sample positions of a view from those of the first view of the ring,
+ * relative to the distance of two samples. */
 static const double OFF = 1e-6;
 
 struct rings_step {
@@ -33,14 +34,14 @@ struct rings_step {
     enum fbp_ring_interpolation how;
     size_t n; /* angles per half turn */
     struct fbp_rings rings;
-    /* shift[member]: sample c of a ring is sample c + shift of the member view; reversed members
-     * are read backwards */
+    /* [view of a ring] sample c of the resampled views is sample c + shift of this view; reversed
+     * views are read backwards */
     ptrdiff_t *shift;
-    size_t *first; /* [rings + 1] views of ring r: [first[r], first[r + 1]) */
+    size_t *first; /* [rings + 1] ring r consists of the resampled views [first[r], first[r + 1]) */
 };
 
-/* Get the positions of a view's samples along the direction of its ring: *tau, distance of two
- * samples; *start, position of the first sample [mm]. */
+/* Get the positions of a view's samples along the view's direction, reversed if needed to lie on
+ * the ring: *tau, distance of two samples; *start, position of the first sample [mm]. */
 static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member *m, double *tau,
                        double *start)
 {
@@ -51,14 +52,14 @@ static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member
     *start = (m->reversed ? -1 : 1) * fbp_dot(v->d, v->u) / *tau - half * *tau;
 }
 
-/* Angle of view i of a ring. */
+/* Angle phi of resampled view i of a ring. */
 static double phi_of(const struct rings_step *a, size_t i)
 {
     return ((double)i + 0.5) * FBP_PI / (double)a->n - FBP_PI / 2;
 }
 
-/* Make the resampled views.  w: [n_views of the scan] weights of the measured directions; the sum
- * of the weights of a ring stays the same. */
+/* Make the geometry and weights of the resampled views.  w: [n_views of the scan] weights of the
+ * measured views; resampling does not change the sum of the weights of a ring. */
 static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, const double *w)
 {
     struct fbp_scan *out = &a->step.scan;
@@ -126,8 +127,8 @@ struct resampled {
     double *samples;      /* resampled views, [view][row][column]; NULL: not resampled yet */
 };
 
-/* Add a row of a measured view, weighted by `times`, shifted, and reversed if requested, to a
- * resampled row. */
+/* Add a row of a measured view, multiplied by `times`, shifted by `shift` samples, and reversed if
+ * `reversed` is set, to a row of a resampled view. */
 static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, double times,
                     double *out)
 {
@@ -138,8 +139,8 @@ static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, 
     }
 }
 
-/* Resample ring r.  views: all views below; samples: all resampled views; weights, scratch:
- * [members of the largest ring] */
+/* Resample the views of ring r.  views: all measured views; samples: all resampled views, to which
+ * the ring is added; weights, scratch: [views of the largest ring] */
 static void resample_ring(const fbp_source *src, size_t r, const double *views, double *weights,
                           double *scratch, double *samples)
 {

@@ -1,4 +1,5 @@
-/* Plane integrals (EPR) in two stages: a view step (view_step.h).  plan.c makes it if
+/* Reconstruction from plane integrals (EPR) in two stages; the first stage is a view step (a
+ * correction that wraps the source of the views, view_step.h).  plan.c makes the step if
  * params->epr.stages is 2.
  *
  * Stage one filters the views and adds the views of each meridian plane (a plane through the axis)
@@ -30,28 +31,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of an image per voxel, if the caller gives none: see docs/epr.md. */
+/* Default number of columns of a sinogram image per voxel: see docs/epr.md. */
 enum { USUAL_FINE = 2 };
 
 struct two_stages {
     /* The view step; step.scan describes the sinogram images as parallel views */
     struct fbp_view_step step;
-    struct fbp_job_tables first; /* tables of stage one, with the kernel of `backend` */
+    /* Tables of the job of stage one, whose kernel is one of `backend`. */
+    struct fbp_job_tables first;
     const struct fbp_backend *backend;
     struct fbp_meridian_planes planes;
     struct fbp_meridian_images images;
     size_t *order; /* [n_views] views sorted by planes */
-    /* Members below: device and memory of stage one, kept from run to run. */
+    /* All members below: device and memory of stage one, which are kept from run to run. */
     fbp_device *dev;
     void *raw, *filtered, *sorted; /* raw: all views as read; filtered: all filtered views; sorted:
                                       filtered views in the order of planes */
-    /* repaired samples of earlier runs, which the device's counts include */
+    /* numbers of samples that earlier runs repaired, which the device's counts include */
     struct fbp_prep_counts before;
 };
 
 /* ---- Geometry of the images ---- */
 
-/* Sort the views by planes. */
+/* Sort the views by their meridian planes (planes through the axis). */
 static fbp_status sort_views(struct two_stages *s, size_t n_views)
 {
     struct fbp_meridian_images *m = &s->images;
@@ -75,11 +77,11 @@ static fbp_status sort_views(struct two_stages *s, size_t n_views)
     return FBP_OK;
 }
 
-/* Choose the size of the images, which cover the whole grid, describe them as parallel views of the
- * grid, and compute the positions of image pixels in the rows of the views.  fine: columns per
- * voxel. If the axis is an axis of the grid, rows are its slices, and nothing is interpolated along
- * the axis.  If the grid is also centred on the axis, columns of a plane along x or y lie in voxel
- * centres. */
+/* Choose the size of the sinogram images, which cover the whole grid, describe them as parallel
+ * views of the grid, and compute the positions of image pixels in the rows of the measured views.
+ * fine: columns per voxel.  If the rotation axis is an axis of the grid, image rows are slices of
+ * the grid, and nothing is interpolated along the axis.  If the grid is also centred on the axis,
+ * columns of a plane along x or y lie in voxel centres. */
 static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
                             const struct fbp_grid *g, size_t fine)
 {
@@ -97,8 +99,8 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
         radius =
             fmax(radius, hypot(fbp_dot(x, s->planes.across[0]), fbp_dot(x, s->planes.across[1])));
     }
-    /* distances of the images' columns (width) and rows (along), and position of the middle row
-     * along the axis [mm] */
+    /* distances of neighbouring columns (width) and rows (along) of an image, and position of the
+     * middle row along the axis (middle) [mm] */
     const double width = (pole >= 0 ? fmin(v[a], v[b]) : least) / (double)fine;
     const double along = pole >= 0 ? v[pole] : least / (double)fine;
     const double middle = pole >= 0 ? g->centre_mm[pole] : (lo + hi) / 2;
@@ -193,8 +195,8 @@ fail:
     return st;
 }
 
-/* Filter all views in s->raw into s->filtered, and copy them to s->sorted in the order of planes.
- */
+/* Filter all views in s->raw into s->filtered, and copy the filtered views to s->sorted in the
+ * order of their planes. */
 static fbp_status filter_views(struct two_stages *s)
 {
     const struct fbp_batch all = all_views(&s->first.job);
@@ -207,8 +209,8 @@ static fbp_status filter_views(struct two_stages *s)
     return FBP_OK;
 }
 
-/* Compute rows of the sinogram image of a plane.  The rows of all frames are numbered one frame
- * after another. */
+/* Compute rows of the sinogram image of a plane.  Row numbers run through all frames: the first
+ * frame's rows are followed by those of the second frame. */
 static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, size_t n_rows,
                        void *out)
 {
@@ -320,7 +322,7 @@ static void destroy(struct fbp_view_step *step)
     free(s);
 }
 
-/* Number of updates of stage one: views x samples of an image, in all frames. */
+/* Number of updates of an image pixel by a view in stage one, in all frames. */
 static uint64_t updates(const struct two_stages *s)
 {
     return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *
@@ -355,8 +357,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_hash(h, &first, sizeof first);
 }
 
-/* Predict the time of stage one from filtering views of zeros and computing some rows of one
- * image. */
+/* Predict the time of stage one: time the filter with views of zeros, and some rows of one image.
+ */
 static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds)
 {
@@ -417,8 +419,8 @@ static fbp_status count(struct fbp_view_step *step)
     return FBP_OK;
 }
 
-/* Find the meridian planes.  If there are none, the message proposes a remedy: even rings can be
- * resampled. */
+/* Find the meridian planes in which the directions of the views lie.  If they lie in none, but form
+ * rings of equal steps, the message proposes to resample the rings. */
 static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;
@@ -479,7 +481,8 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     FBP_TRY_GOTO(fbp_check_grid(&grid));
     FBP_TRY_GOTO(find_planes(s, scan));
     FBP_TRY_GOTO(sort_views(s, scan->n_views));
-    /* Stage one covers the whole volume: no box, region or kernel of stage two. */
+    /* Stage one covers the whole volume: reset the box, region and kernel, which apply to stage
+     * two. */
     p.volume = grid;
     p.tuning.kernel = p.region.shape = NULL;
     p.region.mask = NULL;

@@ -1,7 +1,8 @@
 /* Tables of a reconstruction (struct fbp_job) that all devices share: volume, matrices, weights,
  * filter, region and preparation of samples; their fingerprint, and the choice of the kernel.
  *
- * plan.c and accumulator.c call fbp_job_create(); plan_memory.c calls fbp_job_arrange(). */
+ * plan.c, accumulator.c, epr_two_stages.c and benchmarks call fbp_job_create(); plan_memory.c and
+ * others call fbp_job_arrange() to choose the kernel. */
 #include "pipeline/job.h"
 
 #include "backend/rows.h"
@@ -71,9 +72,9 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
 }
 
 /* Set job->padded.panel, the panel with additional columns, and adapt the matrices.  Additional
- * columns: so many that an offset panel reaches equally far to both sides of the iso ray; one
- * column at either end for cubic splines, which have a coefficient beside the last sample; and
- * job->padded.inserted columns after each measured one.  The column of the iso ray is the
+ * columns: enough that an offset panel reaches equally far to both sides of the iso ray; one column
+ * at either end for cubic splines, which have a coefficient beside the last sample; and
+ * job->padded.inserted columns between measured columns.  The column of the iso ray is the
  * projection of the iso-centre. */
 static void widen(struct fbp_job *job)
 {
@@ -95,8 +96,8 @@ static void widen(struct fbp_job *job)
                                   (double)job->padded.left * job->matrices[k][8 + i];
 }
 
-/* Make the projection matrices of all views, scaled to w = 1 at the iso-centre; for filtered views
- * w = depths[k]. */
+/* Make the projection matrices of all views.  Their homogeneous coordinate w (depth) is 1 at the
+ * iso-centre, or depths[k] for filtered views. */
 static fbp_status make_matrices(struct fbp_job *job, const double *depths)
 {
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
@@ -116,15 +117,16 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     return FBP_OK;
 }
 
-/* Return whether two neighbouring slices can be more than one detector row apart, anywhere in the
- * volume. */
+/* Return whether the projections of two neighbouring slices can be more than one detector row
+ * apart, anywhere in the volume. */
 static bool is_sparse(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
 
     for (size_t k = 0; k < job->n_views; k++) {
         const double *m = job->matrices[k];
-        double least = m[11]; /* w at the corner nearest to the source */
+        /* Homogeneous coordinate w at the corner of the volume nearest to the source. */
+        double least = m[11];
         for (int i = 0; i < 3; i++)
             least += fmin(m[8 + i] * fbp_grid_coordinate(g, i, 0),
                           m[8 + i] * fbp_grid_coordinate(g, i, (double)g->n[i] - 1));
@@ -134,7 +136,7 @@ static bool is_sparse(const struct fbp_job *job)
     return false;
 }
 
-/* Make the ramp filter and the weights of line integrals. */
+/* Make the ramp filter and the angular weights for views of line integrals. */
 static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                const struct fbp_scan *scan)
 {
@@ -189,7 +191,8 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_error_context(scan->path, st) : st;
 }
 
-/* Greatest difference between the samples middle_of() of two views. */
+/* Greatest difference between the central sample (a fraction, middle_of()) of two views that one
+ * reference spectrum can serve. */
 static const double SAME = 1e-6;
 
 /* Index (a fraction) of the sample of view k whose plane passes through the origin, which is the
@@ -201,8 +204,8 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
     return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
 }
 
-/* Check that the rows of all views and the reference spectrum of n numbers have the same samples.
- * A shift between a row and the spectrum would shift the object. */
+/* Check that the rows of all views have n samples at the same positions, as the reference spectrum
+ * has. A shift between a row and the spectrum would shift the object. */
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)
@@ -225,8 +228,9 @@ static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
     return FBP_OK;
 }
 
-/* Design a filter of rows of n_columns samples; half_width 0: by Fourier transform.  For cubic
- * interpolation, include the computation of spline coefficients. */
+/* Design a filter of rows of n_columns samples, in space with a kernel of half_width, or, if
+ * half_width is 0, for Fourier transforms.  For cubic interpolation, include the computation of
+ * spline coefficients. */
 static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
                          const struct fbp_spectral_filter *s, size_t n_columns, size_t half_width)
 {
@@ -250,8 +254,8 @@ static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_p
     return st;
 }
 
-/* Design the filter of plane integrals: f^2 or the filter of p->filter that replaces it, times the
- * response table of the file p->epr.response, divided by the reference spectrum in the file
+/* Design the filter of plane integrals: f^2, or the filter p->filter in its place; times the
+ * response table in the file p->epr.response; divided by the reference spectrum in the file
  * scan->reference, which has one number per sample of a view. */
 static fbp_status design_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
                                       const struct fbp_recon_params *p, size_t n_columns)
@@ -259,8 +263,8 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
     const bool cubic = p->epr.interpolation == FBP_INTERPOLATION_CUBIC;
     const size_t half_width = p->filtering.spatial ? p->filtering.half_width : 0;
     struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
-    /* option that changes the length of rows, because periodic rows must be as long as the measured
-     * rows */
+    /* option that makes rows longer and thus excludes periodic rows, which must have the measured
+     * length */
     const char *longer = p->epr.oversampling > 1 ? "oversampling"
                          : p->filtering.spatial  ? "a filter in space"
                          : cubic                 ? "cubic interpolation"
@@ -308,7 +312,7 @@ fail:
     return st;
 }
 
-/* Make the filter and the weights of plane integrals. */
+/* Make the filter and the weights (solid angles) for views of plane integrals. */
 static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                 const struct fbp_scan *scan)
 {
@@ -339,7 +343,7 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     return FBP_OK;
 }
 
-/* Filter functions by the kind of integral that a sample is. */
+/* Functions that make the filter and weights of a job, by the kind of integral that samples are. */
 typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                              const struct fbp_scan *scan);
 static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
@@ -393,7 +397,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     if (scan->filtered && fbp_prep_is_needed(scan))
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "scan: filtered views cannot have dark, flat, i0 or "
                                                "bad_pixels; remove these keys, or \"filtered\""));
-    for (size_t k = 0; scan->depths && k < job->n_views; k++) /* no rotational symmetry */
+    /* filtered views of different depths have no rotational symmetry */
+    for (size_t k = 0; scan->depths && k < job->n_views; k++)
         if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
             job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
     /* Line integrals are interpolated linearly only.  Cubic interpolation needs spline
@@ -413,12 +418,12 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "precision: double needs plane integrals without corrections; remove "
                               "dark, flat, i0 and bad_pixels from the scan, or omit precision"));
-    /* Check the corrections of a caller's struct; those of a scan file were checked when the file
+    /* Check the corrections of a scan that the caller has built; a scan file was checked when it
      * was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
-    if (!scan->filtered) { /* filtered views keep their origin, because their depths w belong to it
-                            */
+    /* Filtered views keep their origin, because their depths were computed for this origin. */
+    if (!scan->filtered) {
         struct fbp_views views = views_of(job);
         FBP_TRY_GOTO(fbp_views_centre(kind, &views, t->centre_mm, &t->views));
         job->views = views.view;
@@ -572,7 +577,7 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         append(buf, n, ", rows extrapolated (%s)", fbp_pad_name(t->pad_kind));
 }
 
-/* ---- Choice of the kernel: can a backend compute a job, and with which kernel? ---- */
+/* ---- Choice of the kernel by which a backend computes a job ---- */
 
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
@@ -580,8 +585,8 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     const struct fbp_filter_design *filter = job->filtering.design;
     const char *name =
         job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
-    const bool in_double =
-        fbp_in_double(job); /* a backend replaces other precisions by the nearest one */
+    const bool in_double = fbp_in_double(job); /* only double must be supported: a backend replaces
+                                                  other precisions by one that it has */
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return fbp_fail(FBP_ERR_UNSUPPORTED,

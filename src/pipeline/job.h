@@ -1,9 +1,9 @@
 /** @file job.h  The job of a reconstruction, and what it is made from (internal).
  *
  * A job (struct fbp_job) holds the tables that all devices share: views, matrices, weights, filter,
- * region.  This header declares how it is made from a scan and parameters, and how parameters and
- * names of devices are checked.  The plan (plan.c) calls most of it; other code in src/pipeline
- * uses the functions of the box and the region.
+ * region.  This header declares functions that make a job from a scan and parameters, and that
+ * check parameters and names of devices.  The plan (plan.c) calls most of it; other code in
+ * src/pipeline uses the functions of the box and the region.
  */
 #ifndef FBP_SRC_PIPELINE_JOB_H
 #define FBP_SRC_PIPELINE_JOB_H
@@ -17,12 +17,13 @@
 #include "fbp/geometry.h"
 #include "fbp/recon.h"
 
-/* job.c: from a scan and parameters to a job */
+/* job.c: functions that make a job from a scan and parameters */
 
 /** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    /** Views with the centre of their circle as origin; NULL: those of the scan. */
+    /** Views with the centre of the source's circle as origin; NULL: the job uses the scan's views.
+     */
     struct fbp_view *views;
     double centre_mm[3]; /**< origin of `job` in coordinates of the scan [mm] */
     struct fbp_prep prep;
@@ -44,22 +45,22 @@ struct fbp_job_tables {
 };
 
 /** Make the tables of a job; `scan` must outlive them.  The job has no kernel until
- * fbp_job_arrange() is called. top_down: the images of stored views start with the top row */
+ * fbp_job_arrange() is called.  top_down: stored views start with the top row. */
 fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
                           const struct fbp_recon_params *params, bool top_down);
 void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
- * Choose the backend's kernel, and set job->selection, ->turns and ->boxes.
+ * Choose a kernel of the backend for a job, and describe the kernel in job->selection.
  * @return FBP_ERR_UNSUPPORTED if the backend cannot compute the job, or lacks the kernel
  * job->selection.requested for this scan and volume.  If the kernel that the environment variable
  * FBP_KERNEL names (for tests) is not available, the fastest one is chosen.
  */
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
-/** Derive from a job whose kernel is chosen the job whose input are its filtered rows (backend.h,
- * filter_rows).  Kernel and values are the same.  *out shares the tables of `job`, and points to
- * *prep. */
+/** Set *out to a job that backprojects rows which `job`, whose kernel is chosen, has filtered
+ * (backend.h, filter_rows).  Kernel and values are the same.  *out shares the tables of `job`, and
+ * points to *prep. */
 void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
 
 /** Hash of everything that the values of a job's volume depend on, except the samples; the kernel
@@ -83,22 +84,22 @@ void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
  * @return FBP_ERR_INVALID for a box that is empty or not inside job->grid. */
 fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2]);
 
-/** First voxel of the requested box along an axis, and number of its voxels; without a box: those
- * of the grid. */
+/** First voxel of the requested box along an axis (fbp_box_first()), and number of its voxels
+ * (fbp_box_size()); without a box: the whole grid. */
 size_t fbp_box_first(const struct fbp_job *job, int axis);
 size_t fbp_box_size(const struct fbp_job *job, int axis);
 /** Number of voxels of one slice of the box. */
 size_t fbp_box_slice(const struct fbp_job *job);
 
-/** Get slices [*z0, *z1) of the grid that contain all requested voxels of the box (the region's
- * slices, if there is a region). */
+/** Get slices [*z0, *z1) of the grid that contain all requested voxels: the slices of the requested
+ * box, or of the region inside the box. */
 void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 
-/** The box as a grid of its own. */
+/** Set *out to the requested box of the volume, as a grid. */
 void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Get slices [*first, *first + *n) of the grid that this process computes: those of
- * job->part.slices, or all slices of fbp_box_wanted(). */
+/** Get slices [*first, *first + *n) of the grid that this process computes: its share
+ * (job->part.slices), or all slices with requested voxels (fbp_box_wanted()). */
 void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
 /** Return whether this process writes slice z of the box.  A process writes the slices of its
@@ -120,8 +121,8 @@ void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices);
  */
 
 /**
- * Make the region of fbp_recon_params.region.shape or .region_mask: voxels of job->grid inside
- * job->requested.box.
+ * Make the region that fbp_recon_params.region describes by a shape or a mask: voxels of job->grid
+ * inside job->requested.box.
  *
  * out: NULL if neither is given
  * file: path of the mask file (malloc'ed); NULL: no file was read
@@ -157,12 +158,13 @@ static const double FBP_USUAL_HU_RANGE[2] = {-1000, 3000};
  *  another.  FBP_ERR_UNSUPPORTED for float64 output of a computation in float. */
 fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_params *given);
 
-/* devices.c: from a text such as "name:0,2" to a backend and its devices */
+/* devices.c: functions that find the backend and devices in a text such as "cuda:0,2" */
 
 enum { FBP_MOST_DEVICES = 64 };
 
-/** Parse "name", "name:0,2" or "name:all"; "auto" is the name of the first usable backend.
- *  devices: [FBP_MOST_DEVICES], gets the indices; one if the text has none
+/** Find the backend and devices that a text names: "cuda", "cuda:0,2", "cuda:all"; "auto" is the
+ *  name of the first usable backend.
+ *  devices: [FBP_MOST_DEVICES], gets the indices; a text without an index yields one device
  *  @return FBP_ERR_UNSUPPORTED for an unknown backend or a device that cannot be used;
  *  FBP_ERR_INVALID for a wrong index. */
 fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
@@ -173,8 +175,8 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices);
 
-/** Find the first device that `auto` may choose, in a list of backends (ended by NULL); NULL: there
- * is none. */
+/** Find the first device that the device name "auto" may select, in a list of backends (ended by
+ * NULL); NULL: there is no such device. */
 const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index);
 
 /**
@@ -182,7 +184,7 @@ const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list
  * list that can, on a device that `auto` may choose.  If there is none, the backend stays, and
  * fbp_job_arrange() fails later.
  *
- * line: gets a sentence that names both; "" if the backend stays
+ * line: gets a sentence that names the old and the new backend; "" if the backend stays
  */
 void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
                         const struct fbp_backend **backend, int *device, char *line, size_t n);

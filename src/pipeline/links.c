@@ -1,6 +1,6 @@
-/* Rates of the links between host memory and devices: measured once, kept in a cache file
- * (base/cache.h), and looked up by plan_memory.c (fbp_links_get()) and the benchmark program
- * (fbp_links_measure()). */
+/* Rates of the links between host memory and devices: measured once, and kept in a cache file
+ * (base/cache.h).  plan_memory.c gets the rates by fbp_links_get(); a benchmark program (bench/)
+ * measures them again by fbp_links_measure(). */
 #include "pipeline/division.h"
 
 #include "backend/backend.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes of texts in characters: key of the cache, name of one device in a key, all rates, one rate.
- */
+/* Greatest lengths of texts in the cache of link rates: a key, the name of one device in a key, all
+ * rates of an entry, one rate. */
 enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
 
 static const struct fbp_cache_file file = {"links", "fbp: rates of links of devices, version 1\n"};
@@ -48,7 +48,7 @@ static bool make_key(const struct fbp_backend *backend, const int *devices, size
     return true;
 }
 
-/* Address of rate i of *l, counted in the order of the cache file. */
+/* Address of rate i of *l; rates are numbered in the order in which the cache file stores them. */
 static double *rate_at(struct fbp_links *l, size_t i)
 {
     const size_t n = l->n, pairs = n * n;
@@ -70,8 +70,8 @@ static size_t n_rates(size_t n)
     return 4 + 3 * n + 2 * n * n;
 }
 
-/* Read the n_rates(n) rates of a set of n devices from the cache; false: the cache has no such
- * entry, or an entry that is not this number of finite numbers >= 0. */
+/* Read the rates of a set of n devices from the cache; false: the cache has no entry for the set,
+ * or the entry is not a list of n_rates(n) finite numbers >= 0. */
 static bool recall(const char *key, size_t n, struct fbp_links *out)
 {
     char text[MOST_TEXT + 1], *at = text;
@@ -90,7 +90,8 @@ static bool recall(const char *key, size_t n, struct fbp_links *out)
     return *at == '\0' && out->together.up > 0;
 }
 
-/* Measure rates to and from the host of devices [i, end) at once, in bytes per second. */
+/* Measure the rates of copies to and from the host, summed over devices [i, end), which copy at the
+ * same time [bytes/s]. */
 static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, size_t i, size_t end,
                                struct fbp_link *out)
 {
@@ -108,7 +109,7 @@ static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, si
     return FBP_OK;
 }
 
-/* Measure the rates of the links of all devices that `own`, the state of the meter, has opened. */
+/* Measure the rates of all links of the devices that meter->open() has opened; own: its state. */
 static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, struct fbp_links *out)
 {
     struct fbp_flow flows[FBP_MOST_LINKED];
@@ -121,7 +122,8 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
     else
         FBP_TRY(measure_host(meter, own, 0, n, &out->together));
     for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++) { /* pairs of devices; 0 without a connection */
+        /* pairs of devices; rates stay 0 without a direct connection */
+        for (size_t j = i; j < n; j++) {
             const struct fbp_flow pair[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
             const bool there = i == j || meter->connect(own, i, j);
             const bool back = i != j && meter->connect(own, j, i);
@@ -135,8 +137,8 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
             out->peer_both[j][i] = out->peer_both[i][j] /= 2;
         }
 
-    /* Measure the ring: all devices copy to the next one at once.  The rate stays 0 if a pair of
-     * devices is not connected. */
+    /* Measure the ring: each device copies to the next one, all at the same time.  The rate stays 0
+     * if two neighbours have no direct connection. */
     for (size_t i = 0; i < n; i++) {
         const size_t next = (i + 1) % n;
         if (n < 2 || out->peer[i][next] == 0)
@@ -146,15 +148,16 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
     return meter->rate(own, flows, n, &out->ring);
 }
 
-/* The last measured set of devices and its rates, for programs without a cache file.  The lock also
- * ensures one measurement at a time. */
+/* The set of devices that was measured last, and its rates, for systems without a cache file.  The
+ * lock also prevents two measurements at the same time. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
     struct fbp_links links;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Measure the links of a set of devices and store the rates.  The caller has the lock. */
+/* Measure the links of a set of devices, and store the rates in `last` and in the cache file.  The
+ * caller holds last.lock. */
 static fbp_status measure(const struct fbp_backend *backend, const int *set, size_t n,
                           struct fbp_links *out)
 {
@@ -188,8 +191,8 @@ static size_t place_of(int device, const int *devices, size_t n)
     return i;
 }
 
-/* Sort the devices and drop duplicates: one measurement serves all lists of the same set.  Returns
- * the number of devices. */
+/* Make a sorted set without duplicates from a list of devices, because one measurement serves all
+ * lists of the same devices.  Returns the number of devices in the set. */
 static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
 {
     size_t n_set = 0;

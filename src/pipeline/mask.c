@@ -2,7 +2,7 @@
  * all views, get a fixed value.
  *
  * plan_run.c creates the mask; the workers' writing stage calls fbp_mask_apply() on finished
- * slices (stage_write.c), which also computes the statistics of the other voxels. */
+ * slices (stage_write.c), which also computes the statistics of the voxels that are not masked. */
 #include "pipeline/run.h"
 
 #include "backend/slab.h"
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* Slices [first, end) of a voxel column are inside the field of view. */
+/* Slices [first, end) of a voxel column (one x, y) that are inside the field of view. */
 struct column {
     uint32_t first, end;
 };
@@ -27,8 +27,8 @@ struct fbp_mask {
                   */
 };
 
-/* Bound of the field of view, z >= x[0] x + x[1] y + x[2], or z <= for an upper bound: the plane
- * through the source and the outer edge of the first or last detector row of a view. */
+/* Bound of the field of view, z >= x[0] x + x[1] y + x[2] (lower bound) or z <= (upper bound): the
+ * plane through the source and the outer edge of the first or last detector row of a view. */
 struct bound {
     double x[3];
 };
@@ -40,8 +40,8 @@ struct make {
     size_t n_lower, n_upper;
 };
 
-/* Add the bound of the first or last detector row of a view: side (row - edge) >= 0, as g . (x, y,
- * z, 1) >= 0. */
+/* Add the bound that the first or last detector row of a view puts on the field of view: side (row
+ * - edge) >= 0 in detector coordinates becomes g . (x, y, z, 1) >= 0. */
 static void add_bound(struct make *m, const double *P, double edge, double side)
 {
     double g[4];
@@ -58,8 +58,8 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
         m->upper[m->n_upper++] = b;
 }
 
-/* Range of z in which column (x, y) lies within the field of view's radius about the axis: A z^2 -
- * 2 B z + C <= 0. */
+/* Get the range of z in which voxel column (x, y) is within the radius of the field of view about
+ * the rotation axis: A z^2 - 2 B z + C <= 0. */
 static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
 {
     const double *a = f->axis, s = x * a[0] + y * a[1], r = f->fov_radius_mm;
@@ -140,7 +140,7 @@ fail:
     return st;
 }
 
-/* Set values [begin, end) to the value of masked voxels. */
+/* Set values[begin] to values[end - 1] to the value of masked voxels. */
 static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)
@@ -163,7 +163,7 @@ fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field
     m.mask->y0 = fbp_box_first(job, 1);
     m.mask->region = job->requested.region;
     m.mask->in_double = fbp_in_double(job);
-    m.mask->value = isnan(value) ? (double)NAN : value; /* one NaN, the same in every run */
+    m.mask->value = isnan(value) ? (double)NAN : value; /* NaN with the same bits in every run */
     if (field)
         st = find_field(&m);
     if (st == FBP_OK && job->requested.region) {
@@ -189,7 +189,8 @@ void fbp_mask_destroy(fbp_mask **mask)
     *mask = NULL;
 }
 
-/* Add voxels [begin, end) of a row to the statistics.  Returns their number. */
+/* Add voxels [begin, end) of a row to the statistics of voxels that are not masked.  Returns the
+ * number of added voxels. */
 static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end,
                       struct fbp_statistics *found)
 {
@@ -202,8 +203,8 @@ static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end
     return end - begin;
 }
 
-/* Mask the voxels [begin, end) of row y that some view does not see, and add the others to the
- * statistics.  Returns the number of the others. */
+/* Mask those of the voxels [begin, end) of row y that are outside the field of view, and add all
+ * others to the statistics.  Returns the number of voxels that are not masked. */
 static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
                         struct fbp_statistics *found)
 {

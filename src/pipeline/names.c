@@ -1,6 +1,6 @@
-/* fbp_name() and fbp_name_find(), which are public (fbp/types.h): the lists of names of filters,
- * devices, phantoms and other choices, for programs that offer them.  Each list is defined in the
- * file of the things that it names. */
+/* Lists of names of filters, devices, phantoms and other choices, for programs that offer these
+ * choices: the public functions fbp_name() and fbp_name_find() (fbp/types.h).  Each list is defined
+ * in the file that implements the named choices. */
 #include "array/file/bytes.h"
 #include "backend/backend.h"
 #include "filter/filter.h"

@@ -237,8 +237,9 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
 /** Choose the threads of this process, and one device of its host. */
 void fbp_plan_take_cores(fbp_plan *p);
 fbp_status fbp_plan_take_card(fbp_plan *p);
-/** Choose the grid of a team's processes, and set the slices and views of this process. The kernel
- * must be chosen before. request: work of one process */
+/** Choose the grid of a team's processes, and set the slices and views of this process.  The kernel
+ *  must be chosen before.
+ *  request: work of one process */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
 /** Set the slices and views of the rank with the middle slab, in a plan for another cluster
  * (p->target); otherwise as fbp_plan_take_share(). */
@@ -297,9 +298,9 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
 /** Progress callback of a team's run, in place of the caller's: sums the progress of all ranks
  * (user: struct fbp_plan_run_team). */
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
-/** Wait for all processes after computing, or after a failure. Rank 0 joins the results of all
- * ranks into its report and its check of the data. status: status of this process. ahead: samples
- * that view steps repaired (fbp_plan_count_steps())
+/** Wait for all processes after computing, or after a failure.  Rank 0 joins the results of all
+ *  ranks into its report and its check of the data.
+ *  status: status of this process.  ahead: samples that its view steps repaired
  *  @return the same status in all processes */
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status,
                                   fbp_data_check *check, uint64_t n_found,
