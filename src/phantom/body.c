@@ -1,7 +1,8 @@
 /* Shapes of phantoms as convex bodies: their density at points and along lines.
  *
  * Ellipsoids that are rotated only about z become unit balls in their own coordinates; other shapes
- * are quadrics, cut by slabs and planes.  views.c, voxels.c, section.c and simulate.c use them. */
+ * are quadrics, cut by slabs and planes.  views.c, voxels.c, section.c and simulate.c use these
+ * bodies; fbp_phantom_line() and fbp_phantom_at() are public. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -34,8 +35,8 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
 /* Quadric and slabs of each kind of shape, in coordinates in which the half axes are 1. */
 static const struct {
     double q[3], unit; /* as in struct fbp_body */
-    bool bounded[3];   /* by -1 and 1 along this axis */
-    bool has_range;    /* true: bounded by the shape's range along axis 2 */
+    bool bounded[3];   /* bounded by -1 and 1 along this axis */
+    bool has_range;    /* whether the shape's range bounds the body along axis 2 */
 } kinds[] = {
     [FBP_SHAPE_ELLIPSOID] = {{1, 1, 1}, 1, {false, false, false}, false},
     [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},
@@ -65,7 +66,7 @@ void fbp_body_of(const struct fbp_shape *s, struct fbp_body *out)
         out->high[i] = ranged ? s->range[1] : kinds[s->kind].bounded[i] ? 1 : INFINITY;
         out->low[i] = ranged ? s->range[0] : -out->high[i];
     }
-    /* Compute the ball around a shape, without its planes. */
+    /* Compute a ball around the shape; cutting planes are ignored. */
     if (s->kind == FBP_SHAPE_ELLIPSOID || s->kind == FBP_SHAPE_SOFT) {
         out->ball_r = fmax(widest, h[2]);
     } else if (s->kind == FBP_SHAPE_BOX) {
@@ -135,8 +136,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit, *t = out->t;
     bool met = true;
 
-    /* t0: the point of the line nearest to the centre; t counted from there loses no digits for
-     * distant sources */
+    /* Count t from t0, the point of the line nearest to the body's centre: then no digits are lost
+     * if the source is distant. */
     fbp_axpy(body->c, -1, p, dx);
     const double t0 = fbp_dot(dx, dir);
     fbp_axpy(p, t0, dir, x);
@@ -159,11 +160,12 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     } else if (a > 0 && !(disc > 0)) {
         met = false;
     } else {
-        /* one root from the formula, the other from the product of both: no cancellation */
+        /* compute one root by the quadratic formula, and the other one from the product of both
+         * roots, to avoid cancellation */
         const double k = -(b + copysign(sqrt(fmax(disc, 0)), b));
         const double r0 = k / a, r1 = k == 0 ? 0 : c / k;
-        /* If a < 0 the solutions are two half lines, one in each nappe of a cone.  Only the nappe
-         * ahead along axis 2 belongs to the body; the sign of w[2] selects it. */
+        /* If a < 0, the body is a cone, and the line meets it in two half lines, one in each nappe.
+         * Only the nappe ahead along axis 2 belongs to the body; the sign of w[2] selects it. */
         met = a > 0      ? keep(t, fmin(r0, r1), fmax(r0, r1))
               : w[2] > 0 ? keep(t, fmax(r0, r1), INFINITY)
                          : keep(t, -INFINITY, fmin(r0, r1));
@@ -176,7 +178,7 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
         met = cut_slab(y[i], w[i], body->low[i], body->high[i], t);
     t[0] += t0;
     t[1] += t0;
-    if (met && body->m > 0) { /* 1 - |y|^2 = top - fall (t - middle)^2 along the line */
+    if (met && body->m > 0) { /* density along the line: 1 - |y|^2 = top - fall (t - middle)^2 */
         out->top = b * b / a - c;
         out->fall = a;
         out->middle = t0 - b / a;
@@ -184,8 +186,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     return met;
 }
 
-/* Integration by parts: F_m = (t (top - fall t^2)^m + 2 m top F_(m-1)) / (2 m + 1), F_0 = t.  All
- * terms have the sign of t, therefore nothing cancels. */
+/* Integrate (top - fall t^2)^m by parts: F_m = (t (top - fall t^2)^m + 2 m top F_(m-1)) / (2 m +
+ * 1), F_0 = t.  All terms have the sign of t, therefore nothing cancels. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t)
 {
     const double value = fmax(0, top - fall * t * t);
@@ -206,7 +208,7 @@ double fbp_chord_integral(const struct fbp_chord *s, double from, double to)
                          fbp_fall_integral(s->top, s->fall, s->m, from - s->middle));
 }
 
-/* Get the density of a body at a point; false, and 0, if the point is outside. */
+/* Get the density of a body at a point; false, and density 0, if the point is outside the body. */
 static bool density_at(const struct fbp_body *body, const double x[3], double *density)
 {
     double dx[3], y[3], sum = 0;
@@ -241,7 +243,8 @@ size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool repla
     *out = room->cut;
     if (!replace || met < 2)
         return met;
-    /* Between two consecutive ends, the density is that of the first span that contains both. */
+    /* If bodies replace each other: between two consecutive ends of spans, the density is that of
+     * the first body whose span contains both ends. */
     for (size_t i = 0; i < met; i++) {
         room->ends[2 * i] = room->cut[i].t[0];
         room->ends[2 * i + 1] = room->cut[i].t[1];
@@ -300,7 +303,7 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
         fbp_ball_map(&ball, dx, y);
         fbp_ball_map(&ball, dir, w);
         /* Compute the length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 -
-         * |q|^2, which does not lose digits if the point is far away. */
+         * |q|^2, which loses no digits if the point y is far from the ball. */
         fbp_cross(y, w, q);
         const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
         sum += ball.density * (disc > 0 ? 2 * sqrt(disc) / ww : 0);

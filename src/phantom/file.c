@@ -14,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest exponent of a soft ellipsoid; greatest size of a file [bytes]; deepest nesting of
- * expressions. */
+/* Greatest exponent m of a soft ellipsoid (density (1 - q)^m); greatest size of a phantom file
+ * [bytes]; deepest nesting of expressions in a file. */
 enum { M_MAX = 100, LARGEST_TEXT = 16 << 20, DEEPEST = 32 };
 
 /* State of the parser, and the phantom to which ellipsoids and shapes are added. */
 struct text {
     const char *path;
     const char *at; /* the next character; '\0' ends the text */
-    size_t line;    /* number of its line, from 1 */
+    size_t line;    /* line number of the next character, from 1 */
     double scale;   /* factor of densities */
     struct fbp_phantom *out;
     size_t room, shapes_room; /* allocated number of ellipsoids and shapes */
@@ -115,8 +115,9 @@ static fbp_status add_shape(struct text *text, const struct fbp_shape *shape)
     return FBP_OK;
 }
 
-/* Expressions: sums and products of numbers, (...), sin(...), cos(...), tan(...), sqrt(...), with
- * angles in degrees.  Recursive descent; the depth is limited because the text is not trusted. */
+/* Parser of expressions in LEAP's files: sums and products of numbers, (...), sin(...), cos(...),
+ * tan(...), sqrt(...), with angles in degrees.  The depth of the recursive descent is limited,
+ * because files may be malicious. */
 
 static fbp_status sum(struct text *text, int depth, double *out);
 
@@ -191,8 +192,8 @@ static fbp_status read_expression(struct text *text, double *out)
     return isfinite(*out) ? FBP_OK : wrong(text, "an expression is not finite");
 }
 
-/* The format of fbp: 8 numbers per line (A_LINE), or 10 with three rotation angles; optionally one
- * more, the exponent m of a soft ellipsoid. */
+/* Format of fbp's own phantom files: one ellipsoid per line, 8 numbers (A_LINE), or 10 with three
+ * rotation angles; optionally one more, the exponent m of a soft ellipsoid (density (1 - q)^m). */
 
 #define A_LINE "expected a line of x y z a b c turn density, in mm and degrees"
 
@@ -231,7 +232,8 @@ static fbp_status read_lines(struct text *text)
                 text, &(struct fbp_ellipsoid){{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, v[6], v[7]}));
             continue;
         }
-        /* Rotated about other axes than z, or soft: not an fbp_ellipsoid, but a shape. */
+        /* Store an ellipsoid that is soft, or has three rotation angles, as a struct fbp_shape,
+         * because struct fbp_ellipsoid cannot describe it. */
         const bool turned = n >= TURNED;
         const double turns[3] = {v[6] * rad, turned ? v[7] * rad : 0, turned ? v[8] * rad : 0};
         const double m = n != TURNED ? v[n - 1] : 0;
@@ -275,7 +277,7 @@ static int index_of(const char *word, const char *const *list, int n)
     return i;
 }
 
-/* Rotate the order of the axes cyclically until axis k is the last. */
+/* Permute the axes of a shape cyclically until axis k is the last. */
 static void axis_last(struct fbp_shape *s, int k)
 {
     const struct fbp_shape old = *s;
@@ -287,7 +289,7 @@ static void axis_last(struct fbp_shape *s, int k)
     }
 }
 
-/* Count the half axes of this sign (-1, 0, 1); *which: the last such axis. */
+/* Count the half axes A, B, C that have the sign `sign` (-1, 0 or 1); *which: the last of them. */
 static int of_sign(const double v[N_KEYS], int sign, int *which)
 {
     int n = 0;
@@ -303,7 +305,7 @@ static int of_sign(const double v[N_KEYS], int sign, int *which)
 static fbp_status add_figure(struct text *text, int figure, const double v[N_KEYS])
 {
     const double t = v[BETA] * (FBP_PI / 180);
-    /* Get the figure's half axes and their directions, in the axes of fbp. */
+    /* Convert the figure's half axes and their directions to the coordinates of fbp. */
     struct fbp_shape s = {.centre_mm = {v[X], -v[Z], v[Y]},
                           .axes = {{cos(t), -sin(t), 0}, {0, 0, 1}, {-sin(t), -cos(t), 0}},
                           .half_mm = {v[A], v[B], v[C]},
@@ -353,7 +355,7 @@ static fbp_status read_rtk(struct text *text)
     char word[32];
 
     for (skip(text); *text->at; skip(text)) {
-        double v[N_KEYS] = {0}; /* a missing value is 0, except for sizes and gray */
+        double v[N_KEYS] = {0}; /* missing values are 0; sizes and gray must be given */
         bool seen[N_KEYS] = {false};
         if (*text->at != '[') {
             if (read_word(text, word, sizeof word) && strcmp(word, "Phantom") == 0)
@@ -422,7 +424,7 @@ static const struct {
 
 enum { N_TYPES = sizeof types / sizeof *types };
 
-/* An object of the file, lengths converted to mm. */
+/* An object of a file in LEAP's format; lengths are converted to mm. */
 struct object {
     size_t line; /* line of its '{' */
     int type;    /* N_TYPES: not given */
@@ -461,7 +463,8 @@ static int axis_after(const char *word, const char *prefix)
     return word[n] - 'x';
 }
 
-/* Read NAME=VALUE or clipx<VALUE of an object; mm: length of the file's unit [mm]. */
+/* Read one entry of an object in LEAP's format, NAME=VALUE or clipx<VALUE; mm: length of the file's
+ * unit [mm]. */
 static fbp_status read_entry(struct text *text, double mm, struct object *o)
 {
     char word[32];
@@ -544,7 +547,7 @@ static fbp_status read_entry(struct text *text, double mm, struct object *o)
                  word);
 }
 
-/* Check an object, and add its shape to the phantom. */
+/* Check an object of a file in LEAP's format, and add its shape to the phantom. */
 static fbp_status add_object(struct text *text, struct object *o)
 {
     static const enum fbp_shape_kind kinds[] = {FBP_SHAPE_ELLIPSOID, FBP_SHAPE_BOX,
@@ -593,8 +596,8 @@ static fbp_status add_object(struct text *text, struct object *o)
         return add_shape(text, &s);
 
     /* Add a cone with radius r1 at the lower end and r2 at the upper end, both at distance h from
-     * the centre.  If the radii are nearly equal, a cylinder replaces it: the tip would be too far.
-     */
+     * the centre.  If the radii are nearly equal, a cylinder replaces the cone, whose tip would be
+     * too far away. */
     const double r1 = o->half[last == 0], r2 = o->half[last == 2 ? 1 : 2], h = o->half[last];
     const double least = fmin(r1, r2), greatest = fmax(r1, r2);
     const double slope = (greatest - least) / (2 * h), up = r2 > r1 ? 1 : -1;
@@ -661,8 +664,8 @@ static fbp_status read_leap(struct text *text)
     return FBP_OK;
 }
 
-/* Find the format: the first line that begins with the mark of a format; without such a line, the
- * last format. */
+/* Formats of phantom files.  The first line that begins with the mark of a format selects this
+ * format; in a file without such a line, the last format of the table is used. */
 static const struct format {
     char mark;
     fbp_status (*read)(struct text *text);

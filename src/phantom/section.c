@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The area of a convex polygon inside a conic section. */
+/* Area of the part of a convex polygon that is inside a conic section. */
 
-/* The points p = (x, y) with q[0] x^2 + 2 q[1] x y + q[2] y^2 + 2 (l . p) + k <= 0; their
- * intersection with the body's polygon is convex. */
+/* A conic section with its interior: the points p = (x, y) with q[0] x^2 + 2 q[1] x y + q[2] y^2 +
+ * 2 (l . p) + k <= 0.  The part inside the body's polygon is convex. */
 struct conic {
     double q[3], l[2], k;
 };
@@ -34,7 +34,7 @@ static double cross(const double a[2], const double b[2])
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Get the quadratic form of the conic, without linear and constant terms. */
+/* Evaluate the quadratic form of the conic at e, without the linear and constant terms. */
 static double form(const struct conic *c, const double e[2])
 {
     return c->q[0] * e[0] * e[0] + 2 * c->q[1] * e[0] * e[1] + c->q[2] * e[1] * e[1];
@@ -109,7 +109,8 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
         return true;
     if (at_p > 0 && at_q > 0 && (!(a > 0) || b * b <= a * at_p || b >= 0 || -b >= a))
         return false;
-    /* one root from the formula, the other from the product of both: no cancellation */
+    /* compute one root by the quadratic formula, and the other one from the product of both roots,
+     * to avoid cancellation */
     const double k = -(b + copysign(sqrt(disc), b)), r1 = k == 0 ? 0 : at_p / k;
     const double r0 = a == 0 ? r1 : k / a, sign = a > 0 ? 1 : -1;
     const double enters = sign * fmin(sign * r0, sign * r1);
@@ -121,8 +122,8 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
     return t[0] < t[1];
 }
 
-/* Outline of the intersection so far: the polygon through the ends of the edges' inner parts, as
- * triangles from its first point, and segments of the conic between two edges. */
+/* Outline of the part of the polygon inside the conic, as far as it is traced, and its area:
+ * triangles from the first point, and segments of the conic between the ends of two edges. */
 struct outline {
     double first[2], last[2];
     double area;
@@ -195,7 +196,8 @@ static double area_inside(const struct conic *c, const struct conic_polygon *pol
 /* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
 struct view {
     double e[2][3], at[3];
-    double scale; /* area in the world divided by the area in the body's coordinates */
+    /* Area of a piece of the plane in the world, divided by its area in the body's coordinates. */
+    double scale;
 };
 
 /* Convert a normal n to the body's coordinates: n . x = n . c + nu . y.  Returns the product of the
@@ -212,13 +214,13 @@ static double own_normal(const struct fbp_body *b, const double n[3], double nu[
     return product;
 }
 
-/* True for ellipsoids, uniform or soft, without planes. */
+/* Return whether a body is an ellipsoid, uniform or soft, that no plane cuts. */
 static bool is_round(const struct fbp_body *b)
 {
     return b->q[0] > 0 && b->q[2] > 0 && b->n_planes == 0;
 }
 
-/* Intersect the polygon in plane v with normal . y <= most. */
+/* Cut off the part of a polygon in plane v that is outside the half space normal . y <= most. */
 static void cut(const struct view *v, const double normal[3], double most,
                 struct conic_polygon *polygon)
 {
@@ -311,7 +313,7 @@ double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t
 
     if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r + width / 2)
         return 0;
-    if (is_round(b)) { /* closed form of fbp_body_plane(), averaged over t */
+    if (is_round(b)) { /* closed form of the mean of fbp_body_plane() over the interval */
         const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
         for (int i = 0; i < 2; i++) {
             x[i] = (t + (i - .5) * width - fbp_dot(n, b->c)) / sigma;

@@ -16,7 +16,8 @@
 
 /* body.c: ellipsoids as unit balls in their own coordinates */
 
-/** y = M (x - c) maps the ellipsoid to the unit ball; M = diag(1/axes) R^T. */
+/** An ellipsoid: y = M (x - c) maps its points x to the unit ball; M = diag(1 / half axes) R^T,
+ * with the rotation R. */
 struct fbp_ball {
     double c[3], M[3][3];
     double reach[3]; /**< half sides of the bounding box in x */
@@ -25,10 +26,11 @@ struct fbp_ball {
 
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
 
-/** Get the balls of all ellipsoids of a phantom; free(*out). */
+/** Convert all ellipsoids of a phantom to the array *out of balls, which the caller frees. */
 FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out);
 
-/** Compute y = M dx; dx: a difference of points, or a direction. */
+/** Map dx, a difference of points or a direction, to the coordinates in which the ellipsoid is a
+ * unit ball: y = M dx. */
 static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], double y[3])
 {
     for (int i = 0; i < 3; i++)
@@ -38,22 +40,23 @@ static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], do
 /* body.c: convex bodies. */
 
 /**
- * A shape prepared for intersections.  With y = M (x - c) it is the set of x with
+ * A shape of a phantom, prepared for intersections.  With y = M (x - c), the shape is the set of
+ * points x with
  *     q[0] y0^2 + q[1] y1^2 + q[2] y2^2 <= unit,  low <= y <= high,  normal . x <= at_mm (planes).
  */
 struct fbp_body {
     double c[3], M[3][3];
     double q[3], unit;
     double low[3], high[3];
-    const struct fbp_half_space *planes; /**< planes of the shape, which owns them */
+    const struct fbp_half_space *planes; /**< cutting planes, in memory of the shape */
     size_t n_planes;
     double density;
     unsigned m; /**< exponent of a soft ellipsoid, whose density is proportional to (1 - |y|^2)^m */
     double ball_c[3], ball_r; /**< centre and radius of a ball around the body; r may be infinite */
 };
 
-/** Part of a line p + t dir, |dir| = 1, on which the density is
- *  density (top - fall (t - middle)^2)^m, or constant if m = 0. */
+/** Part of a line p + t dir, |dir| = 1, inside a body.  The density at t is density (top - fall (t
+ * - middle)^2)^m, or, if m = 0, constant. */
 struct fbp_chord {
     double t[2]; /**< first and last t [mm] */
     double density;
@@ -63,20 +66,22 @@ struct fbp_chord {
 
 /** Scratch memory for the spans of one line through n bodies. */
 struct fbp_spans {
-    struct fbp_chord *cut;        /**< [n] spans, one per body, in the order of the bodies */
-    struct fbp_chord *parts;      /**< [2 n] disjoint spans, if bodies hide others */
+    struct fbp_chord *cut; /**< [n] spans, one per body, in the order of the bodies */
+    /** [2 n] disjoint spans, if bodies replace others where they overlap. */
+    struct fbp_chord *parts;
     double *ends;                 /**< [2 n] first and last t of all spans, sorted */
-    const struct fbp_body **near; /**< [n], for callers that select some bodies */
+    const struct fbp_body **near; /**< [n] bodies near the line, selected by the caller */
 };
 
 void fbp_body_of(const struct fbp_shape *shape, struct fbp_body *out);
 
-/** Get the bodies of all shapes of a phantom; free(*out). */
+/** Convert all shapes of a phantom to the array *out of bodies, which the caller frees. */
 FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
 
-/** Compute the integral of the density over t from `from` to `to`, both inside chord s. */
+/** Compute the integral of the density along a chord from t = `from` to t = `to`, both inside the
+ * chord. */
 double fbp_chord_integral(const struct fbp_chord *s, double from, double to);
 
 /** Compute the integral of (top - fall t^2)^m from 0 to t. */
@@ -91,7 +96,8 @@ size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool repla
                       const double p[3], const double dir[3], struct fbp_spans *room,
                       const struct fbp_chord **out);
 
-/** Compute the integral along the line; not finite if a body is unbounded along the line. */
+/** Compute the integral of the density of n bodies along the line p + t dir, |dir| = 1; the result
+ * is not finite if a body is unbounded along the line. */
 double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,
                          const double p[3], const double dir[3], struct fbp_spans *room);
 
@@ -107,14 +113,14 @@ struct fbp_shadow {
     double density;
 };
 
-/** Compute line integrals of the view's rows [row0, row0 + n_rows): out[n_rows][n_columns]; scratch
- *  memory: shadows[n], work[n_columns]. */
+/** Compute the line integrals of n ellipsoids in rows [row0, row0 + n_rows) of a view:
+ * out[n_rows][n_columns]; scratch memory: shadows[n], work[n_columns]. */
 void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
                      enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
                      struct fbp_shadow *shadows, double *work, float *out);
 
-/** Add the line integrals of a whole view to out[n_rows][n_columns].  @return FBP_ERR_INVALID if
- * one is not finite. */
+/** Add the line integrals of all shapes of a phantom in a view to out[n_rows][n_columns].  @return
+ * FBP_ERR_INVALID if an integral is not finite. */
 FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
                                           const struct fbp_phantom *phantom,
                                           const struct fbp_view *view, enum fbp_kind kind,
@@ -123,7 +129,8 @@ FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
 
 /* section.c: integrals over planes. */
 
-/** Get the bodies of all ellipsoids and shapes of a phantom; free(*out).
+/** Convert all ellipsoids and shapes of a phantom to the array *out of bodies, which the caller
+ * frees.
  *
  * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: unbounded
  * shapes, shapes that hide each other, soft ellipsoids that planes cut. */
@@ -154,8 +161,8 @@ double fbp_poisson(struct fbp_random *random, double mean);
 /** Draw a Gaussian variate of mean 0 and variance 1. */
 double fbp_normal(struct fbp_random *random);
 
-/** Compute all views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: all.
- */
+/** Compute all views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: one
+ * per core. */
 FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
                                             const struct fbp_scan *scan, int n_threads, float *out);
 
@@ -184,7 +191,8 @@ static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
     axes[2][2] = cb;
 }
 
-/** Name i = 0, 1, … that fbp_phantom_create() accepts; NULL beyond the last. */
+/** Get name number i, from 0, of the phantoms that fbp_phantom_create() accepts; NULL: there are
+ * fewer names. */
 const char *fbp_phantom_name(size_t i);
 
 /**

@@ -43,7 +43,7 @@ static double uniform(struct fbp_random *r)
 
 double fbp_poisson(struct fbp_random *r, double mean)
 {
-    if (mean < 10) { /* inversion: number of terms of the distribution below u */
+    if (mean < 10) { /* inversion: count the probabilities whose sum is less than u */
         double p = exp(-mean), u = uniform(r);
         int k = 0;
         while (u > p && k < 1000) {
@@ -72,7 +72,7 @@ double fbp_poisson(struct fbp_random *r, double mean)
     }
 }
 
-/* Box & Muller 1958, the first of two. */
+/* Box & Muller 1958: the first of the method's two variates. */
 double fbp_normal(struct fbp_random *r)
 {
     const double u = uniform(r), v = uniform(r);
@@ -82,7 +82,7 @@ double fbp_normal(struct fbp_random *r)
 
 /* C-arm geometries. */
 
-/* Compute a smooth deviation, amplitude about 1: sum_k a_k sin(k t + p_k) / sum_k a_k. */
+/* A smooth deviation of amplitude about 1 at angle t: sum_k a_k sin(k t + phase_k) / sum_k a_k. */
 struct wobble {
     double a[3], phase[3];
 };
@@ -97,7 +97,8 @@ static double wobble(const struct wobble *w, double t)
     return sum / norm;
 }
 
-/* Fixed coefficients, chosen by hand to resemble a calibrated C-arm. */
+/* Deviations of source and detector from a circle, with coefficients that were chosen by hand to
+ * resemble a calibrated C-arm. */
 static const struct wobble source_radius = {{1, .5, .2}, {.3, 1.9, 4.0}};
 static const struct wobble source_height = {{1, .3, .1}, {2.1, .4, 5.2}};
 static const struct wobble focal_length = {{1, .4, .2}, {1.2, 3.3, .7}};
@@ -143,7 +144,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
         fbp_turn_pair(v, n, amplitude[0] * wobble(&turn[0], t));
         fbp_turn_pair(n, u, amplitude[1] * wobble(&turn[1], t));
         fbp_turn_pair(u, v, amplitude[2] * wobble(&turn[2], t));
-        /* principal point: foot of the perpendicular from the source to the panel */
+        /* the principal point is the foot of the perpendicular from the source to the panel */
         for (int i = 0; i < 3; i++) {
             out->d[i] = out->s[i] - focal * n[i] - shift_u * u[i] - shift_v * v[i];
             out->u[i] = pitch[0] * u[i];
@@ -157,7 +158,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
 struct bench {
     void *image;  /* floats, or doubles if params.in_double */
     double *row;  /* [n_columns] scratch of fbp_shadow_rows() */
-    double *sums; /* [n_rows] one sample of all frames */
+    double *sums; /* [n_rows] values of one sample in all frames */
     struct fbp_shadow *shadows;
     struct fbp_spans spans;
 };
@@ -215,8 +216,9 @@ static fbp_status project_lines(void *user, size_t k, int worker)
 }
 
 /* Work item: the plane integrals of view k.  With u = tau n, sample c belongs to the plane n . x =
- * d . n + (c - (n_columns - 1) / 2) tau; its value is the integral over this plane (at_centres), or
- * the mean over planes within tau / 2 of it.  Rows are frames. */
+ * d . n + (c - (n_columns - 1) / 2) tau.  Its value is the integral over this plane if
+ * params.at_centres is set, else the mean of the integrals over planes within tau / 2.  Rows are
+ * frames. */
 static fbp_status project_planes(void *user, size_t k, int worker)
 {
     struct job *job = user;
@@ -253,7 +255,7 @@ static fbp_status project_planes(void *user, size_t k, int worker)
 static const struct {
     fbp_pool_try_fn *project;
     fbp_status (*bodies)(const struct fbp_phantom *phantom, struct fbp_body **out);
-    bool counts; /* true: samples come from photon counts, and Poisson noise is possible */
+    bool counts; /* whether samples come from photon counts, so that Poisson noise is possible */
 } integral_of[FBP_N_INTEGRALS] = {
     [FBP_OVER_LINES] = {project_lines, fbp_bodies_of, true},
     [FBP_OVER_PLANES] = {project_planes, fbp_sections_of, false},
@@ -326,7 +328,8 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
     return st;
 }
 
-/* Simulate the views of a checked scan into params.sink, path or `memory`, if set. */
+/* Simulate the views of a checked scan into params.sink if set, else into a file if `path` is set,
+ * else into `memory`. */
 static fbp_status simulate(struct job *job, const char *path, void *memory)
 {
     const enum fbp_integral integral = fbp_kind_of(job->scan->kind)->integral;

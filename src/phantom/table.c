@@ -17,7 +17,8 @@ struct ellipsoid_row {
     double density, a, b, c, x, y, z, turn_deg;
 };
 
-/* Toft 1996 (densities), Schabel's three-dimensional extension (geometry). */
+/* Shepp-Logan phantom: densities of Toft 1996, geometry of Schabel's three-dimensional extension.
+ */
 static const struct ellipsoid_row shepp_logan[] = {
     {1.0, .69, .92, .81, 0, 0, 0, 0},      {-.8, .6624, .874, .78, 0, -.0184, 0, 0},
     {-.2, .11, .31, .22, .22, 0, 0, -18},  {-.2, .16, .41, .28, -.22, 0, 0, 18},
@@ -26,7 +27,8 @@ static const struct ellipsoid_row shepp_logan[] = {
     {.1, .023, .023, .02, 0, -.606, 0, 0}, {.1, .023, .046, .02, .06, -.605, 0, 0},
 };
 
-/* Kak & Slaney 1988, Principles of Computerized Tomographic Imaging, table 3.1. */
+/* Shepp-Logan phantom of Kak & Slaney 1988, Principles of Computerized Tomographic Imaging,
+ * table 3.1. */
 static const struct ellipsoid_row kak_slaney[] = {
     {2.0, .69, .92, .9, 0, 0, 0, 0},
     {-.98, .6624, .874, .88, 0, 0, 0, 0},
@@ -40,7 +42,8 @@ static const struct ellipsoid_row kak_slaney[] = {
     {-.02, .056, .056, .1, 0, .1, .625, 0},
 };
 
-/* Defrise: disks across the axis, which a circular orbit does not resolve far from its plane. */
+/* Defrise phantom: disks across the axis.  A circular orbit does not resolve disks far from its
+ * plane. */
 static const struct ellipsoid_row defrise[] = {
     {1, .7, .7, .04, 0, 0, -.72, 0}, {1, .7, .7, .04, 0, 0, -.48, 0},
     {1, .7, .7, .04, 0, 0, -.24, 0}, {1, .7, .7, .04, 0, 0, 0, 0},
@@ -52,13 +55,15 @@ static const struct ellipsoid_row defrise[] = {
 struct shape_row {
     enum fbp_shape_kind kind;
     double c[3], half[3], turn[3], density; /* turn [rad]: see fbp_euler_axes() */
-    double range[2]; /* range as in struct fbp_shape; for a cylinder -1 to 1 */
-    double along;    /* the centre is c + along * (third axis) */
-    bool down;       /* the third axis is reversed after that */
-    bool lower;      /* true: only the part below the centre along the third axis */
+    /* Range along the third axis, as in struct fbp_shape; for a cylinder -1 to 1. */
+    double range[2];
+    double along; /* the centre is c + along * (third axis) */
+    bool down;    /* the third axis is reversed after that */
+    bool lower;   /* whether only the part below the centre, along the third axis, is used */
 };
 
-/* A uniform and a soft ball off the centre, and ellipsoids rotated about all axes. */
+/* A uniform ball and a soft ball (density 0 at the surface), both off the centre, and ellipsoids
+ * rotated about all axes. */
 static const struct shape_row ball[] = {
     {.c = {.10, -.05, .08}, .half = {.55, .55, .55}, .density = 1},
 };

@@ -25,15 +25,17 @@ static struct parabola square(const double f[3][3], double r)
     return (struct parabola){fbp_dot(at, at), 2 * fbp_dot(at, f[1]), fbp_dot(f[1], f[1])};
 }
 
-/* Add density times chord of every column to sum[nc], in units of the ray's direction vector. */
+/* Add an ellipsoid's density times chord length in row r to sum[nc], for all columns; lengths are
+ * in units of the length of the ray's direction vector. */
 static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *restrict sum)
 {
     const struct parabola gg = square(s->g, r), qq = square(s->q, r);
     const struct parabola disc = {gg.a - qq.a, gg.b - qq.b, gg.d - qq.d};
     size_t c0 = 0, c1 = nc;
 
-    /* Find the columns in which the discriminant may be positive: an interval about its top if it
-     * opens downwards; otherwise (the ellipsoid extends to the source plane) the whole row. */
+    /* Find the columns in which the discriminant, a parabola, may be positive: an interval about
+     * its maximum if the parabola opens downwards; the whole row if the ellipsoid extends to the
+     * source plane. */
     if (disc.d < 0) {
         const double top = -disc.b / (2 * disc.d), height = disc.a + disc.b * top / 2;
         if (!(height > 0))
@@ -44,7 +46,7 @@ static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *
     }
     if (c0 >= c1)
         return;
-    /* expanded about the centre of the interval: no large terms cancel */
+    /* expand the discriminant about the centre of the interval, so that no large terms cancel */
     const double c_mid = (double)(c0 + (c1 - c0) / 2); // NOLINT(bugprone-integer-division)
     const double a = disc.a + c_mid * (disc.b + c_mid * disc.d), b = disc.b + 2 * c_mid * disc.d;
     for (size_t c = c0; c < c1; c++) {
@@ -80,7 +82,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
             fbp_ball_map(ball, dx, y[0]);
             for (int k = 0; k < 3; k++)
                 fbp_cross(s->g[k], y[0], s->q[k]);
-        } else { /* parallel: all rays have one direction, and pass through their pixels */
+        } else { /* parallel beam: all rays have one direction, and each passes through its pixel */
             fbp_axpy(pixel, -1, ball->c, dx);
             fbp_ball_map(ball, dx, y[0]);
             fbp_ball_map(ball, view->u, y[1]);

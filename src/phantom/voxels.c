@@ -12,8 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Positions of the lines: a Fibonacci lattice in y and z, which resolves surfaces perpendicular to
- * y or z to 1/89 of a voxel; a square grid with the same number of lines would resolve 1/9. */
+/* Positions of the lines through a row of voxels: a Fibonacci lattice in y and z, which resolves
+ * surfaces perpendicular to y or z to 1/89 of a voxel; a square grid of as many lines would resolve
+ * 1/9. */
 enum {
     N_LINES = 89,
     LATTICE_STEP = 55,
@@ -34,7 +35,8 @@ static double lattice_z(int i)
 
 /* Ellipsoids.  Voxels inside all N_LINES chords get the whole density without arithmetic. */
 
-/* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
+/* Chords of the lines through one row of voxels in an ellipsoid, in units of voxels: voxel i spans
+ * [i, i + 1]. */
 struct chords {
     int n;
     double from[N_LINES], to[N_LINES];
@@ -48,7 +50,8 @@ static size_t clip(double x, size_t n)
     return x <= 0 ? 0 : x >= (double)n ? n : (size_t)x;
 }
 
-/* Add density times the mean overlap to voxels [i0, i1). */
+/* Add to voxels [i0, i1) of a row the density times the mean overlap of the voxel with N_LINES
+ * chords. */
 static void add_partial(const struct chords *s, double density, size_t i0, size_t i1, float *row)
 {
     for (size_t i = i0; i < i1; i++) {
@@ -59,7 +62,8 @@ static void add_partial(const struct chords *s, double density, size_t i0, size_
     }
 }
 
-/* True if the slice or row at x [mm] along `axis` intersects the bounding box of the ellipsoid. */
+/* Return whether the slice (axis 2) or row (axis 1) at x [mm] intersects the bounding box of an
+ * ellipsoid. */
 static bool near(const struct fbp_ball *b, const struct fbp_grid *g, int axis, double x)
 {
     return fabs(x - b->c[axis]) < b->reach[axis] + g->voxel_mm[axis] / 2;
@@ -131,7 +135,8 @@ static void add_span(double from, double to, double density, size_t n, double *r
     row[last] += density * (to - (double)last);
 }
 
-/* Add a chord whose density varies (m > 0) to each voxel of row[n]; h: width of a voxel [mm]. */
+/* Add to each voxel of row[n] its mean density along a chord whose density varies (m > 0); h: width
+ * of a voxel [mm]. */
 static void add_falling(const struct fbp_chord *s, double h, size_t n, double *row)
 {
     const double from = fmax(s->t[0], 0), to = fmin(s->t[1], (double)n * h);
@@ -142,7 +147,8 @@ static void add_falling(const struct fbp_chord *s, double h, size_t n, double *r
     }
 }
 
-/* Add the voxel means of the slice at z [mm] to out[ny][nx]; scratch memory: row[nx]. */
+/* Add the voxel means of all shapes of a phantom in the slice at z [mm] to out[ny][nx]; scratch
+ * memory: row[nx]. */
 static void add_bodies(const struct fbp_body *bodies, const struct fbp_phantom *phantom,
                        const struct fbp_grid *g, double z, struct fbp_spans *room, double *row,
                        float *out)
