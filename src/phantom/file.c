@@ -25,7 +25,7 @@ struct text {
     size_t line;    /* line number of the next character, from 1 */
     double scale;   /* factor of densities */
     struct fbp_phantom *out;
-    size_t room, shapes_room; /* allocated number of ellipsoids and shapes */
+    size_t room, shapes_room; /* numbers of ellipsoids and shapes for which memory is allocated */
 };
 
 /* Fail with FBP_ERR_INVALID and a message "PATH:LINE: ...". */
@@ -47,7 +47,7 @@ static void skip_blanks(struct text *text)
     text->at += strspn(text->at, " \t\r");
 }
 
-/* Skip blanks, line ends and comments: from '#' or "//" to the end of the line. */
+/* Skip blanks, line ends and comments, which begin with '#' or "//" and end with the line. */
 static void skip(struct text *text)
 {
     for (;;) {
@@ -334,7 +334,7 @@ static fbp_status add_figure(struct text *text, int figure, const double v[N_KEY
         return add_shape(text, &s);
     }
     if (figure == CONE && positive == 2 && of_sign(v, -1, &special) == 1) {
-        /* A double cone is two shapes, because only a single nappe is convex. */
+        /* Add a double cone as two shapes, because only a single nappe is convex. */
         axis_last(&s, special);
         s.kind = FBP_SHAPE_CONE;
         s.half_mm[2] = fabs(s.half_mm[2]);
@@ -453,7 +453,8 @@ static fbp_status read_length(struct text *text, const char *word, double mm, bo
     return FBP_OK;
 }
 
-/* Get the axis of a word: "rx" with prefix "r" is 0, "ry" 1, "rz" 2, anything else -1. */
+/* Get the axis that a word names after a prefix: with prefix "r", "rx" is 0, "ry" 1, "rz" 2, any
+ * other word -1. */
 static int axis_after(const char *word, const char *prefix)
 {
     const size_t n = strlen(prefix);

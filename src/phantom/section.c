@@ -131,7 +131,8 @@ struct outline {
     bool open; /* the last edge ends on the conic */
 };
 
-/* Append point p to the outline; by_conic: an arc, not an edge, leads to p. */
+/* Append point p to the outline; by_conic: an arc of the conic, not an edge of the polygon, leads
+ * to p. */
 static void go_to(const struct conic *c, const struct facts *is, const double p[2], bool by_conic,
                   struct outline *o)
 {

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* body.c: ellipsoids as unit balls in their own coordinates */
+/* body.c: ellipsoids, described as unit balls in their own coordinates */
 
 /** An ellipsoid: y = M (x - c) maps its points x to the unit ball; M = diag(1 / half axes) R^T,
  * with the rotation R. */
@@ -89,7 +89,8 @@ double fbp_fall_integral(double top, double fall, unsigned m, double t);
 
 /**
  * Compute spans of the line p + t dir, |dir| = 1; their densities add up to that of the phantom:
- * one span per body, or, if `replace`, disjoint spans, each of the first body that contains it.
+ * one span per body, or, if `replace`, disjoint spans, each with the density of the first body
+ * that contains the span.
  * @return the number of spans; *out points into `room`.
  */
 size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
@@ -103,11 +104,10 @@ double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool re
 
 /* views.c: line integrals of views. */
 
-/**
- * One ellipsoid seen in one view.  In the ball's coordinates the ray of pixel (c, r) has direction
- * g and moment q = g x y (y: any point of the ray), both linear in c and r:
- * g = g[0] + c g[1] + r g[2].  Chord = 2 sqrt(|g|^2 - |q|^2) / |g|^2 in units of the ray's step.
- */
+/** One ellipsoid seen in one view.  In the ball's coordinates the ray of pixel (c, r) has direction
+ * g and moment q = g x y (y: any point of the ray), both linear in c and r: g = g[0] + c g[1] + r
+ * g[2].  The chord has the length 2 sqrt(|g|^2 - |q|^2) / |g|^2, in units of the ray's direction
+ * vector. */
 struct fbp_shadow {
     double g[3][3], q[3][3];
     double density;
@@ -168,13 +168,13 @@ FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
 
 /* file.c: phantom files. */
 
-/** Load a file in the format of fbp, RTK or LEAP; densities are multiplied by scale.  The caller
- * clears *out, also on failure. */
+/** Load a phantom file in the format of fbp, RTK or LEAP; densities are multiplied by scale.  The
+ * caller clears *out, also on failure. */
 FBP_MUST_CHECK fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale);
 
-/** The axes of a body, one per row, after rotations about z by turns[2], about x by turns[1] and
- * about z by turns[0], always about the axes of the world [rad]: the columns of Rz(turns[0])
- * Rx(turns[1]) Rz(turns[2]). */
+/** Compute the axes of a body, one per row, after rotations about z by turns[2], about x by
+ * turns[1] and about z by turns[0], always about the axes of the world [rad]: the columns of
+ * Rz(turns[0]) Rx(turns[1]) Rz(turns[2]). */
 static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
 {
     const double ca = cos(turns[0]), cb = cos(turns[1]), cc = cos(turns[2]);

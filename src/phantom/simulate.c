@@ -273,7 +273,8 @@ static fbp_status fill_slice(void *user, size_t z, int worker)
     return fbp_sink_write(job->sink, z, 1, FBP_F32, image);
 }
 
-/* Call fn for every slice of the array described by info, in threads; fn writes to job->sink. */
+/* Call fn for every view or slice of the array that info describes, in threads; fn writes to
+ * job->sink. */
 static fbp_status fill(struct job *job, const struct fbp_array_info *info, fbp_pool_try_fn *fn)
 {
     const size_t size = job->params.in_double ? sizeof(double) : sizeof(float), *n = info->n;

@@ -1,4 +1,5 @@
-/* Voxel means of a phantom; simulate.c and the MATLAB binding call fbp_phantom_voxels().
+/* Mean densities of a phantom in voxels; simulate.c, a MATLAB binding and a benchmark call
+ * fbp_phantom_voxels().
  *
  * N_LINES lines along x pass through each row of voxels.  The points at which a line enters and
  * leaves a body are exact; the mean of a voxel is the mean over the lines of density times overlap.
@@ -19,7 +20,7 @@ enum {
     N_LINES = 89,
     LATTICE_STEP = 55,
     LATTICE_SHIFT = 27
-}; /* the shift makes the lattice point-symmetric */
+}; /* the shift makes the lattice symmetric about the middle of the voxel */
 
 /* Get the position of line i in a voxel along y, -.5 to .5. */
 static double lattice_y(int i)
@@ -33,7 +34,8 @@ static double lattice_z(int i)
     return lattice_y((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES);
 }
 
-/* Ellipsoids.  Voxels inside all N_LINES chords get the whole density without arithmetic. */
+/* Ellipsoids.  Voxels inside all N_LINES chords get the density of the ellipsoid, without computing
+ * overlaps. */
 
 /* Chords of the lines through one row of voxels in an ellipsoid, in units of voxels: voxel i spans
  * [i, i + 1]. */
@@ -112,7 +114,7 @@ static void add_ball_row(const struct fbp_ball *b, const struct fbp_grid *g, dou
     add_partial(&s, b->density, f1, i1, row);
 }
 
-/* Convex bodies: spans of lines, distributed to the voxels that they cross. */
+/* Convex bodies: the spans of a line are distributed to the voxels that the line crosses. */
 
 /* Add `density` times the overlap of [from, to] and [i, i + 1] to each voxel i of row[n]. */
 static void add_span(double from, double to, double density, size_t n, double *row)

@@ -216,7 +216,7 @@ static void check_row(const struct row_samples *line, const struct checked_colum
     for (size_t i = 0; prep->intensity && i < columns->n; i++)
         v[i] = value(prep, first + columns->at[i], v[i], &clipped);
     for (size_t i = 0; i < CHECKED_PLACES; i++) { /* the lesser of two: no hot pixel */
-        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): columns are at least these */
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): at least 64 columns are read */
         const float a = v[i], b = v[CHECKED_PLACES + i];
         peak = isfinite(a) && isfinite(b) ? greater(peak, lesser(a, b)) : peak;
         low = isfinite(a) && isfinite(b) ? lesser(low, greater(a, b)) : low;
@@ -262,9 +262,9 @@ enum {
     SAMPLE = 128
 }; /* number of views in medians over views; medians of all views took 1 ms of a run */
 
-/* A view of another exposure exceeds the greatest values of its neighbours by the shift of its
- * ends, up to a tolerance: the sum of PEAK_SHIFT times the shift and PEAK_TURN times the greatest
- * values. */
+/* In a view of another exposure, the greatest values of rows differ from those in neighbouring
+ * views by the shift at the ends of rows, within a tolerance: PEAK_SHIFT times the shift plus
+ * PEAK_TURN times the greatest value. */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 
 /* Medians over views: of the values at both ends of each checked row (end), of the noise of these
@@ -288,8 +288,8 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     size_t n = 0;
 
     for (size_t j = 0; j < SAMPLE && j < n_views; j++) {
-        /* all views of a short scan, else steps of the golden section, which avoid periodic
-         * patterns */
+        /* take all views of a scan of few views; else views in steps of the golden section, which
+         * avoid periodic patterns */
         const double part = (double)j * 0.6180339887498949;
         const size_t k = n_views <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n_views);
         const struct checked_row *r = row_of(check, k, i);

@@ -28,8 +28,9 @@ enum {
         2, /* blocks of slices that are copied from a device while other blocks are written */
     BLOCKS_SHARE = 16, /* blocks of slices beyond three per device take at most 1/16 of the limit of
                           host memory */
-    FINISH_PARTS = 8, /* number of parts of a slab that the slab's last batch is backprojected into,
-                         one by one */
+    /* Number of parts of a slab into which the slab's last batch of views is backprojected, part by
+     * part. */
+    FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* bytes of tables per slice of the output */
     RESIDENT_VARIES =
         1 << 20, /* reserve in bytes, because the resident set of a new process varies by 300 KiB */
@@ -106,9 +107,9 @@ static size_t slice_bytes(const struct fbp_job *job)
     return fbp_channels(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
-/* Slices per block that is written at once.  If several processes (sharers) add partial volumes, a
- * slab has at least FINISH_PARTS blocks, because sums then overlap with computation, and a block
- * has at least one slice per process. */
+/* Number of slices per block that is written at once.  If several processes (sharers) add partial
+ * volumes, a slab has at least FINISH_PARTS blocks, so that additions overlap with the computation,
+ * and a block has at least one slice per process. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
 {
     const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
@@ -143,8 +144,8 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
     return rq->backend->volume_bytes(rq->job, &slab);
 }
 
-/* Bytes of the tables of a run: one entry per slice of the output (with its hash), slab and task.
- */
+/* Bytes of the tables of a run, which have an entry for each slice of the output (with its hash),
+ * each slab and each task. */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
     return (uint64_t)fbp_box_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
@@ -221,7 +222,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     if (b->can.own_memory) {
         /* two blocks of slices are copied from the device while others are written; each writing
          * thread has at least one slice */
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has at least one slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
         const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
         w->n_blocks = rq->few_blocks          ? FETCHED_BLOCKS + 1
@@ -370,7 +371,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
     return rates;
 }
 
-/* Copy division w to *best if its predicted time is shorter than that of *best. */
+/* Copy division w of the work to *best if the predicted time of w is shorter than that of *best. */
 static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
                                struct fbp_work *best)
 {
@@ -425,7 +426,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
     if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a request has at least one worker */
         try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
         FBP_TRY(take_quicker(&two, rq, &best));
     FBP_TRY(take_kept(rq, slabs, false, &best));
@@ -438,7 +439,8 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 
 /* ---- Memory that is missing, if no division fits ---- */
 
-/* Fail with FBP_ERR_NOMEM and a message with the bytes that division *out needs. */
+/* Fail with FBP_ERR_NOMEM and a message that states the memory that division *out of the work
+ * needs. */
 static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     char needs[32], has[32];
@@ -570,8 +572,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
-    FBP_TRY(fbp_check_cancelled()); /* a search for a division that is cancelled may have a wrong
-                                       result */
+    /* A cancelled search for a division of the work may have a wrong result. */
+    FBP_TRY(fbp_check_cancelled());
     out->update = fbp_work_rates(rq).update;
     if (fits || out->seconds > 0)
         return FBP_OK;

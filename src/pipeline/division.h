@@ -75,13 +75,14 @@ struct fbp_machine {
     double both;     /**< rate per direction of one device that copies in both directions at once */
     double both_all; /**< rate per direction, summed over all devices, which copy in both directions
                         at once */
-    double peer; /**< rate from one device to another; 0: the rate in struct fbp_rates (share) */
+    double peer; /**< rate from one device to another; 0: the rate `share` in struct fbp_rates */
     double read,
         write; /**< rates of reading files of views and writing the volume, all devices together; 0:
                   no time is needed, because the data are in memory that devices reach */
-    double begin;   /**< time before the first command of a run [s] */
-    size_t sharers; /**< number of processes that share the views of a slab, and each add and write
-                       a part of every block; 0: 1 */
+    double begin; /**< time before the first command of a run [s] */
+    /** Number of processes that share the views of a slab; each of them adds and writes a part of
+     * every block of slices; 0: 1. */
+    size_t sharers;
     double sum; /**< rate at which a process receives partial volumes while it sends as much; 0: no
                    time is needed */
     int sum_cores; /**< number of cores that are shared by as many computing threads and one thread
@@ -137,23 +138,27 @@ struct fbp_work {
     size_t group_views; /**< number of views of which every batch but the last has a multiple */
     bool even;          /**< whether stages do not overlap, and all batches have one size */
     bool level;         /**< whether the first batches are as large as the others */
-    size_t n_slabs, slab_slices; /**< number of slabs per volume of a series; number of slices of
-                                    the thickest slab */
-    bool weighed;                /**< slabs have about the same cost, by `cut` */
+    /** Number of slabs per volume; number of slices of the thickest slab. */
+    size_t n_slabs, slab_slices;
+    bool weighed; /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
     size_t n_batches, batch_views; /**< number of batches; number of views of the largest batch */
     bool follow; /**< whether batches have group_views views, and the run may join them up to
                     batch_views views */
-    size_t block_slices;  /**< number of slices per block that is written at once, each with all
-                             frames */
-    size_t finish_slices; /**< number of slices that the last batch of a slab updates before they
-                             are written */
-    bool kept;            /**< filtered views are kept on the device */
-    struct fbp_batch all; /**< batch of all views (fbp_work_all()), if `kept` is set */
-    bool shared; /**< whether one worker filters each batch, and the other workers copy it; only if
-                    `kept` is set */
-    size_t streamed; /**< number of slices of a worker's first slab that are updated batch by batch,
-                        if `kept` is set */
+    size_t block_slices; /**< number of slices per block that is written at once, each with all
+                            frames */
+    /** Number of slices that the last batch of a slab updates at a time, before they are written.
+     */
+    size_t finish_slices;
+    bool kept; /**< filtered views are kept on the device */
+    /** Batch of all views (fbp_work_all()), if filtered views are kept on the device. */
+    struct fbp_batch all;
+    /** Whether each batch is filtered by one worker, and the filtered views are copied by the other
+     * workers; only if filtered views are kept on the devices. */
+    bool shared;
+    /** Number of slices of a worker's first slab that are updated batch by batch, if filtered views
+     * are kept on the device. */
+    size_t streamed;
     size_t load_rows, filter_rows; /**< greatest number of detector rows that a batch reads
                                       (load_rows) and filters (filter_rows) */
     size_t n_raw, n_filtered, n_volumes, n_blocks;               /**< buffers per worker */
@@ -179,9 +184,9 @@ struct fbp_task {
     bool final;       /**< whether the slices are complete after the task, block by block */
 };
 
-/** Get slices [*z0, *z1) of block i of a task, at most task->step; false: there is no block i.
- * Tasks of kept views begin at the end of the slab, where few views see the slices: the blocks that
- * take longest come last, when few slices are left to be fetched. */
+/** Get slices [*z0, *z1) of block i of a task, at most task->step; false: there is no block i. If
+ * filtered views are kept on the device, tasks begin at the end of the slab, where few views see
+ * the slices: the blocks that take longest come last, when few slices are left to be fetched. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
@@ -214,7 +219,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** Host memory that all workers of division w hold while they are open [bytes]; part of
+/** Host memory of the buffers and threads of all workers of division w [bytes]; part of
  * w->memory_bytes. */
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
 
@@ -454,12 +459,14 @@ struct fbp_link {
     double both; /**< rate per direction, while both directions are used */
 };
 
-/** Rates of the links of n devices [bytes/s]; 0: not known.  The host's memory is pinned, and was
- *  touched before.  Devices are numbered in the order of the caller's list. */
+/** Rates of copies between n devices and host memory [bytes/s]; 0: not known.  The host memory is
+ * pinned, and was written before the measurement.  Devices are numbered in the order of the
+ * caller's list. */
 struct fbp_links {
     size_t n;
     struct fbp_link alone[FBP_MOST_LINKED]; /**< each device, while others copy nothing */
-    struct fbp_link together; /**< rates summed over all devices, which copy at once */
+    /** Rates to and from the host, summed over all devices, which copy at once. */
+    struct fbp_link together;
     /** peer[i][j]: rate of direct copies from device i to device j, which do not pass the host's
      * memory; 0: not possible.  If i and j are the same device: copies within its memory. */
     double peer[FBP_MOST_LINKED][FBP_MOST_LINKED];
@@ -522,7 +529,7 @@ struct fbp_key {
     }
 
 /**
- * Set the fields of `out` whose keys are in the text; other fields keep their values.
+ * Set the fields of the struct `out` whose keys are in a text; other fields keep their values.
  *
  * who: prefix of messages
  * text: "KEY=VALUE,KEY=VALUE…"

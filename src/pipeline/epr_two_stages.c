@@ -35,7 +35,8 @@
 enum { USUAL_FINE = 2 };
 
 struct two_stages {
-    /* The view step; step.scan describes the sinogram images as parallel views */
+    /* the view step (view_step.h) of stage one; step.scan describes the sinogram images as parallel
+     * views */
     struct fbp_view_step step;
     /* Tables of the job of stage one, whose kernel is one of `backend`. */
     struct fbp_job_tables first;
@@ -395,7 +396,7 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     const struct two_stages *s = (const struct two_stages *)step;
     struct fbp_recon_params second = *params;
 
-    second.volume = (struct fbp_grid){0}; /* the scan of the sinogram images contains the volume */
+    second.volume = (struct fbp_grid){0}; /* the volume is that of the scan of sinogram images */
     second.epr.interpolation = FBP_INTERPOLATION_LINEAR;
     second.epr.periodic = false;
     second.output.unit = FBP_UNIT_MM; /* the first stage has applied the unit */

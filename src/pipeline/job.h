@@ -109,7 +109,7 @@ bool fbp_box_is_own(const struct fbp_job *job, size_t z);
 /** Return whether the requested box is smaller than the slices that the kernel computes. */
 bool fbp_box_crops(const struct fbp_job *job);
 
-/** Crop n whole slices to the box, in place. */
+/** Crop n whole slices of the grid to the requested box, in place. */
 void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices);
 
 /* region.c: the requested region, from a shape or a mask to voxels
@@ -141,8 +141,8 @@ uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *sla
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                         size_t z1);
 
-/** Value of voxels outside the field of view or region, in the unit of the output: mask_value if
- *  params->output.fill is set, else -1000 (HU) or 0. */
+/** Value of voxels outside the field of view or region, in the unit of the output:
+ * params->output.fill_value if params->output.fill is set, else -1000 (HU) or 0. */
 static inline double fbp_outside_value(const struct fbp_recon_params *params)
 {
     return params->output.fill ? params->output.fill_value : params->mu_water > 0 ? -1000 : 0;

@@ -181,7 +181,7 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
     return st;
 }
 
-/* Position of a device in a list of n devices; n: the device is not in the list. */
+/* Get the position of a device in a list of n devices; n: the device is not in the list. */
 static size_t place_of(int device, const int *devices, size_t n)
 {
     size_t i = 0;

@@ -18,8 +18,9 @@ struct column {
 };
 
 struct fbp_mask {
-    size_t nx, ny, x0, y0; /* size (nx, ny) and first voxel (x0, y0) of the box in a slice */
-    bool in_double;        /* values and `blank` are double, not float */
+    /* Size (nx, ny) and first voxel (x0, y0) of the requested box in a slice. */
+    size_t nx, ny, x0, y0;
+    bool in_double; /* values and `blank` are double, not float */
     double value;
     struct column *columns; /* columns of voxels, [y][x]; NULL: the field of view is not masked */
     const struct fbp_region *region;
@@ -49,7 +50,8 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
     for (int i = 0; i < 4; i++)
         g[i] = side * (P[4 + i] - edge * P[8 + i]);
     const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    if (!(fabs(g[2]) > 1e-9 * length)) /* the plane is parallel to z: it bounds no column */
+    if (!(fabs(g[2]) > 1e-9 * length)) /* the bounding plane is parallel to z, so no voxel column
+                                          crosses the plane */
         return;
     const struct bound b = {{-g[0] / g[2], -g[1] / g[2], -g[3] / g[2]}};
     if (g[2] > 0)

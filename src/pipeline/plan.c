@@ -238,7 +238,8 @@ static fbp_status take_source(fbp_plan *p)
                               "excludes --follow; omit one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
-    for (size_t i = 0; i < n_all; i++) { /* each view step gets the scan of the step before */
+    /* Each view step (view_step.h) gets the scan of the view step before. */
+    for (size_t i = 0; i < n_all; i++) {
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
         struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,
                                                 .params = &p->params,
@@ -361,8 +362,8 @@ static void fill_info(fbp_plan *p)
     i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->time_points *
                  fbp_work_own_views(job, p->backend->can.group_views);
-    if (job->requested
-            .region) { /* work that the region saves, relative to the box without a region */
+    if (job->requested.region) { /* compute the work that the region saves, relative to the
+                                    requested box without a region */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
         fbp_job_slices(&whole, &first, &n);
@@ -546,8 +547,8 @@ static fbp_status make_plan(fbp_plan *p)
         FBP_TRY(last->make_job(last, params, &p->tables));
     else
         FBP_TRY(fbp_job_create(&p->tables, last ? &last->scan : p->scan, params, p->top_down));
-    if (is_auto && !p->target) { /* if the device that `auto` chose cannot compute the job, choose
-                                    another one */
+    /* If the device that the name "auto" selected cannot compute the job, select another device. */
+    if (is_auto && !p->target) {
         const struct fbp_backend *before = p->backend;
         fbp_device_capable(fbp_backends, &p->tables.job, &p->backend, &p->devices[0], line,
                            sizeof line);

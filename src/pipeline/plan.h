@@ -178,7 +178,8 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
-/** Number of times that all views are read for phase retrieval; 1 without phase retrieval. */
+/** Number of times that a run reads all views for phase retrieval: once per slab unless corrected
+ * views are kept; 1 without phase retrieval. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
 
 /** Fill in the request by which fbp_work_divide() divides the work of a job of this plan. */
@@ -260,8 +261,8 @@ void fbp_plan_note_team(const fbp_plan *p);
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
 /** Set *value to its maximum over all processes of the team. */
 fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value);
-/** Make processes that share views divide their slab in the same way; `divide` is called again with
- *  fewer slices if the divisions differ. */
+/** Make processes that share the views of a slab divide the slab in the same way; `divide` is
+ * called again with fewer slices per slab if their divisions differ. */
 fbp_status fbp_plan_agree_division(fbp_plan *p,
                                    fbp_status (*divide)(fbp_plan *, struct fbp_work *));
 /** Barrier after planning: all processes return the same status, that of the first failure.
@@ -277,7 +278,7 @@ struct fbp_plan_run_team;
  * team. */
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first);
 
-/** Bytes of slices that are sent to rank 0 in one message. */
+/** Bytes of slices that another rank sends to rank 0 in one message. */
 enum { FBP_TEAM_SENT_BYTES = 4 << 20 };
 
 /** Check that all processes read the same files, by name, size and time, and name the same output.
@@ -306,8 +307,8 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
                                   fbp_data_check *check, uint64_t n_found,
                                   const struct fbp_prep_counts *ahead, struct fbp_report *report);
 /** If each process writes its own slices: all wait for rank 0's status after its checks of the
- *  views, then the other ranks finish their sinks, and rank 0 may publish the output.  Else, and if
- *  t is NULL, returns `status`. */
+ * views, then the other ranks finish their sinks, and rank 0 may publish the output.  If rank 0
+ * writes all slices, or t is NULL: return `status`. */
 fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status);
 void fbp_plan_team_end(struct fbp_plan_run_team **run);
 
