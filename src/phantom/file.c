@@ -355,7 +355,7 @@ static fbp_status read_rtk(struct text *text)
     char word[32];
 
     for (skip(text); *text->at; skip(text)) {
-        double v[N_KEYS] = {0}; /* missing values are 0; sizes and gray must be given */
+        double v[N_KEYS] = {0}; /* missing values are 0; half axes and gray must be given */
         bool seen[N_KEYS] = {false};
         if (*text->at != '[') {
             if (read_word(text, word, sizeof word) && strcmp(word, "Phantom") == 0)

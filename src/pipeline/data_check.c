@@ -250,8 +250,8 @@ static void search_life(const struct row_samples *line, size_t step, struct chec
  * is wider than the panel shifts neither all rows nor both ends of a row equally, and shifts the
  * greatest value of a row by another amount than its ends. */
 
-/* Least shift of the line integrals of a view of another exposure, relative to the greatest median
- * (over views) of a row's greatest value. */
+/* Least shift of the line integrals of a view of another exposure, relative to the usual greatest
+ * value of a row (median over views, of the checked row with the largest median). */
 static const double SHIFTED = 0.08;
 /* Greatest deviation of the shift at an end of a row from the median shift of all ends of the
  * view's rows, relative to this median. */
@@ -268,7 +268,7 @@ enum {
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 
 /* Medians over views: of the values at both ends of each checked row (end), of the noise of these
- * values, and of the greatest value of a row (peak: largest median of all checked rows). */
+ * values, and of the greatest value of a row (peak; of the checked row with the largest median). */
 struct usual {
     double end[CHECKED_ROWS][2], noise, peak;
 };
@@ -488,9 +488,9 @@ static const float SIGMAS_AT_END = 4;
 static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n_views = check->job->n_views, enough = check->n_rows < 2 ? 1 : 2;
-    /* Of the whole scan: peak, greatest value; least, least value at any end of a row; noise, mean
-     * noise at both ends, because the noise from few columns of one row is sometimes far too small.
-     */
+    /* peak: greatest value of the scan; least: least value at any end of a row of the scan; noise:
+     * mean noise at the first and last ends of all rows, because the noise from few columns of one
+     * row is sometimes far too small */
     float peak = 0, least = INFINITY, noise[2] = {0, 0};
     double sum[2] = {0, 0};
     size_t n = 0;

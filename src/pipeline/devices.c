@@ -33,7 +33,8 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     describe(backend, index, &d);
     if (!d.reason[0])
         return FBP_OK;
-    const char *version = strchr(d.text, ')'); /* a device name may contain a comma in brackets */
+    /* Cut the text after the device name, which may contain a comma in brackets. */
+    const char *version = strchr(d.text, ')');
     d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
         '\0';
     return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,

@@ -184,7 +184,7 @@ struct fbp_task {
     bool final;       /**< whether the slices are complete after the task, block by block */
 };
 
-/** Get slices [*z0, *z1) of block i of a task, at most task->step; false: there is no block i. If
+/** Get slices [*z0, *z1) of block i of a task, at most task->step; false: there is no block i.  If
  * filtered views are kept on the device, tasks begin at the end of the slab, where few views see
  * the slices: the blocks that take longest come last, when few slices are left to be fetched. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
@@ -201,8 +201,8 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
  */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Number of slices per block that is written at once, of a slab of slab_slices slices that
- * `sharers` processes add up. */
+/** Number of slices per block that is written at once, in a slab of slab_slices slices to which
+ * `sharers` processes add partial volumes. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
 /** Speeds of a device: from the request, else from the backend; their member update is 0 if
@@ -323,7 +323,8 @@ struct fbp_ranks {
     size_t slab, part;       /**< position of this process, from 0 */
     bool idle;               /**< whether the grid has no position for this process */
     double cost; /**< predicted time of the slowest process of the grid [s]; 0: not known */
-    size_t other_slabs, other_parts; /**< size of the second fastest grid; 0: there is none */
+    /** Size of the second fastest grid; 0: there is no other grid. */
+    size_t other_slabs, other_parts;
     double other_cost; /**< predicted time of the slowest process of the second fastest grid [s] */
 };
 

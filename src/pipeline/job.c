@@ -205,7 +205,7 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
 }
 
 /* Check that the rows of all views have n samples at the same positions, as the reference spectrum
- * has. A shift between a row and the spectrum would shift the object. */
+ * has.  A shift between a row and the spectrum would shift the object. */
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)

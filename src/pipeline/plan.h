@@ -30,7 +30,7 @@ struct fbp_plan_rows {
     struct fbp_job job;   /**< job that backprojects the filtered rows of the scratch file */
     /** Division of the work of filtering all views into the scratch file. */
     struct fbp_work filtering;
-    struct fbp_work work; /**< division of backprojecting the rows of the scratch file */
+    struct fbp_work work; /**< division of the work of backprojecting the scratch file */
     /** Division of the filtering into the scratch file in an open plan, whose buffers for
      * backprojection are allocated at the same time. */
     struct fbp_work beside;
@@ -107,7 +107,8 @@ struct fbp_plan {
                                   exceeds the limit [bytes]; else 0 */
     struct fbp_plan_lack lack; /**< memory that the last tried division of the work lacks */
     enum fbp_type type;        /**< type of the samples that the run reads */
-    /** Memory per writing thread, and number of slices per file layer, of the output format. */
+    /** Memory per thread that writes slices, and number of slices per layer of chunk files, in the
+     * format of the output. */
     struct fbp_output_needs needs;
     uint64_t device_limit; /**< limit of a device's own memory, in bytes */
     size_t n_on_card; /**< number of processes of the team that share this process's device; 0: 1 */
@@ -178,8 +179,8 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
-/** Number of times that a run reads all views for phase retrieval: once per slab unless corrected
- * views are kept; 1 without phase retrieval. */
+/** Number of times that a run reads all views for phase retrieval: at most once per slab; 1 if
+ * corrected views are kept, or without phase retrieval. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
 
 /** Fill in the request by which fbp_work_divide() divides the work of a job of this plan. */
