@@ -9,7 +9,8 @@
 
 #include "fbp/array.h"
 
-/** A copy of n blocks of `bytes` bytes each; strides: distances between blocks [bytes]. */
+/** A copy of n blocks of `bytes` bytes each; to_stride, from_stride: distances between blocks
+ * [bytes]. */
 struct fbp_strided_copy {
     void *to;
     const void *from;
@@ -18,23 +19,22 @@ struct fbp_strided_copy {
 
 /** Access to memory of one device. */
 struct fbp_device_memory {
-    /** Waits until all device work that the caller had queued before is done. */
+    /** Waits until all work on the device that the caller queued before this call is done. */
     fbp_status (*settle)(struct fbp_device_memory *far);
-    /** Copies between this memory and host memory; returns when the copy is done. May be called
-     * from any thread. */
+    /** Copies between the caller's device memory and host memory; returns when the copy is done.
+     * May be called from any thread. */
     fbp_status (*copy)(struct fbp_device_memory *far, const struct fbp_strided_copy *pieces);
     void (*close)(struct fbp_device_memory *far); /**< frees the struct */
 };
 
-/** Functions for device memory that a backend provides. */
+/** Functions for device memory, which a backend such as CUDA provides. */
 struct fbp_device_memory_access {
-    /** Index of the device whose memory contains the whole range; -1: none.
-     */
+    /** Index of the device whose memory contains all bytes of the range; -1: no device. */
     int (*owner)(const void *memory, size_t bytes);
-    /** Opens access to memory; its contents are valid when the work in the caller's `queue` is
-     *  done. */
+    /** Opens access to device memory whose contents are valid when the work in the caller's stream
+     * `queue` is done. */
     fbp_status (*open)(int index, void *queue, struct fbp_device_memory **out);
-    /** Creates a queue on device `number` of the driver's list. */
+    /** Creates a queue (a CUDA stream) on device `number` of the driver's list. */
     fbp_status (*queue)(int number, void **out);
     fbp_status (*wait)(
         void *queue); /**< waits until all work in a queue of the calling program is done */
@@ -44,30 +44,31 @@ struct fbp_device_memory_access {
     void (*release)(int index, void *memory);
 };
 
-/** Open a source or a sink whose samples are in device memory. The functions take ownership of
- * `far`, also after an error. */
+/** Open a source or a sink whose samples are in device memory. Both functions take ownership of the
+ * access `far`, also after an error. */
 fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
                                 const struct fbp_array_info *info, struct fbp_device_memory *far);
 fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
                               struct fbp_device_memory *far);
 
-/** Access to the device memory of a source or a sink; NULL: the samples are in host memory or in
+/** Access to the device memory of a source or a sink; NULL: its samples are in host memory or in
  * files. */
 struct fbp_device_memory *fbp_source_device(const fbp_source *src);
 struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
 
-/** Copy bytes from or to device memory, after all work that the caller has queued with it.
+/** Copy bytes from or to device memory, after all device work that the caller has queued is done.
  */
 fbp_status fbp_device_memory_transfer(struct fbp_device_memory *far, void *to, const void *from,
                                       size_t bytes);
 
-/** Convert the return value of a callback to a status. 0: FBP_OK. Otherwise FBP_ERR_CANCELLED if
- * the library call is being cancelled, else FBP_ERR_IO with the callback's message `why`. */
+/** Convert the return value of the caller's callback to a status. 0: FBP_OK. Otherwise
+ * FBP_ERR_CANCELLED if the library call is being cancelled, else FBP_ERR_IO with the callback's
+ * message `why`. */
 fbp_status fbp_callback_status(int result, const char *what, const char *why);
 enum { FBP_WHY_BYTES = 512 }; /**< size of the buffer for a callback's error message */
 
-/** Wait until all work that the caller has queued with this memory is done; far NULL: return
- * immediately. */
+/** Wait until all device work that the caller has queued for its memory `far` is done; far NULL:
+ * return immediately. */
 static inline fbp_status fbp_device_memory_settle(struct fbp_device_memory *far)
 {
     return far ? far->settle(far) : FBP_OK;

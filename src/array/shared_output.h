@@ -29,40 +29,41 @@
 
 #include <dirent.h>
 
-/** Slices [z0, z0 + nz). */
+/** Consecutive slices [z0, z0 + nz). */
 struct fbp_slice_run {
     size_t z0, nz;
 };
 
-/** The slices of a process, and its file of boundary blocks. */
+/** The slices of one process, and its file of boundary blocks: blocks of PATH.part that it shares
+ * with other processes. */
 struct fbp_boundary {
-    struct fbp_slice_run
-        *runs; /**< runs of consecutive slices; slices of other processes separate them */
+    struct fbp_slice_run *runs; /**< runs of consecutive slices of this process */
     size_t n_runs;
-    uint64_t block; /**< size of a block, which only one process writes [bytes] */
+    uint64_t block; /**< size of a block [bytes]; only one process writes a block of PATH.part */
     char *path;
-    int fd; /**< -1: no such file, for example of a stack */
+    int fd; /**< descriptor of the boundary file; -1: no such file */
 };
 
 struct fbp_shared_output {
     struct fbp_sink_share
-        own; /**< parameters of this process; the member `mine` is not set, see struct fbp_sink */
-    char *manifest; /**< name of the manifest */
+        own; /**< slices and rank of this process; `mine` is not set here, but in struct fbp_sink */
+    char *manifest; /**< path of the manifest, the file PATH.part.log */
     struct fbp_boundary boundary;
-    uint64_t begin; /**< byte of the first line of slices in the journal of this process */
-    bool joined;    /**< the manifest describes this output */
-    bool complete;  /**< all slices are stored under their final names */
+    /** byte at which the lines of stored slices begin in the journal of this process */
+    uint64_t begin;
+    bool joined;   /**< the manifest describes this output */
+    bool complete; /**< all slices are stored under their final names */
 };
 
-/* shared_output.c: joining, resuming and finishing */
+/* shared_output.c: joining, resuming and finishing an output that several processes write */
 
-/** Open all files of a shared output, and mark the slices that journals of other processes list as
- * stored. */
+/** Open all files of an output that several processes write, and mark the slices that journals of
+ * other processes list as stored. */
 fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_share *share);
 
-/** Prepare to begin a new output if the locked journal of an earlier run is a manifest that is not
+/** Prepare a new output if o->log, which is locked, is the manifest of an earlier run that is not
  * resumed: check that none of its processes runs, and remove their files. A record of a complete
- * output is only emptied. *is_shared: the journal is a manifest, and is resumed. */
+ * output is only emptied. *is_shared: o->log is a manifest, and is resumed. */
 fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared);
 
 /**
@@ -76,40 +77,44 @@ fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared);
 fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_sink_share *share,
                                        bool alone);
 
-/* shared_journal.c: boundary blocks */
+/* shared_journal.c: boundary blocks, which are blocks of PATH.part with slices of several processes
+ */
 
-/** Fill in the runs of slices z with mine[z] = 1; n: number of slices. */
+/** Find the runs of consecutive slices z with mine[z] = 1, the slices of one process; n: number of
+ * all slices. */
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out);
 void fbp_boundary_clear(struct fbp_boundary *boundary);
 
-/** Store bytes of this process at byte `at` of PATH.part, or in its file of boundary blocks. */
+/** Store bytes of slices of this process, which begin at byte `at` of PATH.part, there or in the
+ * process's file of boundary blocks. */
 fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n);
 
-/** Read bytes [at, at + n) of PATH.part as the process that owns `boundary` stored them. */
+/** Read bytes [at, at + n) of PATH.part, from there or from the boundary file of the process that
+ * wrote them. */
 fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *boundary, uint64_t at,
                             void *out, size_t n);
 
-/** Whether the first byte of slice z is in the boundary file instead of PATH.part. */
+/** Whether a process stored the first byte of slice z in its boundary file instead of PATH.part. */
 bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z);
 
-/** Copy the bytes of slices [z0, z0 + nz) that are in a boundary file to PATH.part. scratch: buffer
- * of FBP_WRITE_BUFFER_BYTES. */
+/** Copy those bytes of slices [z0, z0 + nz) that a boundary file contains to PATH.part. scratch:
+ * buffer of FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
                              size_t nz, void *scratch);
 
 /* shared_journal.c: journals */
 
-/** Journal and boundary file of a process of the output, which may run or have ended.
- */
+/** Journal and boundary file of one of the processes that write an output; the process may have
+ * ended. */
 struct fbp_peer {
-    char *path; /**< path of its journal */
+    char *path; /**< path of the journal */
     size_t part, n_parts;
     char who[128]; /**< "process 123 on HOST" */
     bool alive;
     struct fbp_boundary boundary;
-    char *text;         /**< text of the journal */
-    const char *lines;  /**< first line of slices */
-    const char *synced; /**< end of the lines whose samples are on disk, within `text` */
+    char *text;         /**< text of the journal, malloc'ed */
+    const char *lines;  /**< first line in `text` that lists stored slices */
+    const char *synced; /**< end of the lines in `text` whose slices are synced to disk */
 };
 
 /** A journal line that lists slices. */
@@ -119,40 +124,41 @@ struct fbp_peer_line {
     bool synced;
 };
 
-/** Create, lock and begin the journal of this process, and create its boundary file. */
+/** Create and lock the journal of this process, write its first lines, and create its boundary
+ * file. */
 fbp_status fbp_peers_begin_journal(struct fbp_output *o);
 
-/** Iterator over the journals beside the manifest: initialize .output, .own and .manifest, and
- *  the status to FBP_OK. */
+/** Iterator over the journals of all processes that write an output. Before the first call, set
+ * .output, .own and .manifest, and the status to FBP_OK. */
 struct fbp_peers {
     struct fbp_output *output;
     bool own;      /**< include the journal of this sink */
-    bool manifest; /**< include the slices in the manifest, as part 0 */
+    bool manifest; /**< include the slices that the manifest lists, as those of part 0 */
     bool begun;
     DIR *dir;
-    struct fbp_peer peer; /**< current journal */
-    const char *at;       /**< next line of the current journal */
+    struct fbp_peer peer; /**< journal that the iterator returned last */
+    const char *at;       /**< next line of that journal */
 };
 
-/** Get the next journal. false: no more journals, or *st is an error, which the loop body may also
- * set. The loop must run until false. */
+/** Go to the next journal. false: no more journals, or *st is an error, which the loop body may
+ * also set. The loop must run until false, because that frees the iterator. */
 bool fbp_peers_next(struct fbp_peers *peers, fbp_status *st);
 
-/** Get the next line of slices of all journals; false: no more lines, or *st is an error. */
+/** Get the next line that lists stored slices, from the journals of all processes; false: no more
+ * lines, or *st is an error. */
 bool fbp_peers_next_line(struct fbp_peers *peers, struct fbp_peer_line *line, fbp_status *st);
 
-/** Get the next line of slices of one journal. *at: position in its text, initially peer->lines;
- * false: no more lines. Lines whose boundary blocks are lost or truncated are skipped: their slices
- * are computed again. */
+/** Get the next line of one journal that lists stored slices. *at: position in its text, initially
+ * peer->lines; false: no more lines. Lines whose boundary blocks are lost are skipped, so their
+ * slices are computed again. */
 bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *peer, const char **at,
                    struct fbp_peer_line *out);
 
-/** Create and remove a file beside a journal. A network file system then reads the names in the
- * folder again; otherwise two processes that end at the same time could miss each other's journals.
- */
+/** Create and remove a file beside a journal: a network file system then lists the folder anew.
+ * Otherwise two processes that end at the same time could miss each other's journals. */
 void fbp_peers_refresh(const char *journal);
 
-/** Remove a journal and its boundary file; returns 0, or an errno. */
+/** Remove the journal of a process and its boundary file; returns 0, or an errno. */
 int fbp_peer_remove_journal(const char *journal);
 
 #endif /* FBP_SRC_ARRAY_SHARED_OUTPUT_H */

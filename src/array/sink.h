@@ -36,32 +36,35 @@ struct fbp_shared_output;
 struct fbp_sink_request {
     const char *path;
     const struct fbp_sink_params *params;
-    const struct fbp_sink_format *format; /**< format of the output; NULL: chosen by the name */
-    const void *context;                  /**< argument of format->layout_with() */
-    const struct fbp_sink_share *share;   /**< slices of this process; NULL: all slices */
+    /** format of the output; NULL: chosen by the output's name */
+    const struct fbp_sink_format *format;
+    const void *context;                /**< argument of format->layout_with() */
+    const struct fbp_sink_share *share; /**< slices that this process writes; NULL: all slices */
 };
 
-/** Functions of a kind of sink. NULL: nothing to do, or the result is 0. */
+/** Functions of a kind of sink (file, folder of chunks, memory, …). A function that is NULL does
+ * nothing and returns 0. */
 struct fbp_sink_calls {
-    size_t bytes; /**< size of the kind's struct */
-    /** Adds the needs of an output of n voxels x, y, z to *out; limit: memory of the machine
-     * [bytes]. */
+    size_t bytes; /**< size of the struct that this kind of sink allocates */
+    /** Adds the memory that an output of n voxels x, y, z needs to *out; limit: memory of the
+     * machine [bytes]. */
     void (*needs)(const size_t n[3], enum fbp_type type, bool compress, uint64_t limit,
                   struct fbp_output_needs *out);
-    /** Opens a sink whose struct fbp_sink is filled in. After a failure the sink is closed like any
-     * other. */
+    /** Opens a sink; the members of struct fbp_sink are already set. After a failure the caller
+     * closes the sink. */
     fbp_status (*open)(struct fbp_sink *s, const struct fbp_sink_request *rq);
     /** Address of the samples in the caller's memory; *device: device that owns the memory, NULL:
-     * the host. */
+     * host memory. */
     void *(*memory)(const struct fbp_sink *s, struct fbp_device_memory **device);
-    /** Stores slices and marks them as written; data: double for FBP_F64, else float. Sinks with
-     *  files have struct fbp_store for that. */
+    /** Stores slices and marks them as written; data: double for FBP_F64, else float. NULL in sinks
+     * with files, whose struct fbp_store has a write() function. */
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-    fbp_status (*finish)(struct fbp_sink *s); /**< all slices of this process are written */
-    size_t (*kept)(struct fbp_sink *s);       /**< slices that a resumed run would find */
+    /** called when all slices of this process are written */
+    fbp_status (*finish)(struct fbp_sink *s);
+    size_t (*kept)(struct fbp_sink *s); /**< number of slices that a resumed run would find */
     uint64_t (*hash)(const struct fbp_sink *s);
-    void (*close)(
-        struct fbp_sink *s); /**< removes unfinished files, and frees the members of the kind */
+    /** removes unfinished files, and frees the members that this kind of sink adds */
+    void (*close)(struct fbp_sink *s);
 };
 
 /** Members that all sinks have. */
@@ -72,33 +75,36 @@ struct fbp_sink {
     pthread_mutex_t lock; /**< protects `have`, `n_have` and `clipped` */
     unsigned char *have;  /**< [info.n[2]] 1: the slice is written */
     size_t n_have;
-    unsigned char *mine;  /**< [info.n[2]] 1: this process writes the slice; NULL: all slices */
-    uint64_t clipped;     /**< number of values that were clipped to the range of info.type */
-    uint64_t fingerprint; /**< hash of all settings of the samples; 0: not resumable */
-    pid_t process;        /**< process that opened the sink */
+    /** [info.n[2]] 1: this process writes the slice; NULL: it writes all slices */
+    unsigned char *mine;
+    uint64_t clipped; /**< number of values that were clipped to the range of info.type */
+    /** hash of all settings that determine the samples; 0: the output cannot be resumed */
+    uint64_t fingerprint;
+    pid_t process; /**< process that opened the sink */
     bool finished;
     struct fbp_output *files; /**< files of the output; NULL: it has none */
-    char *note; /**< message about a failure that does not affect the output; NULL: none */
+    /** message about a failure that does not affect the output; NULL: no such failure */
+    char *note;
 };
 
-/** Tables of the sinks with files; sink.c chooses one by the name of the output. */
+/** Tables of the sinks that write files; sink.c chooses one by the name of the output. */
 extern const struct fbp_sink_calls fbp_sink_file, fbp_sink_stack, fbp_sink_chunks;
 
 /**
  * fbp_sink_open() for a file that contains more than the array; `path` names only the file.
- * `format` must outlive the sink; `context` is passed to its layout_with() during this call.
+ * `format` must outlive the sink; `context` is passed to format->layout_with() during this call.
  */
 fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_array_info *info,
                             const struct fbp_sink_params *params,
                             const struct fbp_sink_format *format, const void *context);
 
-/** Allocate a sink with this table for the type and sizes of `info`; after a failure *out may need
- * fbp_sink_close(). what: name of the sink in messages. */
+/** Allocate a sink with the functions `calls` for an array of the type and size in `info`; after a
+ * failure *out may need fbp_sink_close(). what: name of the sink in messages. */
 fbp_status fbp_sink_create(struct fbp_sink **out, const struct fbp_sink_calls *calls,
                            const struct fbp_array_info *info, const char *what);
 
-/** Bytes of a slice in the memory passed to fbp_sink_write(): of doubles for FBP_F64, else of
- * floats. */
+/** Size of one slice in the memory passed to fbp_sink_write() [bytes]: of doubles for FBP_F64, else
+ * of floats. */
 static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
 {
     const size_t size = s->info.type == FBP_F64 ? sizeof(double) : sizeof(float);
@@ -106,7 +112,7 @@ static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
     return s->info.n[0] * s->info.n[1] * size;
 }
 
-/** Mark slices as written, and add to the number of clipped values. */
+/** Mark slices [z0, z0 + nz) as written, and add `clipped` to the number of clipped values. */
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
 
 /*
@@ -117,12 +123,12 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * beside a journal of fbp, and only if it is a regular file with a single name.
  */
 
-/** FBP_ERR_INVALID if a temporary file of an output that is being opened is one of its inputs. o
- *  NULL: not checked. */
+/** Fail with FBP_ERR_INVALID if the temporary file `path` of an output that is being opened is an
+ * input of the run. o NULL: not checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
-/** First bytes of a journal that only locks a name, and of the manifest of a shared output.
- */
+/** First bytes of a journal file that only locks an output's name, and of the manifest of an output
+ * that several processes write. */
 #define FBP_PART_LOCK     "fbp-journal 2 lock "
 #define FBP_PART_MANIFEST "fbp-journal 3 "
 
@@ -140,24 +146,24 @@ fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bool wait, int *fd,
                          bool *left, bool *made);
 
-/** Find whether `path` is still the name of the open file fd. */
+/** Find whether the open file fd still has the name `path`. */
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
 
-/** Remove a temporary file if it is `ours` or empty; refuse any other file. o: output whose inputs
- *  are spared; NULL: they are not compared. */
+/** Remove a temporary file if it is known to be fbp's (`ours`) or empty; refuse any other file. o:
+ * output; its input files are never removed. NULL: inputs are not compared. */
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours);
 
-/** Create a temporary file for reading and writing; refuse an existing file. */
+/** Create a temporary file for reading and writing; fail if the file exists. */
 fbp_status fbp_part_create(const char *path, int *fd);
 
-/** Open a temporary file of an earlier run; *fd -1: it does not exist. */
+/** Open a temporary file of an earlier run; *fd -1: there is no such file. */
 fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd);
 
 /** Fail with FBP_ERR_INVALID and the message that an existing file is not a temporary file of fbp;
- * why: the reason. */
+ * why: the reason in the message. */
 fbp_status fbp_part_refuse(const char *path, const char *why);
 
-/** Fail with FBP_ERR_IO and the message "PATH: cannot WHAT: …" with errno and a remedy.
+/** Fail with FBP_ERR_IO and the message "PATH: cannot WHAT: …" with the text of errno and advice.
  */
 fbp_status fbp_part_cannot(const char *what, const char *path);
 
@@ -171,68 +177,75 @@ struct fbp_file_name fbp_file_name(const char *format, ...) __attribute__((forma
 
 /* output_files.c: sinks with files */
 
-/** Functions by which a kind of sink stores samples until the output is complete. */
+/** Functions by which a kind of sink stores samples in temporary files until the output is
+ * complete. */
 struct fbp_store {
-    /** Writes (put) or reads (get) bytes [at, at + n) of PATH.part; for chunks, bytes of level 0.
-     * NULL: the output has one file per slice. */
+    /** Writes (put) or reads (get) bytes [at, at + n) of the unfinished output PATH.part; for
+     * OME-Zarr, bytes of the full-resolution volume. NULL: the output has one file per slice. */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     fbp_status (*get)(struct fbp_output *o, uint64_t at, void *out, size_t n);
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-    /** Counts slices that were recovered or written, to complete layers of chunks; NULL: not
-     * needed. */
+    /** Counts slices that were recovered or written, to find layers of chunks whose slices are all
+     * written; NULL: the output has no chunks. */
     fbp_status (*count)(struct fbp_output *o, size_t z0, size_t nz);
-    /** Whether slices with this hash are stored. boundary: see fbp_output_hash(); scratch: buffer
-     * of FBP_WRITE_BUFFER_BYTES. */
+    /** Whether the stored slices [z0, z0 + nz) have this hash. boundary: see fbp_output_hash();
+     * scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
     bool (*has)(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                 uint64_t hash, void *scratch);
-    /** Creates PATH.part, or opens an existing one; then o->fd -1 means that it does not exist. */
+    /** Creates the temporary output PATH.part, or opens an existing one; o->fd is then -1 if it
+     * does not exist. */
     fbp_status (*open)(struct fbp_output *o, bool create);
-    /** Removes the temporary samples of an earlier run, if they are `ours` or empty. */
+    /** Removes the temporary samples of an earlier run, if they are known to be fbp's (`ours`) or
+     * empty. */
     fbp_status (*clear)(struct fbp_output *o, bool ours);
-    /** Removes the temporary samples; false: some still exist. */
+    /** Removes the temporary samples; false: some of them could not be removed. */
     bool (*remove)(struct fbp_output *o);
-    /** Reserves disk space for all samples, or compares it with the free space: a full disk is
-     * reported before any computation. */
+    /** Reserves disk space for all samples, or compares their size with the free space: a full disk
+     * is reported before any computation. */
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
-    fbp_status (*publish)(struct fbp_output *o); /**< gives complete samples their names */
-    /** For shared outputs. check(): all samples still exist. settle(): completes a publication that
-     * was interrupted after the output had its name. NULL: nothing to do. */
+    fbp_status (*publish)(struct fbp_output *o); /**< gives the complete output its final name */
+    /** For outputs of several processes. check(): all samples still exist. settle(): completes a
+     * publication that was interrupted after the output got its final name. NULL: nothing to do. */
     fbp_status (*check)(struct fbp_output *o);
     fbp_status (*settle)(struct fbp_output *o);
-    void (*close)(struct fbp_output *o); /**< frees members of the kind; NULL */
+    /** frees the members that this kind of sink adds; NULL: nothing to free */
+    void (*close)(struct fbp_output *o);
 };
 
 /** A sink with files. */
 struct fbp_output {
     struct fbp_sink sink;
     const struct fbp_store *store;
-    /** store->put(), or for a shared output fbp_boundary_put(), which stores boundary blocks
-     * elsewhere */
+    /** Stores bytes of PATH.part: store->put(), or for an output of several processes
+     * fbp_boundary_put(), which writes boundary blocks to another file. */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     struct fbp_shared_output *shared; /**< NULL: one process writes the output */
-    /** Parameters of the sink while it is opened, which list the inputs; else NULL. */
+    /** Parameters of the sink, with the list of inputs, while the sink is being opened; later NULL.
+     */
     const struct fbp_sink_params *params;
-    bool resume;    /**< continue the files of an earlier run */
-    bool compress;  /**< The samples are compressed when all of them are written. */
-    bool passing;   /**< The file is read again and removed: it is not synced. */
-    bool owned;     /**< This sink may keep or remove the temporary files. */
+    bool resume;   /**< continue the files of an earlier run */
+    bool compress; /**< The samples are compressed when all of them are written. */
+    /** The program itself reads the file again and removes it: the file is not synced to disk. */
+    bool passing;
+    bool owned;     /**< This sink may keep or remove the temporary files of the output. */
     bool log_made;  /**< this sink may remove the journal */
     bool lock_made; /**< this sink may remove the second lock */
     bool published; /**< The output has its final name; later errors go to sink.note. */
     char *path, *part, *log;
-    /** Second journal, under another name that leads to the same files: the data file of a separate
-     * header, or a pattern without padding; NULL: none. */
+    /** Lock file for a second output name that leads to the same files: that of the data file
+     * beside a header, or of a pattern without zeros ("%d"); NULL: no second name. */
     char *lock_path;
     char *folder; /**< folder of a stack; NULL: another kind */
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
     int log_fd, lock_fd;
-    uint64_t block;     /**< bytes of a layer of chunks; 0: the output has no chunks */
+    uint64_t block;     /**< size of a layer of chunks [bytes]; 0: the output has no chunks */
     size_t part_offset; /**< byte of the first sample in PATH.part */
     const struct fbp_sink_format *format; /**< NULL: a stack */
-    struct fbp_layout
-        layout; /**< names and header of the output; a stack only has data_path, its first slice */
+    /** names and header of the output; for one file per slice, only data_path, the name of the
+     * first slice */
+    struct fbp_layout layout;
 };
 
 /** Whether each slice is a file of its own. */
@@ -241,59 +254,63 @@ static inline bool fbp_output_is_stack(const struct fbp_output *o)
     return !o->store->put;
 }
 
-/** Functions that the tables of all sinks with files contain. */
+/** Functions that all sinks with files have in their tables (struct fbp_sink_calls). */
 fbp_status fbp_output_finish(struct fbp_sink *s);
 size_t fbp_output_kept(struct fbp_sink *s);
 void fbp_output_close(struct fbp_sink *s);
 
-/** Set the members of a new sink with files whose initial value is not 0. */
+/** Set the members of a new sink with files whose initial value is not 0, such as descriptors. */
 void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
                       const struct fbp_sink_request *rq);
 
-/** Choose format, names and layout of an output that is a file or a folder of chunks, and check
- * them. check: function that refuses a name which is in use and cannot be replaced. */
+/** Choose format, file names and header of an output that is a file or a folder of chunks, and
+ * check them. check: function that refuses a name in use that cannot be replaced. */
 fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
                                 fbp_status (*check)(const char *path));
 
-/** Check that the output can store the frames of a series; has_place: its format can. */
+/** Check that the output can store a series of volumes at several times; has_place: whether its
+ * format can. */
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place);
 
-/** Set o->part and o->log, beside o->path. If o->path is a link, replace it by its target, whose
- *  name must end in one of `extensions` (NULL: links are not followed). */
+/** Set the names of the temporary files o->part and o->log beside o->path. If o->path is a link,
+ * replace it by its target, whose name must end in one of `extensions` (NULL: links are not
+ * followed). */
 fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions);
 
-/** Lock an output whose names are set, and open its temporary files. If it is resumed, mark the
- * stored slices. */
+/** Lock an output whose names are set, and open its temporary files. If an earlier run is resumed,
+ * mark the slices that it stored. */
 fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq);
 
-/** Turn a failure after publication into a note: its message moves to sink.note, and the result is
- * FBP_OK. */
+/** If `st` is a failure after the output got its final name: move its message to sink.note, and
+ * return FBP_OK. Otherwise return st. */
 fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st);
 
 /** Lock o->lock_path, if it is set. */
 fbp_status fbp_output_lock_second(struct fbp_output *o);
 void fbp_output_unlock_second(struct fbp_output *o);
 
-/** Remove the temporary files that publication of a single file creates, if they are `ours` or
- * empty. */
+/** Remove the temporary files that are created while an output of one file gets its final name, if
+ * they are known to be fbp's (`ours`) or empty. */
 fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours);
 
 /** Size of the complete PATH.part [bytes]. */
 uint64_t fbp_output_part_bytes(struct fbp_output *o);
 
-/** Write the header of the format to PATH.part. */
+/** Write the format's header to the unfinished output PATH.part. */
 fbp_status fbp_output_write_header(struct fbp_output *o);
 
-/** Write slices to PATH.part as floats, or converted to integers; the function store->write of
- * single files. */
+/** Write slices to the unfinished output PATH.part as floats, or converted to integers; the
+ * function store->write of outputs in one file. */
 fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
 
-/** Hash slices [z0, z0 + nz) of PATH.part. boundary: blocks of the process that wrote them to a
- * shared output, NULL: none. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
+/** Hash slices [z0, z0 + nz) of the unfinished output PATH.part. boundary: file with the boundary
+ * blocks of the process that wrote the slices, NULL: none. scratch: buffer of
+ * FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
                            size_t nz, void *scratch, uint64_t *hash);
 
-/** Whether PATH.part contains slices with this hash; the function store->has of single files. */
+/** Whether slices [z0, z0 + nz) in the unfinished output PATH.part have this hash; the function
+ * store->has of outputs in one file. */
 bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                     uint64_t hash, void *scratch);
 
@@ -301,39 +318,42 @@ bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, s
 enum { FBP_JOURNAL_LINE = 160, FBP_JOURNAL_MOST_BYTES = 1 << 28 };
 void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE]);
 
-/** Empty the journal, and write its first line. */
+/** Empty the journal of an output, and write its first line. */
 fbp_status fbp_journal_create(struct fbp_output *o);
 
-/** Find whether the journal belongs to this output; FBP_ERR_INVALID if it belongs to one with other
- * settings. */
+/** Find whether the journal was written for this output; FBP_ERR_INVALID if it was written for one
+ * with other settings. */
 fbp_status fbp_journal_find(struct fbp_output *o, bool *found);
 
-/** Append a line for slices [z0, z0 + nz) to the journal; hash: of their stored bytes. */
+/** Append a line for slices [z0, z0 + nz) to the journal; hash: hash of their stored bytes. */
 fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash);
 
-/** Parse a line of slices in a journal; false: another line, or slices that do not exist. */
+/** Parse a journal line "z0 nz hash" that lists stored slices; false: another kind of line, or
+ * slices outside the volume. */
 bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t *nz,
                       uint64_t *hash);
 
 /* sink_stack.c: functions for outputs with one file per slice, which shared_output.c also calls */
 
-/** Name of slice z, such as "out/slice_0007.tif", with the suffix `end`: ".part" or "". */
+/** File name of slice z, such as "out/slice_0007.tif", with the suffix `end`: ".part" or "". */
 struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end);
 
-/** Check that the disk of the open file fd has space for all slices of the stack. */
+/** Check that the disk that contains the open file fd has space for all slices, one file each. */
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);
 
-/** Check that no slices of another, larger volume exist under the pattern of this stack. */
+/** Check that no slice files of another, larger volume match the output's pattern, such as
+ * "out/%04d.tif". */
 fbp_status fbp_stack_check_others(struct fbp_output *o);
 
-/** Remove temporary files of slices that this process has not written yet. */
+/** Remove temporary files of slices that this process should write, but has not written yet. */
 fbp_status fbp_stack_clear_missing(struct fbp_output *o);
 
-/** Rename the first n slices to their final names; some may be renamed already. *gone: some slices
- *  do not exist. */
+/** Rename the temporary files of slices [0, n) to their final names; some may be renamed already.
+ * *gone: a slice has neither file. */
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone);
 
-/** Hash of all values of a sink "hash:", independent of the order of writing. */
+/** Hash of all values that were written to a sink "hash:"; it does not depend on the order of
+ * writing. */
 uint64_t fbp_sink_hash(const fbp_sink *sink);
 
 #endif /* FBP_SRC_ARRAY_SINK_H */

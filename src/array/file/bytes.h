@@ -13,13 +13,14 @@
 
 struct stat;
 
-/* bytes.c: reads and writes of whole ranges, which continue after interrupted and short system
- * calls */
+/* bytes.c: reads and writes of whole byte ranges; interrupted and short system calls are repeated
+ */
 
-/** Read n bytes at byte `offset`; FBP_ERR_IO if the file ends before. */
+/** Read n bytes at byte `offset` of a file; FBP_ERR_IO if the file ends before byte offset + n. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
 
-/** Read up to n bytes at byte `offset`; *got: number of bytes that the file has there. */
+/** Read up to n bytes at byte `offset` of a file; *got: number of bytes read, less than n if the
+ * file ends. */
 fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
                          size_t *got);
 
@@ -29,34 +30,35 @@ fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *d
 /** Write a text at the current position of an open file. */
 fbp_status fbp_append(int fd, const char *path, const char *text);
 
-/** Fail with FBP_ERR_IO and a message that a file could not be written. error: an errno; bytes:
- * size of the whole file [bytes], 0: unknown. */
+/** Fail with FBP_ERR_IO and a message that a file could not be written. error: the errno of the
+ * write; bytes: size of the whole file [bytes], 0: unknown. */
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 
-/** Fail with FBP_ERR_IO and the text of errno: the status of a file cannot be read (stat), or the
- *  folder that contains `path` cannot be listed. */
+/** Fail with FBP_ERR_IO and the text of errno, because stat() failed (fbp_fail_status()), or
+ * because the folder that contains `path` cannot be listed (fbp_fail_list()). */
 fbp_status fbp_fail_status(const char *path);
 fbp_status fbp_fail_list(const char *path);
 
 /** Open a regular file for reading; *size: its size [bytes]. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** Size of an open file [bytes]; 0 for a device or pipe. Moves the file position. */
+/** Size of an open file [bytes]; 0 for a device or pipe. Changes the file position of the
+ * descriptor. */
 uint64_t fbp_file_bytes(int fd);
 
-/** Read the first n bytes of a file, or all bytes of a shorter one; *got: number of bytes, 0 for a
- * folder or a missing file. */
+/** Read the first n bytes of a file, or all bytes if it is shorter; *got: number of bytes read, 0
+ * for a folder or a missing file. */
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 
-/** stat() that returns a status; *there: whether the file exists. */
+/** Call stat(); a missing file is no error. *there: whether the file exists. */
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
-/** Find whether a file exists (*there). path NULL: the caller could not allocate the name,
- * FBP_ERR_NOMEM. */
+/** Find whether a file exists (*there). path NULL: FBP_ERR_NOMEM, because the caller ran out of
+ * memory for the name. */
 fbp_status fbp_file_exists(const char *path, bool *there);
 
-/** Read a whole text file without its byte order mark; *n: length without the final '\0'. The
- * caller frees *text. */
+/** Read a whole text file, without a byte order mark; *n: length without the final '\0'. The caller
+ * frees *text. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
 /** fbp_read_text() for an open file, which stays open; path: file name for messages. */
@@ -73,80 +75,81 @@ char *fbp_number_text(char buf[32], double x);
 /** Print three numbers, separated by the text `between`, to buf[n]; returns buf. */
 char *fbp_triple_text(char *buf, size_t n, const char *between, const double x[3]);
 
-/** Parse one integer; false if the text contains anything else. */
+/** Parse a text that is one integer; false if it contains anything else. */
 bool fbp_parse_integer(const char *value, long long *out);
 
-/** Parse 1 to `most` numbers separated by blanks; false if the text contains anything else. finite:
- * "inf" and "nan" are refused. */
+/** Parse a text of 1 to `most` numbers separated by blanks; false if it contains anything else.
+ * finite: "inf" and "nan" are refused. */
 bool fbp_parse_numbers(const char *value, size_t most, double *out, bool finite, size_t *n);
 
-/** Parse 1 to `most` sizes (integers >= 0) separated by blanks; false if the text contains anything
- * else. */
+/** Parse a text of 1 to `most` sizes (integers >= 0) separated by blanks; false if it contains
+ * anything else. */
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
 
-/** Length of a unit in mm by its name unit[n], such as "um" or "millimeter"; 0: no known unit of
- * length. */
+/** Millimetres per unit of length, found by its name unit[n], such as "um" or "millimeter"; 0: no
+ * known unit of length. */
 double fbp_length_unit_mm(const char *unit, size_t n);
 
 /* bytes.c: samples in memory */
 
-/** Whether samples of this byte order must be swapped on this machine. */
+/** Whether the bytes of samples in a big- or little-endian file must be swapped on this machine. */
 bool fbp_is_foreign(bool big_endian);
 
-/** Reverse the bytes of each of n elements of `size` bytes in place. */
+/** Reverse the order of the bytes within each of n elements of `size` bytes, in place. */
 void fbp_swap_bytes(void *data, size_t size, size_t n);
 
-/** Convert n samples in native byte order, of any alignment, to float. scale 0: the numbers
- * themselves; else scale * number + offset, computed in double. */
+/** Convert n samples in native byte order, of any alignment, to float. scale 0: sample values are
+ * not changed; else scale * number + offset, computed in double. */
 void fbp_to_float(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                   float *out);
 
-/** Convert n samples in native byte order to double. scale 0: the numbers themselves; else scale *
- * number + offset. `in` may overlap the end of `out` if both end at the same byte. */
+/** Convert n samples in native byte order to double. scale 0: sample values are not changed; else
+ * scale * number + offset. `in` may overlap the end of `out` if both end at the same byte. */
 void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    double *out);
 
-/** Bytes of all samples that a header describes; FBP_ERR_INVALID if a size is 0 or the product
- *  overflows. */
+/** Total size of the samples that a header describes [bytes]; FBP_ERR_INVALID if a dimension is 0
+ * or the product overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 
-/* values.c: codes of sample types in NPY and Zarr, without the byte order, such as "f4" */
+/* values.c: codes of sample types in NPY and Zarr files, such as "f4", without the byte order */
 
 /** Code of a type. */
 const char *fbp_type_to_numpy(enum fbp_type type);
 
 /** Sample type of a NumPy code of n letters, such as "u2"; FBP_TYPE_NONE: not supported. "b1"
- * (truth values) is FBP_U8. */
+ * (truth values) gives FBP_U8. */
 enum fbp_type fbp_type_from_numpy(const char *code, size_t n);
 
 /* values.c: samples in one contiguous range of a file */
 
-/** Whether a call that produces n values should use streaming stores: so many values leave the
- * caches before they are read again. */
+/** Whether to write n values by streaming stores, which bypass the caches: true if the caches
+ * cannot hold the values until they are read again. */
 bool fbp_past_caches(size_t n);
 
 /** Convert n samples of info->type, in native byte order, to float values. */
 void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, bool past_caches,
                    float *out);
 
-/** Read n samples from byte `at` of a file on, without conversion, in native byte order. */
+/** Read n samples from byte `at` of a file, in the file's type; bytes are swapped to native order
+ * if the file's order differs. */
 fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
                             const struct fbp_array_info *info, size_t n, void *out);
 
-/** Read n samples from byte `at` of a file on, converted to float values. */
+/** Read n samples from byte `at` of a file, converted to float values. */
 fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct fbp_array_info *info,
                            size_t n, float *out);
 
-/** Write MATLAB's A(slice, row, column), whose first index varies fastest, into a file in the order
- *  [slice][row][column]. size: bytes per sample; n: columns, rows, slices. */
+/** Write an array of MATLAB, A(slice, row, column), whose first index varies fastest in memory, to
+ * a file in the order [slice][row][column]. size: bytes per sample; n: columns, rows, slices. */
 fbp_status fbp_column_major_write(int fd, const char *path, const void *data, size_t size,
                                   const size_t n[3]);
 
-/** Name of a type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
+/** Name of a sample type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
 const char *fbp_type_name(enum fbp_type type);
 
-/** Check the sample type that a calling program passes: FBP_F32 or FBP_F64, else FBP_ERR_INVALID
- */
+/** Check the sample type that a calling program passes: FBP_ERR_INVALID unless it is FBP_F32 or
+ * FBP_F64. */
 fbp_status fbp_check_float(const char *where, enum fbp_type type);
 
 /** Sample type of a name such as "uint8"; FBP_TYPE_NONE for an unknown name. */

@@ -20,36 +20,38 @@
 
 /* paths.c: names of inputs */
 
-/** Parts of a pattern such as "views/%04d.mha 1 360": text before and after the placeholder, with
- * lengths, and the two numbers. */
+/** Parts of a pattern of file names such as "views/%04d.mha 1 360": text before and after the
+ * placeholder %04d, with lengths, and the first and last number. */
 struct fbp_pattern {
     const char *prefix, *suffix;
     int n_prefix, n_suffix, width;
     unsigned long long first, last;
 };
 
-/** Find the last placeholder %d or %0Nd in text[n], and fill in *out except its two numbers. */
+/** Find the last placeholder %d or %0Nd in text[n], and fill in *out except first and last, the two
+ * numbers of a pattern. */
 bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
 
-/** malloc'ed file name of a pattern with this number; NULL when out of memory. */
+/** malloc'ed file name that a pattern gives for this number; NULL when out of memory. */
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 
-/** Whether a file name, without folders, matches a pattern. *number: its number.
- */
+/** Whether a file name without folders matches a pattern such as "%04d.mha". *number: the number in
+ * the name. */
 bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
 
-/** Take an integer, and the blanks before it, from the end of text[n]; *n: length of the rest of
- * the text. */
+/** Parse an integer at the end of text[n], and the blanks before it; *n: length of the text before
+ * them. */
 bool fbp_last_number(const char *text, size_t *n, long long *out);
 
 /** Parse a pattern with its two numbers. */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 
-/** Print a path to a malloc'ed text; after FBP_ERR_NOMEM *out is NULL. */
+/** Print a path to a malloc'ed text, *out; NULL after FBP_ERR_NOMEM. */
 fbp_status fbp_print_path(char **out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Suffix "?sinogram" of an array's name: its two dimensions are then [view][column]. */
+/** The text "?sinogram", which may follow the name of a two-dimensional array: its dimensions are
+ * then [view][column]. */
 extern const char FBP_SINOGRAM[];
 
 /**
@@ -64,21 +66,23 @@ extern const char FBP_SINOGRAM[];
  */
 fbp_status fbp_member_split(const char *path, char **file, char **member);
 
-/** Length of the file's name in an output's name "FILE:ARRAY", if FILE ends with one of
- * `extensions`: 9 for "volume.h5:/name"; else the length of the whole name. */
+/** Length of FILE in an output's name "FILE:ARRAY", if FILE ends with one of `extensions`: 9 for
+ * "volume.h5:/name"; else the length of the whole name. */
 size_t fbp_member_output(const char *path, const char *extensions);
 
-/** List of input names, each of which is a file, a pattern, a folder, or "FILE:ARRAY". */
+/** List of input names; each names a file, a pattern with two numbers, a folder, or an array in a
+ * file ("FILE:ARRAY"). */
 struct fbp_inputs {
     char **names;
     size_t n, room;
 };
 
-/** Append a copy of `name` to a list of inputs, unless it equals the last entry; name NULL: nothing
+/** Append a copy of `name` to a list of inputs, unless the last entry is equal; name NULL: nothing
  * is appended. */
 fbp_status fbp_inputs_add(struct fbp_inputs *inputs, const char *name);
 
-/** Append copies of all names in the list `more` except the first `skip`. */
+/** Append copies of the names in the list `more` to a list of inputs, without the first `skip`
+ * names. */
 fbp_status fbp_inputs_add_all(struct fbp_inputs *inputs, const struct fbp_inputs *more,
                               size_t skip);
 
@@ -86,102 +90,114 @@ void fbp_inputs_clear(struct fbp_inputs *inputs);
 
 /* source_read.c, growing.c: sources */
 
-/** States of input files (device, inode, size and time) when reading began. */
+/** States of input files (device, inode, size and time) when they were opened. */
 struct fbp_file_states {
     struct fbp_watched *files;
     size_t n, room;
     fbp_status status; /**< failure to record one of the files */
 };
 
-/** Record the state of a file; false: the file does not exist, or recording failed (`status`). */
+/** Record the state (inode, size, time) of a file; false: the file does not exist, or recording
+ * failed (member `status`). */
 bool fbp_file_states_add(void *watch, const char *file);
 
-/** Compare all recorded files with their current states: FBP_ERR_IO, with a message, for the first
- * file that was replaced, modified or removed. */
+/** Compare the recorded states of all files with the current ones: FBP_ERR_IO, with a message, for
+ * the first file that was replaced, modified or removed. */
 fbp_status fbp_file_states_check(const struct fbp_file_states *watch);
 
 void fbp_file_states_clear(struct fbp_file_states *watch);
 
 /** An opened array. The open() function of a format fills it in. */
 struct fbp_source {
-    char *path;   /**< name as given, for messages */
-    char *file;   /**< part of it that names the file */
-    char *member; /**< part of `path` that names the array in the file; NULL: none */
+    char *path;   /**< name of the array as the caller gave it, for messages */
+    char *file;   /**< part of `path` that names the file */
+    char *member; /**< part of `path` that names the array inside the file; NULL: no such part */
     /** Names of all files that the array is read from: `path`, then its data files. A format that
-     * opens another file appends the name. */
+     * opens another file appends its name. */
     struct fbp_inputs inputs;
-    struct fbp_file_states
-        watch; /**< states of the files of `inputs` at opening; empty for a growing source */
+    /** states of the files of `inputs` at opening; empty for a source whose files are still being
+     * written */
+    struct fbp_file_states watch;
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< byte of sample (0,0,0) in fd */
-    /** Reads whole rows of one slice in the file's type and native byte order. NULL: the samples
-     * are contiguous in the file from byte `offset` on. */
+    /** Reads rows [row0, row0 + n_rows) of one slice in the file's sample type and native byte
+     * order. NULL: the samples are contiguous in the file from byte `offset` on. */
     fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
     /** Reads rows of several slices in one call; used instead of `read` if set. as_float: the
-     * samples are also converted to float. */
+     * samples are converted to float. */
     fbp_status (*read_block)(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                              size_t n_rows, bool as_float, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL: nothing to free */
     void *state;
-    const void *memory; /**< samples in the caller's memory; NULL: the samples are in a file */
-    /** Device that owns `memory` (array/device_memory.h); NULL: host memory, or a file. */
+    /** samples in the memory of the calling program; NULL: the samples are in a file */
+    const void *memory;
+    /** Device whose memory contains the samples (array/device_memory.h); NULL: they are in host
+     * memory or in a file. */
     struct fbp_device_memory *far;
-    bool in_order;         /**< The samples are a stream: reading backward restarts. */
-    bool unpacks;          /**< Several threads read faster than one. */
-    uint64_t held_bytes;   /**< upper bound of the memory that the source itself uses [bytes] */
+    /** The samples are a compressed stream: reading backward restarts at its first byte. */
+    bool in_order;
+    bool unpacks; /**< Several threads read faster than one. */
+    /** upper bound of the memory that an open source uses without reading threads [bytes] */
+    uint64_t held_bytes;
     uint64_t reader_bytes; /**< upper bound of the additional memory per reading thread [bytes] */
-    bool headerless; /**< The caller described the file, which has no header of a known format. */
-    bool growing;    /**< The file is still being written: it may end before the samples do. */
-    bool imaginary;  /**< The caller requests the imaginary parts of complex samples. */
+    /** The file has no header of a known format; the caller described its type and size. */
+    bool headerless;
+    /** The file is still being written: it may be shorter than all samples need. */
+    bool growing;
+    bool imaginary; /**< The caller requests the imaginary parts of complex samples. */
     bool complex; /**< The samples in the file are complex; the source delivers one part of them. */
     bool list; /**< The caller requests a list of numbers: an array of one dimension is accepted. */
-    /** For a growing source of several files: counts the complete views, from the first on, and the
-     * bytes of all files. again: all files are checked anew. NULL: the source is one file. */
+    /** For a source of several files that are still being written: counts the complete views, from
+     * the first on, and the bytes of all files. again: all files are checked anew. NULL: the source
+     * is one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
-    struct fbp_follow
-        *follow; /**< thread that waits for views of a growing source; NULL: all views exist */
-    fbp_source *below;         /**< source that this source wraps; NULL: none */
+    /** thread that waits for views of files that are still being written; NULL: all views exist */
+    struct fbp_follow *follow;
+    fbp_source *below;         /**< source that this source wraps and reads from; NULL: none */
     bool owns_below;           /**< closing the source also closes `below` */
     enum fbp_type stored_type; /**< type of the samples in `below` */
-    uint64_t stored_bytes;     /**< bytes of all samples of `below` that are read */
+    uint64_t stored_bytes;     /**< size of the samples that are read from `below` [bytes] */
 };
 
-/** Open one file of the source `all`. The file contains n_slices slices of the type and size of
- * `all`, contiguous from byte 0; the caller may then set another offset or byte order. path:
- * malloc'ed name, which the function takes over; NULL: out of memory. */
+/** Open one of the files of the source `all`. The file contains n_slices slices of the type and
+ * size of `all`, contiguous from byte 0; the caller may then set another offset or byte order.
+ * path: malloc'ed name, which the function takes over; NULL: the caller ran out of memory. */
 fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path,
                                fbp_source **out);
 
-/** Whether a source must be read in order: true for compressed and growing files. */
+/** Whether the views of a source must be read in order: true for compressed files and for files
+ * that are still being written. */
 bool fbp_source_in_order(const fbp_source *src);
 
-/** Read samples like fbp_source_read(), but in the type of the source, in native byte order. */
+/** Read samples like fbp_source_read(), but in the stored sample type, in native byte order. */
 fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                  size_t n_rows, void *out);
 
-/** All samples of a source in the caller's memory, [slice][row][column] of info.type; NULL: they
- * are in a file. */
+/** All samples of a source in the caller's memory, [slice][row][column] of type info.type; NULL:
+ * the samples are in a file. */
 const void *fbp_source_samples(const fbp_source *src);
 
-/** Memory that a source uses while n threads read it, without the threads' own buffers [bytes]. */
+/** Memory that a source uses while n threads read it, without the buffers that the threads pass
+ * [bytes]. */
 uint64_t fbp_source_bytes(const fbp_source *src, int n);
 
-/** Whether several threads read a source faster than one thread. */
+/** Whether several threads together read a source faster than one thread. */
 bool fbp_source_reads_in_parallel(const fbp_source *src);
 
-/** Let a source read its samples from the data file `path` instead of its header file; *size: size
- * of the data file [bytes]. */
+/** Let a source read its samples from the separate data file `path` that its header names; *size:
+ * size of the data file [bytes]. */
 fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size);
 
-/** Put "PATH: its samples: " before the message of a failure `st`; returns st. */
+/** If `st` is a failure, put "PATH: its samples: " before its message; returns st. */
 fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st);
 
-/** Whether a source is still being written, so that reading may have to wait. */
+/** Whether files of a source are still being written (--follow), so that reading may have to wait.
+ */
 bool fbp_source_grows(const fbp_source *src);
 
-/** Callback during the wait for a view of a growing source, every few hundredths of a second.
- * n_there: number of complete views. A nonzero result ends the wait. */
+/** Callback during the wait for a view that is still being written, every few hundredths of a
+ * second. n_there: number of complete views. A nonzero result ends the wait. */
 typedef int fbp_idle_fn(void *user, size_t n_there);
 
 /**
@@ -196,31 +212,34 @@ typedef int fbp_idle_fn(void *user, size_t n_there);
 fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, void *user,
                             size_t *n_there);
 
-/** Time at which the last view of a growing source was complete, on the clock of fbp_seconds() [s];
- * 0: incomplete, or the source does not grow. */
+/** Time at which the last view of a source that is still being written was complete, on the clock
+ * of fbp_seconds() [s]; 0: not yet complete, or all files existed at opening. */
 double fbp_source_complete_at(const fbp_source *src);
 
-/** Start the thread that waits for views of a growing source. After a failure *out may be partly
- * initialized; the caller destroys it. */
+/** Start the thread that waits for views of a source that is still being written. After a failure
+ * *out may be partly initialized; the caller destroys it. */
 fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, double timeout_s);
 
-/** Stop the thread that waits for views of a growing source, and free it; *follow may be NULL. */
+/** Stop the thread that waits for views of a source that is still being written, and free it;
+ * *follow may be NULL. */
 void fbp_follow_destroy(struct fbp_follow **follow);
 
-/* layout.c: parts of output files around the samples, and the buffer for converted values */
+/* layout.c: header and other parts of output files around the samples, and the buffer for converted
+ * values */
 
-/** Size of the buffer in which a sink converts, writes and hashes values [bytes]. The hash of an
- * output is chained over such buffers, counted from the first byte. */
+/** Size of the buffer in which an output's values are converted, written and hashed [bytes]. An
+ * output is hashed in pieces of this size, each from the hash before, counted from its first byte.
+ */
 enum { FBP_WRITE_BUFFER_BYTES = 1 << 20 };
 
-/** Continue the hash h with n bytes, in pieces of FBP_WRITE_BUFFER_BYTES. */
+/** Continue the hash h of an output with n more bytes, in pieces of FBP_WRITE_BUFFER_BYTES. */
 uint64_t fbp_write_buffer_hash(uint64_t h, const void *data, size_t n);
 
-/** Buffer of a file that is written sequentially from byte `at` on. */
+/** Write buffer of a file that is written sequentially, starting at byte `at`. */
 struct fbp_write_buffer {
     int fd;
     const char *path;
-    /** function that stores the bytes of the buffer; NULL: they are written to fd */
+    /** function that stores full buffers; NULL: they are written to the file fd */
     fbp_status (*to)(void *user, uint64_t at, const void *data, size_t n);
     void *user;
     uint64_t at, hash;
@@ -231,33 +250,36 @@ struct fbp_write_buffer {
 fbp_status fbp_write_buffer_open(struct fbp_write_buffer *p, int fd, const char *path, uint64_t at);
 fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, size_t n);
 
-/** Append n values, converted to the type and scale of `info`. values: double for FBP_F64, else
- * float. *clipped: increased by the number of values outside the range. */
+/** Append n values to a write buffer, converted to the type and scale of `info`. values: double for
+ * FBP_F64, else float. *clipped: increased by the number of values outside the range of the type.
+ */
 fbp_status fbp_write_buffer_put_values(struct fbp_write_buffer *p,
                                        const struct fbp_array_info *info, const void *values,
                                        size_t n, uint64_t *clipped);
 
-/** Write the remaining bytes of the buffer; p->hash then is the hash of all bytes. */
+/** Write the bytes that remain in the write buffer; p->hash then is the hash of all bytes. */
 fbp_status fbp_write_buffer_flush(struct fbp_write_buffer *p);
 void fbp_write_buffer_close(struct fbp_write_buffer *p);
 
 /**
  * Convert values to uint8 or uint16 in native byte order: number = (value - offset) / scale,
- * rounded. Values outside the range are clipped, and NaN becomes 0. Returns the number of such
- * values.
+ * rounded. Values outside the range of the type are clipped, and NaN becomes 0.
+ * @return number of clipped values and NaN
  */
 uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size_t n, void *out);
 
-/** The parts of an output file around its samples. */
+/** The parts of an output file around its samples: header, zeros at the end, text file beside it.
+ */
 struct fbp_layout {
-    char *
-        header; /**< bytes before the samples, malloc'ed; NULL: none, or put_header() writes them */
+    /** bytes before the samples, malloc'ed; NULL: no header, or put_header() writes it */
+    char *header;
     size_t header_bytes;
-    /** Writes a header that is too large for memory; NULL: the member `header` contains it. */
+    /** Writes a header that is too large for memory; NULL: the member `header` contains the header.
+     */
     fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_write_buffer *to);
     size_t tail_bytes; /**< number of zero bytes after the samples */
     char *side_path;   /**< text file beside the samples, such as .mhd; NULL: none */
-    char *side_text;   /**< its text, malloc'ed */
+    char *side_text;   /**< contents of the text file beside the samples, malloc'ed */
     char *data_path;   /**< final name of the file that contains the samples, malloc'ed */
 };
 
@@ -265,42 +287,42 @@ struct fbp_layout {
 fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
                           struct fbp_write_buffer *to);
 
-/** Set the layout of an output that is one file, `path`. */
+/** Set the file names of an output that is one file, `path`, with header and samples. */
 fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);
 
-/** Set the layout of a header file beside a data file: out->side_path is `path`, which ends with
- *  the extension `own`; the data file has the extension `samples` instead. *name: name of the data
- *  file without folders, within *out. */
+/** Set the file names of an output with separate header and data files. Header file: `path`, which
+ * has the extension `own`; data file: the same name with the extension `samples`. *name: name of
+ * the data file without folders, a pointer into *out. */
 fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
                            const char *samples, const char **name);
 
 void fbp_layout_clear(struct fbp_layout *layout);
 
-/** Check the spacing and the origin that a header is to store: FBP_ERR_INVALID if a spacing is not
- * positive. *given: whether the info has a spacing. */
+/** Check the spacing and the origin before a header stores them: FBP_ERR_INVALID if a spacing is
+ * not positive. *given: whether the spacing is known. */
 fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
 
 /*
  * chunks.c: a volume in chunks, and smaller volumes (resolution levels) computed from it
  *
- * Level 0 is the volume. A voxel of the next level is the mean of up to 2 x 2 x 2 voxels of the
- * level before; at the end of an axis of odd length, of the existing voxels. An axis of one voxel
- * is not reduced.
+ * Level 0 is the volume. A voxel of level i + 1 is the mean of up to 2 x 2 x 2 voxels of level i;
+ * at the end of an axis of odd length, of the voxels that exist. An axis of one voxel is not
+ * halved.
  */
 
-/** Resolution levels are added until no side is longer than FBP_LEVELS_LEAST voxels or than four
- * chunks. */
+/** Halved resolution levels of a volume are added until no side of the last one is longer than
+ * FBP_LEVELS_LEAST voxels or than four chunks. */
 enum { FBP_LEVELS_MOST = 64, FBP_LEVELS_LEAST = 256, FBP_CHUNK_EDGE = 64 };
 
 struct fbp_level {
     size_t n[3];      /**< voxels x, y, z */
     size_t step[3];   /**< spacing, in voxels of level 0 */
-    size_t chunks[3]; /**< number of chunks x, y, z; a layer is the set of chunks with the same z */
+    size_t chunks[3]; /**< number of chunks x, y, z; a layer is the set of chunks with equal z */
 };
 
 struct fbp_levels {
     size_t n_levels;
-    size_t chunk[3]; /**< voxels per chunk; even along axes with several chunks */
+    size_t chunk[3]; /**< voxels per chunk x, y, z; even along axes with several chunks */
     struct fbp_level level[FBP_LEVELS_MOST];
 };
 
@@ -308,23 +330,24 @@ struct fbp_levels {
  * an even number. */
 void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out);
 
-/** A box of samples in memory; step: distance between rows, and between slices [samples]. */
+/** A box of samples in memory; step[0], step[1]: distance between its rows, and between its slices
+ * [samples]. */
 struct fbp_level_box {
     void *data;
     size_t n[3], step[2];
 };
 
-/** Compute means of up to 2 x 2 x 2 samples, without NaN; NaN if all of them are NaN. Integers are
- * rounded to nearest, halves up. out->n must be in->n / 2, rounded up. */
+/** Halve a box of samples: each result is the mean of up to 2 x 2 x 2 samples, without NaN; NaN if
+ * all are NaN. Integers are rounded to nearest, halves up. out->n must be in->n / 2, rounded up. */
 void fbp_levels_mean(enum fbp_type type, const struct fbp_level_box *in,
                      const struct fbp_level_box *out);
 
-/* The interface of a format. Each file in array/format/ defines one table. */
+/* The interface of an array file format. Each file in array/format/ defines one table of it. */
 
 /** Writer of the small text files in an output that is a folder of chunks (sink_chunks.c). */
 struct fbp_chunk_format {
-    /** Creates text file k of the folder: name and contents, malloc'ed; *name NULL: no more files.
-     * compression: zlib level of the chunks, 0: not compressed. */
+    /** Creates name and contents of text file k of the folder, both malloc'ed; *name NULL: no more
+     * text files. compression: zlib level of the chunks, 0: not compressed. */
     fbp_status (*text)(const struct fbp_array_info *info, const struct fbp_levels *levels,
                        int compression, size_t k, char **name, char **text);
 };
@@ -333,39 +356,40 @@ struct fbp_chunk_format {
  * writers. */
 struct fbp_sink_format {
     const char *extensions; /**< ".tif .tiff"; NULL: end of the list */
-    /** Creates the layout of an output. path: name of the output, "FILE" or "FILE:ARRAY";
-     * compressed_bytes: size of the zlib stream after the header, 0: the samples are not
-     * compressed. */
+    /** Creates header and file names of an output. path: name of the output, "FILE" or
+     * "FILE:ARRAY"; compressed_bytes: size of the zlib stream after the header, 0: the samples are
+     * not compressed. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
-    /** Creates the layout of a file with further contents, described by `context`; called only for
-     * sinks of fbp_sink_open_as(). path: name of the file. */
+    /** Creates header and file names of an output that contains more than the array, as `context`
+     * describes; called only for sinks of fbp_sink_open_as(). path: name of the file. */
     fbp_status (*layout_with)(const void *context, const char *path,
                               const struct fbp_array_info *info, struct fbp_layout *out);
     bool can_compress;
-    bool gzip;         /**< A compressed stream has a gzip header instead of a zlib header. */
-    bool packs_header; /**< The file is always compressed, header and samples together. */
-    bool frames;       /**< The format can store a series of volumes (frames). */
-    /** Writer of the text files, if the output is a folder of chunks without a header; NULL: the
-     * output is a file. */
+    bool gzip;         /**< Compressed samples begin with a gzip header instead of a zlib header. */
+    bool packs_header; /**< The whole file, header and samples together, is always compressed. */
+    bool frames;       /**< The format can store a series of volumes at several times (frames). */
+    /** Writer of the text files, if the output is a folder of chunk files; NULL: the output is a
+     * file. */
     const struct fbp_chunk_format *chunks;
 };
 
-/** Function that encodes one slice as a complete file, written through `p`. values: double for
- * FBP_F64, else float. */
+/** Function that encodes one slice as a complete image file, and appends its bytes to the buffer
+ * `p`. values: double for FBP_F64, else float. */
 typedef fbp_status fbp_encode_fn(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
                                  const void *values, uint64_t *clipped);
 
-/** Writer of outputs with one file per slice, such as "out/slice_%04d.tif". If the format writes no
- * whole volumes under this extension, a name without a number is valid for a single slice. */
+/** Writer of outputs with one file per slice, such as "out/slice_%04d.tif". If the format cannot
+ * write volumes with this extension, "slice.png" without a number is accepted for a single slice.
+ */
 struct fbp_slice_format {
     const char *extensions;
     fbp_encode_fn *encode;
-    /** Refuses slices that the format cannot store; info->type is set. NULL: all slices are
+    /** Refuses types and sizes of slices that the format cannot store. NULL: all slices are
      * accepted. */
     fbp_status (*check)(const char *path, const struct fbp_array_info *info);
     bool integers_only; /**< uint8 and uint16 */
-    bool compressed;    /**< Sizes of encoded files are not known in advance. */
+    bool compressed;    /**< Encoded files are compressed; their sizes are not known in advance. */
 };
 
 /** A format of arrays. */
@@ -374,26 +398,26 @@ struct fbp_format {
     const char *title;      /**< title "MHA", as in docs/formats.md */
     const char *extensions; /**< extensions of files that are read, such as ".mha .mhd"; "": none */
     /** Recognizes a file by its first n bytes (at most 4096), or by its name. NULL: the format is
-     * chosen only by extension. */
+     * chosen only by the extension. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
-    /** Recognizes a folder that is one array; src->fd is then -1. NULL: arrays of the format are
-     * files. */
+    /** Recognizes a folder that is one array; open() then gets src->fd = -1. NULL: arrays of the
+     * format are files. */
     bool (*is_folder)(const char *path);
-    /** Reads the header and fills in src, whose path and fd (the header file) are set. NULL: files
-     * of the format have no header. */
+    /** Reads the header and fills in src; src->path and src->fd (the header file) are already set.
+     * NULL: files of the format have no header. */
     fbp_status (*open)(fbp_source *src);
-    /** Message for --follow, if files that are still being written are not supported; NULL: open()
-     * accepts them. */
+    /** Error message for --follow, if the format does not support files that are still being
+     * written; NULL: open() accepts such files. */
     const char *not_growing;
     bool has_members; /**< A file may contain several arrays, named "FILE:ARRAY". */
     const struct fbp_sink_format *files;   /**< writers of one file per volume; NULL: none */
     const struct fbp_slice_format *slices; /**< writer of one file per slice; NULL: none */
 };
 
-/* Formats that need a library, which a build may lack. array/format/optional.c has their tables,
- * and, in such a build, functions that refuse all files. */
+/* Functions of the formats that need a library (HDF5, TIFF), which a build may lack. The tables of
+ * these formats are in array/format/optional.c; without the library, they refuse all files. */
 
-/** Extensions of HDF5 files that are read, and that are written. */
+/** Extensions of HDF5 files that fbp reads, and of HDF5 files that it writes. */
 #define FBP_HDF5_READ    ".h5 .hdf5 .nxs .nx .hdf"
 #define FBP_HDF5_WRITTEN ".h5 .hdf5"
 
@@ -406,20 +430,21 @@ fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
                            uint64_t compressed_bytes, struct fbp_layout *out);
 fbp_encode_fn fbp_tiff_encode;
 
-/** Whether a file begins with the signature of HDF5, at byte 0 or after a user block. */
+/** Whether a file has the signature of HDF5 at byte 0, or after a user block (at byte 512, 1024,
+ * 2048 …). */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Fail with "PATH: HDF5 files are not supported by this build …": FBP_ERR_UNSUPPORTED. files:
- *  "HDF5 files"; package: Debian package of the library; option: build option, "FBP_HDF5". */
+/** Fail with FBP_ERR_UNSUPPORTED and "PATH: HDF5 files are not supported by this build …". files:
+ * "HDF5 files"; package: Debian package of the library; option: build option, "FBP_HDF5". */
 fbp_status fbp_fail_no_library(const char *path, const char *files, const char *package,
                                const char *option);
 
 /* functions that several formats share */
 
-/* A series of volumes is stored as one array: n[2] counts the slices of all volumes, one volume
- * after the other. Headers of formats store four sizes. */
+/* A series of volumes at several times is stored as one array: n[2] is the number of slices of all
+ * volumes together, one volume after another. Headers of file formats store four sizes. */
 
-/** Number of volumes (frames) of an array; 1 if it is not a series. */
+/** Number of volumes (frames) of a series; 1 for a single volume. */
 static inline size_t fbp_array_frames(const struct fbp_array_info *info)
 {
     return info->time_points > 1 ? info->time_points : 1;
@@ -431,7 +456,8 @@ static inline size_t fbp_frame_slices(const struct fbp_array_info *info)
     return info->n[2] / fbp_array_frames(info);
 }
 
-/** Change the info of a volume with n[2] slices to that of a series of `frames` such volumes. */
+/** Change the properties of a volume with n[2] slices to those of a series of `frames` volumes of
+ * n[2] slices each. */
 static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info *info,
                                          uint64_t frames)
 {
@@ -458,9 +484,9 @@ static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info
 fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
                                 const double origin[3]);
 
-/** Reduce a source of complex samples to their real parts, or, with src->imaginary, to their
- *  imaginary parts: info.type becomes the type of a part. Parts alternate in the file
- *  (values.c). */
+/** Make a source of complex samples deliver their real parts, or imaginary parts if src->imaginary
+ * is set: info.type becomes the type of a part. Real and imaginary parts alternate in the file
+ * (values.c). */
 void fbp_source_take_complex_part(struct fbp_source *src);
 
 /** Greatest number of bytes that one byte of a deflate stream expands to: 258 bytes per 2 bits. */
@@ -475,13 +501,14 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t sk
 /** Whether these bytes begin a gzip file. */
 bool fbp_is_gzip(const unsigned char *head, size_t n);
 
-/** Decompress the beginning head[n] of a zlib or gzip stream into out[max]; *got: number of bytes,
- * 0 if head[n] is no such stream. */
+/** Decompress the beginning head[n] of a zlib or gzip stream into out[max]; *got: number of
+ * decompressed bytes, 0 if head[n] is no such stream. */
 fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max,
                             size_t *got);
 
-/** malloc'ed line of JSON, {"fbp": 1, "type": …, "size": …, …}, for formats without a field for row
- *  order, unit, scale, spacing and origin; NULL when out of memory (describe.c). */
+/** malloc'ed line of JSON, {"fbp": 1, "type": …, "size": …, …}, which stores row order, unit,
+ * scale, spacing and origin in files whose format has no fields for them; NULL when out of memory
+ * (describe.c). */
 char *fbp_describe(const struct fbp_array_info *info);
 
 /**
@@ -495,19 +522,19 @@ char *fbp_describe(const struct fbp_array_info *info);
 fbp_status fbp_parse_description(const char *text, size_t n, bool sized,
                                  struct fbp_array_info *info, bool *ours);
 
-/** Parse the description in the file PATH.json, if it exists. FBP_ERR_IO: it is not readable.
- */
+/** Parse the JSON description of an array in the file PATH.json, if the file exists. *ours: it
+ * exists and fbp wrote it; FBP_ERR_IO: it is not readable. */
 fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours);
 
-/** Describe an array in a text file PATH.json beside the output: name and text of the file are put
- * into *out. */
+/** Describe an output array in a text file PATH.json beside it: name and text of that file are
+ * stored in *out. */
 fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,
                                struct fbp_layout *out);
 
 /**
- * Write a sentence to info->missing: `n` of `all` chunks are missing (`what`: "chunks are
- * missing").
- * lacks: [slices] 1 for each slice with a missing chunk; NULL: unknown
+ * Write a sentence about missing chunks to info->missing: `n` of `all` chunks; `what`: its words,
+ * such as "chunks are missing". lacks: [slices] 1 for each slice with a missing chunk; NULL:
+ * unknown
  */
 void fbp_describe_missing(const char *path, size_t n, size_t all, const char *what,
                           const unsigned char *lacks, struct fbp_array_info *info);
@@ -528,8 +555,8 @@ enum { FBP_CACHE_MOST = 1024 };
 /** Initialize a cache without slots. */
 void fbp_cache_open(struct fbp_cache *cache);
 
-/** Allocate the slots of a cache of chunks. n_slots: at least the number of threads that use a
- * chunk at the same time, or the number of chunks. */
+/** Allocate the slots of a cache of chunks. n_slots: the number of threads that use a chunk at the
+ * same time, or more; no more than the number of chunks is useful. */
 fbp_status fbp_cache_make(struct fbp_cache *cache, size_t n_slots, size_t chunk_bytes);
 void fbp_cache_close(struct fbp_cache *cache);
 
@@ -537,16 +564,16 @@ void fbp_cache_close(struct fbp_cache *cache);
 typedef fbp_status fbp_cache_load_fn(void *user, size_t k, void *out);
 
 /** Get chunk k from the cache. The first thread that needs the chunk decodes it by load(); other
- * threads wait. Each successful call is followed by fbp_cache_give_back(). */
+ * threads wait for that. After each successful call, the caller calls fbp_cache_give_back(). */
 fbp_status fbp_cache_take(struct fbp_cache *cache, size_t k, fbp_cache_load_fn *load, void *user,
                           struct fbp_cached **out);
 void fbp_cache_give_back(struct fbp_cache *c, struct fbp_cached *s);
 const void *fbp_cache_data(const struct fbp_cached *s);
 
 /**
- * Check that the files of a source have not changed since they were opened: the same files, sizes
- * and times.  Call this after everything has been read, before results are used.  fbp_plan_run()
- * makes this check itself.
+ * Check that no file of a source has changed since the source was opened: the same inode, size and
+ * time. Call this after everything has been read, before results are used. fbp_plan_run() makes
+ * this check itself.
  * @return FBP_OK, or FBP_ERR_IO with a message that contains the file's name.
  */
 fbp_status fbp_source_unchanged(fbp_source *src);

@@ -13,8 +13,8 @@
 
 #include <hdf5.h>
 
-/** Attributes with the scale of integers, named as in netCDF's CF conventions: value = scale_factor
- * * number + add_offset. */
+/** Names of the attributes with the scale of stored integers, as in netCDF's CF conventions: value
+ * = scale_factor * number + add_offset. */
 #define FBP_HDF5_SCALE  "scale_factor"
 #define FBP_HDF5_OFFSET "add_offset"
 
@@ -22,94 +22,99 @@ enum { FBP_HDF5_RANK = 4, FBP_HDF5_PATH = 256 };
 
 /** A data set of a file. */
 struct fbp_hdf5_entry {
-    char path[FBP_HDF5_PATH]; /**< "/exchange/data" */
-    int rank;                 /**< may exceed FBP_HDF5_RANK */
+    char path[FBP_HDF5_PATH]; /**< path of the data set, such as "/exchange/data" */
+    int rank;                 /**< number of dimensions; may exceed FBP_HDF5_RANK */
     hsize_t n[FBP_HDF5_RANK];
-    bool numeric; /**< integers or floats */
+    bool numeric; /**< the samples are integers or floats */
     bool linked;  /**< The data set was found through a soft or an external link. */
-    bool again;   /**< The data set was listed before, under another name. */
+    bool again;   /**< The data set was already listed under another name. */
 };
 
-/** All data sets of a file: its own first, then those behind soft and external links. */
+/** All data sets of an HDF5 file: first those in the file itself, then those behind soft and
+ * external links. */
 struct fbp_hdf5_list {
     struct fbp_hdf5_entry *entries;
     size_t n, room;
-    char unread[600]; /**< sentence about an object that cannot be opened; "" */
+    /** sentence about an object that cannot be opened; "": all could be opened */
+    char unread[600];
 };
 
 /* ---- the library (hdf5_lib.c) */
 
-/** Limits of a child process that opens and lists an HDF5 file. */
+/** Limits (memory, time) of a child process that opens and lists an HDF5 file. */
 extern const struct fbp_sandbox_limits fbp_hdf5_limits;
 
 /**
- * fbp_sandbox_run() for functions that enter the library.
+ * fbp_sandbox_run() for functions that call the HDF5 library.
  *
- * @return FBP_ERR_NOMEM, too, if the library had no memory for something, whatever fn returned: a
- *         data set that was not found then may exist
+ * @return also FBP_ERR_NOMEM if the library ran out of memory, whatever fn returned: a data set
+ * that fn did not find may exist
  */
 fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *limits,
                             fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply);
 
-/** Leave the objects of this call open, after a failed write: the HDF5 library crashes if it closes
- * such a file again. */
+/** Leave all HDF5 objects of the current call open after a failed write: the HDF5 library crashes
+ * if it closes such a file again. */
 void fbp_hdf5_leave_open(void);
 
-/** Disable file locks, which some file systems do not have. Files are only read, or are drafts that
- * no other process knows. */
+/** Disable the HDF5 library's file locks, which some file systems do not have. fbp only reads
+ * files, or writes new ones that no other process knows. */
 void fbp_hdf5_no_locks(hid_t access);
 
-/** Open an HDF5 file for reading without locks; negative on failure. Close it by H5Fclose(). */
+/** Open an HDF5 file for reading without locks; negative on failure. The caller closes it by
+ * H5Fclose(). */
 hid_t fbp_hdf5_open_file(const char *file);
 
-/** Open an HDF5 file for reading. name: the array's name, for messages. Close it by H5Fclose(). */
+/** Open an HDF5 file for reading. name: name of the array, for messages. The caller closes *out by
+ * H5Fclose(). */
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 
 /** Property list for opening objects that refuses external links to pipes and devices. */
 hid_t fbp_hdf5_access(void);
 
 /** Print the reason of the HDF5 library's last failure to buf[n], as the end of a message; "":
- * unknown. */
+ * unknown reason. */
 const char *fbp_hdf5_reason(char *buf, size_t n);
 
-/** Whether a system call of the HDF5 library failed since it was entered, even if the library
- * continued. */
+/** Whether a system call inside the HDF5 library failed since the current call entered it, even if
+ * the library continued. */
 bool fbp_hdf5_system_failed(void);
 
-/** HDF5 type of samples in memory and in written files: little-endian. */
+/** HDF5 type of samples of `type` in memory and in written files: little-endian. */
 hid_t fbp_hdf5_type(enum fbp_type type);
 
-/** List all data sets; free(out->entries). */
+/** List all data sets of a file; the caller frees out->entries. */
 fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out);
 
-/** Find the data set of a path; NULL. */
+/** Find the data set of a path in a list; NULL: not in the list. */
 const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
 
-/** Fail with a message that the file has no data set `member` (NULL: no unique array), with the
- * nearest name and the list of arrays. */
+/** Fail with a message that the file has no data set `member` (NULL: several arrays, none chosen),
+ * with the most similar name and the list of arrays. */
 fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list);
 
-/** Print the sentence that a path cannot be opened, with the remedy, to out[n]. link: text of
- * fbp_hdf5_link(); why: text of fbp_hdf5_reason(). */
+/** Print a sentence that an object at a path in an HDF5 file cannot be opened, with advice, to
+ * out[n]. link: text of fbp_hdf5_link(); why: text of fbp_hdf5_reason(). */
 void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *out, size_t n);
 
-/** Print " (a link to raw.h5:/data)" if a path is a soft or external link, else "". */
+/** Print " (a link to raw.h5:/data)" to out[n] if the path is a soft or external link to that
+ * object, else "". */
 void fbp_hdf5_link(hid_t file, const char *path, char *out, size_t n);
 
-/** Read a numeric data set of any rank as n doubles; FBP_ERR_INVALID for more than `most`. The
- * caller frees *out. */
+/** Read a numeric data set of any rank as n doubles; FBP_ERR_INVALID if it has more than `most`.
+ * The caller frees *out. */
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
                             double **out, size_t *n);
 
-/** Read the image_key of each image from the data set `path`: 0 projections, 1 flats, 2 darks. If
- * the file has a data set "PATH_control", projections get their key from there; -1: alignment
- * images. The caller frees *out. */
+/** Read the NeXus image_key of each image from the data set `path`: 0 projection, 1 flat, 2 dark.
+ * If a data set "PATH_control" exists, it replaces the key of projections; there, -1 is an
+ * alignment image. The caller frees *out. */
 fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
                          const struct fbp_hdf5_list *list, double **out, size_t *n);
 
-/** Read an attribute of an object; false if it is missing or of another type. fbp_hdf5_text_of():
- * attribute NULL is the data set itself. fbp_hdf5_numbers_of(): the attribute must have exactly n
- * numbers. */
+/** Read a text attribute (fbp_hdf5_text_of()) or exactly n numbers (fbp_hdf5_numbers_of()); false
+ * if the attribute is missing or of another type. attribute NULL: the object is a data set that
+ * contains the text. */
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
 bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);
 
@@ -125,30 +130,32 @@ bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob *files,
                                   size_t missing[2]);
 
-/** Check the sources of a block of a virtual data set before it is read. The HDF5 library holds
- * their files open. *fits: there are at most `most` files, and this process may open so many;
- * otherwise some are unchecked. */
+/** Check the source files of a block of a virtual data set before the block is read, because the
+ * HDF5 library keeps them open. *fits: there are at most `most`, and this process may open as many;
+ * if false, some are unchecked. */
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits);
 
-/** Set covered[z] to 1 for each slice z (first dimension) of a virtual data set with a source.
- */
+/** Set covered[z] to 1 for each slice z (index of the first dimension) of a virtual data set that
+ * has a source. */
 void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n);
 
 /** Add the number of chunks of a data set to *all, and the number of chunks that were never written
  * to *missing. */
 void fbp_hdf5_count_chunks(hid_t data, hid_t plist, size_t *missing, size_t *all);
 
-/* ---- data sets as sources (hdf5.c, hdf5_chunks.c) */
+/* data sets as sources (arrays to read): hdf5.c, hdf5_chunks.c */
 
 enum fbp_hdf5_how {
-    FBP_HDF5_CONTIGUOUS, /**< one run of samples at `offset` */
-    FBP_HDF5_CHUNKED,    /**< chunks that fbp reads without the library: plain, deflate, shuffle */
-    FBP_HDF5_LIBRARY,    /**< only the library can read them */
-    FBP_HDF5_COLUMNS,    /**< of MATLAB: transposed into memory */
+    FBP_HDF5_CONTIGUOUS, /**< samples contiguous in the file from `offset` on */
+    /** chunks that fbp reads without the HDF5 library: plain, deflated, shuffled */
+    FBP_HDF5_CHUNKED,
+    FBP_HDF5_LIBRARY, /**< blocks that only the HDF5 library can read */
+    /** array of MATLAB, whose columns are contiguous: transposed into memory */
+    FBP_HDF5_COLUMNS,
 };
 
-/** Position of a chunk in the file; bytes 0: the chunk was never written, and its samples are the
+/** Position of a chunk in the file; bytes 0: the chunk was never written, and its samples have the
  * fill value. */
 struct fbp_hdf5_chunk {
     uint64_t at;
@@ -156,45 +163,53 @@ struct fbp_hdf5_chunk {
     uint32_t left_out; /**< bit i: filter i was not applied */
 };
 
-/** Description of a data set by the HDF5 library. In the reply of the child process, names of
- * files, map[n[2]] (if `selected`), and the table of chunks follow. */
+/** Description of a data set, which a child process creates through the HDF5 library. In the reply
+ * of the child, names of source files, map[n[2]] (if `selected`), and the table of chunks follow.
+ */
 struct fbp_hdf5_array {
     enum fbp_hdf5_how how;
-    struct fbp_array_info
-        info; /**< properties of the array except `format`; n[2]: number of selected slices */
-    size_t n_slices; /**< number of slices of the data set */
+    /** properties of the array except `format`; n[2]: number of slices with the requested image_key
+     */
+    struct fbp_array_info info;
+    size_t n_slices; /**< number of all slices of the data set */
     uint64_t offset;
-    size_t chunk[3]; /**< columns, rows, slices of a chunk or a library's block */
+    /** columns, rows, slices of a chunk, or of a block that the HDF5 library reads at once */
+    size_t chunk[3];
     int rank;
     bool sinogram; /**< two dimensions are [view][column] */
     bool selected, shuffle, deflate;
-    unsigned char fill[8]; /**< value of unwritten samples, in the byte order of the file */
-    size_t n_chunks;   /**< number of entries in the table of chunks: all chunks, written or not */
-    size_t file_bytes; /**< bytes of the names of source files in the reply */
-    char file[1024];   /**< file that contains the samples, behind links */
+    /** value of samples that were never written, in the byte order of the file */
+    unsigned char fill[8];
+    size_t n_chunks; /**< number of entries in the table of chunks: all chunks, written or not */
+    /** length of the names of source files in the reply of the child process [bytes] */
+    size_t file_bytes;
+    char file[1024]; /**< file that contains the samples, if the data set is an external link */
     char data_set[1024];
 };
 
-/** A block of a data set, which is read into shared memory; argument of fbp_hdf5_read_block(). */
+/** A block of a data set that a child process reads into shared memory; argument of
+ * fbp_hdf5_read_block(). */
 struct fbp_hdf5_block {
     const char *path;
     const struct fbp_hdf5_array *array;
-    size_t first[3], n[3]; /**< columns, rows, slices in the file */
-    size_t room[3];        /**< columns, rows, slices that fit into `out` */
+    size_t first[3], n[3]; /**< size of the block: columns, rows, slices in the file */
+    size_t room[3];        /**< size of the buffer `out`: columns, rows, slices */
     void *out;
 };
 
-/** Function of a child process: reads a struct fbp_hdf5_block through the HDF5 library. */
+/** Function that runs in a child process: reads a block (struct fbp_hdf5_block) of a data set
+ * through the HDF5 library. */
 fbp_sandbox_fn fbp_hdf5_read_block;
 
-/** Which of columns, rows, slices (0, 1, 2) dimension i of a data set is. */
+/** Meaning of dimension i of a data set: 0 columns, 1 rows, 2 slices. */
 int fbp_hdf5_axis(const struct fbp_hdf5_array *a, int i);
 
-/** Compute the number of chunks along each axis; returns the product, SIZE_MAX if it overflows. */
+/** Compute the number of chunks of a data set along each axis; returns the number of all chunks,
+ * SIZE_MAX if it overflows. */
 size_t fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3]);
 
-/** Make `src` a source that reads chunks. The function takes over `map` and `chunks`, both
- * malloc'ed. */
+/** Make `src` a source that reads chunks or blocks of an HDF5 data set. The function takes over
+ * `map` and `chunks`, both malloc'ed. */
 fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_array *a,
                                 uint64_t *map, struct fbp_hdf5_chunk *chunks);
 
